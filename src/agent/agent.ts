@@ -1,0 +1,171 @@
+/** The agent a worker serves: everything an author configures, checked once and frozen. */
+import { toMs } from './duration.ts'
+import { StelloError, isStelloError } from './errors.ts'
+import { DEFAULT_LIMITS, resolveLimits } from './limits.ts'
+import type { LimitSettings, Limits } from './limits.ts'
+import type { Model, ModelLike } from './model.ts'
+import type { ForkProfile, Source } from './profile.ts'
+import { resolveProfile } from './resolve-profile.ts'
+import type { ResolvedProfile } from './resolve-profile.ts'
+import type { Skill } from './skill.ts'
+import type { ToolLike } from './to-tool.ts'
+import { collectTools } from './collect-tools.ts'
+import type { ToolFilter } from './tool-list.ts'
+import type { Duration, Tool } from './tool.ts'
+
+export interface SessionFork {
+  parentId: string
+  sessionId: string
+  label: string
+  profile?: string
+}
+
+export interface AgentDefinition extends LimitSettings, ToolFilter {
+  /** Also the task queue: 1 to 200 characters without white space. */
+  name: string
+  llm: ModelLike
+  systemPrompt?: string
+  /** Another name for `toolTimeout`. */
+  executionTimeout?: Duration
+  /** How long one model call may take. Default 10 minutes. */
+  modelTimeout?: Duration
+  /** Offers `attempt_completion` and `new_task`. Default false. */
+  systemTools?: boolean
+  capabilities?: {
+    /** A registry, or a list of anything `toTool` takes. */
+    tools?: { list(): readonly ToolLike[] } | readonly ToolLike[]
+    skills?: { list(): readonly Skill[] }
+    profiles?: { names(): readonly string[]; get(name: string): ForkProfile | undefined }
+  }
+  /** Called once for each fork, before the child runs. */
+  onSessionFork?: (fork: SessionFork) => void | Promise<void>
+}
+
+export interface StelloAgent extends Readonly<ToolFilter> {
+  readonly name: string
+  readonly llm: Model
+  readonly systemPrompt: string
+  readonly limits: Limits
+  readonly modelTimeoutMs: number
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly skills: ReadonlyMap<string, Skill>
+  readonly profiles: ReadonlyMap<string, ResolvedProfile>
+  readonly systemTools: boolean
+  readonly onSessionFork?: (fork: SessionFork) => void | Promise<void>
+  /** For the worker's log: what was accepted and is probably not meant. */
+  readonly warnings: readonly string[]
+  /** The model of a source; the agent's own when the profile is gone or has none. */
+  model(source: Source): Model
+  /** The profile of a source, if it still exists. */
+  profile(source: Source): ResolvedProfile | undefined
+  /** The limits of a session: its profile's, else the agent's. */
+  limitsOf(profile: string | undefined): Limits
+}
+
+/**
+ * Checks and freezes an agent's definition. What is registered afterwards does not reach it.
+ *
+ * @throws StelloError INVALID_AGENT listing every problem, not only the first
+ * @example
+ * export default createStelloAgent({
+ *   name: 'research', llm: openai({ model: 'gpt-5-mini' }), systemPrompt: 'You research.',
+ *   capabilities: { tools: [search] },
+ * })
+ */
+export function createStelloAgent(definition: AgentDefinition): StelloAgent {
+  const problems: string[] = []
+  const warnings: string[] = []
+  const attempt = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read()
+    } catch (error) {
+      if (!isStelloError(error)) throw error
+      problems.push(error.message)
+      return otherwise
+    }
+  }
+  const {
+    name,
+    llm,
+    systemPrompt = '',
+    capabilities = {},
+    modelTimeout = '10 minutes',
+    systemTools = false,
+  } = definition
+  const { toolTimeout = definition.executionTimeout, allowedTools, disallowedTools, onSessionFork } = definition
+
+  if (typeof name !== 'string' || !/^\S{1,200}$/.test(name)) {
+    problems.push('name: must be 1 to 200 characters without white space (it is the task queue)')
+  }
+  if (typeof llm?.complete !== 'function') {
+    problems.push("llm: must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
+  }
+  if (typeof systemPrompt !== 'string') problems.push('systemPrompt: must be text')
+  const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
+  const limits = attempt(() => resolveLimits(settings, DEFAULT_LIMITS, ''), DEFAULT_LIMITS)
+  const modelTimeoutMs = attempt(() => toMs(modelTimeout, 'modelTimeout'), 0)
+  const { tools: given = [], skills: skillRouter, profiles: registry } = capabilities
+  const tools = collectTools('list' in given ? given.list() : given, { where: '', attempt, warnings })
+  const skills = new Map(skillRouter?.list().map((skill) => [skill.name, skill]))
+  const profiles = new Map<string, ResolvedProfile>()
+  for (const each of registry?.names() ?? []) {
+    const profile = attempt(
+      () => resolveProfile(each, registry?.get(each) ?? {}, { limits, skills, attempt, warnings }),
+      undefined,
+    )
+    if (profile) profiles.set(each, profile)
+  }
+  if (problems.length > 0) throw invalid(name, problems)
+
+  const own = toModel(llm)
+  const profileOf = (source: Source): ResolvedProfile | undefined => profiles.get(source.replace(/^profile:/, ''))
+  return Object.freeze({
+    name,
+    llm: own,
+    systemPrompt,
+    limits,
+    modelTimeoutMs,
+    tools,
+    skills,
+    profiles,
+    systemTools,
+    warnings,
+    ...(allowedTools && { allowedTools }),
+    ...(disallowedTools && { disallowedTools }),
+    ...(onSessionFork && { onSessionFork }),
+    profile: (source: Source) => (source === 'agent' ? undefined : profileOf(source)),
+    model: (source: Source) => (source === 'agent' ? own : toModel(profileOf(source)?.llm ?? own)),
+    limitsOf: (profile: string | undefined) =>
+      profile === undefined ? limits : (profiles.get(profile)?.limits ?? limits),
+  })
+}
+
+/** By shape, not by class: an agent module may have loaded another copy of this package. */
+export function isStelloAgent(value: unknown): value is StelloAgent {
+  if (typeof value !== 'object' || value === null) return false
+  const agent = value as Partial<StelloAgent>
+  return (
+    typeof agent.name === 'string' &&
+    typeof agent.llm?.complete === 'function' &&
+    typeof agent.model === 'function' &&
+    typeof agent.limits === 'object' &&
+    typeof agent.tools?.get === 'function' &&
+    typeof agent.profiles?.get === 'function'
+  )
+}
+
+/** A model of user code keeps being the same object, so that what it remembers stays with it. */
+function toModel(llm: ModelLike): Model {
+  if (typeof llm.name === 'string') return llm as Model
+  return { name: 'model', complete: (messages, options) => llm.complete(messages, options) }
+}
+
+function invalid(name: unknown, problems: readonly string[]): StelloError {
+  return new StelloError(
+    'INVALID_AGENT',
+    `agent "${String(name)}" is not valid:\n${problems.map((each) => `- ${each}`).join('\n')}`,
+    {
+      hint: 'Correct the fields above in createStelloAgent({ … }), then start the worker again.',
+    },
+  )
+}

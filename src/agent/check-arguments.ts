@@ -1,0 +1,52 @@
+/** Row H6: arguments are validated first, repaired only when that fails, and validated again. */
+import { z } from 'zod'
+import { coerce } from './coerce.ts'
+import { messageOf } from './errors.ts'
+import { compile } from './json-schema.ts'
+import type { JsonSchema } from './model.ts'
+import { describeIssues, fromAjvError, fromStandardIssue } from './problem.ts'
+import { isZod } from './schema.ts'
+import { standardOf } from './standard-schema.ts'
+import type { StandardResult } from './standard-schema.ts'
+import type { Checked } from './tool.ts'
+
+/**
+ * Checks a model's arguments against a tool's schema. Never throws, whatever JSON comes; never changes `args`.
+ *
+ * @param schema what the author gave; it decides, and its defaults and transforms are applied
+ * @param parameters its JSON form, which the repair follows
+ * @param args parsed arguments; none (null, undefined) count as `{}`
+ * @example checkArguments(z.object({ n: z.number() }), parameters, { n: '3' }) // { ok: true, value: { n: 3 } }
+ */
+export function checkArguments(schema: unknown, parameters: JsonSchema, args: unknown): Checked {
+  const given = args ?? {}
+  try {
+    const first = validate(schema, given)
+    return first.ok ? first : validate(schema, coerce(given, parameters))
+  } catch (error) {
+    return { ok: false, problem: `the arguments could not be checked: ${messageOf(error)}` }
+  }
+}
+
+function validate(schema: unknown, args: unknown): Checked {
+  const result = isZod(schema) ? parseZod(schema, args) : standardOf(schema)?.validate(args)
+  if (!result) return validateJson(schema as JsonSchema, args)
+  if (result instanceof Promise) {
+    result.catch(() => {})
+    throw new Error('the schema validates asynchronously, which is not supported; check that in execute')
+  }
+  if (!result.issues) return { ok: true, value: result.value }
+  return { ok: false, problem: describeIssues(result.issues.map(fromStandardIssue), args) }
+}
+
+/** Not by its `~standard`, which takes a refinement that throws for an asynchronous one. */
+function parseZod(schema: z.ZodType, args: unknown): StandardResult {
+  const parsed = z.safeParse(schema, args)
+  return parsed.success ? { value: parsed.data } : { issues: parsed.error.issues }
+}
+
+function validateJson(schema: JsonSchema, args: unknown): Checked {
+  const check = compile(schema)
+  if (check(args)) return { ok: true, value: args }
+  return { ok: false, problem: describeIssues((check.errors ?? []).map(fromAjvError), args) }
+}

@@ -1,0 +1,35 @@
+/** Reads the tools of an agent or a profile: every problem is reported, not only the first. */
+import { STELLO_TOOLS } from './builtins.ts'
+import { StelloError } from './errors.ts'
+import { toTool } from './to-tool.ts'
+import type { Tool } from './tool.ts'
+
+export interface Collecting {
+  /** Names the profile in messages; empty for the agent itself. */
+  where: string
+  /** Runs `read`; a StelloError becomes a problem of the agent and `otherwise` the value. */
+  attempt: <T>(read: () => T, otherwise: T) => T
+  warnings: string[]
+}
+
+/** By name. Tools named like Stello's own are left out with a warning; a name that comes twice is a problem. */
+export function collectTools(given: readonly unknown[], { where, attempt, warnings }: Collecting): Map<string, Tool> {
+  const tools = new Map<string, Tool>()
+  for (const each of given) {
+    const tool = attempt(() => toTool(each), undefined)
+    if (!tool) continue
+    if (STELLO_TOOLS.includes(tool.name)) {
+      warnings.push(`${where}tool "${tool.name}" is left out: Stello's own tool of that name comes first; rename yours`)
+      continue
+    }
+    attempt(() => add(tools, tool, where), undefined)
+  }
+  return tools
+}
+
+function add(tools: Map<string, Tool>, tool: Tool, where: string): void {
+  if (tools.has(tool.name)) {
+    throw new StelloError('INVALID_TOOL', `${where}tool "${tool.name}" is there twice; rename or remove one of them`)
+  }
+  tools.set(tool.name, tool)
+}

@@ -1,0 +1,43 @@
+/** Durations as people write them. */
+import ms from 'ms'
+import type { ErrorCode } from './errors.ts'
+import { StelloError } from './errors.ts'
+import type { Duration } from './tool.ts'
+
+/** Timers take a 32-bit number: anything longer would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/**
+ * Milliseconds of a duration.
+ *
+ * @param duration milliseconds, or text such as `'30s'`, `'10 minutes'`
+ * @param where names the field in the error, e.g. `tool "fetch": timeout`
+ * @param code of the error thrown
+ * @throws StelloError when it is not a duration of 1 ms to 24 days
+ * @example toMs('10 minutes', 'toolTimeout') // 600000
+ */
+export function toMs(duration: Duration, where: string, code: ErrorCode = 'INVALID_ARGUMENT'): number {
+  const value = typeof duration === 'number' ? duration : parse(duration)
+  if (value === undefined || !(value >= 1 && value <= LONGEST_MS)) {
+    throw new StelloError(
+      code,
+      `${where}: ${show(duration)} is not a duration of 1 ms to 24 days; ` +
+        "give milliseconds or text such as '30s' or '10 minutes'",
+    )
+  }
+  return Math.round(value)
+}
+
+/** `ms` throws on empty and on very long text, and gives undefined for the rest it cannot read. */
+function parse(duration: unknown): number | undefined {
+  if (typeof duration !== 'string') return undefined
+  try {
+    return ms(duration as ms.StringValue) as number | undefined
+  } catch {
+    return undefined
+  }
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? `'${value.slice(0, 50)}'` : String(value)
+}

@@ -1,0 +1,49 @@
+/** The interface of a model. Implementations live in `src/models`; user code may bring its own object. */
+import type { Message, ToolCall, Usage } from './message.ts'
+
+export type JsonSchema = Record<string, unknown>
+
+/** A tool as a model sees it. */
+export interface ToolSpec {
+  name: string
+  description: string
+  parameters: JsonSchema
+}
+
+/** What a model sends while it is still answering. */
+export type ModelDelta =
+  | { type: 'text'; text: string }
+  | { type: 'toolCall'; index: number; id?: string; name?: string; arguments: string }
+
+export interface CompleteOptions {
+  tools?: ToolSpec[]
+  /** Fires on the user's cancel, on the model time-out and on shutdown. */
+  signal?: AbortSignal
+  /** Stable over every repetition of this call, over crashes too: for providers that can deduplicate. */
+  idempotencyKey?: string
+  /** Called synchronously for each piece; must not throw. */
+  onDelta?: (delta: ModelDelta) => void
+}
+
+export interface Completion {
+  content: string
+  toolCalls: ToolCall[]
+  usage: Usage
+  finishReason: 'stop' | 'tool_calls' | 'length' | 'refusal'
+}
+
+/**
+ * A model answers a conversation. It throws a `StelloError` with a `MODEL_*` code when it knows what went wrong
+ * (see `models/failures`); anything else it throws counts as `MODEL_UNAVAILABLE` and is tried again.
+ */
+export interface Model {
+  /** Shown to people: in summaries, in stats. */
+  readonly name: string
+  complete(messages: Message[], options?: CompleteOptions): Promise<Completion>
+}
+
+/** A model of user code may do without a name. */
+export interface ModelLike {
+  readonly name?: string
+  complete: Model['complete']
+}

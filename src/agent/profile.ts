@@ -1,0 +1,76 @@
+/** Fork profiles: named variations of the agent that a fork may ask for. */
+import { StelloError } from './errors.ts'
+import type { LimitSettings } from './limits.ts'
+import type { Message } from './message.ts'
+import type { ModelLike } from './model.ts'
+import type { ToolLike } from './to-tool.ts'
+
+/** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
+export type Source = 'agent' | `profile:${string}`
+
+/** A field that is left out is the parent's (limits: the agent's). */
+export interface ForkProfile extends LimitSettings {
+  /**
+   * Text, or a function of the `vars` the fork was asked with. Reading a var nobody gave is an error the model gets
+   * to see; ask `'name' in vars` first where one is optional.
+   */
+  systemPrompt?: string | ((vars: Record<string, string>) => string)
+  /** How it goes together with the prompt the fork was asked with. Default `prepend`; `preset` ignores the latter. */
+  systemPromptMode?: 'preset' | 'prepend' | 'append'
+  llm?: ModelLike
+  /** Exactly these user tools. */
+  tools?: readonly ToolLike[]
+  /** Whether the child begins with the parent's transcript. Overrides what the model asks for. */
+  context?: 'none' | 'inherit'
+  /** Decides what the child begins with; overrides `context`. Called once; its result is stored. */
+  contextFn?: (parentRecords: Message[]) => Message[] | Promise<Message[]>
+  /** White-list for `activate_skill`; `[]` = none at all. */
+  skills?: readonly string[]
+  /** Only ever narrows what the parent may. */
+  allowedTools?: readonly string[]
+  disallowedTools?: readonly string[]
+  permissionMode?: string
+}
+
+/**
+ * A registry of fork profiles, in order of registration.
+ *
+ * @example
+ * new ForkProfileRegistryImpl().register('us-region', {
+ *   systemPrompt: (vars) => `You advise on universities in ${vars.state}.`, systemPromptMode: 'preset', skills: [],
+ * })
+ */
+export class ForkProfileRegistryImpl {
+  readonly #profiles = new Map<string, ForkProfile>()
+
+  /** @throws StelloError INVALID_ARGUMENT when the name is empty or taken, or a field cannot be what it is */
+  register(name: string, profile: ForkProfile): this {
+    const problem = this.#profiles.has(name)
+      ? 'is registered twice; rename or remove one of them'
+      : problemOf(name, profile)
+    if (problem) throw new StelloError('INVALID_ARGUMENT', `profile "${String(name)}" ${problem}`)
+    this.#profiles.set(name, profile)
+    return this
+  }
+
+  get(name: string): ForkProfile | undefined {
+    return this.#profiles.get(name)
+  }
+
+  names(): string[] {
+    return [...this.#profiles.keys()]
+  }
+}
+
+function problemOf(name: unknown, profile: ForkProfile): string | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return 'needs a name'
+  const { systemPrompt, systemPromptMode = 'prepend', context = 'none', contextFn } = profile
+  if (!['undefined', 'string', 'function'].includes(typeof systemPrompt))
+    return 'systemPrompt: must be text or a function of vars'
+  if (!['preset', 'prepend', 'append'].includes(systemPromptMode))
+    return 'systemPromptMode: must be preset, prepend or append'
+  if (!['none', 'inherit'].includes(context)) return 'context: must be none or inherit; for more there is contextFn'
+  if (contextFn !== undefined && typeof contextFn !== 'function')
+    return 'contextFn: must be a function of the parent’s records'
+  return undefined
+}

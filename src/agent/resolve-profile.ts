@@ -1,0 +1,41 @@
+/** A fork profile as a worker uses it: tools converted, limits complete. */
+import { collectTools } from './collect-tools.ts'
+import type { Collecting } from './collect-tools.ts'
+import { StelloError } from './errors.ts'
+import { resolveLimits } from './limits.ts'
+import type { Limits } from './limits.ts'
+import type { ForkProfile } from './profile.ts'
+import type { Skill } from './skill.ts'
+import type { Tool } from './tool.ts'
+
+export interface ResolvedProfile extends ForkProfile {
+  tools?: readonly Tool[]
+  limits: Limits
+}
+
+interface Surroundings extends Omit<Collecting, 'where'> {
+  /** The agent's: what the profile leaves out. */
+  limits: Limits
+  skills: ReadonlyMap<string, Skill>
+}
+
+/** @throws StelloError INVALID_AGENT; problems of single tools go to `attempt` */
+export function resolveProfile(
+  name: string,
+  profile: ForkProfile,
+  { limits, skills, attempt, warnings }: Surroundings,
+): ResolvedProfile {
+  const where = `profile "${name}": `
+  if (profile.llm !== undefined && typeof profile.llm?.complete !== 'function') {
+    throw new StelloError('INVALID_AGENT', `${where}llm must be a model: an object with complete()`)
+  }
+  for (const skill of profile.skills ?? []) {
+    if (!skills.has(skill)) warnings.push(`${where}skill "${skill}" is not registered`)
+  }
+  const { tools, ...rest } = profile
+  return {
+    ...rest,
+    ...(tools && { tools: [...collectTools(tools, { where, attempt, warnings }).values()] }),
+    limits: resolveLimits(profile, limits, where),
+  }
+}

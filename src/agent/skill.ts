@@ -1,0 +1,45 @@
+/** Skills: instructions a model loads on demand with `activate_skill`. */
+import { StelloError } from './errors.ts'
+
+export interface Skill {
+  name: string
+  /** Tells the model when to activate it. */
+  description: string
+  /** The instructions themselves: the result of `activate_skill`. */
+  content: string
+}
+
+/**
+ * A registry of skills, in order of registration.
+ *
+ * @example
+ * const skills = new SkillRouterImpl()
+ * for (const skill of await loadSkillsFromDirectory('~/my-skills')) skills.register(skill)
+ */
+export class SkillRouterImpl {
+  readonly #skills = new Map<string, Skill>()
+
+  /** @throws StelloError INVALID_ARGUMENT when a field is missing or the name is taken */
+  register(skill: Skill): this {
+    for (const field of ['name', 'description', 'content'] as const) {
+      if (typeof skill[field] === 'string' && skill[field].trim() !== '') continue
+      throw new StelloError('INVALID_ARGUMENT', `skill "${String(skill.name)}": ${field} must be text and not empty`)
+    }
+    if (this.#skills.has(skill.name)) {
+      throw new StelloError(
+        'INVALID_ARGUMENT',
+        `skill "${skill.name}" is registered twice; rename or remove one of them`,
+      )
+    }
+    this.#skills.set(skill.name, skill)
+    return this
+  }
+
+  get(name: string): Skill | undefined {
+    return this.#skills.get(name)
+  }
+
+  list(): Skill[] {
+    return [...this.#skills.values()]
+  }
+}

@@ -1,0 +1,127 @@
+/** The only converter: whatever an author wrote as a tool becomes a `Tool`. Other forms are rewritten to `ToolLike`. */
+import { checkArguments } from './check-arguments.ts'
+import { describe } from './description.ts'
+import type { ToolDescription } from './description.ts'
+import { toMs } from './duration.ts'
+import { StelloError } from './errors.ts'
+import { demand } from './precondition.ts'
+import type { Validated } from './precondition.ts'
+import { toJsonSchema } from './schema.ts'
+import type { Duration, Effect, Kind, Tool, ToolAnnotations, ToolContext } from './tool.ts'
+
+/** A tool as an author may write it. `Input` is what its schema lets through. */
+export interface ToolLike<Input = Record<string, unknown>> {
+  /** 1 to 64 letters, digits, `_` or `-`: what providers allow. */
+  name: string
+  description: string | ToolDescription
+  /** Zod 4, JSON Schema, TypeBox or a Standard Schema; `parameters` and `schema` are other names for it. */
+  inputSchema?: unknown
+  parameters?: unknown
+  schema?: unknown
+  /** May return any shape `normalizeResult` reads: text, `{ content }`, `{ success, data }`, plain JSON … */
+  execute(args: Input, ctx: ToolContext): unknown
+  /**
+   * A demand on the world, not on the form of the arguments. When it returns `{ valid: false, reason }` or throws,
+   * `execute` does not run and the model reads the reason. It may run more than once, so it must not change anything.
+   */
+  validate?(args: Input, ctx: ToolContext): Validated | Promise<Validated>
+  annotations?: ToolAnnotations
+  /** For people; the same as `annotations.title`, which wins. */
+  displayName?: string
+  /** Another name for `displayName`. */
+  label?: string
+  /** Whether a repetition does harm: drives retries. */
+  effect?: Effect
+  /** Drives permissions only. */
+  kind?: Kind
+  timeout?: Duration
+  timeoutMs?: number
+}
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/
+const EFFECTS: readonly unknown[] = ['pure', 'idempotent', 'non_idempotent'] satisfies Effect[]
+const KINDS: readonly unknown[] = ['readonly', 'write', 'execute'] satisfies Kind[]
+
+/**
+ * The canonical form of a tool; a `Tool` is returned as it is.
+ *
+ * @throws StelloError INVALID_TOOL naming the tool and the field
+ * @example toTool({ name: 'ping', description: 'Is it there?', parameters: { type: 'object' }, execute: () => 'pong' })
+ */
+export function toTool(anything: unknown): Tool {
+  if (isTool(anything)) return anything
+  const like = readToolLike(anything)
+  const where = `tool "${like.name}"`
+  const { annotations = {}, displayName: title = like.label, timeout = like.timeoutMs } = like
+  const inputSchema = like.inputSchema ?? like.parameters ?? like.schema
+  const parameters = toJsonSchema(inputSchema, where)
+  return {
+    name: like.name,
+    description: describe(like.description),
+    inputSchema,
+    parameters,
+    annotations: title === undefined ? annotations : { title, ...annotations },
+    effect: like.effect ?? effectOf(annotations),
+    kind: like.kind ?? (annotations.readOnlyHint ? 'readonly' : 'execute'),
+    ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
+    check: (args) => checkArguments(inputSchema, parameters, args),
+    // The arguments were checked: their schema is an object's. Called as methods, so that classes keep their `this`.
+    ...(like.validate && {
+      precondition: (args, ctx) => demand(async () => like.validate?.(args as Record<string, unknown>, ctx)),
+    }),
+    execute: async (args, ctx) => like.execute(args as Record<string, unknown>, ctx),
+  }
+}
+
+function effectOf(annotations: ToolAnnotations): Effect {
+  if (annotations.readOnlyHint) return 'pure'
+  return annotations.idempotentHint ? 'idempotent' : 'non_idempotent'
+}
+
+/** By shape, not by class: tools of another copy of this package are tools. */
+function isTool(value: unknown): value is Tool {
+  return (
+    isObject(value) &&
+    ['check', 'execute'].every((key) => typeof value[key] === 'function') &&
+    ['parameters', 'annotations'].every((key) => isObject(value[key])) &&
+    EFFECTS.includes(value['effect'])
+  )
+}
+
+function readToolLike(value: unknown): ToolLike {
+  if (!isObject(value)) throw invalid('a tool', `must be an object, not ${value === null ? 'null' : typeof value}`)
+  const { name } = value
+  if (typeof name !== 'string' || !NAME.test(name)) {
+    const shown = typeof name === 'string' ? `"${name.slice(0, 80)}"` : String(name)
+    throw invalid(`tool ${shown}`, 'name must be 1 to 64 letters, digits, "_" or "-" (providers refuse others)')
+  }
+  const where = `tool "${name}"`
+  if (!isDescription(value['description'])) {
+    throw invalid(where, 'description is missing; say what the tool does, as text or { short, … }')
+  }
+  if (typeof value['execute'] !== 'function') throw invalid(where, 'execute must be a function')
+  const { validate = () => undefined } = value
+  if (typeof validate !== 'function')
+    throw invalid(where, 'validate must be a function; leave it out when there is none')
+  oneOf(value['effect'], EFFECTS, `${where}: effect`)
+  oneOf(value['kind'], KINDS, `${where}: kind`)
+  return value as unknown as ToolLike
+}
+
+function isDescription(value: unknown): value is string | ToolDescription {
+  const short = isObject(value) ? value['short'] : value
+  return typeof short === 'string' && short.trim() !== ''
+}
+
+function oneOf(value: unknown, allowed: readonly unknown[], where: string): void {
+  if (value === undefined || allowed.includes(value)) return
+  throw new StelloError('INVALID_TOOL', `${where} must be one of ${allowed.join(', ')}, not ${JSON.stringify(value)}`)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function invalid(where: string, problem: string): StelloError {
+  return new StelloError('INVALID_TOOL', `${where}: ${problem}`)
+}

@@ -1,0 +1,142 @@
+/** Which tools a session has: what its model is shown, and what a called name means. Both come from one list. */
+import type { StelloAgent } from './agent.ts'
+import { STELLO_TOOLS, activateSkillTool, attemptCompletionTool, createSessionTool, newTaskTool } from './builtins.ts'
+import type { Builtin } from './builtins.ts'
+import { StelloError } from './errors.ts'
+import type { ToolSpec } from './model.ts'
+import type { Source } from './profile.ts'
+import type { Skill } from './skill.ts'
+import { toTool } from './to-tool.ts'
+import type { Tool } from './tool.ts'
+
+/** The part of a session's configuration that decides about its tools. */
+export interface ToolScope extends ToolFilter {
+  tools: Source
+  /** White-list of skills; unset = all. */
+  skills?: readonly string[]
+}
+
+/** Unset `allowedTools` = all; `disallowedTools` wins, and alone may name Stello's two. */
+export interface ToolFilter {
+  allowedTools?: readonly string[]
+  disallowedTools?: readonly string[]
+}
+
+export interface SessionTools {
+  /** As the model sees them: built-ins A to Z, then user tools A to Z. */
+  specs: ToolSpec[]
+  names: string[]
+  find(name: string): { builtin: Builtin } | { tool: Tool } | undefined
+}
+
+/** Resolves a session's configuration against the agent the worker serves now. */
+export function sessionTools(agent: StelloAgent, scope: ToolScope): SessionTools {
+  const offered = offeredTools({
+    tools: userTools(agent, scope.tools),
+    skills: visibleSkills(agent, scope.skills),
+    profiles: [...agent.profiles.keys()],
+    systemTools: agent.systemTools,
+    filters: [agent, scope],
+  })
+  const builtins = new Map(offered.builtins.map((builtin) => [builtin.name, builtin]))
+  const tools = new Map(offered.tools.map((tool) => [tool.name, tool]))
+  const specs = specsOf(offered)
+  return {
+    specs,
+    names: specs.map((spec) => spec.name),
+    find: (name) => {
+      const builtin = builtins.get(name)
+      const tool = tools.get(name)
+      return builtin ? { builtin } : tool && { tool }
+    },
+  }
+}
+
+/** The skills a session may activate, in order of registration. */
+export function visibleSkills(agent: StelloAgent, allowed: readonly string[] | undefined): Skill[] {
+  const skills = [...agent.skills.values()]
+  return allowed ? skills.filter((skill) => allowed.includes(skill.name)) : skills
+}
+
+/** The user tools of a source. A profile that is gone, or says nothing of tools, means the agent's. */
+function userTools(agent: StelloAgent, source: Source): readonly Tool[] {
+  return agent.profile(source)?.tools ?? [...agent.tools.values()]
+}
+
+/**
+ * The tools a model sees in a session without restrictions: Stello's own and the user's.
+ *
+ * @param tools a registry, or a list of anything `toTool` takes
+ * @param skillRouter adds `activate_skill` when it has skills
+ * @param profiles adds `profile` and `vars` to `stello_create_session` when it has names
+ * @throws StelloError INVALID_TOOL when one of the list is no tool
+ * @example const specs = buildSessionToolList(toolRegistry, skillRouter, profiles)
+ */
+export function buildSessionToolList(
+  tools: { list(): readonly unknown[] } | readonly unknown[],
+  skillRouter?: { list(): readonly Skill[] },
+  profiles?: { names(): readonly string[] },
+): ToolSpec[] {
+  const given = 'list' in tools ? tools.list() : tools
+  return specsOf(
+    offeredTools({
+      tools: given.map(toTool),
+      skills: skillRouter?.list() ?? [],
+      profiles: profiles?.names() ?? [],
+      systemTools: false,
+      filters: [],
+    }),
+  )
+}
+
+/** Row H7: what the model reads when it called a tool it does not have. */
+export function toolNotFound(name: string, tools: SessionTools): StelloError {
+  const available = tools.names.length > 0 ? `Available: ${tools.names.join(', ')}` : 'There are no tools here'
+  return new StelloError('TOOL_NOT_FOUND', `unknown tool "${name}". ${available}`)
+}
+
+interface Ingredients {
+  tools: readonly Tool[]
+  skills: readonly Skill[]
+  profiles: readonly string[]
+  systemTools: boolean
+  filters: readonly ToolFilter[]
+}
+
+interface Offered {
+  builtins: Builtin[]
+  tools: Tool[]
+}
+
+/** Precedence: Stello's two beat a user tool of their name; the system tools give way to one. */
+function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredients): Offered {
+  const own = tools.filter(({ name }) => !STELLO_TOOLS.includes(name))
+  const system = systemTools ? [attemptCompletionTool, newTaskTool(profiles)] : []
+  const builtins = [
+    createSessionTool(profiles),
+    activateSkillTool(skills),
+    ...system.filter(({ name }) => !own.some((tool) => tool.name === name)),
+  ]
+  const permitted = ({ name }: { name: string }): boolean => filters.every((filter) => permits(filter, name))
+  return {
+    builtins: builtins
+      .filter((builtin) => builtin !== undefined)
+      .filter(permitted)
+      .sort(byName),
+    tools: own.filter(permitted).sort(byName),
+  }
+}
+
+function permits({ allowedTools, disallowedTools = [] }: ToolFilter, name: string): boolean {
+  if (disallowedTools.includes(name)) return false
+  return allowedTools === undefined || allowedTools.includes(name) || STELLO_TOOLS.includes(name)
+}
+
+function specsOf({ builtins, tools }: Offered): ToolSpec[] {
+  return [...builtins, ...tools].map(({ name, description, parameters }) => ({ name, description, parameters }))
+}
+
+/** By code unit: the same order on every machine, which keeps prompt caches warm. */
+function byName(a: { name: string }, b: { name: string }): number {
+  return a.name < b.name ? -1 : Number(a.name > b.name)
+}

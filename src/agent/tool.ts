@@ -1,0 +1,101 @@
+/** The canonical tool: every way of writing one ends in this shape. */
+import type { z } from 'zod'
+import type { Part } from './message.ts'
+import type { JsonSchema } from './model.ts'
+import { toTool } from './to-tool.ts'
+
+export type Effect = 'pure' | 'idempotent' | 'non_idempotent'
+export type Kind = 'readonly' | 'write' | 'execute'
+
+/** Milliseconds, or text such as `'10 minutes'`. */
+export type Duration = number | string
+
+export interface ToolAnnotations {
+  readOnlyHint?: boolean
+  idempotentHint?: boolean
+  title?: string
+}
+
+/** What a running tool knows of its call. One object for all ways of writing a tool. */
+export interface ToolContext {
+  sessionId: string
+  /** The user message this turn answers. */
+  messageId: string
+  /** Stable over retries and crashes; the same as `callId`. */
+  requestId: string
+  callId: string
+  /** Stable over every repetition of this call: hand it to services that can deduplicate. */
+  idempotencyKey: string
+  userId?: string
+  permissionMode?: string
+  /** Fires on the user's cancel, on the tool's time-out and on shutdown; never because Temporal was away. */
+  signal: AbortSignal
+  onUpdate(update: unknown): void
+  onProgress(message: string): void
+  updateOutput(output: string): void
+}
+
+export type Checked = { ok: true; value: unknown } | { ok: false; problem: string }
+
+export interface Tool {
+  name: string
+  description: string
+  /** What the author gave: Zod, JSON Schema, TypeBox, a Standard Schema. */
+  inputSchema: unknown
+  /** The JSON Schema the model sees: always `type: 'object'` at the top. */
+  parameters: JsonSchema
+  annotations: ToolAnnotations
+  effect: Effect
+  kind: Kind
+  /** Milliseconds; unset = the agent's. */
+  timeoutMs?: number
+  check(args: unknown): Checked
+  /** Runs inside the time-out, right before `execute`, which does not run when this throws. */
+  precondition?(args: unknown, ctx: ToolContext): Promise<void>
+  /** May return any of the seeds' result shapes; `normalizeResult` is the only reader. */
+  execute(args: unknown, ctx: ToolContext): Promise<unknown>
+}
+
+/** What a tool written with `tool()` returns. Text alone will do. */
+export interface CallToolResult {
+  content: Part[]
+  isError?: boolean
+  /** For people and logs, never for the model. */
+  details?: unknown
+}
+
+export interface ToolExtras extends ToolAnnotations {
+  /** Whether a repetition does harm. Unset: readOnlyHint → pure, idempotentHint → idempotent, else non_idempotent. */
+  effect?: Effect
+  /** What the tool needs permission for. Unset: readOnlyHint → readonly, else execute. */
+  kind?: Kind
+  /** Unset = the agent's `toolTimeout`. */
+  timeout?: Duration
+}
+
+/**
+ * Defines a tool.
+ *
+ * @param name 1 to 64 letters, digits, `_` or `-`
+ * @param description tells the model when to use it
+ * @param inputSchema a Zod object; the model's arguments are checked against it before `execute` runs
+ * @param execute gets the checked input; an error it throws is shown to the model
+ * @param extras hints (also shown to people), `effect`, `kind`, `timeout` (milliseconds or text such as `'30s'`)
+ * @throws StelloError INVALID_TOOL naming the tool and the field
+ * @example
+ * const weather = tool(
+ *   'get_weather', 'The weather in a city', z.object({ city: z.string() }),
+ *   async ({ city }) => ({ content: [{ type: 'text', text: await forecast(city) }] }),
+ *   { readOnlyHint: true, timeout: '30s' },
+ * )
+ */
+export function tool<Schema extends z.ZodType>(
+  name: string,
+  description: string,
+  inputSchema: Schema,
+  execute: (input: z.output<Schema>, ctx: ToolContext) => CallToolResult | string | Promise<CallToolResult | string>,
+  extras: ToolExtras = {},
+): Tool {
+  const { effect, kind, timeout, ...annotations } = extras
+  return toTool({ name, description, inputSchema, execute, annotations, effect, kind, timeout })
+}

@@ -1,0 +1,87 @@
+/** Tools as text, for models that are told of them in their system prompt. */
+import type { JsonSchema, ToolSpec } from './model.ts'
+
+/** Of a nested object, fields down to here are named. */
+const DEPTH_LIMIT = 4
+
+/**
+ * The tools as the JSON action protocol shows them.
+ *
+ * @example
+ * buildToolsPrompt([shell])
+ * // ### shell
+ * // Execute a command
+ * // Parameters:
+ * //   - command (string): The command
+ */
+export function buildToolsPrompt(tools: readonly ToolSpec[]): string {
+  const sections = tools.map(({ name, description, parameters }) =>
+    [
+      `### ${name}`,
+      description,
+      ...parametersOf(parameters, ({ key, type, about }) => `  - ${key} (${type})${about && `: ${about}`}`),
+    ].join('\n'),
+  )
+  return sections.join('\n\n')
+}
+
+/**
+ * The tools as a section of a system prompt, for people who write their own protocol. Native models need none of it.
+ *
+ * @param tools tools, or what a model sees of them; the display name is the annotation `title`
+ * @example systemPrompt: `You research.\n\n${generateToolsPrompt(tools)}`
+ */
+export function generateToolsPrompt(tools: readonly (ToolSpec & { annotations?: { title?: string } })[]): string {
+  const sections = tools.map(({ name, description, parameters, annotations }) =>
+    [
+      `## ${name}`,
+      ...(annotations?.title ? [`Display Name: ${annotations.title}`] : []),
+      `Description: ${description}`,
+      '',
+      ...parametersOf(parameters, ({ key, type, required, about }) => {
+        return `  - ${key}: ${type} (${required ? 'required' : 'optional'})${about && ` - ${about}`}`
+      }),
+    ].join('\n'),
+  )
+  return ['# Available Tools', `You have access to the following ${tools.length} tool(s):`, ...sections].join('\n\n')
+}
+
+interface Parameter {
+  key: string
+  type: string
+  required: boolean
+  about: string
+}
+
+function parametersOf({ properties, required }: JsonSchema, toLine: (parameter: Parameter) => string): string[] {
+  const fields = Object.entries(isSchema(properties) ? properties : {})
+  if (fields.length === 0) return ['Parameters: none']
+  const lines = fields.map(([key, schema]) => {
+    const { description } = isSchema(schema) ? schema : {}
+    return toLine({
+      key,
+      type: typeOf(schema),
+      required: Array.isArray(required) && required.includes(key),
+      about: typeof description === 'string' ? description : '',
+    })
+  })
+  return ['Parameters:', ...lines]
+}
+
+function typeOf(schema: unknown, depth = 0): string {
+  if (!isSchema(schema) || depth > DEPTH_LIMIT) return 'any'
+  const { type, properties, items } = schema
+  const choices = schema['anyOf'] ?? schema['oneOf']
+  if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => JSON.stringify(value)).join(' | ')
+  if (Array.isArray(choices)) return choices.map((choice) => typeOf(choice, depth + 1)).join(' | ')
+  if (isSchema(properties) && Object.keys(properties).length > 0) {
+    const fields = Object.entries(properties).map(([key, field]) => `${key}: ${typeOf(field, depth + 1)}`)
+    return `{ ${fields.join(', ')} }`
+  }
+  if (isSchema(items)) return `array of ${typeOf(items, depth + 1)}`
+  return Array.isArray(type) ? type.join(' | ') : typeof type === 'string' ? type : 'any'
+}
+
+function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

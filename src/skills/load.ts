@@ -1,0 +1,94 @@
+/** Reads skills from folders. Runs when an agent module is loaded, never in a session. */
+import { readFile, readdir } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { StelloError, messageOf } from '../agent/errors.ts'
+import type { Skill } from '../agent/skill.ts'
+
+export interface SkillProblem {
+  path: string
+  message: string
+}
+
+/**
+ * Reads all `<dir>/<folder>/SKILL.md`, in the order of the folders' names. A broken file is reported by path as a
+ * process warning and does not hide the others.
+ *
+ * @param dir relative to the working directory; `~` is the home directory
+ * @throws StelloError INVALID_ARGUMENT when the directory cannot be read
+ * @example
+ * // ~/my-skills/code-review/SKILL.md:
+ * // ---
+ * // name: code-review
+ * // description: Reviews code
+ * // ---
+ * // Check that …
+ * for (const skill of await loadSkillsFromDirectory('~/my-skills')) skills.register(skill)
+ */
+export async function loadSkillsFromDirectory(dir: string): Promise<Skill[]> {
+  const { skills, problems } = await loadSkills(dir)
+  for (const { path, message } of problems) process.emitWarning(`${path}: ${message}`, { type: 'StelloSkillWarning' })
+  return skills
+}
+
+/** The same, with the broken files as data. */
+export async function loadSkills(dir: string): Promise<{ skills: Skill[]; problems: SkillProblem[] }> {
+  const root = dir === '~' || dir.startsWith('~/') ? join(homedir(), dir.slice(1)) : dir
+  const skills = new Map<string, Skill>()
+  const problems: SkillProblem[] = []
+  for (const folder of await foldersOf(root)) {
+    const path = join(root, folder, 'SKILL.md')
+    try {
+      const text = await readIfThere(path)
+      if (text === undefined) continue
+      const skill = parseSkill(text)
+      if (skills.has(skill.name)) throw new Error(`another folder has a skill named "${skill.name}" already`)
+      skills.set(skill.name, skill)
+    } catch (error) {
+      problems.push({ path, message: messageOf(error) })
+    }
+  }
+  return { skills: [...skills.values()], problems }
+}
+
+async function foldersOf(root: string): Promise<string[]> {
+  try {
+    return (await readdir(root)).sort()
+  } catch (error) {
+    throw new StelloError('INVALID_ARGUMENT', `skills cannot be read from ${root}: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** A folder without a SKILL.md, or a plain file beside the folders, is none of our business. */
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}
+
+const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
+
+function parseSkill(text: string): Skill {
+  const found = FRONT_MATTER.exec(text)
+  if (!found) throw new Error('the file must begin with front matter: a line ---, name and description, a line ---')
+  const header: unknown = parse(found[1] ?? '')
+  const skill = {
+    name: field(header, 'name'),
+    description: field(header, 'description'),
+    content: text.slice(found[0].length).trim(),
+  }
+  if (skill.content === '') throw new Error('there are no instructions below the front matter')
+  return skill
+}
+
+function field(header: unknown, key: string): string {
+  const value: unknown = typeof header === 'object' && header !== null ? Reflect.get(header, key) : undefined
+  if (typeof value === 'string' && value.trim() !== '') return value.trim()
+  throw new Error(`the front matter's ${key} must be text and not empty`)
+}
