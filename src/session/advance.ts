@@ -1,0 +1,139 @@
+/** What is due now: the only place that begins model calls, tool calls and turns, and so the only place that must hold still while paused. */
+import { announce, announcePause } from './announce.ts'
+import { callInput, cancelCall, replaceCall } from './calls.ts'
+import type { Step } from './commands.ts'
+import { countTimeouts } from './limits.ts'
+import { PARALLEL_CALLS, type Call, type SessionState, type Turn } from './state.ts'
+import { completingCall, modelInput, settleModel, startTurn } from './turn.ts'
+
+export function advance(state: SessionState): Step {
+  if (state.closed) return [state, []]
+  if (!state.opened) return cannotOpen(state) ? close(state) : [state, []]
+  if (!state.turn) return betweenTurns(state)
+  switch (state.turn.phase) {
+    case 'model':
+      return modelPhase(state, state.turn)
+    case 'tools':
+      return toolsPhase(state, state.turn)
+    case 'ending':
+      return endingPhase(state, state.turn)
+  }
+}
+
+/** A session that could not be opened can still be closed. */
+function cannotOpen(state: SessionState): boolean {
+  return state.pause?.reason === 'store_error' && state.turn === undefined
+}
+
+/** Nothing new starts while this holds. */
+function held(state: SessionState): boolean {
+  return state.pause !== undefined || state.resting === true
+}
+
+function betweenTurns(state: SessionState): Step {
+  if (state.closing) return close(state)
+  if (held(state)) return [state, []]
+  const started = startTurn(state)
+  return started.turn ? advance(started) : [state, []]
+}
+
+function close(state: SessionState): Step {
+  if (!state.closing || state.closing.announced) return [state, []]
+  const { cascade } = state.closing
+  const messages = state.queue.map(({ messageId, text }) => ({ messageId, ...(text !== undefined && { text }) }))
+  return announce(
+    { ...state, closing: { cascade, announced: true } },
+    { tag: 'close', close: { messages, cascade }, events: [{ type: 'session.closed', data: {} }] },
+  )
+}
+
+function modelPhase(state: SessionState, turn: Turn): Step {
+  if (turn.running) return [state, []]
+  if (turn.stopping) return stopModel(state, turn)
+  if (held(state)) return [state, []]
+  return [{ ...state, turn: { ...turn, running: true } }, [{ type: 'callModel', input: modelInput(state, turn) }]]
+}
+
+/** The step may have been answered, unheard: the ledger says so, or makes sure that it never is. */
+function stopModel(state: SessionState, turn: Turn): Step {
+  if (state.pause?.reason === 'store_error') return [state, []]
+  return [{ ...state, turn: { ...turn, running: true } }, [settleModel(state, turn, 'cancelled')]]
+}
+
+function toolsPhase(state: SessionState, turn: Turn): Step {
+  if (turn.calls.every((call) => call.status === 'done')) return roundEnded(state, turn)
+  if (turn.stopping) {
+    if (state.pause?.reason === 'store_error') return [state, []]
+    return each(
+      state,
+      turn.calls.filter((call) => call.status === 'due' || call.status === 'waiting'),
+      cancelCall,
+    )
+  }
+  if (held(state)) return [state, []]
+  const running = turn.calls.filter((call) => call.status === 'running').length
+  const due = turn.calls.filter((call) => call.status === 'due').slice(0, Math.max(0, PARALLEL_CALLS - running))
+  return each(state, due, startCall)
+}
+
+function startCall(state: SessionState, turn: Turn, call: Call): Step {
+  const { route, preview, timeoutMs } = call
+  return [
+    replaceCall(state, turn, { ...call, status: 'running' }),
+    [{ type: 'callTool', input: callInput(state, turn, call), route, preview, timeoutMs }],
+  ]
+}
+
+/** All results are in: count time-outs, then the model reads the results, or the turn ends. */
+function roundEnded(state: SessionState, turn: Turn): Step {
+  const { timeouts, exceeded } = countTimeouts(state.timeouts, turn.calls, state.limits.timeoutsBeforePause)
+  const counted: SessionState = { ...state, timeouts, turn: afterRound(state, turn) }
+  if (!exceeded) return advance(counted)
+  const [paused, told] = announcePause(counted, {
+    reason: 'tool_timeouts',
+    message: `tool "${exceeded.tool}" timed out ${exceeded.count} times in a row`,
+    hint: 'look at what the tool waits for, then resume',
+  })
+  const [next, due] = advance(paused)
+  return [next, [...told, ...due]]
+}
+
+function afterRound(state: SessionState, turn: Turn): Turn {
+  if (turn.stopping || turn.calls.some((call) => call.result?.endsTurn)) {
+    return { ...turn, phase: 'ending', stopping: turn.stopping ?? 'completed' }
+  }
+  return { ...turn, phase: 'model', round: turn.round + 1, base: state.seq, calls: [] }
+}
+
+function endingPhase(state: SessionState, turn: Turn): Step {
+  if (turn.running) return [state, []]
+  const completing = completingCall(turn)
+  return announce(
+    { ...state, turn: { ...turn, running: true } },
+    {
+      tag: 'turnEnd',
+      endTurn: {
+        stopReason: turn.stopping ?? 'cancelled',
+        rounds: turn.round,
+        ...(completing && { textFrom: completing.seq }),
+        ...(!answeredOnce(state, turn) && { opening: { ...turn.opening, seq: state.seq } }),
+      },
+    },
+  )
+}
+
+/** Until then, the message's record is the only one the turn has given out. */
+function answeredOnce(state: SessionState, turn: Turn): boolean {
+  return turn.round > 0 || turn.calls.length > 0 || state.seq === turn.base
+}
+
+function each(state: SessionState, calls: Call[], rule: (state: SessionState, turn: Turn, call: Call) => Step): Step {
+  return calls.reduce<Step>(
+    ([current, commands], call) => {
+      if (!current.turn) return [current, commands]
+      const [next, more] = rule(current, current.turn, call)
+      return [next, [...commands, ...more]]
+    },
+    [state, []],
+  )
+}

@@ -1,0 +1,50 @@
+/** Workflow-owned facts on their way to the store: pauses, rejections, turns that end outside a model call, the close. */
+import { preview } from '../agent/message.ts'
+import type { Step } from './commands.ts'
+import type { AnnounceTag } from './events.ts'
+import type { SessionState } from './state.ts'
+import type { AnnounceInput, Pause, TurnEnding } from './steps.ts'
+
+interface Announcement {
+  /** `key`: instead of one of the announcement's, for an event that is looked up by it. */
+  events?: { key?: string; type: string; data: Record<string, unknown> }[]
+  pause?: Pause | null
+  endTurn?: TurnEnding
+  close?: NonNullable<AnnounceInput['close']>
+  message?: { messageId: string; text: string }
+  tag?: AnnounceTag
+}
+
+/** Every announcement has a key of its own, so that a repeated activity appends nothing. */
+export function announce(state: SessionState, { events = [], tag = 'none', ...facts }: Announcement): Step {
+  const next = { ...state, announcements: state.announcements + 1 }
+  const key = lastAnnouncement(next)
+  const input: AnnounceInput = {
+    sessionId: state.sessionId,
+    key,
+    gen: state.gen,
+    turn: state.turns,
+    base: state.turn?.base ?? state.seq,
+    events: events.map((event, i) => ({ key: `${key}.${i}`, ...event })),
+    ...facts,
+  }
+  return [next, [{ type: 'announce', tag, input }]]
+}
+
+/** The key of the announcement made last. */
+export function lastAnnouncement(state: SessionState): string {
+  return `a${state.announcements}`
+}
+
+/**
+ * Pauses the session, if it is not paused already: the first reason stays, unless the store cannot go on. A pause that
+ * comes while a resume is being told wins over it.
+ */
+export function announcePause(state: SessionState, { message, ...rest }: Pause): Step {
+  const { pause: before, resuming, ...running } = state
+  if (before && resuming === undefined && (before.reason === 'store_error' || rest.reason !== 'store_error')) {
+    return [state, []]
+  }
+  const pause = { ...rest, message: preview(message) }
+  return announce({ ...running, pause }, { pause, events: [{ type: 'session.paused', data: { ...pause } }] })
+}

@@ -1,0 +1,156 @@
+/** The calls of one round: each runs, waits for a child, or is settled; each ends with exactly one result. */
+import { announcePause } from './announce.ts'
+import type { Command, Step } from './commands.ts'
+import type { SessionEvent } from './events.ts'
+import { FORKS_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import { addToolResult } from './stats.ts'
+import type { CallResult, CallToolInput, ChildReport, ChildStart, Proposal } from './steps.ts'
+
+type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
+
+export function callKey(turn: Turn, call: Call): string {
+  return `t${turn.n}.${turn.round}.${call.index}`
+}
+
+export function callInput(state: SessionState, turn: Turn, call: Call): CallToolInput {
+  return {
+    sessionId: state.sessionId,
+    key: callKey(turn, call),
+    gen: state.gen,
+    turn: turn.n,
+    base: turn.base,
+    messageId: turn.opening.messageId,
+    round: turn.round,
+    index: call.index,
+    call: { id: call.id, name: call.name },
+    seq: call.seq,
+  }
+}
+
+/** Asks the ledger to end the call as proposed, unless it has ended otherwise already. */
+export function settle(state: SessionState, turn: Turn, call: Call, proposed: Proposal): Step {
+  const input = { of: 'tool' as const, step: callInput(state, turn, call), proposed }
+  return [replaceCall(state, turn, { ...call, status: 'settling' }), [{ type: 'settleStep', input }]]
+}
+
+/** Ends a call the turn no longer wants; a child it waits for is told to stop too. */
+export function cancelCall(state: SessionState, turn: Turn, call: Call): Step {
+  const [next, commands] = settle(state, turn, call, { kind: 'cancelled' })
+  return [next, call.child ? [...commands, stopChild(call.child)] : commands]
+}
+
+export function toolEnded(state: SessionState, event: Of<'toolEnded'>): Step {
+  const found = findCall(state, event)
+  if (!found || !isUnderWay(found.call)) return [state, []]
+  const { turn, call } = found
+  const { outcome } = event
+  switch (outcome.kind) {
+    case 'settled':
+      return [settled({ ...state, gen: outcome.gen }, turn, call, outcome), []]
+    case 'childOpened': {
+      const opened = showFork({ ...state, gen: outcome.gen }, outcome.child)
+      if (outcome.result) {
+        return [settled(opened, turn, call, outcome.result), [startChild(turn, call, outcome.child, false)]]
+      }
+      return awaitChild(opened, turn, call, outcome.child)
+    }
+    case 'failed': {
+      const due = replaceCall(state, turn, { ...call, status: 'due' })
+      return turn.stopping ? [due, []] : announcePause(due, outcome.pause)
+    }
+    case 'notStarted':
+      return [replaceCall(state, turn, { ...call, status: 'due' }), []]
+  }
+}
+
+/** The activity was cancelled or ran into its backstop: what really happened stands in the ledger. */
+export function toolLost(state: SessionState, event: Of<'toolLost'>): Step {
+  const found = findCall(state, event)
+  if (found?.call.status !== 'running') return [state, []]
+  return settle(state, found.turn, found.call, { kind: event.how })
+}
+
+/** A report is kept until its call is done: it may come before the call is known to wait, and settling may fail. */
+export function childReported(state: SessionState, report: ChildReport): Step {
+  const others = state.reports.filter((known) => known.callKey !== report.callKey || known.childId !== report.childId)
+  const kept = { ...state, reports: [...others.slice(1 - REPORTS_LIMIT), report] }
+  const found = findWaiting(state, report.callKey, report.childId)
+  return found ? settle(kept, found.turn, found.call, childEnded(report)) : [kept, []]
+}
+
+export function childVanished(state: SessionState, event: Of<'childVanished'>): Step {
+  const found = findWaiting(state, event.callKey, event.childId)
+  if (!found) return [state, []]
+  return settle(state, found.turn, found.call, { kind: 'childLost', childId: event.childId, message: event.message })
+}
+
+export function findCall(
+  state: SessionState,
+  at: { turn: number; round: number; index: number },
+): { turn: Turn; call: Call } | undefined {
+  const { turn } = state
+  if (turn?.phase !== 'tools' || turn.n !== at.turn || turn.round !== at.round) return undefined
+  const call = turn.calls[at.index]
+  return call && { turn, call }
+}
+
+/** The children that calls of this session wait for. */
+export function awaitedChildren({ turn }: SessionState): { callKey: string; childId: string }[] {
+  if (turn?.phase !== 'tools') return []
+  return turn.calls.flatMap((call) =>
+    call.status === 'waiting' && call.child ? [{ callKey: callKey(turn, call), childId: call.child.sessionId }] : [],
+  )
+}
+
+/** Its activity, or the question to the ledger how it ended, has not been answered. */
+export function isUnderWay(call: Call): boolean {
+  return call.status === 'running' || call.status === 'settling'
+}
+
+export function replaceCall(state: SessionState, turn: Turn, call: Call): SessionState {
+  const calls = turn.calls.map((other) => (other.index === call.index ? call : other))
+  return { ...state, turn: { ...turn, calls } }
+}
+
+function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildStart): Step {
+  const { sessionId, config } = child
+  const waiting: Call = { ...call, status: 'waiting', child: { sessionId, label: config.label } }
+  const start = startChild(turn, call, child, true)
+  const early = state.reports.find((one) => one.callKey === callKey(turn, call) && one.childId === sessionId)
+  if (!early) return [replaceCall(state, turn, waiting), [start]]
+  const [next, commands] = settle(state, turn, waiting, childEnded(early))
+  return [next, [start, ...commands]]
+}
+
+function settled(state: SessionState, turn: Turn, call: Call, result: CallResult): SessionState {
+  const { child: _ended, ...rest } = call
+  const kept = { ...result, preview: result.endsTurn ? result.preview : '' }
+  const done = replaceCall(state, turn, { ...rest, status: 'done', result: kept })
+  const reports = done.reports.filter((report) => report.callKey !== callKey(turn, call))
+  return addToolResult({ ...done, reports }, call.name, result)
+}
+
+function findWaiting(state: SessionState, key: string, childId: string): { turn: Turn; call: Call } | undefined {
+  const { turn } = state
+  if (turn?.phase !== 'tools') return undefined
+  const call = turn.calls.find((one) => one.status === 'waiting' && callKey(turn, one) === key)
+  return call?.child?.sessionId === childId ? { turn, call } : undefined
+}
+
+function startChild(turn: Turn, call: Call, child: ChildStart, awaited: boolean): Command {
+  return { type: 'startChild', callKey: callKey(turn, call), child, awaited }
+}
+
+function stopChild(child: { sessionId: string }): Command {
+  return { type: 'signalChild', childId: child.sessionId, signal: 'cancelTurn' }
+}
+
+function childEnded(report: ChildReport): Proposal {
+  return { kind: 'childEnded', childId: report.childId, childGen: report.childGen, childTurn: report.childTurn }
+}
+
+function showFork(state: SessionState, child: ChildStart): SessionState {
+  const fork = { id: child.sessionId, label: child.config.label }
+  const others = state.forks.filter((known) => known.id !== fork.id)
+  return { ...state, forks: [...others.slice(1 - FORKS_SHOWN), fork] }
+}

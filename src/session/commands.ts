@@ -1,0 +1,28 @@
+/** What a session wants done, in the imperative. `workflows/perform` carries each out and answers with events. */
+import type { AnnounceTag } from './events.ts'
+import type { SessionState } from './state.ts'
+import type {
+  AnnounceInput,
+  CallModelInput,
+  CallRoute,
+  CallToolInput,
+  ChildReport,
+  ChildStart,
+  OpenSessionInput,
+  SettleStepInput,
+} from './steps.ts'
+
+export type Command =
+  | { type: 'openSession'; input: OpenSessionInput }
+  | { type: 'callModel'; input: CallModelInput }
+  | { type: 'callTool'; input: CallToolInput; route: CallRoute; preview: string; timeoutMs: number }
+  | { type: 'settleStep'; input: SettleStepInput }
+  | { type: 'startChild'; callKey: string; child: ChildStart; awaited: boolean }
+  | { type: 'announce'; input: AnnounceInput; tag: AnnounceTag }
+  /** Cancels the model and tool activities that run. */
+  | { type: 'cancelSteps' }
+  | { type: 'signalChild'; childId: string; signal: 'cancelTurn' | 'close' }
+  | { type: 'reportToParent'; parentId: string; report: ChildReport }
+
+/** What every rule returns: the new state and what is to be done. */
+export type Step = [state: SessionState, commands: Command[]]

@@ -1,0 +1,75 @@
+/** What a child session is created with. Nothing of the parent reaches it but what stands here. */
+import type { ForkProfile } from '../agent/profile.ts'
+import type { SessionConfig } from './config.ts'
+import { composeSystemPrompt } from './system-prompt.ts'
+
+export interface ForkArgs {
+  label: string
+  systemPrompt?: string
+  /** Name of `profile`. */
+  profile?: string
+}
+
+/** From the narrowest to the widest; `autoEdit` and `yolo` are other names. An unknown mode counts as `default`. */
+const MODES = ['plan', 'dontAsk', 'default', 'acceptEdits', 'bypassPermissions']
+const ALIASES: Record<string, string> = { autoEdit: 'acceptEdits', yolo: 'bypassPermissions' }
+
+/**
+ * The configuration of a child. A field the profile does not state is the parent's; tool filters and the permission
+ * mode only get narrower. `limits` stay unset: they are the agent's or the profile's, never the parent's.
+ *
+ * @param profile the one `args.profile` names; that it exists was checked
+ * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var that is not in `vars`
+ */
+export function forkConfig(
+  parent: SessionConfig,
+  args: ForkArgs,
+  profile: ForkProfile | undefined,
+  vars: Record<string, string>,
+): SessionConfig {
+  const source = `profile:${args.profile ?? ''}` as const
+  const child: SessionConfig = {
+    agent: parent.agent,
+    label: args.label,
+    model: profile?.llm ? source : parent.model,
+    tools: profile?.tools ? source : parent.tools,
+  }
+  const systemPrompt = composeSystemPrompt({
+    requested: args.systemPrompt,
+    inherited: parent.systemPrompt,
+    profile,
+    vars,
+  })
+  const skills = profile?.skills ?? parent.skills
+  const allowedTools = intersection(parent.allowedTools, profile?.allowedTools)
+  const disallowedTools = union(parent.disallowedTools, profile?.disallowedTools)
+  const permissionMode = narrower(parent.permissionMode, profile?.permissionMode)
+  if (args.profile !== undefined) child.profile = args.profile
+  if (systemPrompt !== undefined) child.systemPrompt = systemPrompt
+  if (skills) child.skills = [...skills]
+  if (allowedTools) child.allowedTools = allowedTools
+  if (disallowedTools) child.disallowedTools = disallowedTools
+  if (permissionMode !== undefined) child.permissionMode = permissionMode
+  return child
+}
+
+type Names = readonly string[] | undefined
+
+function intersection(a: Names, b: Names): string[] | undefined {
+  if (a && b) return a.filter((name) => b.includes(name))
+  const only = a ?? b
+  return only && [...only]
+}
+
+function union(a: Names, b: Names): string[] | undefined {
+  return a || b ? [...new Set([...(a ?? []), ...(b ?? [])])] : undefined
+}
+
+function narrower(parent: string | undefined, profile: string | undefined): string | undefined {
+  return profile !== undefined && width(profile) < width(parent) ? profile : parent
+}
+
+function width(mode = 'default'): number {
+  const known = MODES.indexOf(ALIASES[mode] ?? mode)
+  return known === -1 ? MODES.indexOf('default') : known
+}

@@ -1,0 +1,116 @@
+/** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
+import { announce, announcePause, lastAnnouncement } from './announce.ts'
+import { findCall, isUnderWay, replaceCall } from './calls.ts'
+import type { Command, Step } from './commands.ts'
+import type { SessionEvent } from './events.ts'
+import { messageStored } from './queue.ts'
+import type { SessionState } from './state.ts'
+import { cancelRequested, completingCall, finishTurn, report } from './turn.ts'
+
+type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
+
+/** Every run begins by asking the store where the session stands: it may know more than the state (durability 1). */
+export function runStarted(state: SessionState): Step {
+  return [{ ...state, opened: false }, [openSession(state)]]
+}
+
+/** A resume while the session is being opened asks the store twice: the later answer is of no use. */
+export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpened'>): Step {
+  if (state.opened) return [state, []]
+  switch (outcome.kind) {
+    case 'opened':
+      return [
+        {
+          ...state,
+          opened: true,
+          gen: outcome.gen,
+          seq: Math.max(state.seq, outcome.seq),
+          turns: Math.max(state.turns, outcome.turn),
+          limits: outcome.limits,
+          model: outcome.model,
+        },
+        [],
+      ]
+    case 'closed':
+      return [{ ...state, closed: true }, []]
+    case 'failed':
+      return announcePause(state, outcome.pause)
+  }
+}
+
+export function pauseRequested(state: SessionState, message: string | undefined): Step {
+  return announcePause(state, { reason: 'user', message: message ?? 'paused by request' })
+}
+
+/** Clears the time-out counts (H8); the turn goes on once the store knows, else its steps would find it paused. */
+export function resumeRequested(state: SessionState): Step {
+  if (!state.pause || state.resuming) return [state, []]
+  const [told, commands] = announce(
+    { ...state, timeouts: {} },
+    { tag: 'resume', pause: null, events: [{ type: 'session.resumed', data: {} }] },
+  )
+  return [{ ...told, resuming: lastAnnouncement(told) }, commands]
+}
+
+export function closeRequested(state: SessionState, cascade: boolean): Step {
+  if (state.closing) return [state, []]
+  return cancelRequested({ ...state, closing: { cascade, announced: false } }, 'closed')
+}
+
+export function announced(state: SessionState, { key, tag, outcome, messageId }: Of<'announced'>): Step {
+  const known = { ...state, gen: outcome.gen }
+  switch (tag) {
+    case 'turnEnd':
+      return turnEnded(known)
+    case 'resume': {
+      if (key !== known.resuming) return [known, []]
+      const { pause: _pause, resuming: _resuming, ...resumed } = known
+      return [resumed, resumed.opened ? [] : [openSession(resumed)]]
+    }
+    case 'close': {
+      const signals = outcome.children.map((childId): Command => ({ type: 'signalChild', childId, signal: 'close' }))
+      const reports = known.awaited ? [report(known, known.awaited, 0)] : []
+      return [{ ...known, closed: true }, [...signals, ...reports]]
+    }
+    case 'message':
+      return [messageStored(known, messageId), []]
+    case 'none':
+      return [known, []]
+  }
+}
+
+/** The step is due again and the session pauses: after a mend, resume tries that very step once more. */
+export function stepFailed(state: SessionState, { step, message }: Of<'stepFailed'>): Step {
+  const due = makeDue(state, step)
+  if (due === state) return [state, []]
+  return announcePause(due, {
+    reason: 'store_error',
+    message,
+    hint: 'mend what the message names, then resume',
+  })
+}
+
+function makeDue(state: SessionState, step: Of<'stepFailed'>['step']): SessionState {
+  const { turn } = state
+  switch (step.of) {
+    case 'model':
+      return turn?.phase === 'model' && turn.running && turn.n === step.turn && turn.round === step.round
+        ? { ...state, turn: { ...turn, running: false } }
+        : state
+    case 'tool': {
+      const found = findCall(state, step)
+      return found && isUnderWay(found.call) ? replaceCall(state, found.turn, { ...found.call, status: 'due' }) : state
+    }
+  }
+}
+
+function turnEnded(state: SessionState): Step {
+  const { turn } = state
+  if (turn?.phase !== 'ending') return [state, []]
+  return finishTurn(state, turn, turn.stopping ?? 'cancelled', completingCall(turn)?.result?.preview ?? '')
+}
+
+function openSession(state: SessionState): Command {
+  const { sessionId, gen, turns, seq } = state
+  return { type: 'openSession', input: { sessionId, key: 'open', gen, turn: turns, base: seq } }
+}

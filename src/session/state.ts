@@ -1,0 +1,162 @@
+/**
+ * Everything a session workflow remembers. It is plain JSON of at most 256 KB whatever happens: each list has a bound,
+ * texts are references or previews. It survives replay, crashes and continue-as-new as it is.
+ */
+import type { Limits } from './config.ts'
+import { fingerprint } from './fnv1a.ts'
+import type { CallRef, CallResult, ChildReport, Opening, Pause, StopReason, ModelFacts } from './steps.ts'
+
+/** Message ids remembered for deduplication; older ones are found in the store when a turn opens. */
+export const SEEN_LIMIT = 1000
+/** Messages that may wait. */
+export const QUEUE_LIMIT = 200
+/** Text of waiting messages kept in the state, in UTF-16 units; more goes to the store. */
+export const QUEUE_TEXT_LIMIT: number = 8 * 1024
+/** A message body above this many UTF-16 units is kept in the store. */
+export const INLINE_TEXT_LIMIT: number = 4 * 1024
+/** Tool calls of one session that run at once. */
+export const PARALLEL_CALLS = 32
+/** Tools with statistics of their own; the rest is counted under `(other)`. */
+export const STATS_LIMIT = 200
+/** Tools whose time-outs in a row are counted. */
+export const TIMEOUTS_LIMIT = 100
+/** Forks shown in the current details. */
+export const FORKS_SHOWN = 20
+/** Reports of children whose call is not known (yet). */
+export const REPORTS_LIMIT = 100
+
+export type CallStatus = 'due' | 'running' | 'waiting' | 'settling' | 'done'
+
+export interface Call extends CallRef {
+  index: number
+  /** The record its result is written to. */
+  seq: number
+  status: CallStatus
+  /** The child it waits for. */
+  child?: { sessionId: string; label: string }
+  result?: CallResult
+}
+
+export interface Turn {
+  n: number
+  opening: Opening
+  round: number
+  phase: 'model' | 'tools' | 'ending'
+  /** In phase `model` and `ending`: whether the step is under way. */
+  running: boolean
+  /** Last record of the closed part of the transcript. */
+  base: number
+  calls: Call[]
+  /** Why the turn is being ended before the model rests. */
+  stopping?: Extract<StopReason, 'cancelled' | 'closed' | 'completed'>
+}
+
+export interface ToolStats {
+  toolName: string
+  executionCount: number
+  successCount: number
+  failureCount: number
+  /** Milliseconds. */
+  totalDuration: number
+}
+
+export interface Totals {
+  turns: number
+  modelCalls: number
+  toolCalls: number
+  inputTokens: number
+  outputTokens: number
+}
+
+/** The call in the parent that waits for this session's first answer. */
+export interface Awaited {
+  parentId: string
+  callKey: string
+}
+
+/** A message that waits for its turn; `storing` = its text is on its way to the store. */
+export interface Queued extends Opening {
+  storing?: true
+}
+
+export interface SessionState {
+  sessionId: string
+  label: string
+  /** Set for a `new_task` child: it reports its first turn and closes. */
+  awaited?: Awaited
+  opened: boolean
+  gen: number
+  /** Last record given out. */
+  seq: number
+  /** Turns begun. */
+  turns: number
+  turn?: Turn
+  queue: Queued[]
+  /** Fingerprints of the last message ids, for deduplication. */
+  seen: string[]
+  limits: Limits
+  model: ModelFacts
+  pause?: Pause
+  /** The announcement that tells the store of a resume; until it is answered, the pause stays. */
+  resuming?: string
+  /** The run is about to continue as new; nothing starts in this one. */
+  resting?: boolean
+  closing?: { cascade: boolean; announced: boolean }
+  closed: boolean
+  /** Consecutive time-outs by tool name. */
+  timeouts: Record<string, number>
+  stats: Record<string, ToolStats>
+  totals: Totals
+  forks: { id: string; label: string }[]
+  reports: ChildReport[]
+  /** Counts announcements, so that each has a key of its own. */
+  announcements: number
+  lastAnswer: string
+  lastStop?: StopReason
+}
+
+export interface NewSession {
+  sessionId: string
+  label: string
+  awaited?: Awaited
+  /** A message to begin with. */
+  messageId?: string
+}
+
+const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
+
+export function initialState(session: NewSession): SessionState {
+  return {
+    sessionId: session.sessionId,
+    label: session.label,
+    ...(session.awaited && { awaited: session.awaited }),
+    opened: false,
+    gen: 0,
+    seq: 0,
+    turns: 0,
+    queue: session.messageId === undefined ? [] : [{ messageId: session.messageId }],
+    seen: session.messageId === undefined ? [] : [fingerprint(session.messageId)],
+    limits: DEFAULT_LIMITS,
+    model: { name: 'model', timeoutMs: 600_000 },
+    closed: false,
+    timeouts: {},
+    stats: {},
+    totals: { turns: 0, modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 },
+    forks: [],
+    reports: [],
+    announcements: 0,
+    lastAnswer: '',
+  }
+}
+
+export type Status = 'idle' | 'running' | 'waiting' | 'paused' | 'closed'
+
+/** What people see: waiting means that every unfinished call waits for a child or a person. */
+export function status(state: SessionState): Status {
+  if (state.closed || state.closing) return 'closed'
+  if (state.pause) return 'paused'
+  if (!state.turn) return state.queue.length > 0 ? 'running' : 'idle'
+  if (state.turn.phase !== 'tools') return 'running'
+  const open = state.turn.calls.filter((call) => call.status !== 'done')
+  return open.length > 0 && open.every((call) => call.status === 'waiting') ? 'waiting' : 'running'
+}

@@ -1,0 +1,39 @@
+/** What a session counts: tokens, and per tool how often, how well, how long (H9). */
+import type { Usage } from '../agent/message.ts'
+import { STATS_LIMIT, type SessionState, type ToolStats } from './state.ts'
+import type { CallResult } from './steps.ts'
+
+const OTHER = '(other)'
+
+export function addUsage(state: SessionState, usage: Usage): SessionState {
+  const { totals } = state
+  return {
+    ...state,
+    totals: {
+      ...totals,
+      modelCalls: totals.modelCalls + 1,
+      inputTokens: totals.inputTokens + usage.inputTokens,
+      outputTokens: totals.outputTokens + usage.outputTokens,
+    },
+  }
+}
+
+export function addToolResult(state: SessionState, toolName: string, result: CallResult): SessionState {
+  const name = Object.hasOwn(state.stats, toolName) || Object.keys(state.stats).length < STATS_LIMIT ? toolName : OTHER
+  const before = (Object.hasOwn(state.stats, name) && state.stats[name]) || {
+    toolName: name,
+    executionCount: 0,
+    successCount: 0,
+    failureCount: 0,
+    totalDuration: 0,
+  }
+  const after: ToolStats = {
+    toolName: name,
+    executionCount: before.executionCount + 1,
+    successCount: before.successCount + (result.isError ? 0 : 1),
+    failureCount: before.failureCount + (result.isError ? 1 : 0),
+    totalDuration: before.totalDuration + result.durationMs,
+  }
+  const totals = { ...state.totals, toolCalls: state.totals.toolCalls + 1 }
+  return { ...state, totals, stats: { ...state.stats, [name]: after } }
+}

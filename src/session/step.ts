@@ -1,0 +1,79 @@
+/**
+ * The heart: what a session does next, as a pure function. No Temporal, no clock, no randomness; the same state and
+ * event always give the same answer, so a crash at any point is a replay of events.
+ *
+ * Invariants, each held by a test:
+ *  I1  Every call the model asked for gets exactly one result, however the turn ends.
+ *  I2  The model is asked at most `maxToolRounds + 1` times per turn.
+ *  I3  `timeoutsBeforePause` time-outs in a row of one tool, counted in call order, pause the session.
+ *  I4  While the session is paused, or a resume is being told to the store, no model call, tool or child is begun.
+ *  I5  Sequence numbers are given out without a gap and never twice.
+ *  I6  One turn at a time; messages are answered in the order of their arrival, each exactly once.
+ *  I7  An event that belongs to nothing under way changes nothing.
+ */
+import { advance } from './advance.ts'
+import { childReported, childVanished, toolEnded, toolLost } from './calls.ts'
+import type { Step } from './commands.ts'
+import type { SessionEvent } from './events.ts'
+import {
+  announced,
+  closeRequested,
+  pauseRequested,
+  resumeRequested,
+  runStarted,
+  sessionOpened,
+  stepFailed,
+} from './lifecycle.ts'
+import { messageReceived, messageRejected } from './queue.ts'
+import type { SessionState } from './state.ts'
+import { cancelRequested, modelEnded, modelLost } from './turn.ts'
+
+/**
+ * Applies one event and says what is to be done.
+ *
+ * @example
+ * const [state, commands] = step(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' })
+ */
+export function step(state: SessionState, event: SessionEvent): Step {
+  if (state.closed) return [state, []]
+  const [changed, commands] = apply(state, event)
+  const [next, due] = advance(changed)
+  return [next, [...commands, ...due]]
+}
+
+function apply(state: SessionState, event: SessionEvent): Step {
+  switch (event.type) {
+    case 'runStarted':
+      return runStarted(state)
+    case 'sessionOpened':
+      return sessionOpened(state, event)
+    case 'messageReceived':
+      return messageReceived(state, event.messageId, event.text)
+    case 'messageRejected':
+      return messageRejected(state, event.reason, event.preview)
+    case 'modelEnded':
+      return modelEnded(state, event)
+    case 'modelLost':
+      return modelLost(state, event)
+    case 'toolEnded':
+      return toolEnded(state, event)
+    case 'toolLost':
+      return toolLost(state, event)
+    case 'childReported':
+      return childReported(state, event.report)
+    case 'childVanished':
+      return childVanished(state, event)
+    case 'announced':
+      return announced(state, event)
+    case 'stepFailed':
+      return stepFailed(state, event)
+    case 'pauseRequested':
+      return pauseRequested(state, event.message)
+    case 'resumeRequested':
+      return resumeRequested(state)
+    case 'cancelRequested':
+      return cancelRequested(state, 'cancelled')
+    case 'closeRequested':
+      return closeRequested(state, event.cascade)
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * What crosses between the workflow and its activities. Everything here is JSON, bounded, and holds references and
+ * previews only: never a conversation, never whole arguments or results.
+ */
+import type { ToolErrorCode } from '../agent/errors.ts'
+import type { Usage } from '../agent/message.ts'
+import type { SessionConfig, Limits } from './config.ts'
+
+export type StopReason =
+  | 'end_turn'
+  | 'max_tool_rounds'
+  | 'completed'
+  | 'cancelled'
+  | 'closed'
+  | 'refused'
+  | 'max_tokens'
+
+export type PauseReason = 'user' | 'tool_timeouts' | 'model_error' | 'budget' | 'store_error'
+
+export interface Pause {
+  reason: PauseReason
+  /** For people: what happened. */
+  message: string
+  /** For people: what to do before `resume`. */
+  hint?: string
+}
+
+/** Where a step stands. The run id itself is read from Temporal by the activity: a reset gives the same input a new run. */
+export interface StepRef {
+  sessionId: string
+  /** Unique within a generation, e.g. `m3.0` (turn 3, round 0), `t3.0.2` (its third call). */
+  key: string
+  /** The generation the workflow last heard of; the store decides. */
+  gen: number
+  /** The run this one continued, if any. */
+  prevRunId?: string
+  turn: number
+  /** Last record of the closed part of the transcript this step builds on. */
+  base: number
+}
+
+/** A user message that a turn opens with. `text` is absent when the body is in the table `messages`. */
+export interface Opening {
+  messageId: string
+  text?: string
+}
+
+export interface CallModelInput extends StepRef {
+  round: number
+  /** Last record the model is shown; the answer is written at `upTo + 1`. */
+  upTo: number
+  /** On round 0: the message, written as record `upTo`. */
+  opening?: Opening
+  /** The round limit is reached: calls the model still asks for are answered, not run, and the turn ends. */
+  last: boolean
+}
+
+/** How a tool call is carried out: by one activity, or by a child session that is awaited or not. */
+export type CallRoute = 'tool' | 'fork' | 'task'
+
+/** One call the model asked for: enough to schedule it and to show it. */
+export interface CallRef {
+  id: string
+  name: string
+  route: CallRoute
+  /** ≤ 200 characters of the arguments, for summaries. */
+  preview: string
+  timeoutMs: number
+}
+
+export interface ModelAnswer {
+  kind: 'answered'
+  gen: number
+  /** Last record written (limit notes come after the answer itself). */
+  seq: number
+  calls: CallRef[]
+  /** ≤ 1 KB. */
+  text: string
+  usage: Usage
+  /** Set when the answer ended the turn. */
+  stopReason?: StopReason
+}
+
+export type ModelOutcome =
+  | ModelAnswer
+  | { kind: 'cancelled'; gen: number }
+  /** The message was answered by an earlier turn, or cannot be read (`reason`): this turn never was. */
+  | { kind: 'duplicate'; gen: number; reason?: string }
+  /** Nothing was settled; the same step runs again after `resume`. */
+  | { kind: 'failed'; pause: Pause }
+  | { kind: 'notStarted' }
+
+export interface CallToolInput extends StepRef {
+  /** The user message the turn answers. */
+  messageId: string
+  round: number
+  index: number
+  call: { id: string; name: string }
+  /** The record that holds the full arguments: always `base`. Its result is written here: */
+  seq: number
+}
+
+/** The settled end of a call, as the workflow keeps it. */
+export interface CallResult {
+  kind: 'settled'
+  gen: number
+  isError: boolean
+  code?: ToolErrorCode
+  /** ≤ 1 KB of what the model reads. */
+  preview: string
+  durationMs: number
+  /** `attempt_completion`: the turn ends with this call's result. */
+  endsTurn?: boolean
+}
+
+export interface ChildStart {
+  sessionId: string
+  config: SessionConfig
+  /** The message a `new_task` child begins with; its body is in the table `messages`. */
+  messageId?: string
+}
+
+export type ToolOutcome =
+  | CallResult
+  /** A child was prepared: start it. With `result`, the call is settled already (a fork); without, its answer is awaited. */
+  | { kind: 'childOpened'; gen: number; child: ChildStart; result?: CallResult }
+  | { kind: 'failed'; pause: Pause }
+  | { kind: 'notStarted' }
+
+/** What the workflow proposes for a step whose activity ended without an outcome; the ledger decides. */
+export type Proposal =
+  | { kind: 'cancelled' }
+  | { kind: 'timedOut' }
+  | { kind: 'childEnded'; childId: string; childGen: number; childTurn: number }
+  | { kind: 'childLost'; childId: string; message: string }
+
+export type SettleStepInput =
+  | { of: 'model'; step: CallModelInput; proposed: Proposal }
+  | { of: 'tool'; step: CallToolInput; proposed: Proposal }
+
+export interface AnnouncedEvent {
+  /** Makes the event unique in its session and generation: an announcement that is repeated appends nothing. */
+  key: string
+  type: string
+  data: Record<string, unknown>
+}
+
+/** Ends a turn outside a model call. Its text is read from record `textFrom`. */
+export interface TurnEnding {
+  stopReason: StopReason
+  rounds: number
+  textFrom?: number
+  /** Set while the model has not answered yet: the message and its record, written if the turn never was opened. */
+  opening?: Opening & { seq: number }
+}
+
+/** Workflow-owned facts that are told to the store: pauses, rejections, turns that end outside a model call, the close. */
+export interface AnnounceInput extends StepRef {
+  events: AnnouncedEvent[]
+  /** `null` clears it; absent leaves it. */
+  pause?: Pause | null
+  endTurn?: TurnEnding
+  /** Ends the messages that still wait, and the session. `cascade` asks for the open children in return. */
+  close?: { messages: Opening[]; cascade: boolean }
+  /** A raw signal's text that is too big to stay in workflow state. */
+  message?: { messageId: string; text: string }
+}
+
+export interface AnnounceOutcome {
+  gen: number
+  /** Only for a cascading close: children that are still open. */
+  children: string[]
+}
+
+/** What the workflow knows of its model. */
+export interface ModelFacts {
+  name: string
+  /** Time-out of one call, milliseconds. */
+  timeoutMs: number
+}
+
+/** The base of every run: `key` is `open`, `base` what the state already knows. */
+export type OpenSessionInput = StepRef
+
+export type OpenSessionOutcome =
+  | { kind: 'opened'; gen: number; seq: number; turn: number; limits: Limits; model: ModelFacts }
+  | { kind: 'closed' }
+  | { kind: 'failed'; pause: Pause }
+
+export interface DescribeChildrenInput {
+  /** Session ids. */
+  children: string[]
+}
+
+export interface EndedChild {
+  childId: string
+  /** For the model: what became of the child. */
+  how: string
+}
+
+/** A child's answer to the call that awaits it; sent as a signal to the parent's workflow id. */
+export interface ChildReport {
+  childId: string
+  childGen: number
+  childTurn: number
+  /** The step key of the call in the parent. */
+  callKey: string
+}
+
+/** What a worker can do for the workflow. */
+export interface SessionActivities {
+  openSession(input: OpenSessionInput): Promise<OpenSessionOutcome>
+  callModel(input: CallModelInput): Promise<ModelOutcome>
+  callTool(input: CallToolInput): Promise<ToolOutcome>
+  openChild(input: CallToolInput): Promise<ToolOutcome>
+  settleStep(input: SettleStepInput): Promise<ModelOutcome | ToolOutcome>
+  announce(input: AnnounceInput): Promise<AnnounceOutcome>
+  describeChildren(input: DescribeChildrenInput): Promise<EndedChild[]>
+}

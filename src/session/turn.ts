@@ -1,0 +1,130 @@
+/** One turn: from a user message through rounds of calls until the model rests. */
+import { announcePause } from './announce.ts'
+import type { Command, Step } from './commands.ts'
+import type { SessionEvent } from './events.ts'
+import { messageRejected } from './queue.ts'
+import { addUsage } from './stats.ts'
+import type { Call, SessionState, Turn } from './state.ts'
+import type { CallModelInput, ModelAnswer, StopReason } from './steps.ts'
+
+const CLOSING = { cascade: false, announced: false }
+
+type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
+
+/** Begins the turn of the first waiting message; the message becomes the next record. */
+export function startTurn(state: SessionState): SessionState {
+  const [first, ...queue] = state.queue
+  if (!first || first.storing) return state
+  const turn: Turn = {
+    n: state.turns + 1,
+    opening: first,
+    round: 0,
+    phase: 'model',
+    running: false,
+    base: state.seq,
+    calls: [],
+  }
+  return { ...state, queue, turns: turn.n, seq: state.seq + 1, turn }
+}
+
+/** The input of the model step the turn stands at. */
+export function modelInput(state: SessionState, turn: Turn): CallModelInput {
+  return {
+    sessionId: state.sessionId,
+    key: `m${turn.n}.${turn.round}`,
+    gen: state.gen,
+    turn: turn.n,
+    base: turn.base,
+    round: turn.round,
+    upTo: state.seq,
+    ...(turn.round === 0 && { opening: turn.opening }),
+    last: turn.round >= state.limits.maxToolRounds,
+  }
+}
+
+export function modelEnded(state: SessionState, event: Of<'modelEnded'>): Step {
+  const turn = modelTurn(state, event)
+  if (!turn) return [state, []]
+  const { outcome } = event
+  const rested: SessionState = { ...state, turn: { ...turn, running: false } }
+  switch (outcome.kind) {
+    case 'answered':
+      return answered(rested, turn, outcome)
+    case 'cancelled':
+      return [
+        { ...rested, turn: { ...turn, running: false, phase: 'ending', stopping: turn.stopping ?? 'cancelled' } },
+        [],
+      ]
+    case 'duplicate': {
+      const { turn: _dropped, ...rest } = state
+      const { messageId } = turn.opening
+      const before = closeAwaited({ ...rest, gen: outcome.gen, turns: turn.n - 1, seq: turn.base })
+      return outcome.reason === undefined ? [before, []] : messageRejected(before, outcome.reason, messageId, messageId)
+    }
+    case 'failed':
+      return turn.stopping ? [rested, []] : announcePause(rested, outcome.pause)
+    case 'notStarted':
+      return [rested, []]
+  }
+}
+
+/** The activity was cancelled or ran into its backstop: what really happened stands in the ledger. */
+export function modelLost(state: SessionState, event: Of<'modelLost'>): Step {
+  const turn = modelTurn(state, event)
+  if (!turn) return [state, []]
+  return [state, [settleModel(state, turn, event.how)]]
+}
+
+/** Asks the ledger to end the model step as proposed, unless it has ended otherwise already. */
+export function settleModel(state: SessionState, turn: Turn, kind: 'cancelled' | 'timedOut'): Command {
+  return { type: 'settleStep', input: { of: 'model', step: modelInput(state, turn), proposed: { kind } } }
+}
+
+export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'): Step {
+  if (!state.turn) return [closeAwaited(state), []]
+  if (state.turn.stopping) return [state, []]
+  return [{ ...state, turn: { ...state.turn, stopping: why } }, [{ type: 'cancelSteps' }]]
+}
+
+/** The turn is over and its row is written. A `new_task` child reports its first turn and closes. */
+export function finishTurn(state: SessionState, turn: Turn, stopReason: StopReason, text: string): Step {
+  const { turn: _finished, ...rest } = state
+  const totals = { ...state.totals, turns: state.totals.turns + 1 }
+  const idle: SessionState = { ...rest, totals, lastAnswer: text, lastStop: stopReason }
+  if (!state.awaited) return [idle, []]
+  const { awaited: _reported, ...reported } = idle
+  return [{ ...reported, closing: state.closing ?? CLOSING }, [report(state, state.awaited, turn.n)]]
+}
+
+/** The call whose result the turn ends with. */
+export function completingCall(turn: Turn): Call | undefined {
+  return turn.stopping === 'completed' ? turn.calls.find((call) => call.result?.endsTurn) : undefined
+}
+
+/** Tells the parent that this session has answered; turn 0 = it closed without an answer. */
+export function report(state: SessionState, to: { parentId: string; callKey: string }, turn: number): Command {
+  const report = { childId: state.sessionId, childGen: state.gen, childTurn: turn, callKey: to.callKey }
+  return { type: 'reportToParent', parentId: to.parentId, report }
+}
+
+function answered(state: SessionState, turn: Turn, answer: ModelAnswer): Step {
+  const known = addUsage({ ...state, gen: answer.gen, seq: answer.seq + answer.calls.length }, answer.usage)
+  if (answer.stopReason) return finishTurn({ ...known, seq: answer.seq }, turn, answer.stopReason, answer.text)
+  const calls = answer.calls.map((call, index): Call => ({
+    ...call,
+    index,
+    seq: answer.seq + 1 + index,
+    status: 'due',
+  }))
+  return [{ ...known, turn: { ...turn, phase: 'tools', running: false, base: answer.seq, calls } }, []]
+}
+
+/** A `new_task` child that loses its first turn has nothing left to do: it closes, and its parent hears of it. */
+function closeAwaited(state: SessionState): SessionState {
+  return state.awaited ? { ...state, closing: state.closing ?? CLOSING } : state
+}
+
+function modelTurn(state: SessionState, at: { turn: number; round: number }): Turn | undefined {
+  const { turn } = state
+  return turn?.phase === 'model' && turn.running && turn.n === at.turn && turn.round === at.round ? turn : undefined
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import {
+  announced,
+  asks,
+  cancel,
+  message,
+  model,
+  only,
+  opened,
+  pause,
+  play,
+  rests,
+  result,
+  resume,
+  tool,
+  types,
+} from './play.ts'
+
+const refused = { reason: 'model_error', message: 'the key was refused' } as const
+const cancelled = result({ isError: true, code: 'TOOL_CANCELLED' })
+
+describe('cancel', () => {
+  it('does nothing between turns', () => {
+    expect(play(opened(), cancel).commands).toEqual([])
+  })
+
+  it('of a model call asks the ledger what happened, then ends the turn', () => {
+    const stopping = play(opened(), message('a'), cancel, { type: 'modelLost', turn: 1, round: 0, how: 'cancelled' })
+    expect(types(stopping.commands)).toEqual(['callModel', 'cancelSteps', 'settleStep'])
+    const ended = play(stopping.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    expect(only(ended.commands, 'announce')).toMatchObject([
+      { input: { endTurn: { stopReason: 'cancelled', rounds: 0, opening: { messageId: 'a', seq: 1 } } } },
+    ])
+    expect(play(ended.state, announced(ended, 'turnEnd')).state).toMatchObject({ lastStop: 'cancelled', seq: 1 })
+  })
+
+  it('takes the answer of a model that was faster', () => {
+    const { state } = play(opened(), message('a'), cancel, rests(1, 0, 2, 'fast'))
+    expect(state).toMatchObject({ lastAnswer: 'fast', lastStop: 'end_turn' })
+  })
+
+  it('gives every call a result, also those that never began', () => {
+    const names = Array.from({ length: 34 }, () => 'Read')
+    const asked = play(opened(), message('a'), asks(1, 0, 2, ...names))
+    const stopping = play(asked.state, cancel)
+    expect(only(stopping.commands, 'settleStep').map(({ input }) => input.step.key)).toEqual(['t1.0.32', 't1.0.33'])
+    const ends = names.map((_, i) => tool(1, 0, i, cancelled))
+    const ended = play(stopping.state, ...ends)
+    expect(types(ended.commands)).toEqual(['announce'])
+    expect(play(ended.state, announced(ended, 'turnEnd')).state).toMatchObject({
+      seq: 36,
+      totals: { toolCalls: 34 },
+      lastStop: 'cancelled',
+    })
+  })
+
+  it('ends a turn of a paused session, which stays paused', () => {
+    const stopping = play(opened(), message('a'), asks(1, 0, 2, 'Read'), pause, tool(1, 0, 0), cancel)
+    const ended = play(stopping.state, model(1, 1, { kind: 'cancelled', gen: 0 }))
+    const { state, commands } = play(ended.state, announced(ended, 'turnEnd'), message('b'))
+    expect(state.turn).toBeUndefined()
+    expect(only(commands, 'callModel')).toEqual([])
+  })
+
+  it('takes an answer that nobody heard because the step failed, once the store is mended', () => {
+    const failure = { type: 'stepFailed', step: { of: 'model', turn: 1, round: 0 }, message: 'bad row' } as const
+    const failed = play(opened(), message('a'), failure, cancel, resume)
+    expect(only(failed.commands, 'settleStep')).toEqual([])
+    const resumed = play(failed.state, announced(failed, 'resume'))
+    expect(only(resumed.commands, 'settleStep').map(({ input }) => input.proposed)).toEqual([{ kind: 'cancelled' }])
+    expect(play(resumed.state, rests(1, 0, 2, 'unheard')).state).toMatchObject({ lastAnswer: 'unheard', seq: 2 })
+  })
+
+  it.each([
+    ['the model', play(opened(), message('a'), cancel).state, model(1, 0, { kind: 'failed', pause: refused })],
+    [
+      'a tool',
+      play(opened(), message('a'), asks(1, 0, 2, 'Read'), cancel).state,
+      tool(1, 0, 0, { kind: 'failed', pause: refused }),
+    ],
+  ])('ends the turn also when %s fails meanwhile: no pause', (_who, stopping, failed) => {
+    const { state, commands } = play(stopping, failed)
+    expect(state.pause).toBeUndefined()
+    expect(types(commands)).toEqual(['settleStep'])
+  })
+
+  it('wins over a completing call of the same round, whose text is not the answer', () => {
+    const asked = play(opened(), message('a'), asks(1, 0, 2, 'attempt_completion'), cancel)
+    const ended = play(asked.state, tool(1, 0, 0, result({ endsTurn: true, preview: 'all done' })))
+    expect(only(ended.commands, 'announce').map(({ input }) => input.endTurn)).toEqual([
+      { stopReason: 'cancelled', rounds: 0 },
+    ])
+    expect(play(ended.state, announced(ended, 'turnEnd')).state.lastAnswer).toBe('')
+  })
+
+  it('does not write the message again once the model has answered, even with nothing', () => {
+    const { commands } = play(opened(), message('a'), cancel, asks(1, 0, 2))
+    expect(only(commands, 'announce').map(({ input }) => input.endTurn)).toEqual([
+      { stopReason: 'cancelled', rounds: 0 },
+    ])
+  })
+
+  it('is heard once per turn', () => {
+    const { commands } = play(opened(), message('a'), cancel, cancel)
+    expect(only(commands, 'cancelSteps')).toHaveLength(1)
+  })
+
+  it('lets the next message begin', () => {
+    const ended = play(opened(), message('a'), message('b'), cancel, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    const { commands } = play(ended.state, announced(ended, 'turnEnd'))
+    expect(only(commands, 'callModel').map(({ input }) => [input.key, input.upTo])).toEqual([['m2.0', 2]])
+  })
+})

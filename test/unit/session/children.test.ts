@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import type { SessionEvent } from '../../../src/session/events.ts'
+import { status } from '../../../src/session/state.ts'
+import {
+  announced,
+  asks,
+  callRef,
+  cancel,
+  child,
+  message,
+  only,
+  opened,
+  pause,
+  play,
+  result,
+  resume,
+  tool,
+  types,
+} from './play.ts'
+
+const asked = play(opened(), message('a'), asks(1, 0, 2, callRef('new_task', { route: 'task' }))).state
+const prepared = tool(1, 0, 0, { kind: 'childOpened', gen: 0, child: child() })
+const reported = (childId = 's-child', callKey = 't1.0.0'): SessionEvent => ({
+  type: 'childReported',
+  report: { childId, childGen: 0, childTurn: 1, callKey },
+})
+const proposals = (commands: ReturnType<typeof play>['commands']) =>
+  only(commands, 'settleStep').map(({ input }) => input.proposed.kind)
+
+describe('a call that awaits a child', () => {
+  it('starts it and waits', () => {
+    const { state, commands } = play(asked, prepared)
+    expect(only(commands, 'startChild')).toMatchObject([
+      { callKey: 't1.0.0', awaited: true, child: { sessionId: 's-child' } },
+    ])
+    expect(status(state)).toBe('waiting')
+    expect(state.forks).toEqual([{ id: 's-child', label: 'label of s-child' }])
+  })
+
+  it('is not all the session does while another call runs', () => {
+    const both = play(opened(), message('a'), asks(1, 0, 2, callRef('new_task', { route: 'task' }), 'Read'), prepared)
+    expect(status(both.state)).toBe('running')
+    expect(status(play(both.state, tool(1, 0, 1)).state)).toBe('waiting')
+  })
+
+  it('ends with the report of the child', () => {
+    const { commands } = play(asked, prepared, reported(), tool(1, 0, 0))
+    expect(proposals(commands)).toEqual(['childEnded'])
+    expect(types(commands).at(-1)).toBe('callModel')
+  })
+
+  it('takes a report that came before the call was known to wait', () => {
+    const { state, commands } = play(asked, reported(), prepared)
+    expect(types(commands)).toEqual(['startChild', 'settleStep'])
+    expect(play(state, tool(1, 0, 0)).state.reports).toEqual([])
+  })
+
+  it('takes no report of another child, early or late', () => {
+    expect(proposals(play(asked, reported('s-old'), prepared, reported('s-other')).commands)).toEqual([])
+  })
+
+  it('takes a report once', () => {
+    const { state, commands } = play(asked, prepared, reported(), reported())
+    expect(proposals(commands)).toEqual(['childEnded'])
+    expect(state.reports).toHaveLength(1)
+  })
+
+  it('keeps the report when settling fails, and finds it again after resume', () => {
+    const failed = play(asked, prepared, reported(), {
+      type: 'stepFailed',
+      step: { of: 'tool', turn: 1, round: 0, index: 0 },
+      message: 'bad row',
+    })
+    const resuming = play(failed.state, resume)
+    const { commands } = play(resuming.state, announced(resuming, 'resume'), prepared)
+    expect(types(commands)).toEqual(['callTool', 'startChild', 'settleStep'])
+  })
+
+  it('ends with an error when the child vanished', () => {
+    const vanished: SessionEvent = {
+      type: 'childVanished',
+      callKey: 't1.0.0',
+      childId: 's-child',
+      message: 'terminated',
+    }
+    expect(proposals(play(asked, prepared, vanished).commands)).toEqual(['childLost'])
+    expect(proposals(play(asked, prepared, { ...vanished, childId: 's-old' }).commands)).toEqual([])
+  })
+
+  it('tells the child to stop when the turn is cancelled', () => {
+    const { commands } = play(asked, prepared, cancel)
+    expect(only(commands, 'signalChild')).toEqual([{ type: 'signalChild', childId: 's-child', signal: 'cancelTurn' }])
+    expect(proposals(commands)).toEqual(['cancelled'])
+  })
+
+  it('starts a child that was prepared before the pause: its record exists', () => {
+    expect(only(play(asked, pause, prepared).commands, 'startChild')).toHaveLength(1)
+  })
+
+  it('does not keep the configuration of the child', () => {
+    expect(play(asked, prepared).state.turn?.calls[0]?.child).toEqual({
+      sessionId: 's-child',
+      label: 'label of s-child',
+    })
+  })
+})
+
+describe('a fork', () => {
+  it('is started and not awaited: its call has ended', () => {
+    const forked = tool(1, 0, 0, { kind: 'childOpened', gen: 0, child: child(), result: result() })
+    expect(play(asked, forked).commands).toMatchObject([{ type: 'startChild', awaited: false }, { type: 'callModel' }])
+  })
+})

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { announced, message, only, opened, play, rests } from './play.ts'
+
+const openings = (commands: ReturnType<typeof play>['commands']) =>
+  only(commands, 'callModel').map(({ input }) => input.opening)
+
+describe('messages', () => {
+  it('are answered one at a time, in order of arrival', () => {
+    const { commands } = play(opened(), message('a'), message('b'), message('c'), rests(1, 0, 2), rests(2, 0, 4))
+    expect(openings(commands).map((opening) => opening?.messageId)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('are taken once, however often they are sent', () => {
+    const { state } = play(opened(), message('a'), message('a'), rests(1, 0, 2), message('a'))
+    expect(state).toMatchObject({ turns: 1, queue: [] })
+  })
+
+  it('without text are read from the store', () => {
+    expect(openings(play(opened(), { type: 'messageReceived', messageId: 'a' }).commands)).toEqual([{ messageId: 'a' }])
+  })
+
+  it('of more than 4096 characters go to the store before their turn opens', () => {
+    const long = play(opened(), message('a', 'x'.repeat(4097)))
+    expect(only(long.commands, 'callModel')).toEqual([])
+    expect(only(long.commands, 'announce')).toMatchObject([{ tag: 'message', input: { message: { messageId: 'a' } } }])
+    expect(openings(play(long.state, announced(long, 'message')).commands)).toEqual([{ messageId: 'a' }])
+  })
+
+  it('behind one that is being stored keep their place', () => {
+    const long = play(opened(), message('a', 'x'.repeat(4097)), message('b'))
+    expect(openings(long.commands)).toEqual([])
+  })
+
+  it('of exactly 4096 characters stay where they are', () => {
+    expect(only(play(opened(), message('a', 'x'.repeat(4096))).commands, 'callModel')).toHaveLength(1)
+  })
+
+  it('that are malformed become an event, not a turn', () => {
+    const { commands } = play(opened(), { type: 'messageRejected', reason: 'no messageId', preview: '{}' })
+    expect(commands).toMatchObject([
+      {
+        type: 'announce',
+        input: { events: [{ type: 'message.rejected', data: { reason: 'no messageId', preview: '{}' } }] },
+      },
+    ])
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { initialState, status } from '../../../src/session/state.ts'
+import { announced, asks, message, model, only, open, opened, pause, play, resume, tool, types } from './play.ts'
+
+const bad = { reason: 'model_error', message: 'the key was refused' } as const
+
+describe('pause', () => {
+  it('is told to the store and to watchers', () => {
+    const { state, commands } = play(opened(), { type: 'pauseRequested', message: 'lunch' })
+    expect(only(commands, 'announce')).toMatchObject([
+      { input: { pause: { reason: 'user', message: 'lunch' }, events: [{ type: 'session.paused' }] } },
+    ])
+    expect(status(state)).toBe('paused')
+  })
+
+  it('holds turns, rounds and calls, but takes what was under way', () => {
+    const { state, commands } = play(opened(), message('a'), pause, asks(1, 0, 2, 'Read'), message('b'))
+    expect(only(commands, 'callTool')).toEqual([])
+    expect(state.turn?.calls[0]?.status).toBe('due')
+    expect(state.queue).toHaveLength(1)
+  })
+
+  it('keeps its first reason', () => {
+    const { state } = play(opened(), message('a'), pause, model(1, 0, { kind: 'failed', pause: bad }))
+    expect(state.pause?.reason).toBe('user')
+  })
+
+  it('cuts the reason that people see', () => {
+    const { state } = play(opened(), { type: 'pauseRequested', message: 'x'.repeat(100_000) })
+    expect(state.pause?.message).toHaveLength(1000)
+  })
+})
+
+describe('resume', () => {
+  it('starts nothing before the store knows of it', () => {
+    const resuming = play(opened(), pause, message('a'), resume)
+    expect(only(resuming.commands, 'callModel')).toEqual([])
+    expect(types(play(resuming.state, announced(resuming, 'resume')).commands)).toEqual(['callModel'])
+  })
+
+  it('tries the very step that failed', () => {
+    const resuming = play(opened(), message('a'), model(1, 0, { kind: 'failed', pause: bad }), resume)
+    const { commands } = play(resuming.state, announced(resuming, 'resume'))
+    expect(only(commands, 'callModel').map(({ input }) => [input.key, input.upTo])).toEqual([['m1.0', 1]])
+  })
+
+  it('begins a call again that found the session paused', () => {
+    const resuming = play(
+      opened(),
+      message('a'),
+      asks(1, 0, 2, 'Read'),
+      pause,
+      tool(1, 0, 0, { kind: 'notStarted' }),
+      resume,
+    )
+    const { commands } = play(resuming.state, announced(resuming, 'resume'))
+    expect(only(commands, 'callTool').map(({ input }) => input.key)).toEqual(['t1.0.0'])
+  })
+
+  it('loses to a pause that comes before the store knows of it', () => {
+    const first = play(opened(), message('a'), pause, resume)
+    const second = play(first.state, pause)
+    const after = play(second.state, asks(1, 0, 2, 'Read'), announced(first, 'resume'))
+    expect(status(after.state)).toBe('paused')
+    expect(only(after.commands, 'callTool')).toEqual([])
+    const again = play(after.state, resume)
+    expect(only(play(again.state, announced(again, 'resume')).commands, 'callTool')).toHaveLength(1)
+  })
+
+  it('is not needed by a session that runs', () => {
+    expect(play(opened(), resume).commands).toEqual([])
+  })
+
+  it('opens a session again that could not be opened', () => {
+    const failed = play(
+      initialState({ sessionId: 's-1', label: 'demo' }),
+      { type: 'runStarted' },
+      { type: 'sessionOpened', outcome: { kind: 'failed', pause: bad } },
+      message('a'),
+    )
+    const resuming = play(failed.state, resume)
+    const resumed = play(resuming.state, announced(resuming, 'resume'))
+    expect(types(resumed.commands)).toEqual(['openSession'])
+    expect(types(play(resumed.state, open()).commands)).toEqual(['callModel'])
+  })
+})

@@ -1,0 +1,133 @@
+/** Short words for the tests of the session: a state, the events that happen to it, and what it wants done. */
+import type { Command } from '../../../src/session/commands.ts'
+import type { SessionEvent } from '../../../src/session/events.ts'
+import { initialState, type NewSession, type SessionState } from '../../../src/session/state.ts'
+import { step } from '../../../src/session/step.ts'
+import type {
+  CallRef,
+  CallResult,
+  ChildStart,
+  ModelAnswer,
+  ModelOutcome,
+  Proposal,
+  ToolOutcome,
+} from '../../../src/session/steps.ts'
+
+export const LIMITS = { maxToolRounds: 5, toolTimeoutMs: 1000, timeoutsBeforePause: 3 }
+
+export interface Played {
+  state: SessionState
+  /** Of all events played, in order. */
+  commands: Command[]
+}
+
+export function play(state: SessionState, ...events: SessionEvent[]): Played {
+  return events.reduce<Played>(
+    (played, event) => {
+      const [next, commands] = step(played.state, event)
+      return { state: next, commands: [...played.commands, ...commands] }
+    },
+    { state, commands: [] },
+  )
+}
+
+export function opened(session: Partial<NewSession> = {}, limits: Partial<typeof LIMITS> = {}): SessionState {
+  return play(initialState({ sessionId: 's-1', label: 'demo', ...session }), { type: 'runStarted' }, open(limits)).state
+}
+
+export function open(limits: Partial<typeof LIMITS> = {}): SessionEvent {
+  const outcome = {
+    kind: 'opened',
+    gen: 0,
+    seq: 0,
+    turn: 0,
+    limits: { ...LIMITS, ...limits },
+    model: { name: 'scripted', timeoutMs: 1000 },
+  } as const
+  return { type: 'sessionOpened', outcome }
+}
+
+export const message = (messageId: string, text = 'hello'): SessionEvent => ({
+  type: 'messageReceived',
+  messageId,
+  text,
+})
+export const pause: SessionEvent = { type: 'pauseRequested' }
+export const resume: SessionEvent = { type: 'resumeRequested' }
+export const cancel: SessionEvent = { type: 'cancelRequested' }
+export const close: SessionEvent = { type: 'closeRequested', cascade: false }
+
+/** The answer to the announcement of that tag which was made last. */
+export function announced(played: Played, tag: string, children: string[] = []): SessionEvent {
+  const told = played.commands.findLast((command) => command.type === 'announce' && command.tag === tag)
+  if (told?.type !== 'announce') throw new Error(`nothing was announced with the tag ${tag}`)
+  const messageId = told.input.message?.messageId
+  return {
+    type: 'announced',
+    key: told.input.key,
+    tag: told.tag,
+    outcome: { gen: told.input.gen, children },
+    ...(messageId !== undefined && { messageId }),
+  }
+}
+
+export const usage = { inputTokens: 10, outputTokens: 2 }
+
+export function callRef(name: string, over: Partial<CallRef> = {}): CallRef {
+  return { id: `call-${name}`, name, route: 'tool', preview: '{}', timeoutMs: 1000, ...over }
+}
+
+export function model(turn: number, round: number, outcome: ModelOutcome): SessionEvent {
+  return { type: 'modelEnded', turn, round, outcome }
+}
+
+/** The model asks for tools; the answer is record `seq`. */
+export function asks(turn: number, round: number, seq: number, ...calls: (string | CallRef)[]): SessionEvent {
+  const refs = calls.map((call) => (typeof call === 'string' ? callRef(call) : call))
+  return model(turn, round, answer(seq, { calls: refs }))
+}
+
+/** The model rests; its answer is record `seq`. */
+export function rests(turn: number, round: number, seq: number, text = 'done'): SessionEvent {
+  return model(turn, round, answer(seq, { text, stopReason: 'end_turn' }))
+}
+
+function answer(seq: number, over: Partial<ModelAnswer>): ModelAnswer {
+  return { kind: 'answered', gen: 0, seq, calls: [], text: '', usage, ...over }
+}
+
+export function tool(turn: number, round: number, index: number, outcome: ToolOutcome = result()): SessionEvent {
+  return { type: 'toolEnded', turn, round, index, outcome }
+}
+
+export function result(over: Partial<CallResult> = {}): CallResult {
+  return { kind: 'settled', gen: 0, isError: false, preview: 'ok', durationMs: 5, ...over }
+}
+
+export const timeout: CallResult = result({ isError: true, code: 'TOOL_TIMEOUT' })
+
+/** What the ledger makes of a proposal when nothing else has ended the call. */
+export function settlement(proposed: Proposal): CallResult {
+  switch (proposed.kind) {
+    case 'timedOut':
+      return timeout
+    case 'cancelled':
+      return result({ isError: true, code: 'TOOL_CANCELLED' })
+    case 'childEnded':
+      return result()
+    case 'childLost':
+      return result({ isError: true })
+  }
+}
+
+export function child(sessionId = 's-child'): ChildStart {
+  return { sessionId, config: { agent: 'a', label: `label of ${sessionId}`, model: 'agent', tools: 'agent' } }
+}
+
+export function types(commands: Command[]): string[] {
+  return commands.map((command) => command.type)
+}
+
+export function only<T extends Command['type']>(commands: Command[], type: T): Extract<Command, { type: T }>[] {
+  return commands.filter((command): command is Extract<Command, { type: T }> => command.type === type)
+}

@@ -1,0 +1,18 @@
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { Simulator } from './simulator.ts'
+
+/** Set STELLO_SEED to the seed of a failed run to see it again; STELLO_RUNS for a longer search. */
+const seed = process.env.STELLO_SEED
+const numRuns = Number(process.env.STELLO_RUNS ?? 400)
+
+describe('a session in any order of events', () => {
+  it('keeps its invariants and always comes to rest', { timeout: 600_000 }, () => {
+    const tapes = fc.array(fc.nat(719), { minLength: 20, maxLength: 400, size: 'max' })
+    fc.assert(
+      fc.property(tapes, (tape) => new Simulator(tape).run()),
+      /** The limit is for shrinking a failure, which may go on for minutes. */
+      { numRuns, interruptAfterTimeLimit: 20_000 + 20 * numRuns, ...(seed !== undefined && { seed: Number(seed) }) },
+    )
+  })
+})

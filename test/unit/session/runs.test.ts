@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import type { SessionEvent } from '../../../src/session/events.ts'
+import { initialState } from '../../../src/session/state.ts'
+import type { ModelOutcome } from '../../../src/session/steps.ts'
+import {
+  LIMITS,
+  announced,
+  asks,
+  child,
+  message,
+  model,
+  only,
+  open,
+  opened,
+  pause,
+  play,
+  result,
+  resume,
+  tool,
+  types,
+  usage,
+} from './play.ts'
+
+const found = (gen: number, seq: number, turn: number): SessionEvent => ({
+  type: 'sessionOpened',
+  outcome: { kind: 'opened', gen, seq, turn, limits: LIMITS, model: { name: 'gpt-x', timeoutMs: 42_000 } },
+})
+const gens = (played: ReturnType<typeof play>): (number | undefined)[] => [
+  played.state.gen,
+  only(played.commands, 'callModel').at(-1)?.input.gen,
+]
+
+describe('a run', () => {
+  it('goes on from what the store knows', () => {
+    const fresh = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, found(2, 7, 3))
+    expect(fresh.state).toMatchObject({ gen: 2, model: { name: 'gpt-x', timeoutMs: 42_000 } })
+    expect(only(play(fresh.state, message('a')).commands, 'callModel')).toMatchObject([
+      { input: { key: 'm4.0', gen: 2, base: 7, upTo: 8 } },
+    ])
+  })
+
+  it('keeps what it has given out, when the store knows less', () => {
+    const asking = play(opened(), message('a')).state
+    expect(play(asking, { type: 'runStarted' }, found(0, 0, 0)).state).toMatchObject({ seq: 1, turns: 1 })
+  })
+
+  it('begins nothing before the store has answered', () => {
+    const { commands } = play(opened(), { type: 'runStarted' }, message('a'))
+    expect(types(commands)).toEqual(['openSession'])
+  })
+
+  it('takes the first answer of the store, also when a resume made it ask twice', () => {
+    const resuming = play(opened(), pause, { type: 'runStarted' }, resume)
+    const twice = play(resuming.state, announced(resuming, 'resume'), open())
+    expect(only(twice.commands, 'openSession')).toHaveLength(1)
+    expect(play(twice.state, found(0, 9, 9)).state).toEqual(twice.state)
+  })
+
+  it('that is about to continue as new begins no turn, round or call, but takes answers', () => {
+    const resting = { ...opened(), resting: true }
+    expect(play(resting, message('a')).commands).toEqual([])
+    const asking = { ...play(opened(), message('a')).state, resting: true }
+    const asked = play(asking, asks(1, 0, 2, 'Read'))
+    expect(asked.commands).toEqual([])
+    const { resting: _resting, ...carried } = asked.state
+    const next = play(carried, { type: 'runStarted' }, open())
+    expect(types(next.commands)).toEqual(['openSession', 'callTool'])
+  })
+})
+
+describe('a new generation is learned from', () => {
+  const asked = play(opened(), message('a'), asks(1, 0, 2, 'Read')).state
+  const resting: ModelOutcome = {
+    kind: 'answered',
+    gen: 4,
+    seq: 2,
+    calls: [],
+    text: '',
+    usage,
+    stopReason: 'end_turn',
+  }
+
+  it.each([
+    ['an answer of the model', play(play(opened(), message('a')).state, model(1, 0, resting), message('b'))],
+    [
+      'a message the store knew',
+      play(opened(), message('a'), model(1, 0, { kind: 'duplicate', gen: 4 }), message('b')),
+    ],
+    ['the result of a tool', play(asked, tool(1, 0, 0, result({ gen: 4 })))],
+    [
+      'a child that was opened',
+      play(asked, tool(1, 0, 0, { kind: 'childOpened', gen: 4, child: child(), result: result({ gen: 4 }) })),
+    ],
+    [
+      'the answer to an announcement',
+      play(opened(), { type: 'announced', key: 'a1', tag: 'none', outcome: { gen: 4, children: [] } }, message('a')),
+    ],
+  ])('%s', (_what, played) => {
+    expect(gens(played)).toEqual([4, 4])
+  })
+})

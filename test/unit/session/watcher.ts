@@ -1,0 +1,176 @@
+/** Judges a session from outside, from its events and commands alone: nothing here is computed as the session does. */
+import { deepStrictEqual } from 'node:assert/strict'
+import type { Command } from '../../../src/session/commands.ts'
+import type { SessionEvent } from '../../../src/session/events.ts'
+import type { SessionState } from '../../../src/session/state.ts'
+import type { Limits } from '../../../src/session/config.ts'
+
+interface Round {
+  names: string[]
+  codes: (string | undefined)[]
+  told: Set<number>
+}
+
+export class Watcher {
+  readonly limits: Limits
+  readonly accepted: string[] = []
+  readonly answered: string[] = []
+  readonly asked = new Map<string, Round>()
+  readonly records = new Map<number, string>()
+  private readonly openings = new Map<number, string>()
+  private readonly streaks = new Map<string, number>()
+  /** Announcement keys of resumes that were asked for after the last pause. */
+  private readonly resumes = new Set<string>()
+  /** Due as soon as the run has opened the session: until then nothing goes on. */
+  private pauseOwed = false
+  /** The last round reached the limit of time-outs in a row. */
+  private earned = false
+  private reported = 0
+  paused = false
+
+  constructor(limits: Limits, first?: string) {
+    this.limits = limits
+    if (first !== undefined) this.accepted.push(first)
+  }
+
+  /** Called with every event, before the commands it led to; `state` is what it led to. */
+  saw(event: SessionEvent, before: SessionState, state: SessionState): void {
+    if (event.type === 'pauseRequested' && !state.closed) this.hold()
+    if (event.type === 'announced' && this.resumes.delete(event.key)) this.paused = false
+    if (event.type === 'announced' && event.tag === 'turnEnd') this.turnEnded(before.turns)
+    if (event.type === 'modelEnded') this.modelTold(event)
+    if (event.type === 'toolEnded') this.toolTold(event)
+    if (this.pauseOwed && state.opened) {
+      check(state.pause !== undefined && state.resuming === undefined, 'I3: time-outs in a row do not pause')
+      this.pauseOwed = false
+    }
+  }
+
+  wants(command: Command, state: SessionState): void {
+    switch (command.type) {
+      case 'callModel': {
+        const { turn, round, opening, upTo, last } = command.input
+        this.mayBegin(`model call ${command.input.key}`, state)
+        check(round <= this.limits.maxToolRounds, `I2: the model is asked in round ${round}`)
+        check(last === (round === this.limits.maxToolRounds), 'I2: the last round is not marked')
+        if (round > 0) this.mustBeAnswered(`${turn}.${round - 1}`)
+        if (opening) this.opens(turn, opening.messageId, upTo)
+        return
+      }
+      case 'callTool':
+        return this.mayBegin(`tool call ${command.input.key}`, state)
+      case 'announce': {
+        const { pause, endTurn, close, key, turn } = command.input
+        if (pause) this.hold()
+        check(
+          pause?.reason !== 'tool_timeouts' || this.earned,
+          'I3: the session pauses for time-outs that are not in a row',
+        )
+        if (pause === null) {
+          this.resumes.add(key)
+          this.streaks.clear()
+        }
+        if (endTurn?.opening) this.opens(turn, endTurn.opening.messageId, endTurn.opening.seq)
+        if (endTurn && state.turn) this.mustBeAnswered(`${turn}.${state.turn.round}`)
+        for (const { messageId } of close?.messages ?? []) this.answered.push(messageId)
+        return
+      }
+      case 'reportToParent':
+        return check(++this.reported === 1, 'the parent is told twice')
+      case 'openSession':
+      case 'settleStep':
+      case 'startChild':
+      case 'cancelSteps':
+      case 'signalChild':
+    }
+  }
+
+  /** At the end, with nothing left to do: everything asked for has its result, every message its answer. */
+  ended(state: SessionState): void {
+    for (const round of this.asked.keys()) this.mustBeAnswered(round)
+    const results = [...this.asked.values()].reduce((sum, round) => sum + round.told.size, 0)
+    check(state.totals.toolCalls === results, `I1: ${results} results, ${state.totals.toolCalls} counted`)
+    deepStrictEqual(this.answered, this.accepted, 'I6: messages and answers differ')
+    const seqs = [...this.records.keys()].toSorted((a, b) => a - b)
+    deepStrictEqual(
+      seqs,
+      Array.from({ length: state.seq }, (_, i) => i + 1),
+      'I5: the records have a gap',
+    )
+  }
+
+  /** The store writes a record; a repeated step may write its own again. */
+  writes(seq: number, what: string): void {
+    const before = this.records.get(seq)
+    check(before === undefined || before === what, `I5: record ${seq} is given to ${before} and to ${what}`)
+    this.records.set(seq, what)
+  }
+
+  private modelTold({ turn, round, outcome }: Extract<SessionEvent, { type: 'modelEnded' }>): void {
+    if (outcome.kind === 'duplicate') return this.turnEnded(turn)
+    if (outcome.kind !== 'answered') return
+    if (outcome.stopReason) return this.turnEnded(turn)
+    const names = outcome.calls.map((call) => call.name)
+    this.asked.set(`${turn}.${round}`, { names, codes: [], told: new Set() })
+  }
+
+  private toolTold({ turn, round, index, outcome }: Extract<SessionEvent, { type: 'toolEnded' }>): void {
+    const result = outcome.kind === 'childOpened' ? outcome.result : outcome.kind === 'settled' ? outcome : undefined
+    const of = this.asked.get(`${turn}.${round}`)
+    if (!result || !of) return
+    check(!of.told.has(index), `I1: call ${turn}.${round}.${index} has two results`)
+    of.told.add(index)
+    of.codes[index] = result.code
+    if (of.told.size === of.names.length) this.countTimeouts(of)
+  }
+
+  private countTimeouts({ names, codes }: Round): void {
+    this.earned = false
+    names.forEach((name, i) => {
+      const count = codes[i] === 'TOOL_TIMEOUT' ? (this.streaks.get(name) ?? 0) + 1 : 0
+      this.streaks.set(name, count)
+      this.earned ||= count >= this.limits.timeoutsBeforePause
+    })
+    this.pauseOwed ||= this.earned
+  }
+
+  private hold(): void {
+    this.paused = true
+    this.resumes.clear()
+  }
+
+  private opens(turn: number, messageId: string, seq: number): void {
+    this.openings.set(turn, messageId)
+    check(this.accepted.includes(messageId), `I6: ${messageId} was never accepted`)
+    check(!this.answered.includes(messageId), `I6: ${messageId} is answered twice`)
+    check(!this.records.has(seq) || this.records.get(seq) === messageId, `I5: record ${seq} is taken`)
+  }
+
+  private turnEnded(turn: number): void {
+    const messageId = this.openings.get(turn)
+    check(messageId !== undefined, `turn ${turn} ends but never opened`)
+    if (messageId !== undefined) this.answered.push(messageId)
+    this.openings.delete(turn)
+  }
+
+  private mustBeAnswered(round: string): void {
+    const of = this.asked.get(round)
+    check(!of || of.told.size === of.names.length, `I1: round ${round} goes on without all results`)
+  }
+
+  private mayBegin(what: string, state: SessionState): void {
+    check(!this.paused, `I4: ${what} begins while paused`)
+    check(state.resting !== true, `${what} begins in a run that is about to end`)
+  }
+}
+
+export function check(holds: boolean, problem: string): void {
+  if (!holds) throw new Error(problem)
+}
+
+/** A rule that changes the state it was given throws. States share most of their parts, so this is cheap. */
+export function freeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.values(value).forEach(freeze)
+  return Object.freeze(value)
+}
