@@ -1,0 +1,31 @@
+/** Facts the workflow owns, told to the store; a repeated announcement changes nothing. */
+import { StelloError } from '../agent/errors.ts'
+import { run, type Database, type Statement } from './database.ts'
+import { resolveRun, type RunRef } from './runs.ts'
+import { toParameter, writesSql, type Writes } from './writes.ts'
+
+const ANNOUNCE: Statement = {
+  name: 'announce',
+  text: `
+  with guard as (
+    select $3::int as gen from sessions where id = $1
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
+  select count(*)::int as told from guard`,
+}
+const OPEN_CHILDREN: Statement = {
+  name: 'open_children',
+  text: `select id from sessions where parent_id = $1 and closed_at is null`,
+}
+
+/** @returns the generation it was told to */
+export async function announceFacts(db: Database, ref: RunRef, key: string, writes: Writes): Promise<number> {
+  const resolved = await resolveRun(db, ref)
+  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+  await run(db.pool, ANNOUNCE, [ref.sessionId, key, resolved.gen, toParameter(writes)])
+  return resolved.gen
+}
+
+export async function openChildren(db: Database, sessionId: string): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, OPEN_CHILDREN, [sessionId])
+  return rows.map((row) => row.id)
+}

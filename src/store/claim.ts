@@ -1,0 +1,214 @@
+/** Taking a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
+import type pg from 'pg'
+import { StelloError } from '../agent/errors.ts'
+import { run, transaction, type Database, type Statement } from './database.ts'
+import { lineage, resolveRun, type Ancestor, type RunRef } from './runs.ts'
+import { reuseStep } from './reuse.ts'
+import { toParameter, writesSql, type NewRecord, type Writes } from './writes.ts'
+
+export interface StepId {
+  sessionId: string
+  gen: number
+  key: string
+  /** The ledger's own counter, never Temporal's attempt. */
+  lease: number
+}
+
+export interface ClaimRequest {
+  run: RunRef
+  key: string
+  kind: 'model' | 'tool' | 'child' | 'hook'
+  name: string
+  inputHash: string
+  /** Boot id of the worker. */
+  owner: string
+  /** Temporal's task token: whoever takes the step over fails this attempt by it. */
+  token: Uint8Array
+  /** Commit before going on; else the claim may be lost with the server, for what may be repeated. */
+  durable: boolean
+  /** The user message a turn opens with. */
+  opening?: { turn: number; messageId: string; record: NewRecord }
+}
+
+export type Claim =
+  /** `begun`: an earlier attempt had begun it, and its end is unknown. */
+  | { kind: 'mine'; gen: number; lease: number; failures: number; begun: boolean }
+  | { kind: 'settled'; gen: number; outcome: unknown }
+  | { kind: 'busy'; gen: number; lease: number; owner: string }
+  /** An attempt of this very worker has it. */
+  | { kind: 'mineAlready'; gen: number; lease: number }
+  | { kind: 'duplicate'; turn: number }
+  | { kind: 'paused' }
+  | { kind: 'closed' }
+  | { kind: 'stale' }
+
+interface StepRow {
+  input_hash: string
+  lease: number
+  owner: string | null
+  failures: number
+  released: boolean
+  outcome: unknown
+}
+
+const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token)`
+
+/** The usual case: first attempt, current run, first generation. One statement. The lock keeps another run from taking over meanwhile. */
+const FAST = `
+  with ok as (
+    select gen from sessions
+    where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null
+    for key share
+  ), guard as (
+    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8 from ok on conflict do nothing returning gen
+  )`
+const FAST_CLAIM: Statement = { name: 'claim', text: `${FAST} select count(*)::int as taken from guard` }
+const FAST_OPENING: Statement = {
+  name: 'claim_opening',
+  text: `
+  with ok as (
+    select gen from sessions
+    where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null
+      and not exists (select from turns where session_id = $1 and gen = 0 and message_id = $10 and turn <> $11)
+    for key share
+  ), guard as (
+    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8 from ok on conflict do nothing returning gen
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$9::jsonb', records: 'once' })}
+  select count(*)::int as taken from guard`,
+}
+const SLOW_INSERT: Statement = {
+  name: 'claim_slow',
+  text: `
+  with guard as (
+    ${INSERT} values ($1, $9, $2, $3, $4, $5, 1, $6, $7) on conflict do nothing returning gen
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$8::jsonb', records: 'once' })}
+  select count(*)::int as taken from guard`,
+}
+const READ_STEP: Statement = {
+  name: 'step_read',
+  text: `select input_hash, lease, owner, failures, released, outcome from steps
+         where session_id = $1 and gen = $2 and step_key = $3 for update`,
+}
+const RETAKE: Statement = {
+  name: 'step_retake',
+  text: `update steps set lease = lease + 1, owner = $5, token = $6, released = false, begun_at = now(),
+           input_hash = coalesce($7, input_hash)
+         where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
+         returning lease, failures`,
+}
+const SESSION_STATE: Statement = {
+  name: 'session_state',
+  text: `select pause is not null as paused, closed_at is not null as closed, run_id is distinct from $2 as stale
+         from sessions where id = $1 for key share`,
+}
+
+/**
+ * Claims a step for one attempt.
+ *
+ * @throws StelloError STORE_CORRUPT when the same step was begun with another input; STORE_UNAVAILABLE
+ */
+export async function claimStep(db: Database, request: ClaimRequest): Promise<Claim> {
+  const { run: ref, key, kind, name, inputHash, owner, token, opening } = request
+  const pool = request.durable ? db.pool : db.lazyPool
+  const values = [ref.sessionId, key, ref.runId, kind, name, inputHash, owner, token]
+  const [fast] = opening
+    ? await run<{ taken: number }>(pool, FAST_OPENING, [
+        ...values,
+        openingWrites(request),
+        opening.messageId,
+        opening.turn,
+      ])
+    : await run<{ taken: number }>(pool, FAST_CLAIM, values)
+  if (fast?.taken === 1) return { kind: 'mine', gen: 0, lease: 1, failures: 0, begun: false }
+  const resolved = await resolveRun(db, ref)
+  if (resolved.kind === 'stale') return resolved
+  return transaction(db, (tx) => claimSlowly(tx, request, resolved.gen))
+}
+
+/** Takes a step whose owner is dead; undefined when somebody else was faster. */
+export async function takeStep(
+  db: Database,
+  step: StepId,
+  owner: string,
+  token: Uint8Array,
+): Promise<Extract<Claim, { kind: 'mine' }> | undefined> {
+  const values = [step.sessionId, step.gen, step.key, step.lease, owner, token, null]
+  const [row] = await run<{ lease: number; failures: number }>(db.pool, RETAKE, values)
+  return row && { kind: 'mine', gen: step.gen, lease: row.lease, failures: row.failures, begun: true }
+}
+
+async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number): Promise<Claim> {
+  const { run: ref, key, owner, token, inputHash } = request
+  const [existing] = await run<StepRow>(tx, READ_STEP, [ref.sessionId, gen, key])
+  if (existing) {
+    const known = fromRow(existing, request, gen)
+    if (known) return known
+  }
+  const [state] = await run<{ paused: boolean; closed: boolean; stale: boolean }>(tx, SESSION_STATE, [
+    ref.sessionId,
+    ref.runId,
+  ])
+  if (state?.stale) return { kind: 'stale' }
+  if (state?.closed) return { kind: 'closed' }
+  if (state?.paused) return { kind: 'paused' }
+  if (existing) {
+    const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash]
+    const [taken] = await run<{ lease: number; failures: number }>(tx, RETAKE, values)
+    if (!taken) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
+    return { kind: 'mine', gen, lease: taken.lease, failures: taken.failures, begun: !existing.released }
+  }
+  const ancestors = await lineage(tx, ref.sessionId, gen)
+  const duplicate = await findDuplicate(tx, request, ancestors)
+  if (duplicate !== undefined) return { kind: 'duplicate', turn: duplicate }
+  const reused = await reuseStep(tx, { sessionId: ref.sessionId, gen, key, turn: ref.turn, inputHash, ancestors })
+  if (typeof reused === 'object') return { kind: 'settled', gen, outcome: reused.outcome }
+  const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, openingWrites(request), gen]
+  const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
+  if (inserted?.taken !== 1) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
+  return { kind: 'mine', gen, lease: 1, failures: 0, begun: reused === 'begun' }
+}
+
+function fromRow(row: StepRow, { run: ref, key, inputHash, owner }: ClaimRequest, gen: number): Claim | undefined {
+  // A step that was only waited for or ended from outside has no input: nobody has begun it.
+  if (row.input_hash !== '' && row.input_hash !== inputHash) {
+    throw new StelloError('STORE_CORRUPT', `session ${ref.sessionId}: step ${key} was begun with another input`, {
+      hint: 'the store and Temporal disagree about this session: was one of them restored from a copy?',
+    })
+  }
+  if (row.outcome !== null) return { kind: 'settled', gen, outcome: row.outcome }
+  if (row.owner === null) return undefined
+  return row.owner === owner
+    ? { kind: 'mineAlready', gen, lease: row.lease }
+    : { kind: 'busy', gen, lease: row.lease, owner: row.owner }
+}
+
+/** The message ids of a generation are those of its visible past. */
+async function findDuplicate(
+  tx: pg.PoolClient,
+  { run: ref, opening }: ClaimRequest,
+  ancestors: Ancestor[],
+): Promise<number | undefined> {
+  if (!opening) return undefined
+  const { rows } = await tx.query<{ gen: number; turn: number; start_seq: number }>(
+    'select gen, turn, start_seq from turns where session_id = $1 and message_id = $2 and turn <> $3',
+    [ref.sessionId, opening.messageId, opening.turn],
+  )
+  return rows.find((row) => ancestors.some(({ gen, upTo }) => gen === row.gen && row.start_seq <= upTo))?.turn
+}
+
+function openingWrites({ key, opening }: ClaimRequest): string {
+  if (!opening) return '{}'
+  const { turn, messageId, record } = opening
+  const writes: Writes = {
+    records: [record],
+    turns: [{ turn, messageId, startSeq: record.seq }],
+    events: [
+      {
+        key: `${key}.opened`,
+        type: 'turn.started',
+        data: { turn, messageId, seq: record.seq, text: record.message.content.slice(0, 4096) },
+      },
+    ],
+  }
+  return toParameter(writes)
+}

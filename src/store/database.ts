@@ -1,0 +1,143 @@
+/** Connections to PostgreSQL, and the one place that tells passing trouble from refused content. */
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { StelloError, messageOf } from '../agent/errors.ts'
+import type { Schema } from './schema.ts'
+
+export interface Database {
+  readonly url: string
+  readonly kysely: Kysely<Schema>
+  /** Commits are durable when they return. */
+  readonly pool: pg.Pool
+  /** Commits may be lost with the server, in the order they were made: for what may be repeated. */
+  readonly lazyPool: pg.Pool
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  /** Connections of each pool. */
+  max?: number
+}
+
+/** Opens pools; nothing is connected before the first query. */
+export function openDatabase(url: string, { max = 10 }: DatabaseOptions = {}): Database {
+  const pool = new pg.Pool({ connectionString: url, max, application_name: 'stello' })
+  const lazyPool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: 'stello',
+    options: '-c synchronous_commit=off',
+  })
+  // A pooled connection that breaks while idle is replaced by the next query; without a listener it ends the process.
+  for (const each of [pool, lazyPool]) each.on('error', () => undefined)
+  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    url,
+    kysely,
+    pool,
+    lazyPool,
+    async close() {
+      await Promise.all([kysely.destroy(), lazyPool.end()])
+    },
+  }
+}
+
+/** @throws StelloError DATABASE_UNREACHABLE */
+export async function checkDatabase(db: Database): Promise<void> {
+  try {
+    await db.pool.query('select 1')
+  } catch (error) {
+    throw new StelloError(
+      'DATABASE_UNREACHABLE',
+      `PostgreSQL at ${shownUrl(db.url)} cannot be used: ${messageOf(error)}`,
+      {
+        hint: 'start it, or correct STELLO_DATABASE_URL (`stello dev` brings a PostgreSQL of its own)',
+        cause: error,
+      },
+    )
+  }
+}
+
+/** A statement with a name is parsed and planned once per connection. */
+export interface Statement {
+  name: string
+  text: string
+}
+
+type Queryable = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>
+
+/** @throws StelloError STORE_UNAVAILABLE when another try may help */
+export async function run<Row extends pg.QueryResultRow>(
+  on: Queryable,
+  statement: Statement,
+  values: readonly unknown[],
+): Promise<Row[]> {
+  try {
+    const result = await on.query<Row>({ ...statement, values: [...values] })
+    return result.rows
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}
+
+export async function transaction<T>(db: Database, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  let tx: pg.PoolClient
+  try {
+    tx = await db.pool.connect()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+  try {
+    await run(tx, { name: 'begin', text: 'begin' }, [])
+    const result = await work(tx)
+    await run(tx, { name: 'commit', text: 'commit' }, [])
+    tx.release()
+    return result
+  } catch (error) {
+    await tx.query('rollback').then(
+      () => tx.release(),
+      (broken: unknown) => tx.release(toError(broken)),
+    )
+    throw toStoreError(error)
+  }
+}
+
+/** Classes of SQLSTATE that pass: connection, resources, operator, rolled back, internal I/O. */
+const PASSING = ['08', '40', '53', '57', '58']
+
+/** An error without SQLSTATE came from the network, not from the server. */
+export function toStoreError(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name === 'StelloError') return error
+  const code = sqlState(error)
+  if (code !== undefined && !PASSING.includes(code.slice(0, 2))) return error
+  return new StelloError('STORE_UNAVAILABLE', `the store does not answer: ${messageOf(error)}`, { cause: error })
+}
+
+/** The content itself was refused (SQLSTATE classes 22 and 54) or is too long to be sent: repeating it cannot help. */
+export function isDataError(error: unknown): boolean {
+  if (error instanceof RangeError) return true
+  return error instanceof Error && ['22', '54'].includes(sqlState(error)?.slice(0, 2) ?? '')
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && sqlState(error) === '23505'
+}
+
+function sqlState(error: Error): string | undefined {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
+}
+
+function toError(value: unknown): Error {
+  return value instanceof Error ? value : new Error(String(value))
+}
+
+/** Without the password. */
+export function shownUrl(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url)
+    return `${hostname}:${port || 5432}${pathname}`
+  } catch {
+    return 'the given URL (not a valid one)'
+  }
+}

@@ -1,0 +1,44 @@
+/** Hashes that tie a step to its question and a record to its past, so that an old answer never meets a new question. */
+import { createHash } from 'node:crypto'
+import type { Message } from '../agent/message.ts'
+import type { NewRecord } from './writes.ts'
+
+/** The chain hash before the first record. */
+export const NO_CHAIN = ''
+
+/** Of everything a step's outcome depends on. */
+export function inputHash(...parts: readonly (string | number)[]): string {
+  return hash(JSON.stringify(parts))
+}
+
+/**
+ * Names one call for good, also to the outside: the same in every repetition, another when a rewind of Temporal makes
+ * the same step ask something else.
+ */
+export function idempotencyKey(sessionId: string, key: string, input: string): string {
+  return `${sessionId}:${key}:${input.slice(0, 12)}`
+}
+
+/**
+ * A record with its chain hash. Results of one round all hang on the assistant's record, since they are written in any
+ * order; whatever follows hangs on all of them (`foldChain`).
+ *
+ * @param before chain hash of what the record follows
+ */
+export function nextRecord(before: string, seq: number, message: Message): NewRecord {
+  return { seq, message, chain: hash(JSON.stringify([before, seq, message])) }
+}
+
+/** The chain hash behind the last of these records, which begin with a record that is not a tool result. */
+export function foldChain(records: readonly { message: Message; chain: string }[]): string {
+  const last = records.at(-1)
+  if (!last) return NO_CHAIN
+  if (last.message.role !== 'tool') return last.chain
+  const start = records.findLastIndex((record) => record.message.role !== 'tool')
+  const results = records.slice(start + 1)
+  return results.reduce((chain, record) => hash(chain + record.chain), records[start]?.chain ?? NO_CHAIN)
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}

@@ -1,0 +1,58 @@
+/** Hears which sessions have news, over one connection that is replaced when it breaks. */
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { CHANNEL } from './notifier.ts'
+
+const RETRY_MS = 500
+
+export interface Listener {
+  /** Calls `heard` for news of the sessions that concern the subscriber. @returns stops it */
+  subscribe(concerns: (sessionId: string) => boolean, heard: () => void): () => void
+  close(): Promise<void>
+}
+
+/** Connects with the first subscriber. Without a connection nobody is called: subscribers poll as well. */
+export function createListener(url: string): Listener {
+  const subscribers = new Set<{ concerns: (sessionId: string) => boolean; heard: () => void }>()
+  let client: pg.Client | undefined
+  let closed = false
+  let connecting: Promise<void> | undefined
+
+  const connect = async (): Promise<void> => {
+    while (!closed && !client) {
+      const next = new pg.Client({ connectionString: url, application_name: 'stello-listener', keepAlive: true })
+      next.on('error', () => undefined)
+      next.on('notification', ({ payload = '' }) => {
+        for (const { concerns, heard } of subscribers) if (concerns(payload)) heard()
+      })
+      try {
+        await next.connect()
+        await next.query(`listen ${CHANNEL}`)
+        next.once('end', () => {
+          client = undefined
+          start()
+        })
+        client = next
+      } catch {
+        await next.end().catch(() => undefined)
+        await delay(RETRY_MS, undefined, { ref: false })
+      }
+    }
+  }
+  const start = (): void => {
+    if (!closed) connecting ??= connect().finally(() => (connecting = undefined))
+  }
+  return {
+    subscribe(concerns, heard) {
+      const subscriber = { concerns, heard }
+      subscribers.add(subscriber)
+      if (!client) start()
+      return () => void subscribers.delete(subscriber)
+    },
+    async close() {
+      closed = true
+      await connecting
+      await client?.end()
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * Whether a worker process lives (durability 4): it holds an advisory lock on its boot id over a connection of its own.
+ * No host name, no pid, no clock takes part: the server frees the lock when the connection ends.
+ */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { run, type Database, type Statement } from './database.ts'
+
+/** After a restart of PostgreSQL all locks are free although their holders live: they get this long to take them again. */
+export const GRACE_MS = 15_000
+const RETAKE_EVERY_MS = 500
+
+/** Random for each process; positive, so that it reads the same as text, as bigint and in `pg_locks`. */
+export function newBootId(): string {
+  return (randomBytes(8).readBigUInt64BE() & 0x7fff_ffff_ffff_ffffn).toString()
+}
+
+/** True while the lock of `owner::bigint` is held. */
+export const HELD = `exists (
+  select from pg_locks l
+  where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+    and l.database = (select oid from pg_database where datname = current_database())
+    and (l.classid::bigint << 32 | l.objid::bigint) = owner::bigint
+)`
+export const UP_LONG_ENOUGH = `now() - pg_postmaster_start_time() > $1 * interval '1 millisecond'`
+
+const IS_ALIVE: Statement = {
+  name: 'is_alive',
+  text: `select ${HELD} or not (${UP_LONG_ENOUGH}) as alive from (select $2::text as owner) as asked`,
+}
+/** First the lease is raised, which fences the owner: should it live after all, it cannot settle any more. */
+const STEAL: Statement = {
+  name: 'steal',
+  text: `
+  with dead as (
+    select session_id, gen, step_key, token from steps
+    where outcome is null and owner is not null and ${UP_LONG_ENOUGH} and not ${HELD}
+    for update skip locked
+  )
+  update steps set lease = lease + 1, owner = null, token = null
+  from dead where steps.session_id = dead.session_id and steps.gen = dead.gen and steps.step_key = dead.step_key
+  returning steps.session_id, steps.step_key, dead.token`,
+}
+
+export interface StolenStep {
+  sessionId: string
+  key: string
+  /** Temporal's token of the attempt that died. */
+  token: Buffer
+}
+
+export async function isAlive(db: Database, owner: string, graceMs: number = GRACE_MS): Promise<boolean> {
+  const [row] = await run<{ alive: boolean }>(db.pool, IS_ALIVE, [graceMs, owner])
+  return row?.alive ?? true
+}
+
+/** Fences the unsettled steps of dead workers. The caller then ends their attempts, so that Temporal schedules others. */
+export async function stealDeadSteps(db: Database, graceMs: number = GRACE_MS): Promise<StolenStep[]> {
+  const rows = await run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, [graceMs])
+  return rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token }))
+}
+
+export interface Liveness {
+  release(): Promise<void>
+}
+
+/** Holds the lock of `bootId` until released; takes it again whenever the connection was lost. */
+export async function holdLiveness(url: string, bootId: string): Promise<Liveness> {
+  let released = false
+  let client = await lock(url, bootId)
+  const watch = (): void => {
+    client.once('end', () => void retake())
+  }
+  const retake = async (): Promise<void> => {
+    while (!released) {
+      try {
+        client = await lock(url, bootId)
+        return released ? await client.end() : watch()
+      } catch {
+        await delay(RETAKE_EVERY_MS, undefined, { ref: false })
+      }
+    }
+  }
+  watch()
+  return {
+    async release() {
+      released = true
+      await client.end()
+    },
+  }
+}
+
+async function lock(url: string, bootId: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'stello-liveness', keepAlive: true })
+  client.on('error', () => undefined)
+  await client.connect()
+  await client.query('select pg_advisory_lock($1::bigint)', [bootId])
+  return client
+}

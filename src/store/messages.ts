@@ -1,0 +1,33 @@
+/** User messages whose body is too big for a signal, or that must be there before one is sent. */
+import { clean } from '../agent/clean.ts'
+import { StelloError } from '../agent/errors.ts'
+import { run, type Database, type Statement } from './database.ts'
+
+const PUT: Statement = {
+  name: 'message_put',
+  text: `insert into messages (session_id, message_id, body) values ($1, $2, $3) on conflict do nothing`,
+}
+const GET: Statement = {
+  name: 'message_get',
+  text: `select body from messages where session_id = $1 and message_id = $2`,
+}
+
+/** @throws StelloError INVALID_MESSAGE when the id stands for another text already */
+export async function putMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {
+  await run(db.pool, PUT, [sessionId, messageId, clean(text)])
+  const stored = await getMessage(db, sessionId, messageId)
+  if (stored !== clean(text)) {
+    throw new StelloError(
+      'INVALID_MESSAGE',
+      `message id ${messageId} was used for another text in session ${sessionId}`,
+      {
+        hint: 'a message id names one message for good: use a new one',
+      },
+    )
+  }
+}
+
+export async function getMessage(db: Database, sessionId: string, messageId: string): Promise<string | undefined> {
+  const [row] = await run<{ body: string }>(db.pool, GET, [sessionId, messageId])
+  return row?.body
+}

@@ -1,0 +1,149 @@
+/** The schema and its changes. Workers run them at start; two at once wait for each other. */
+import { Migrator, sql, type Kysely, type Migration } from 'kysely'
+import { StelloError, messageOf } from '../agent/errors.ts'
+import type { Database } from './database.ts'
+
+const FIRST = `
+  create table sessions (
+    id text primary key,
+    root_id text not null,
+    parent_id text,
+    branch_session text,
+    branch_gen integer,
+    branch_seq integer,
+    depth integer not null default 0,
+    agent text not null,
+    label text not null,
+    profile text,
+    config jsonb not null,
+    origin text,
+    gen integer not null default 0,
+    run_id text,
+    next_offset integer not null default 0,
+    pause jsonb,
+    closed_at timestamptz,
+    created_at timestamptz not null default now()
+  ) with (fillfactor = 70);
+  create index sessions_root on sessions (root_id);
+  create index sessions_parent on sessions (parent_id);
+  create index sessions_created on sessions (created_at);
+
+  create table runs (
+    session_id text not null, run_id text not null, gen integer not null,
+    primary key (session_id, run_id)
+  );
+  create table generations (
+    session_id text not null, gen integer not null, parent_gen integer not null, branch_seq integer not null,
+    primary key (session_id, gen)
+  );
+  create table messages (
+    session_id text not null, message_id text not null, body text not null, at timestamptz not null default now(),
+    primary key (session_id, message_id)
+  );
+  create table turns (
+    session_id text not null, gen integer not null, turn integer not null,
+    message_id text not null,
+    status text not null,
+    stop_reason text,
+    text text,
+    rounds integer,
+    start_seq integer not null,
+    started_at timestamptz not null default now(),
+    ended_at timestamptz,
+    primary key (session_id, gen, turn),
+    unique (session_id, gen, message_id)
+  );
+  create table records (
+    session_id text not null, gen integer not null, seq integer not null,
+    message jsonb not null,
+    chain text not null,
+    whole text,
+    at timestamptz not null default now(),
+    primary key (session_id, gen, seq)
+  );
+  create table steps (
+    session_id text not null, gen integer not null, step_key text not null,
+    kind text not null,
+    name text not null,
+    input_hash text not null,
+    lease integer not null,
+    owner text,
+    token bytea,
+    failures integer not null default 0,
+    released boolean not null default false,
+    waiting boolean not null default false,
+    outcome jsonb,
+    first_seq integer,
+    last_seq integer,
+    ends_turn boolean not null default false,
+    begun_at timestamptz not null default now(),
+    settled_at timestamptz,
+    primary key (session_id, gen, step_key)
+  ) with (fillfactor = 70);
+  create index steps_unsettled on steps (session_id, gen) where outcome is null;
+  create table events (
+    session_id text not null, "offset" integer not null,
+    gen integer not null, key text not null,
+    type text not null,
+    data jsonb not null,
+    at timestamptz not null default now(),
+    primary key (session_id, "offset"),
+    unique (session_id, gen, key)
+  );
+  create unlogged table live (
+    session_id text not null, step_key text not null, lease integer not null, n integer not null,
+    type text not null,
+    data jsonb not null,
+    at timestamptz not null default now(),
+    primary key (session_id, step_key, lease, n)
+  );
+  create table usage (
+    session_id text not null, gen integer not null, step_key text not null,
+    root_id text not null,
+    model text not null,
+    usage jsonb not null,
+    at timestamptz not null default now(),
+    primary key (session_id, gen, step_key)
+  );
+  create index usage_root on usage (root_id);
+  create table workers (
+    boot_id text primary key, agent text not null, started_at timestamptz not null default now()
+  );
+  create table agents (
+    name text primary key, manifest jsonb not null, seen_at timestamptz not null default now()
+  );
+`
+
+const MIGRATIONS: Record<string, Migration> = {
+  '0001_first': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(FIRST).execute(db)
+    },
+  },
+}
+
+/**
+ * Brings the schema up to date, under an advisory lock.
+ *
+ * @throws StelloError DATABASE_UNREACHABLE when it cannot, also when the schema is newer than this code
+ */
+export async function migrate(db: Database): Promise<void> {
+  const migrator = new Migrator({ db: db.kysely, provider: { getMigrations: async () => MIGRATIONS } })
+  const { error } = await migrator.migrateToLatest()
+  if (error === undefined) return
+  const newer = messageOf(error).includes('is missing')
+  throw new StelloError('DATABASE_UNREACHABLE', `the schema cannot be brought up to date: ${messageOf(error)}`, {
+    hint: newer
+      ? 'the database was made by a newer version: update stello-temporal'
+      : 'give the database user the right to create tables',
+    cause: error,
+  })
+}
+
+/** Name of the last migration that was run, if any. */
+export async function schemaVersion(db: Database): Promise<string | undefined> {
+  const found = await db.pool
+    .query<{ name: string }>(`select name from kysely_migration order by name desc limit 1`)
+    .catch(() => ({ rows: [] }))
+  return found.rows[0]?.name
+}

@@ -1,0 +1,127 @@
+/** Ending a step: the second half of the ledger rule (durability 2). Whoever settles first decides, for everybody. */
+import { cleanJson } from '../agent/clean.ts'
+import { StelloError } from '../agent/errors.ts'
+import type { StepId } from './claim.ts'
+import { isUniqueViolation, run, type Database, type Statement } from './database.ts'
+import { resolveRun, type RunRef } from './runs.ts'
+import { toParameter, writesSql, type Writes } from './writes.ts'
+
+/** `outcome` undefined: the lease is lost and nobody has settled the step yet. */
+export type Settled = { won: true } | { won: false; outcome: unknown }
+
+const SETTLE: Statement = {
+  name: 'settle',
+  text: `
+  with guard as (
+    update steps set outcome = $5::jsonb, settled_at = now(), owner = null, token = null, waiting = false,
+      first_seq = ($6::jsonb#>>'{records,0,seq}')::int, last_seq = ($6::jsonb#>>'{records,-1,seq}')::int,
+      ends_turn = $6::jsonb ? 'turns'
+    where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
+    returning gen
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$6::jsonb', records: 'strict' })}
+  select count(*)::int as won from guard`,
+}
+const READ_OUTCOME: Statement = {
+  name: 'outcome_read',
+  text: `select outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
+}
+const RELEASE: Statement = {
+  name: 'release',
+  text: `update steps set owner = null, token = null, released = true,
+           failures = case when $6 then 0 when $5 then failures + 1 else failures end
+         where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
+         returning failures`,
+}
+const FORCE: Statement = {
+  name: 'force',
+  text: `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, released)
+         values ($1, $2, $3, $4, $5, '', 1, true)
+         on conflict (session_id, gen, step_key) do update set lease = steps.lease + 1, owner = null, token = null
+           where steps.outcome is null
+         returning lease`,
+}
+
+/**
+ * Commits an outcome and everything that follows from it, in one statement, or nothing at all.
+ *
+ * @throws StelloError STORE_UNAVAILABLE, STORE_CORRUPT; the driver's error when the content is refused (`isDataError`)
+ */
+export async function settleStep(db: Database, step: StepId, outcome: unknown, writes: Writes): Promise<Settled> {
+  const { sessionId, key, gen, lease } = step
+  try {
+    const values = [sessionId, key, gen, lease, JSON.stringify(cleanJson(outcome)), toParameter(writes)]
+    const [row] = await run<{ won: number }>(db.pool, SETTLE, values)
+    if (row?.won === 1) return { won: true }
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error
+    throw new StelloError('STORE_CORRUPT', `session ${sessionId}: step ${key} meets a record of another step`, {
+      cause: error,
+    })
+  }
+  return { won: false, outcome: await readOutcome(db, step) }
+}
+
+/** The outcome of a settled step; undefined when it is not settled. */
+export async function readOutcome(db: Database, step: Omit<StepId, 'lease'>): Promise<unknown> {
+  const [row] = await run<{ outcome: unknown }>(db.pool, READ_OUTCOME, [step.sessionId, step.gen, step.key])
+  return row?.outcome ?? undefined
+}
+
+/**
+ * Gives a step back unsettled.
+ *
+ * @param options.failed counts as a failed attempt at the model or the tool
+ * @param options.reset forgets the failed attempts: the session pauses, and resume begins to count anew
+ * @returns failed attempts so far
+ */
+export async function releaseStep(
+  db: Database,
+  step: StepId,
+  options: { failed: boolean; reset?: boolean },
+): Promise<number> {
+  const values = [step.sessionId, step.gen, step.key, step.lease, options.failed, options.reset === true]
+  const [row] = await run<{ failures: number }>(db.pool, RELEASE, values)
+  return row?.failures ?? 0
+}
+
+export interface Proposing {
+  run: RunRef
+  key: string
+  kind: string
+  name: string
+}
+
+/**
+ * Settles a step from outside: its activity has ended without an outcome, or it waits for no worker. Fences whoever
+ * may still run it. An outcome that is there already wins.
+ */
+export async function proposeOutcome<Outcome>(
+  db: Database,
+  { run: ref, key, kind, name }: Proposing,
+  propose: (gen: number) => { outcome: Outcome; writes: Writes } | Promise<{ outcome: Outcome; writes: Writes }>,
+): Promise<Outcome> {
+  const resolved = await resolveRun(db, ref)
+  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+  const { gen } = resolved
+  const id = { sessionId: ref.sessionId, gen, key }
+  for (;;) {
+    const [forced] = await run<{ lease: number }>(db.pool, FORCE, [ref.sessionId, gen, key, kind, name])
+    if (!forced) return (await readOutcome(db, id)) as Outcome
+    const { outcome, writes } = await propose(gen)
+    const settled = await settleStep(db, { ...id, lease: forced.lease }, outcome, writes)
+    if (settled.won) return outcome
+    if (settled.outcome !== undefined) return settled.outcome as Outcome
+  }
+}
+
+/** Fences whoever may run the step, without an outcome: it is due again. */
+export async function fenceStep(
+  db: Database,
+  { run: ref, key, kind, name }: Proposing,
+): Promise<{ gen: number; outcome: unknown }> {
+  const resolved = await resolveRun(db, ref)
+  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+  const { gen } = resolved
+  await run(db.pool, FORCE, [ref.sessionId, gen, key, kind, name])
+  return { gen, outcome: await readOutcome(db, { sessionId: ref.sessionId, gen, key }) }
+}

@@ -1,0 +1,246 @@
+/** Sessions as rows: who forked from whom, what each was created with, what each is doing. */
+import { sql } from 'kysely'
+import { cleanJson } from '../agent/clean.ts'
+import { StelloError } from '../agent/errors.ts'
+import type { Branch, SessionConfig } from '../session/config.ts'
+import type { Status } from '../session/state.ts'
+import type { Pause } from '../session/steps.ts'
+import { run, toStoreError, type Database, type Statement } from './database.ts'
+import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
+
+export interface SessionRow {
+  id: string
+  rootId: string
+  parentId?: string
+  branch?: Branch
+  depth: number
+  config: SessionConfig
+  gen: number
+  /** A run of its workflow has opened it. */
+  opened: boolean
+  createdAt: Date
+  closedAt?: Date
+}
+
+export interface SessionSummary {
+  id: string
+  rootId: string
+  parentId?: string
+  depth: number
+  agent: string
+  label: string
+  profile?: string
+  state: Status
+  pause?: Pause
+  /** The steps a worker has in hand. */
+  inHand: { kind: string; name: string; since: Date }[]
+  turns: number
+  records: number
+  createdAt: Date
+  closedAt?: Date
+}
+
+/** A client's fork shows in the log of its parent; the ones that a model asks for are told by the call's own step. */
+const CREATE: Statement = {
+  name: 'session_create',
+  text: `
+  with created as (
+    insert into sessions (id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, agent, label, profile, config, origin)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+    on conflict (id) do update set id = excluded.id where sessions.origin = excluded.origin
+    returning id
+  ),
+  guard as (
+    select s.gen from sessions s, created where s.id = $3
+  ), ${writesSql({ session: '$3', key: '$1', writes: '$13::jsonb', records: 'once' })}
+  select id from created`,
+}
+const CONFIGURE: Statement = {
+  name: 'session_configure',
+  text: `update sessions set config = $2, profile = $2::jsonb->>'profile', branch_session = $3, branch_gen = $4, branch_seq = $5
+         where id = $1 and not config ? 'limits'`,
+}
+
+/** @throws StelloError SESSION_EXISTS when the id is taken by a session of another origin */
+export async function createSession(db: Database, session: NewSessionRow): Promise<void> {
+  const { sessionId, rootId, parentId, branch, depth, config, origin } = cleanJson(session)
+  const { agent, label, profile } = config
+  const data = { child: sessionId, label, awaited: false, ...(profile !== undefined && { profile }) }
+  const forked = { key: `fork.${sessionId}`, type: 'session.forked', data }
+  const [row] = await run(db.pool, CREATE, [
+    sessionId,
+    rootId,
+    parentId ?? null,
+    branch?.sessionId ?? null,
+    branch?.gen ?? null,
+    branch?.seq ?? null,
+    depth,
+    agent,
+    label,
+    profile ?? null,
+    JSON.stringify(config),
+    origin ?? null,
+    toParameter({ events: [forked] }),
+  ])
+  if (!row) {
+    throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
+      hint: 'leave the id out to get a new one',
+    })
+  }
+}
+
+/** Fixes what the session keeps for life; the first to do so wins. */
+export async function configureSession(
+  db: Database,
+  sessionId: string,
+  config: SessionConfig,
+  branch?: Branch,
+): Promise<void> {
+  const { sessionId: from, gen, seq } = branch ?? { sessionId: null, gen: null, seq: null }
+  await run(db.pool, CONFIGURE, [sessionId, JSON.stringify(cleanJson(config)), from, gen, seq])
+}
+
+export async function readSession(db: Database, sessionId: string): Promise<SessionRow | undefined> {
+  const row = await query(() =>
+    db.kysely.selectFrom('sessions').selectAll().where('id', '=', sessionId).executeTakeFirst(),
+  )
+  return (
+    row && {
+      id: row.id,
+      rootId: row.root_id,
+      depth: row.depth,
+      config: row.config,
+      gen: row.gen,
+      opened: row.run_id !== null,
+      createdAt: row.created_at,
+      ...(row.parent_id !== null && { parentId: row.parent_id }),
+      ...(row.closed_at !== null && { closedAt: row.closed_at }),
+      ...(row.branch_session !== null && {
+        branch: { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 },
+      }),
+    }
+  )
+}
+
+const BELOW: Statement = {
+  name: 'session_below',
+  text: `with recursive below as (
+           select id, created_at from sessions where id = $1
+           union all
+           select s.id, s.created_at from sessions s join below on s.parent_id = below.id
+         )
+         select id from below order by created_at, id`,
+}
+
+/** The session and everything below it, oldest first. */
+export async function readSubtree(db: Database, sessionId: string): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, BELOW, [sessionId])
+  return rows.map((row) => row.id)
+}
+
+export interface SessionFilter {
+  ids?: string[]
+  rootId?: string
+  agent?: string
+  state?: Status
+  limit?: number
+}
+
+/** Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. */
+export async function listSessions(db: Database, filter: SessionFilter = {}): Promise<SessionSummary[]> {
+  const { rows } = await query(() =>
+    sql<SummaryRow>`
+      select * from (
+        select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
+          (select count(*)::int from turns t where t.session_id = s.id and t.gen = s.gen and t.status = 'ended') as turns,
+          (select coalesce(max(r.seq), 0)::int from records r where r.session_id = s.id) as records,
+          w.in_hand,
+          case when s.closed_at is not null then 'closed'
+               when s.pause is not null then 'paused'
+               when not exists (
+                 select from turns t where t.session_id = s.id and t.gen = s.gen and t.status = 'open') then 'idle'
+               when w.waiting > 0 and w.in_hand is null then 'waiting'
+               else 'running' end as state
+        from sessions s
+        left join lateral (
+          select count(*) filter (where waiting) as waiting,
+            jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at)) filter (where not waiting) as in_hand
+          from steps where session_id = s.id and gen = s.gen and outcome is null
+        ) w on true
+        where true
+          ${filter.ids ? sql`and s.id = any(${filter.ids})` : sql``}
+          ${filter.rootId === undefined ? sql`` : sql`and s.root_id = ${filter.rootId}`}
+          ${filter.agent === undefined ? sql`` : sql`and s.agent = ${filter.agent}`}
+      ) summaries
+      ${filter.state === undefined ? sql`` : sql`where state = ${filter.state}`}
+      order by created_at desc, id limit ${filter.limit ?? 1000}`.execute(db.kysely),
+  )
+  return rows.map(toSummary)
+}
+
+interface SummaryRow {
+  id: string
+  root_id: string
+  parent_id: string | null
+  depth: number
+  agent: string
+  label: string
+  profile: string | null
+  pause: Pause | null
+  created_at: Date
+  closed_at: Date | null
+  turns: number
+  records: number
+  in_hand: { kind: string; name: string; since: string }[] | null
+  state: Status
+}
+
+function toSummary(row: SummaryRow): SessionSummary {
+  return {
+    id: row.id,
+    rootId: row.root_id,
+    depth: row.depth,
+    agent: row.agent,
+    label: row.label,
+    state: row.state,
+    inHand: (row.in_hand ?? []).map(({ kind, name, since }) => ({ kind, name, since: new Date(since) })),
+    turns: row.turns,
+    records: row.records,
+    createdAt: row.created_at,
+    ...(row.parent_id !== null && { parentId: row.parent_id }),
+    ...(row.profile !== null && { profile: row.profile }),
+    ...(row.pause !== null && { pause: row.pause }),
+    ...(row.closed_at !== null && { closedAt: row.closed_at }),
+  }
+}
+
+export interface AgentManifest {
+  profiles: string[]
+  tools: string[]
+  skills: string[]
+}
+
+/** What a worker serves, so that a client can refuse an unknown name before it starts anything. */
+export async function saveAgent(db: Database, name: string, manifest: AgentManifest): Promise<void> {
+  await query(() =>
+    sql`insert into agents (name, manifest) values (${name}, ${JSON.stringify(cleanJson(manifest))}::jsonb)
+        on conflict (name) do update set manifest = excluded.manifest, seen_at = now()`.execute(db.kysely),
+  )
+}
+
+export async function readAgents(db: Database): Promise<{ name: string; manifest: AgentManifest }[]> {
+  const { rows } = await query(() =>
+    sql<{ name: string; manifest: AgentManifest }>`select name, manifest from agents order by seen_at desc`.execute(
+      db.kysely,
+    ),
+  )
+  return rows
+}
+
+async function query<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}

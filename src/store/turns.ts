@@ -1,0 +1,92 @@
+/** Turns as rows: what `turn.result()` reads, from any process, also later. */
+import type { Usage } from '../agent/message.ts'
+import type { StopReason } from '../session/steps.ts'
+import { run, type Database, type Statement } from './database.ts'
+import { lineage } from './runs.ts'
+
+export interface TurnRow {
+  gen: number
+  turn: number
+  messageId: string
+  status: 'open' | 'ended'
+  stopReason?: StopReason
+  text?: string
+  rounds?: number
+}
+
+interface Row {
+  gen: number
+  turn: number
+  message_id: string
+  status: 'open' | 'ended'
+  stop_reason: StopReason | null
+  text: string | null
+  rounds: number | null
+  start_seq: number
+}
+
+const BY_MESSAGE: Statement = {
+  name: 'turn_by_message',
+  text: `select gen, turn, message_id, status, stop_reason, text, rounds, start_seq from turns
+         where session_id = $1 and message_id = $2 order by gen desc`,
+}
+const BY_NUMBER: Statement = {
+  name: 'turn_by_number',
+  text: `select gen, turn, message_id, status, stop_reason, text, rounds, start_seq from turns
+         where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
+}
+const USAGE: Statement = {
+  name: 'turn_usage',
+  text: `select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input, coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
+         from usage where session_id = $1 and gen = $2 and split_part(step_key, '.', 1) = $3`,
+}
+const LAST: Statement = {
+  name: 'turn_last',
+  text: `select coalesce(max(turn), 0)::int as last from turns where session_id = $1 and gen = $2`,
+}
+
+/** The turn that answers a message, as the newest generation sees it. */
+export async function readTurn(
+  db: Database,
+  sessionId: string,
+  messageId: string,
+  gen: number,
+): Promise<TurnRow | undefined> {
+  const rows = await run<Row>(db.pool, BY_MESSAGE, [sessionId, messageId])
+  if (rows.length === 0) return undefined
+  const visible = await lineage(db.pool, sessionId, gen)
+  const row = rows.find((each) => visible.some((at) => at.gen === each.gen && each.start_seq <= at.upTo))
+  return row && toTurn(row)
+}
+
+export async function readTurnByNumber(
+  db: Database,
+  sessionId: string,
+  gen: number,
+  turn: number,
+): Promise<TurnRow | undefined> {
+  const [row] = await run<Row>(db.pool, BY_NUMBER, [sessionId, turn, gen])
+  return row && toTurn(row)
+}
+
+export async function readTurnUsage(db: Database, sessionId: string, turn: TurnRow): Promise<Usage> {
+  const [row] = await run<{ input: number; output: number }>(db.pool, USAGE, [sessionId, turn.gen, `m${turn.turn}`])
+  return { inputTokens: row?.input ?? 0, outputTokens: row?.output ?? 0 }
+}
+
+export async function lastTurn(db: Database, sessionId: string, gen: number): Promise<number> {
+  const [row] = await run<{ last: number }>(db.pool, LAST, [sessionId, gen])
+  return row?.last ?? 0
+}
+
+function toTurn(row: Row): TurnRow {
+  return {
+    gen: row.gen,
+    turn: row.turn,
+    messageId: row.message_id,
+    status: row.status,
+    ...(row.stop_reason !== null && { stopReason: row.stop_reason }),
+    ...(row.text !== null && { text: row.text }),
+    ...(row.rounds !== null && { rounds: row.rounds }),
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * What is committed together with a step: records, events, usage, turns, a child. One JSON parameter and one set of
+ * CTEs, so that claim, settle and announce each stay a single statement and every write hangs on the same guard.
+ */
+import { cleanJson } from '../agent/clean.ts'
+import type { Message, Usage } from '../agent/message.ts'
+import type { Branch, SessionConfig } from '../session/config.ts'
+import type { Pause, StopReason } from '../session/steps.ts'
+
+export interface NewRecord {
+  seq: number
+  message: Message
+  chain: string
+  /** The whole text where the message holds a cut one. */
+  whole?: string
+}
+
+export interface NewEvent {
+  /** Unique in its session and generation. */
+  key: string
+  type: string
+  data: Record<string, unknown>
+}
+
+/** A turn that opens (with `messageId`), ends (with `stopReason`), or both. */
+export interface TurnWrite {
+  turn: number
+  messageId?: string
+  startSeq?: number
+  stopReason?: StopReason
+  text?: string
+  rounds?: number
+}
+
+export interface NewSessionRow {
+  sessionId: string
+  rootId: string
+  parentId?: string
+  depth: number
+  config: SessionConfig
+  branch?: Branch
+  /** What asked for it; the same origin may ask again. */
+  origin?: string
+}
+
+export interface NewChild extends NewSessionRow {
+  records: NewRecord[]
+  message?: { messageId: string; text: string }
+}
+
+export interface Writes {
+  records?: NewRecord[]
+  events?: NewEvent[]
+  usage?: Usage & { rootId: string; model: string }
+  turns?: TurnWrite[]
+  child?: NewChild
+  /** A call that waits: it shows as such until it is settled. */
+  waiting?: { key: string; name: string }
+  /** `null` clears it. */
+  pause?: Pause | null
+  closed?: true
+  message?: { messageId: string; text: string }
+}
+
+/** NUL and lone surrogates would be refused; they are replaced in one place. */
+export function toParameter(writes: Writes): string {
+  return JSON.stringify(cleanJson(writes))
+}
+
+interface Slots {
+  /** Placeholders: session id, step key, the writes. */
+  session: string
+  key: string
+  writes: string
+  /** What happens to a record that is there already: an error, unless the writes may come twice. */
+  records: 'strict' | 'once'
+}
+
+/** CTEs that write everything if the CTE `guard(gen)` has a row. */
+export function writesSql({ session, key, writes, records }: Slots): string {
+  const conflict = records === 'once' ? 'on conflict do nothing' : ''
+  const child = `${writes}->'child'`
+  return `
+  w_records as (
+    insert into records (session_id, gen, seq, message, chain, whole)
+    select ${session}, guard.gen, r.seq, r.message, r.chain, r.whole
+    from guard, jsonb_to_recordset(coalesce(${writes}->'records', '[]')) as r(seq int, message jsonb, chain text, whole text)
+    ${conflict}
+  ),
+  w_new_events as (
+    select e.event, row_number() over (order by e.n) as n
+    from guard, jsonb_array_elements(coalesce(${writes}->'events', '[]')) with ordinality as e(event, n)
+    where not exists (
+      select from events x where x.session_id = ${session} and x.gen = guard.gen and x.key = e.event->>'key'
+    )
+  ),
+  w_session as (
+    update sessions set
+      next_offset = next_offset + (select count(*) from w_new_events)::int,
+      pause = case when ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
+      closed_at = case when ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end
+    from guard where id = ${session}
+    returning next_offset - (select count(*) from w_new_events)::int as first, guard.gen
+  ),
+  w_events as (
+    insert into events (session_id, "offset", gen, key, type, data)
+    select ${session}, s.first + e.n - 1, s.gen, e.event->>'key', e.event->>'type', e.event->'data'
+    from w_new_events e, w_session s
+  ),
+  w_usage as (
+    insert into usage (session_id, gen, step_key, root_id, model, usage)
+    select ${session}, guard.gen, ${key}, ${writes}#>>'{usage,rootId}', ${writes}#>>'{usage,model}', ${writes}->'usage'
+    from guard where ${writes} ? 'usage'
+    on conflict do nothing
+  ),
+  w_turns_opened as (
+    insert into turns (session_id, gen, turn, message_id, start_seq, status, stop_reason, text, rounds, ended_at)
+    select ${session}, guard.gen, t.turn, t."messageId", coalesce(t."startSeq", 0),
+      case when t."stopReason" is null then 'open' else 'ended' end, t."stopReason", t.text, t.rounds,
+      case when t."stopReason" is null then null else now() end
+    from guard, jsonb_to_recordset(coalesce(${writes}->'turns', '[]'))
+      as t(turn int, "messageId" text, "startSeq" int, "stopReason" text, text text, rounds int)
+    where t."messageId" is not null and not exists (
+      select from turns x where x.session_id = ${session} and x.gen = guard.gen and x.message_id = t."messageId" and x.turn <> t.turn
+    )
+    on conflict (session_id, gen, turn) do update set
+      status = excluded.status, stop_reason = excluded.stop_reason, text = excluded.text, rounds = excluded.rounds,
+      ended_at = excluded.ended_at
+      where turns.status = 'open'
+  ),
+  w_turns_ended as (
+    update turns set status = 'ended', stop_reason = t."stopReason", text = t.text, rounds = t.rounds, ended_at = now()
+    from guard, jsonb_to_recordset(coalesce(${writes}->'turns', '[]'))
+      as t(turn int, "messageId" text, "stopReason" text, text text, rounds int)
+    where t."messageId" is null and turns.session_id = ${session} and turns.gen = guard.gen and turns.turn = t.turn
+      and turns.status = 'open'
+  ),
+  w_child as (
+    insert into sessions (id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, agent, label, profile, config, origin)
+    select c."sessionId", c."rootId", c."parentId", c.branch->>'sessionId', (c.branch->>'gen')::int, (c.branch->>'seq')::int,
+      c.depth, c.config->>'agent', c.config->>'label', c.config->>'profile', c.config, c.origin
+    from guard, jsonb_to_record(${child})
+      as c("sessionId" text, "rootId" text, "parentId" text, branch jsonb, depth int, config jsonb, origin text)
+    where ${writes} ? 'child'
+    on conflict do nothing
+    returning id
+  ),
+  w_child_records as (
+    insert into records (session_id, gen, seq, message, chain)
+    select w_child.id, 0, r.seq, r.message, r.chain
+    from w_child, jsonb_to_recordset(${child}->'records') as r(seq int, message jsonb, chain text)
+  ),
+  w_messages as (
+    insert into messages (session_id, message_id, body)
+    select w_child.id, ${child}#>>'{message,messageId}', ${child}#>>'{message,text}' from w_child where ${child} ? 'message'
+    union all
+    select ${session}, ${writes}#>>'{message,messageId}', ${writes}#>>'{message,text}' from guard where ${writes} ? 'message'
+    on conflict do nothing
+  ),
+  w_waiting as (
+    insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, waiting)
+    select ${session}, guard.gen, ${writes}#>>'{waiting,key}', 'call', ${writes}#>>'{waiting,name}', '', 0, true
+    from guard where ${writes} ? 'waiting'
+    on conflict do nothing
+  ),
+  w_live as (
+    delete from live using guard where session_id = ${session} and step_key = ${key}
+  )`
+}

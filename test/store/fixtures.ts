@@ -1,0 +1,83 @@
+/** Sessions, steps and records for the contract tests of the store. */
+import { randomBytes } from 'node:crypto'
+import type { Message } from '../../src/agent/message.ts'
+import { claimStep, type Claim, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
+import type { Database } from '../../src/store/database.ts'
+import { nextRecord } from '../../src/store/hashes.ts'
+import { resolveRun, type RunRef } from '../../src/store/runs.ts'
+import { settleStep } from '../../src/store/settle.ts'
+import { createSession } from '../../src/store/topology.ts'
+import type { NewRecord, NewSessionRow } from '../../src/store/writes.ts'
+
+export const OWNER = '1001'
+export const OTHER_OWNER = '1002'
+export const TOKEN: Uint8Array = new Uint8Array([1, 2, 3])
+
+export function newId(): string {
+  return `s-${randomBytes(6).toString('hex')}`
+}
+
+export function newSessionRow(row: Partial<NewSessionRow> = {}): NewSessionRow {
+  const sessionId = row.sessionId ?? newId()
+  const config = { agent: 'test', label: 'a session', model: 'agent', tools: 'agent' } as const
+  return { sessionId, rootId: sessionId, depth: 0, config, ...row }
+}
+
+/** A session whose first run is known. */
+export async function openSession(db: Database, row: Partial<NewSessionRow> = {}): Promise<RunRef> {
+  const session = newSessionRow(row)
+  await createSession(db, session)
+  const run = { sessionId: session.sessionId, runId: 'run-1', gen: 0, base: 0, turn: 1 }
+  await resolveRun(db, run)
+  return run
+}
+
+export function claim(db: Database, run: RunRef, request: Partial<ClaimRequest> = {}): Promise<Claim> {
+  return claimStep(db, {
+    run,
+    key: 'm1.0',
+    kind: 'model',
+    name: 'gpt',
+    inputHash: 'hash',
+    owner: OWNER,
+    token: TOKEN,
+    durable: true,
+    ...request,
+  })
+}
+
+/** Claims a step that must be free. */
+export async function take(db: Database, run: RunRef, request: Partial<ClaimRequest> = {}): Promise<StepId> {
+  const claimed = await claim(db, run, request)
+  if (claimed.kind !== 'mine') throw new Error(`the step is not free: ${claimed.kind}`)
+  return { sessionId: run.sessionId, gen: claimed.gen, key: request.key ?? 'm1.0', lease: claimed.lease }
+}
+
+export function userRecord(seq: number, content = `record ${seq}`): NewRecord {
+  return nextRecord('', seq, { role: 'user', content })
+}
+
+/** Claims and settles one step that writes these messages as records from `seq` on. */
+export async function write(db: Database, run: RunRef, key: string, seq: number, messages: Message[]): Promise<void> {
+  const step = await take(db, run, { key })
+  const records = messages.map((message, i) => nextRecord('', seq + i, message))
+  const settled = await settleStep(db, step, { kind: 'done', gen: step.gen }, { records })
+  if (!settled.won) throw new Error(`step ${key} was settled by somebody else`)
+}
+
+export function opening(turn: number, messageId: string, seq: number): NonNullable<ClaimRequest['opening']> {
+  return { turn, messageId, record: userRecord(seq, `message ${messageId}`) }
+}
+
+/** Rows of this session in a table. */
+export async function countRows(db: Database, table: string, sessionId: string): Promise<number> {
+  const { rows } = await db.pool.query<{ n: number }>(`select count(*)::int as n from ${table} where session_id = $1`, [
+    sessionId,
+  ])
+  return rows[0]?.n ?? 0
+}
+
+/** A generation that a reset of Temporal opens at `base`. */
+export function resetRun(run: RunRef, runId: string, base: number): RunRef {
+  return { ...run, runId, base }
+}

@@ -1,0 +1,102 @@
+/**
+ * A real PostgreSQL for the contract tests of the store: the server `STELLO_TEST_DATABASE_URL` names, else one of our
+ * own that lives as long as the test file. Each file gets its own database, so files never see each other's rows.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll } from 'vitest'
+import { postgresUser, removePostgres, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrations.ts'
+
+interface Server {
+  url: string
+  stop(): Promise<void>
+}
+
+async function startServer(): Promise<Server> {
+  const given = process.env['STELLO_TEST_DATABASE_URL']
+  if (given) return { url: given, stop: async () => undefined }
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'stello-store-')))
+  const runAs = await postgresUser()
+  const stop = async (): Promise<void> => {
+    await stopPostgres(home, runAs)
+    await removePostgres(home, runAs)
+    await rm(home, { recursive: true, force: true })
+  }
+  try {
+    const { url } = await startPostgres(runAs, { home, onProgress: () => undefined })
+    return { url, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function execute(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+export interface TestDatabase {
+  readonly db: Database
+  readonly url: string
+}
+
+/** One database for the tests of this file, migrated unless `empty`. Its properties may be read inside tests only. */
+export function useDatabase(options: { empty?: boolean } = {}): TestDatabase {
+  let server: Server | undefined
+  let db: Database | undefined
+  const name = `test_${randomBytes(6).toString('hex')}`
+
+  beforeAll(async () => {
+    server = await startServer()
+    await execute(server.url, `create database ${name}`)
+    const url = new URL(server.url)
+    url.pathname = `/${name}`
+    db = openDatabase(url.href)
+    if (!options.empty) await migrate(db)
+  })
+  afterAll(async () => {
+    await db?.close()
+    if (server && db) await execute(server.url, `drop database if exists ${name} with (force)`)
+    await server?.stop()
+  })
+  const opened = (): Database => {
+    if (!db) throw new Error('the test database is open only inside tests')
+    return db
+  }
+  return {
+    get db() {
+      return opened()
+    },
+    get url() {
+      return opened().url
+    },
+  }
+}
+
+/** How many statements `work` sends to PostgreSQL, whatever connection they take. */
+export async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  const prototype = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
+  const { query } = prototype
+  let sent = 0
+  prototype.query = function counted(this: unknown, ...args: unknown[]) {
+    sent++
+    return query.apply(this, args)
+  }
+  try {
+    await work()
+  } finally {
+    prototype.query = query
+  }
+  return sent
+}

@@ -1,0 +1,180 @@
+/** The ledger rule as one worker carries it out: what is joined, what is waited for, what becomes of a refused result. */
+import { expect, it } from 'vitest'
+import type { Attempt, StopWhy } from '../../src/activities/attempt.ts'
+import type { Deps } from '../../src/activities/deps.ts'
+import { runStep, type Running, type StepWork } from '../../src/activities/run-step.ts'
+import { announceFacts } from '../../src/store/announce.ts'
+import { claimStep, takeStep } from '../../src/store/claim.ts'
+import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
+import type { RunRef } from '../../src/store/runs.ts'
+import { readSession } from '../../src/store/topology.ts'
+import { readTurn } from '../../src/store/turns.ts'
+import type { NewRecord } from '../../src/store/writes.ts'
+import { createGate } from '../support/gate.ts'
+import { TOKEN, claim, openSession } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+function worker(bootId = newBootId()): Deps {
+  const running: Running = new Map()
+  const parts = {
+    db: at.db,
+    bootId,
+    running,
+    notify: () => undefined,
+    log: { warn: () => undefined },
+    transcripts: { append: () => undefined },
+  }
+  return parts as unknown as Deps
+}
+
+/** An attempt that is stopped at once when `stopped` says so. */
+function attemptOf(run: RunRef, stopped?: StopWhy): Attempt {
+  return {
+    run,
+    token: TOKEN,
+    attend(work, stop) {
+      if (stopped) stop(stopped)
+      return work
+    },
+  }
+}
+
+function work(run: StepWork<string>['run'], over: Partial<StepWork<string>> = {}): StepWork<string> {
+  return {
+    step: { key: 't1.0.0', kind: 'tool', name: 'tool', inputHash: 'hash', durable: true },
+    run,
+    refused: () => ({ kind: 'giveBack', result: 'refused' }),
+    ...over,
+  }
+}
+
+it('joins an attempt of its own process instead of running the step twice', async () => {
+  const run = await openSession(at.db)
+  const deps = worker()
+  const gate = createGate()
+  const tool = work(async () => {
+    await gate.pass()
+    return { kind: 'settle', outcome: 'done', writes: {} }
+  })
+  const first = runStep(deps, attemptOf(run), tool)
+  await gate.reached()
+  const second = runStep(deps, attemptOf(run), tool)
+  gate.open()
+  expect(await first).toEqual({ outcome: 'done', gen: 0 })
+  expect(await second).toEqual({ outcome: 'done', gen: 0 })
+  expect(gate.arrived).toBe(1)
+  expect(deps.running.size).toBe(0)
+})
+
+it('is not kept from a step by an attempt of its own process that was fenced', async () => {
+  const run = await openSession(at.db)
+  const deps = worker()
+  const gate = createGate()
+  const slow = runStep(
+    deps,
+    attemptOf(run),
+    work(async () => {
+      await gate.pass()
+      return { kind: 'settle', outcome: 'late', writes: {} }
+    }),
+  )
+  await gate.reached()
+  await takeStep(at.db, { sessionId: run.sessionId, gen: 0, key: 't1.0.0', lease: 1 }, deps.bootId, TOKEN)
+  const again = await runStep(
+    deps,
+    attemptOf(run),
+    work(async () => ({ kind: 'settle', outcome: 'mine', writes: {} })),
+  )
+  expect(again).toEqual({ outcome: 'mine', gen: 0 })
+  gate.open()
+  expect(await slow).toEqual({ outcome: 'mine', gen: 0 })
+})
+
+it.each(['cancel', 'shutdown'] as const)('does not wait on for another worker after a %s', async (why) => {
+  const run = await openSession(at.db)
+  const other = newBootId()
+  const held = await holdLiveness(at.url, other)
+  await claim(at.db, run, { key: 't1.0.0', owner: other })
+  const waiting = runStep(
+    worker(),
+    attemptOf(run, why),
+    work(() => Promise.reject(new Error('must not run'))),
+  )
+  await expect(waiting).rejects.toThrow(why === 'cancel' ? 'cancelled while another worker runs' : 'shuts down')
+  await held.release()
+})
+
+it('gives a step back when the store refuses its result and there is no other', async () => {
+  const run = await openSession(at.db)
+  const tooBig: NewRecord = { seq: 2 ** 40, message: { role: 'assistant', content: '' }, chain: '' }
+  const result = await runStep(
+    worker(),
+    attemptOf(run),
+    work(async () => ({ kind: 'settle', outcome: 'x', writes: { records: [tooBig] } })),
+  )
+  expect(result).toEqual({ outcome: 'refused', gen: 0 })
+  expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun: false })
+})
+
+it('ends a step whose replacement is refused too, instead of trying for ever', async () => {
+  const run = await openSession(at.db)
+  const records: NewRecord[] = [{ seq: 2 ** 40, message: { role: 'tool', content: '' }, chain: '' }]
+  const refused = { kind: 'settle', outcome: 'x', writes: { records } } as const
+  await expect(
+    runStep(
+      worker(),
+      attemptOf(run),
+      work(async () => refused, { refused: () => refused }),
+    ),
+  ).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+})
+
+it('finds a step that an earlier generation had begun as begun', async () => {
+  const run = await openSession(at.db)
+  await claim(at.db, run, { key: 't1.0.0' })
+  const rewound = { ...run, runId: 'run-2' }
+  expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', gen: 1, begun: true })
+})
+
+it('refuses to begin a step for a run while another takes over', async () => {
+  const run = await openSession(at.db)
+  const tx = await at.db.pool.connect()
+  await tx.query('begin')
+  await tx.query('select from sessions where id = $1 for update', [run.sessionId])
+  const claiming = claimStep(at.db, {
+    run,
+    key: 't1.0.0',
+    kind: 'tool',
+    name: 'tool',
+    inputHash: 'hash',
+    owner: '1',
+    token: TOKEN,
+    durable: true,
+  })
+  await expect.poll(() => waiters()).toBe(1)
+  await tx.query(`update sessions set run_id = 'run-2', gen = 1 where id = $1`, [run.sessionId])
+  await tx.query(`insert into runs (session_id, run_id, gen) values ($1, 'run-2', 1)`, [run.sessionId])
+  await tx.query('commit')
+  tx.release()
+  expect(await claiming).toEqual({ kind: 'stale' })
+})
+
+it('is told of the close although a message that waits was answered before', async () => {
+  const run = await openSession(at.db)
+  await announceFacts(at.db, run, 'a1', { turns: [{ turn: 1, messageId: 'm', startSeq: 1, stopReason: 'end_turn' }] })
+  await announceFacts(at.db, run, 'a2', {
+    turns: [{ turn: 2, messageId: 'm', startSeq: 3, stopReason: 'closed' }],
+    closed: true,
+  })
+  expect(await readTurn(at.db, run.sessionId, 'm', 0)).toMatchObject({ turn: 1, stopReason: 'end_turn' })
+  expect((await readSession(at.db, run.sessionId))?.closedAt).toBeDefined()
+})
+
+async function waiters(): Promise<number> {
+  const { rows } = await at.db.pool.query<{ n: number }>(
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  )
+  return rows[0]?.n ?? 0
+}

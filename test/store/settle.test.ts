@@ -1,0 +1,267 @@
+/** What an outcome is committed with: all of it or nothing, once, and events without a gap. */
+import { describe, expect, it } from 'vitest'
+import { takeStep } from '../../src/store/claim.ts'
+import { isDataError } from '../../src/store/database.ts'
+import { appendLive, nextOffset, readEvents, readLive } from '../../src/store/events.ts'
+import { getMessage } from '../../src/store/messages.ts'
+import { readOwnRecords } from '../../src/store/records.ts'
+import { settleStep } from '../../src/store/settle.ts'
+import { readSession } from '../../src/store/topology.ts'
+import { readTurn, readTurnUsage } from '../../src/store/turns.ts'
+import type { Writes } from '../../src/store/writes.ts'
+import {
+  OTHER_OWNER,
+  TOKEN,
+  claim,
+  countRows,
+  newId,
+  newSessionRow,
+  openSession,
+  opening,
+  take,
+  userRecord,
+} from './fixtures.ts'
+import { countStatements, useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+const everything = (rootId: string): Writes => ({
+  records: [userRecord(2, 'the answer')],
+  events: [{ key: 'm1.0.message', type: 'message.completed', data: { text: 'the answer' } }],
+  usage: { rootId, model: 'gpt', inputTokens: 10, outputTokens: 3 },
+  turns: [{ turn: 1, stopReason: 'end_turn', text: 'the answer', rounds: 0 }],
+})
+
+describe('settleStep', () => {
+  it('commits outcome, record, event, usage and turn in one statement', async () => {
+    const run = await openSession(at.db)
+    const { sessionId } = run
+    const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
+    let settled: unknown
+    const sent = await countStatements(
+      async () => (settled = await settleStep(at.db, step, { ok: true }, everything(sessionId))),
+    )
+    expect([sent, settled]).toEqual([1, { won: true }])
+    expect((await readOwnRecords(at.db, { sessionId, gen: 0, seq: 2 })).map((r) => r.message.content)).toEqual([
+      'message a',
+      'the answer',
+    ])
+    expect((await readEvents(at.db, sessionId, 0)).map(({ type }) => type)).toEqual([
+      'turn.started',
+      'message.completed',
+    ])
+    const turn = await readTurn(at.db, sessionId, 'a', 0)
+    expect(turn).toMatchObject({ status: 'ended', stopReason: 'end_turn', text: 'the answer', rounds: 0 })
+    expect(turn && (await readTurnUsage(at.db, sessionId, turn))).toMatchObject({ inputTokens: 10, outputTokens: 3 })
+  })
+
+  it('writes nothing at all after the lease was raised', async () => {
+    const run = await openSession(at.db)
+    const { sessionId } = run
+    const step = await take(at.db, run)
+    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    expect(await settleStep(at.db, step, { ok: true }, everything(sessionId))).toEqual({
+      won: false,
+      outcome: undefined,
+    })
+    for (const table of ['records', 'events', 'usage', 'turns'])
+      expect(await countRows(at.db, table, sessionId)).toBe(0)
+    expect(await nextOffset(at.db, sessionId)).toBe(0)
+  })
+
+  it('returns the first outcome to the second, and writes nothing of the second', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    await settleStep(at.db, step, { answer: 1 }, { records: [userRecord(1)] })
+    expect(await settleStep(at.db, step, { answer: 2 }, { records: [userRecord(2)] })).toEqual({
+      won: false,
+      outcome: { answer: 1 },
+    })
+    expect(await countRows(at.db, 'records', run.sessionId)).toBe(1)
+  })
+
+  it('lets one of two win that settle at the same moment', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    const settled = await Promise.all(
+      [1, 2, 3, 4].map((n) => settleStep(at.db, step, { n }, { events: [{ key: `e${n}`, type: 'x', data: { n } }] })),
+    )
+    expect(settled.filter(({ won }) => won)).toHaveLength(1)
+    const winner = settled.findIndex(({ won }) => won) + 1
+    expect(settled.filter(({ won }) => !won)).toEqual(Array(3).fill({ won: false, outcome: { n: winner } }))
+    expect((await readEvents(at.db, run.sessionId, 0)).map(({ data }) => data)).toEqual([{ n: winner }])
+  })
+
+  it('numbers the events of twenty steps that settle at once without a gap, each step’s in order', async () => {
+    const run = await openSession(at.db)
+    const keys = Array.from({ length: 20 }, (_, i) => `t1.0.${i}`)
+    const steps = await Promise.all(keys.map((key) => take(at.db, run, { key, kind: 'tool' })))
+    await Promise.all(
+      steps.map((step, i) =>
+        settleStep(
+          at.db,
+          step,
+          {},
+          {
+            records: [userRecord(i + 1)],
+            events: [
+              { key: `${step.key}.a`, type: 'a', data: { step: i } },
+              { key: `${step.key}.b`, type: 'b', data: { step: i } },
+            ],
+          },
+        ),
+      ),
+    )
+    const events = await readEvents(at.db, run.sessionId, 0)
+    expect(events.map(({ offset }) => offset)).toEqual(Array.from({ length: 40 }, (_, i) => i))
+    expect(await nextOffset(at.db, run.sessionId)).toBe(40)
+    for (const [i] of keys.entries()) {
+      expect(events.filter(({ data }) => data['step'] === i).map(({ type }) => type)).toEqual(['a', 'b'])
+    }
+  })
+
+  it('skips an event whose key is there, without a gap', async () => {
+    const run = await openSession(at.db)
+    const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
+    await settleStep(at.db, first, {}, { events: [{ key: 'same', type: 'first', data: {} }] })
+    await settleStep(
+      at.db,
+      second,
+      {},
+      {
+        events: [
+          { key: 'same', type: 'again', data: {} },
+          { key: 'other', type: 'second', data: {} },
+        ],
+      },
+    )
+    expect((await readEvents(at.db, run.sessionId, 0)).map(({ offset, type }) => [offset, type])).toEqual([
+      [0, 'first'],
+      [1, 'second'],
+    ])
+  })
+
+  it('never overwrites a record: another step’s at the same place is an error, and nothing is written', async () => {
+    const run = await openSession(at.db)
+    const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
+    await settleStep(at.db, first, {}, { records: [userRecord(1, 'first')] })
+    const writes = { records: [userRecord(1, 'second')], events: [{ key: 'b', type: 'b', data: {} }] }
+    await expect(settleStep(at.db, second, {}, writes)).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+    expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
+    expect(await claim(at.db, run, { key: 'b' })).toMatchObject({ kind: 'mineAlready' })
+  })
+
+  it('stores NUL and half an emoji as U+FFFD, in records, events, turns and outcome', async () => {
+    const run = await openSession(at.db)
+    const { sessionId } = run
+    const poison = 'a\0b\uD83D'
+    const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
+    await settleStep(
+      at.db,
+      step,
+      { text: poison },
+      {
+        records: [userRecord(2, poison)],
+        events: [{ key: 'e', type: 'e', data: { [poison]: [poison] } }],
+        turns: [{ turn: 1, stopReason: 'end_turn', text: poison, rounds: 0 }],
+      },
+    )
+    const cleaned = 'a\uFFFDb\uFFFD'
+    expect(await claim(at.db, run)).toMatchObject({ outcome: { text: cleaned } })
+    expect((await readOwnRecords(at.db, { sessionId, gen: 0, seq: 2 }))[1]?.message.content).toBe(cleaned)
+    expect((await readEvents(at.db, sessionId, 1))[0]?.data).toEqual({ [cleaned]: [cleaned] })
+    expect((await readTurn(at.db, sessionId, 'a', 0))?.text).toBe(cleaned)
+  })
+
+  it('tells refused content from a store that is away, and leaves the step unsettled', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    const error: unknown = await settleStep(at.db, step, {}, { records: [userRecord(2 ** 40)] }).catch(
+      (reason: unknown) => reason,
+    )
+    expect(isDataError(error)).toBe(true)
+    expect(await settleStep(at.db, step, { refused: true }, {})).toEqual({ won: true })
+  })
+
+  it('opens a child with its first records and message together with the outcome', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    const child = newSessionRow({
+      sessionId: newId(),
+      rootId: run.sessionId,
+      parentId: run.sessionId,
+      depth: 1,
+      origin: 'call-1',
+    })
+    const settled = await settleStep(
+      at.db,
+      step,
+      {},
+      {
+        child: { ...child, records: [userRecord(1, 'hello')], message: { messageId: 'first', text: 'do it' } },
+      },
+    )
+    expect(settled).toEqual({ won: true })
+    expect(await readSession(at.db, child.sessionId)).toMatchObject({ parentId: run.sessionId, depth: 1, gen: 0 })
+    expect(
+      (await readOwnRecords(at.db, { sessionId: child.sessionId, gen: 0, seq: 1 })).map((r) => r.message.content),
+    ).toEqual(['hello'])
+    expect(await getMessage(at.db, child.sessionId, 'first')).toBe('do it')
+  })
+
+  it('opens no child when the lease is lost', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    const child = newSessionRow({ parentId: run.sessionId, depth: 1 })
+    await settleStep(
+      at.db,
+      step,
+      {},
+      { child: { ...child, records: [userRecord(1)], message: { messageId: 'first', text: 'do it' } } },
+    )
+    expect(await readSession(at.db, child.sessionId)).toBeUndefined()
+    expect(await getMessage(at.db, child.sessionId, 'first')).toBeUndefined()
+    expect(await countRows(at.db, 'records', child.sessionId)).toBe(0)
+  })
+})
+
+describe('live pieces', () => {
+  const piece = (sessionId: string, lease: number, n: number, text: string) => ({
+    sessionId,
+    stepKey: 'm1.0',
+    lease,
+    n,
+    type: 'message.delta',
+    data: { text },
+  })
+
+  it('are what a watcher that joins late gets, until the step is settled', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    await appendLive(at.db, [piece(run.sessionId, 1, 0, 'Hel'), piece(run.sessionId, 1, 1, 'lo')])
+    expect((await readLive(at.db, run.sessionId)).map(({ data }) => data['text'])).toEqual(['Hel', 'lo'])
+    await settleStep(at.db, step, {}, {})
+    expect(await readLive(at.db, run.sessionId)).toEqual([])
+  })
+
+  it('of a higher lease replace those of a lower one', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    await appendLive(at.db, [piece(run.sessionId, 1, 0, 'old')])
+    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    await appendLive(at.db, [piece(run.sessionId, 2, 0, 'new')])
+    expect((await readLive(at.db, run.sessionId)).map(({ data }) => data['text'])).toEqual(['new'])
+  })
+
+  it('that come after the settle, or from an attempt that was fenced, are dropped', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    await appendLive(at.db, [piece(run.sessionId, 1, 0, 'zombie')])
+    expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
+    await settleStep(at.db, { ...step, lease: 2 }, {}, {})
+    await appendLive(at.db, [piece(run.sessionId, 2, 0, 'late')])
+    expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
+  })
+})

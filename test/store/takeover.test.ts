@@ -1,0 +1,93 @@
+/** Whether a worker lives, and what becomes of the steps of one that does not. */
+import { describe, expect, it } from 'vitest'
+import { holdLiveness, isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
+import { settleStep } from '../../src/store/settle.ts'
+import { OTHER_OWNER, TOKEN, claim, openSession, take } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+/** As if PostgreSQL had been up for long. */
+const NO_GRACE = 0
+
+describe('holdLiveness', () => {
+  it('makes a worker alive until it is released', async () => {
+    const bootId = newBootId()
+    const held = await holdLiveness(at.url, bootId)
+    expect(await isAlive(at.db, bootId, NO_GRACE)).toBe(true)
+    await held.release()
+    await expect.poll(() => isAlive(at.db, bootId, NO_GRACE)).toBe(false)
+  })
+
+  it('takes the lock again when its connection was cut', async () => {
+    const bootId = newBootId()
+    const held = await holdLiveness(at.url, bootId)
+    const { rows } = await at.db.pool.query<{ pid: number }>(
+      `select pid from pg_stat_activity where application_name = 'stello-liveness' and datname = current_database()`,
+    )
+    for (const { pid } of rows) await at.db.pool.query('select pg_terminate_backend($1, 5000)', [pid])
+    await expect.poll(() => isAlive(at.db, bootId, NO_GRACE), { timeout: 5000 }).toBe(true)
+    await held.release()
+  })
+
+  it('knows boot ids over the whole range of 63 bits apart', async () => {
+    const [small, big] = ['7', (2n ** 63n - 1n).toString()]
+    const held = [await holdLiveness(at.url, small), await holdLiveness(at.url, big)]
+    expect(await isAlive(at.db, small, NO_GRACE)).toBe(true)
+    expect(await isAlive(at.db, big, NO_GRACE)).toBe(true)
+    expect(await isAlive(at.db, (7n + 2n ** 32n).toString(), NO_GRACE)).toBe(false)
+    for (const each of held) await each.release()
+  })
+})
+
+describe('isAlive', () => {
+  it('calls nobody dead while PostgreSQL has just started: a restart frees all locks', async () => {
+    expect(await isAlive(at.db, newBootId(), 3_600_000_000)).toBe(true)
+  })
+})
+
+describe('stealDeadSteps', () => {
+  it('fences a dead worker’s step and returns its task token, once', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, { owner: newBootId() })
+    const mine = (steps: { sessionId: string }[]) => steps.filter(({ sessionId }) => sessionId === run.sessionId)
+    expect(mine(await stealDeadSteps(at.db, NO_GRACE))).toEqual([
+      { sessionId: run.sessionId, key: 'm1.0', token: Buffer.from(TOKEN) },
+    ])
+    expect(mine(await stealDeadSteps(at.db, NO_GRACE))).toEqual([])
+    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: false, outcome: undefined })
+    expect(await claim(at.db, run, { owner: OTHER_OWNER })).toMatchObject({ kind: 'mine', lease: 3, begun: true })
+  })
+
+  it('leaves the steps of a living worker alone', async () => {
+    const run = await openSession(at.db)
+    const owner = newBootId()
+    const held = await holdLiveness(at.url, owner)
+    const step = await take(at.db, run, { owner })
+    expect((await stealDeadSteps(at.db, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId)).toEqual([])
+    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
+    await held.release()
+  })
+
+  it('steals nothing while PostgreSQL has just started', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, { owner: newBootId() })
+    expect(await stealDeadSteps(at.db, 3_600_000_000)).toEqual([])
+    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
+  })
+
+  it('leaves settled and released steps alone', async () => {
+    const run = await openSession(at.db)
+    await settleStep(at.db, await take(at.db, run, { owner: newBootId() }), {}, {})
+    expect((await stealDeadSteps(at.db, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId)).toEqual([])
+  })
+
+  it('hands each dead step to one of two workers that look at once', async () => {
+    const run = await openSession(at.db)
+    const owner = newBootId()
+    const keys = Array.from({ length: 10 }, (_, i) => `t1.0.${i}`)
+    for (const key of keys) await take(at.db, run, { key, owner })
+    const [one, two] = await Promise.all([stealDeadSteps(at.db, NO_GRACE), stealDeadSteps(at.db, NO_GRACE)])
+    const stolen = [...one, ...two].filter(({ sessionId }) => sessionId === run.sessionId).map(({ key }) => key)
+    expect(stolen.toSorted()).toEqual(keys)
+  })
+})

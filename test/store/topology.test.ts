@@ -1,0 +1,212 @@
+/** Sessions as rows, what the workflow tells the store of them, and how watchers hear of it. */
+import { describe, expect, it } from 'vitest'
+import { announceFacts, openChildren } from '../../src/store/announce.ts'
+import { nextOffset, readEvents } from '../../src/store/events.ts'
+import { createListener } from '../../src/store/listener.ts'
+import { getMessage, putMessage } from '../../src/store/messages.ts'
+import { createNotifier } from '../../src/store/notifier.ts'
+import { readOwnRecords } from '../../src/store/records.ts'
+import { releaseStep, settleStep } from '../../src/store/settle.ts'
+import {
+  configureSession,
+  createSession,
+  listSessions,
+  readAgents,
+  readSession,
+  saveAgent,
+} from '../../src/store/topology.ts'
+import { readTurn } from '../../src/store/turns.ts'
+import { claim, newSessionRow, openSession, opening, take, userRecord } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+const PAUSE = { reason: 'user', message: 'paused by request' } as const
+
+const stateOf = async (sessionId: string): Promise<string | undefined> =>
+  (await listSessions(at.db, { ids: [sessionId] }))[0]?.state
+
+describe('createSession', () => {
+  it('may be repeated by what asked for the session, and by nobody else', async () => {
+    const session = newSessionRow({ origin: 'call-1' })
+    await createSession(at.db, session)
+    await createSession(at.db, session)
+    await expect(createSession(at.db, { ...session, origin: 'call-2' })).rejects.toMatchObject({
+      code: 'SESSION_EXISTS',
+    })
+    const anonymous = newSessionRow()
+    await createSession(at.db, anonymous)
+    await expect(createSession(at.db, anonymous)).rejects.toMatchObject({ code: 'SESSION_EXISTS' })
+  })
+
+  it('stores a label of NUL and half an emoji', async () => {
+    const session = newSessionRow()
+    await createSession(at.db, { ...session, config: { ...session.config, label: 'a\0\uD83D' } })
+    expect((await readSession(at.db, session.sessionId))?.config.label).toBe('a\uFFFD\uFFFD')
+  })
+})
+
+describe('configureSession', () => {
+  it('fixes the configuration once', async () => {
+    const session = newSessionRow()
+    await createSession(at.db, session)
+    const limits = { maxToolRounds: 1, toolTimeoutMs: 1, timeoutsBeforePause: 1 }
+    await configureSession(at.db, session.sessionId, { ...session.config, systemPrompt: 'first', limits })
+    await configureSession(at.db, session.sessionId, { ...session.config, systemPrompt: 'second', limits })
+    expect((await readSession(at.db, session.sessionId))?.config.systemPrompt).toBe('first')
+  })
+})
+
+describe('listSessions', () => {
+  it('derives the state of a session from its rows', async () => {
+    const run = await openSession(at.db)
+    const { sessionId } = run
+    expect(await stateOf(sessionId)).toBe('idle')
+    const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
+    expect(await stateOf(sessionId)).toBe('running')
+    await settleStep(at.db, step, {}, { records: [userRecord(2)], waiting: { key: 't1.0.0', name: 'new_task' } })
+    expect(await stateOf(sessionId)).toBe('waiting')
+    await announceFacts(at.db, run, 'a1', { pause: PAUSE })
+    expect(await stateOf(sessionId)).toBe('paused')
+    await announceFacts(at.db, run, 'a2', { pause: null, turns: [{ turn: 1, stopReason: 'cancelled', rounds: 0 }] })
+    expect(await stateOf(sessionId)).toBe('idle')
+    await announceFacts(at.db, run, 'a3', { closed: true })
+    expect(await stateOf(sessionId)).toBe('closed')
+  })
+
+  it('shows the model or tool in hand until it has ended', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, { opening: opening(1, 'a', 1), name: 'gpt-5' })
+    const shown = async () => (await listSessions(at.db, { ids: [run.sessionId] }))[0]?.inHand.map(({ name }) => name)
+    expect(await shown()).toEqual(['gpt-5'])
+    await releaseStep(at.db, step, { failed: true })
+    expect(await stateOf(run.sessionId)).toBe('running')
+    await settleStep(at.db, await take(at.db, run), {}, {})
+    expect(await shown()).toEqual([])
+  })
+
+  it('filters by tree, agent and state, newest first', async () => {
+    const root = newSessionRow({ config: { agent: 'lister', label: 'root', model: 'agent', tools: 'agent' } })
+    await createSession(at.db, root)
+    const child = newSessionRow({ rootId: root.sessionId, parentId: root.sessionId, depth: 1, config: root.config })
+    await createSession(at.db, child)
+    await at.db.pool.query('update sessions set closed_at = now() where id = $1', [child.sessionId])
+    const ids = async (filter: Parameters<typeof listSessions>[1]) =>
+      (await listSessions(at.db, filter)).map(({ id }) => id)
+    expect(await ids({ rootId: root.sessionId })).toEqual([child.sessionId, root.sessionId])
+    expect(await ids({ agent: 'lister', state: 'closed' })).toEqual([child.sessionId])
+    expect(await ids({ agent: 'lister', limit: 1 })).toEqual([child.sessionId])
+  })
+})
+
+describe('announceFacts', () => {
+  it('changes nothing when it is repeated', async () => {
+    const run = await openSession(at.db)
+    const tell = () =>
+      announceFacts(at.db, run, 'a1', { pause: PAUSE, events: [{ key: 'a1.0', type: 'session.paused', data: {} }] })
+    await tell()
+    await tell()
+    expect((await readEvents(at.db, run.sessionId, 0)).map(({ offset, type }) => [offset, type])).toEqual([
+      [0, 'session.paused'],
+    ])
+    expect(await nextOffset(at.db, run.sessionId)).toBe(1)
+    expect(await claim(at.db, run)).toEqual({ kind: 'paused' })
+  })
+
+  it('opens and ends a turn that never was opened, with its record', async () => {
+    const run = await openSession(at.db)
+    const writes = {
+      records: [userRecord(1, 'never answered')],
+      turns: [{ turn: 1, messageId: 'a', startSeq: 1, stopReason: 'cancelled', text: '', rounds: 0 } as const],
+    }
+    await announceFacts(at.db, run, 'a1', writes)
+    await announceFacts(at.db, run, 'a1', writes)
+    expect(await readTurn(at.db, run.sessionId, 'a', 0)).toMatchObject({ status: 'ended', stopReason: 'cancelled' })
+    expect(await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 1 })).toHaveLength(1)
+  })
+
+  it('leaves a turn as it ended first', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
+    await settleStep(at.db, step, {}, { turns: [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 }] })
+    await announceFacts(at.db, run, 'a1', {
+      turns: [{ turn: 1, messageId: 'a', startSeq: 1, stopReason: 'cancelled', rounds: 0 }],
+    })
+    expect(await readTurn(at.db, run.sessionId, 'a', 0)).toMatchObject({ stopReason: 'end_turn', text: 'done' })
+  })
+
+  it('keeps the moment of the first close', async () => {
+    const run = await openSession(at.db)
+    await announceFacts(at.db, run, 'a1', { closed: true })
+    const first = (await readSession(at.db, run.sessionId))?.closedAt
+    await announceFacts(at.db, run, 'a2', { closed: true })
+    expect(first).toBeInstanceOf(Date)
+    expect((await readSession(at.db, run.sessionId))?.closedAt).toEqual(first)
+  })
+
+  it('is refused from a run that another has taken over from', async () => {
+    const run = await openSession(at.db)
+    await announceFacts(at.db, { ...run, runId: 'run-2', prevRunId: 'run-1' }, 'a1', {})
+    await expect(announceFacts(at.db, run, 'a2', { closed: true })).rejects.toThrow('taken over')
+    expect((await readSession(at.db, run.sessionId))?.closedAt).toBeUndefined()
+  })
+
+  it('is followed by a cascade over the children that are still open', async () => {
+    const run = await openSession(at.db)
+    const children = [
+      newSessionRow({ parentId: run.sessionId, depth: 1 }),
+      newSessionRow({ parentId: run.sessionId, depth: 1 }),
+    ] as const
+    for (const child of children) await createSession(at.db, child)
+    await at.db.pool.query('update sessions set closed_at = now() where id = $1', [children[0].sessionId])
+    expect(await openChildren(at.db, run.sessionId)).toEqual([children[1].sessionId])
+  })
+})
+
+describe('messages', () => {
+  it('keep one text for an id', async () => {
+    const { sessionId } = await openSession(at.db)
+    await putMessage(at.db, sessionId, 'a', 'text\0')
+    await putMessage(at.db, sessionId, 'a', 'text\0')
+    expect(await getMessage(at.db, sessionId, 'a')).toBe('text\uFFFD')
+    await expect(putMessage(at.db, sessionId, 'a', 'other')).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
+    expect(await getMessage(at.db, sessionId, 'b')).toBeUndefined()
+  })
+})
+
+describe('agents', () => {
+  it('are remembered with what their worker serves last', async () => {
+    await saveAgent(at.db, 'served', { profiles: [], tools: ['a'], skills: [] })
+    await saveAgent(at.db, 'served', { profiles: ['p'], tools: ['a', 'b'], skills: [] })
+    const found = (await readAgents(at.db)).filter(({ name }) => name === 'served')
+    expect(found).toEqual([{ name: 'served', manifest: { profiles: ['p'], tools: ['a', 'b'], skills: [] } }])
+  })
+})
+
+describe('listener', () => {
+  it('hears news of its session, also after its connection was cut', async () => {
+    const [listener, notifier] = [createListener(at.url), createNotifier(at.db)]
+    let heard = 0
+    let others = 0
+    listener.subscribe(
+      (id) => id === 's-mine',
+      () => heard++,
+    )
+    listener.subscribe(
+      (id) => id === 's-other',
+      () => others++,
+    )
+    const hears = async (): Promise<void> => {
+      const before = heard
+      await expect.poll(() => (notifier.notify('s-mine'), heard), { timeout: 5000 }).toBeGreaterThan(before)
+    }
+    await hears()
+    await at.db.pool.query(
+      `select pg_terminate_backend(pid, 5000) from pg_stat_activity
+       where application_name = 'stello-listener' and datname = current_database()`,
+    )
+    await hears()
+    expect(others).toBe(0)
+    await notifier.close()
+    await listener.close()
+  })
+})
