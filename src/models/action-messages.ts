@@ -1,0 +1,41 @@
+/** A transcript with tool calls → plain messages in the JSON action protocol. Must never leave out a result. */
+import type { Message } from '../agent/message.ts'
+import type { ToolSpec } from '../agent/model.ts'
+import { buildToolsPrompt } from '../agent/tools-prompt.ts'
+import { toActionText } from './action-reply.ts'
+
+export function toActionMessages(messages: readonly Message[], tools: readonly ToolSpec[]): Message[] {
+  const plain = messages.map(toPlain)
+  if (tools.length === 0) return plain
+  const [first, ...rest] = plain
+  if (first?.role !== 'system') return [{ role: 'system', content: protocol(tools) }, ...plain]
+  return [{ ...first, content: `${first.content}\n\n${protocol(tools)}` }, ...rest]
+}
+
+function toPlain(message: Message): Message {
+  const { role, content, toolCalls, parts } = message
+  if (role === 'tool') return { role: 'user', content: toResultText(message), ...(parts && { parts }) }
+  if (!toolCalls) return message
+  return { role, content: [content, ...toolCalls.map(toActionText)].filter((text) => text !== '').join('\n\n') }
+}
+
+/** Unknown tools are answered in the protocol's own words. */
+function toResultText({ content, isError }: Message): string {
+  if (!isError) return `tool output:\n${content}`
+  const unknown = 'TOOL_NOT_FOUND: '
+  return content.startsWith(unknown) ? `error: ${content.slice(unknown.length)}` : `tool error:\n${content}`
+}
+
+function protocol(tools: readonly ToolSpec[]): string {
+  return `To use a tool, output a JSON object (bare or in a markdown code block):
+{"action": "<tool_name>", "<param1>": "<value1>", ...}
+For a tool with a parameter named "action" or "params":
+{"action": "<tool_name>", "params": {"<param1>": "<value1>", ...}}
+
+One action per reply, and nothing after it: the next message brings its result.
+
+To answer directly, output plain text — do NOT use JSON.
+
+Available tools:
+${buildToolsPrompt(tools)}`
+}

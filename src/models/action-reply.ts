@@ -1,0 +1,125 @@
+/**
+ * A reply in the JSON action protocol → what was said and which tools are called.
+ *
+ * An action that must not run becomes a call all the same, with arguments that are no JSON: the session answers it with
+ * an error that quotes them, the model reads why, and the transcript keeps what it wrote.
+ */
+import { preview, type ToolCall } from '../agent/message.ts'
+import type { Completion, ToolSpec } from '../agent/model.ts'
+import { parseObject } from './extract-json.ts'
+import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.ts'
+
+export interface ActionReply {
+  /** What was said before the first action. What follows it was said without knowing its result, and is dropped. */
+  content: string
+  toolCalls: ToolCall[]
+}
+
+interface Call {
+  name: string
+  /** JSON, unless the call is refused. */
+  arguments: string
+}
+
+interface Action extends Call {
+  /** As the model wrote it. */
+  source: string
+  proseEnd: number
+}
+
+/** Of a call that is not run, what the transcript keeps. */
+const QUOTE_LIMIT = 4096
+const REFUSED = /^\(not run: [^)]*\)\n/
+const CUT_OFF = 'your JSON was cut off or is too large; send it whole, in smaller pieces if need be'
+const NAME = /\{\s*"(?:action|tool|name)"\s*:\s*"([^"\\]{1,64})"/
+
+/** @param idPrefix the calls are numbered behind it */
+export function readActions(
+  text: string,
+  finishReason: Completion['finishReason'],
+  tools: readonly ToolSpec[],
+  idPrefix: string,
+): ActionReply {
+  const actions = findActions(text, tools)
+  const [first] = actions
+  if (!first) return { content: text, toolCalls: [] }
+  const toolCalls = actions.map((action, index): ToolCall => {
+    const reason = finishReason === 'length' ? CUT_OFF : index > 0 ? 'only the first action of a reply runs' : ''
+    return {
+      id: index === 0 ? idPrefix : `${idPrefix}_${index}`,
+      name: action.name,
+      arguments: reason ? refuse(reason, action.source) : action.arguments,
+    }
+  })
+  return { content: text.slice(0, first.proseEnd).trimEnd(), toolCalls }
+}
+
+/** A past call as its model wrote it. */
+export function toActionText({ name, arguments: text }: ToolCall): string {
+  const args = parseArguments(text)
+  if (!args) return text.replace(REFUSED, '')
+  return JSON.stringify(
+    'action' in args || 'params' in args ? { action: name, params: args } : { action: name, ...args },
+  )
+}
+
+/** Of registered tools if there are any, else the first of an unknown one, which the session answers. */
+function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
+  const actions = (text.length > REPLY_LIMIT ? tooLong(text) : findCandidates(text)).flatMap((candidate): Action[] => {
+    const source = text.slice(candidate.start, candidate.end)
+    const action = readAction(source, candidate.closed, tools)
+    return action ? [{ ...action, source, proseEnd: candidate.proseEnd }] : []
+  })
+  const registered = actions.filter(({ name }) => tools.some((tool) => tool.name === name))
+  return registered.length > 0 ? registered : actions.slice(0, 1)
+}
+
+function tooLong(text: string): Candidate[] {
+  const start = text.search(NAME)
+  return start < 0 ? [] : [{ start, end: text.length, closed: false, fenced: false, proseEnd: start }]
+}
+
+function readAction(source: string, closed: boolean, tools: readonly ToolSpec[]): Call | undefined {
+  const object = closed ? parseObject(source) : null
+  if (object) return toAction(object, tools)
+  const match = NAME.exec(source)
+  const tool = match?.index === 0 && tools.find(({ name }) => name === match[1])
+  return tool ? { name: tool.name, arguments: refuse(closed ? 'your JSON is not valid' : CUT_OFF, source) } : undefined
+}
+
+/** Some models write calls in the manner of other protocols: taken where it can only mean a call. */
+function toAction(object: Record<string, unknown>, tools: readonly ToolSpec[]): Call | undefined {
+  const { action, ...rest } = object
+  if (typeof action === 'string' && action !== '') {
+    const { params, ...others } = rest
+    const nested = isObject(params) && Object.keys(others).length === 0 && isNested(action, params, tools)
+    return { name: action, arguments: JSON.stringify(nested ? params : rest) }
+  }
+  const [name, args] = 'tool' in object ? [object['tool'], object['arguments']] : [object['name'], object['input']]
+  const tool = tools.find((one) => one.name === name)
+  return tool && isObject(args) ? { name: tool.name, arguments: JSON.stringify(args) } : undefined
+}
+
+/** A tool may have a parameter `params` of its own; then `params` is the nested form only if it could not be that. */
+function isNested(toolName: string, params: Record<string, unknown>, tools: readonly ToolSpec[]): boolean {
+  const properties = tools.find(({ name }) => name === toolName)?.parameters['properties']
+  const ambiguous = isObject(properties) && 'params' in properties
+  return !ambiguous || 'params' in params || 'action' in params
+}
+
+function refuse(reason: string, source: string): string {
+  return `(not run: ${reason})\n${preview(source, QUOTE_LIMIT)}`
+}
+
+function parseArguments(text: string): Record<string, unknown> | undefined {
+  try {
+    const args: unknown = text.trim() === '' ? {} : JSON.parse(text)
+    return isObject(args) ? args : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

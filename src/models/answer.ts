@@ -1,0 +1,107 @@
+/** What a chat completion answered, plain or streamed → our completion. Tolerates what compatible servers leave out. */
+import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
+import type { CompletionUsage } from 'openai/resources/completions'
+import { StelloError } from '../agent/errors.ts'
+import { preview, type ToolCall, type Usage } from '../agent/message.ts'
+import type { Completion, ModelDelta } from '../agent/model.ts'
+import { toText, ToolCallPieces } from './tool-call-pieces.ts'
+
+/** US dollars per million tokens. */
+export interface Prices {
+  input: number
+  output: number
+  /** Default: `input`. */
+  cachedInput?: number
+}
+
+/** @throws StelloError MODEL_UNAVAILABLE when the body is no answer */
+export function readAnswer(body: ChatCompletion, prices?: Prices): Completion {
+  const choice = (body as Partial<ChatCompletion>).choices?.[0]
+  if (!choice?.message) {
+    throw new StelloError(
+      'MODEL_UNAVAILABLE',
+      `the server sent no answer but ${preview(JSON.stringify(body) ?? '', 200)}`,
+    )
+  }
+  const { content, refusal, tool_calls: calls } = choice.message
+  const toolCalls = (calls ?? []).flatMap((call, index): ToolCall[] =>
+    'function' in call
+      ? [{ id: call.id || `call_${index}`, name: call.function.name, arguments: toText(call.function.arguments) }]
+      : [],
+  )
+  return toCompletion(
+    content || refusal || '',
+    toolCalls,
+    refusal ? 'content_filter' : choice.finish_reason,
+    body.usage,
+    prices,
+  )
+}
+
+/** @throws StelloError MODEL_UNAVAILABLE when the stream ends before the answer does */
+export async function readStream(
+  chunks: AsyncIterable<ChatCompletionChunk>,
+  onDelta: (delta: ModelDelta) => void,
+  prices?: Prices,
+): Promise<Completion> {
+  const pieces = new ToolCallPieces()
+  let content = ''
+  let refused = false
+  let finish: string | undefined
+  let usage: CompletionUsage | undefined
+  for await (const chunk of chunks) {
+    usage = chunk.usage ?? usage
+    const choice = (chunk as Partial<ChatCompletionChunk>).choices?.[0]
+    finish = choice?.finish_reason ?? finish
+    const { content: said, refusal, tool_calls: calls } = choice?.delta ?? {}
+    const text = said || refusal || ''
+    refused ||= Boolean(refusal)
+    content += text
+    if (text) onDelta({ type: 'text', text })
+    for (const call of calls ?? []) onDelta(pieces.add(call))
+  }
+  if (finish === undefined)
+    throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off before the answer was complete')
+  return toCompletion(content, pieces.calls, refused ? 'content_filter' : finish, usage, prices)
+}
+
+function toCompletion(
+  content: string,
+  calls: ToolCall[],
+  finish: string | null,
+  usage: CompletionUsage | undefined,
+  prices: Prices | undefined,
+): Completion {
+  const toolCalls = withUniqueIds(calls)
+  return {
+    content,
+    toolCalls,
+    usage: toUsage(usage, prices),
+    finishReason: toFinishReason(finish, toolCalls.length > 0),
+  }
+}
+
+function withUniqueIds(calls: readonly ToolCall[]): ToolCall[] {
+  const taken = new Set<string>()
+  return calls.map((call, index) => {
+    let { id } = call
+    while (taken.has(id)) id = `${id}_${index}`
+    taken.add(id)
+    return { ...call, id }
+  })
+}
+
+function toFinishReason(reason: string | null, calls: boolean): Completion['finishReason'] {
+  if (reason === 'length') return 'length'
+  if (reason === 'content_filter') return 'refusal'
+  // Some servers end an answer with calls by `stop`.
+  return calls ? 'tool_calls' : 'stop'
+}
+
+function toUsage(usage: CompletionUsage | undefined, prices: Prices | undefined): Usage {
+  const { prompt_tokens: inputTokens = 0, completion_tokens: outputTokens = 0 } = usage ?? {}
+  const cachedTokens = usage?.prompt_tokens_details?.cached_tokens ?? 0
+  const { input = 0, output = 0, cachedInput = input } = prices ?? {}
+  const costUsd = ((inputTokens - cachedTokens) * input + cachedTokens * cachedInput + outputTokens * output) / 1e6
+  return { inputTokens, outputTokens, ...(cachedTokens > 0 && { cachedTokens }), ...(prices && usage && { costUsd }) }
+}

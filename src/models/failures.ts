@@ -1,0 +1,115 @@
+/**
+ * The one classifier of what goes wrong when a provider is called: wait and try again, or pause and say why. The text
+ * ends up in Temporal's history and in user interfaces: it must be short and must never hold a key.
+ */
+import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
+import { type ErrorCode, isStelloError, messageOf, StelloError } from '../agent/errors.ts'
+import { preview } from '../agent/message.ts'
+
+/** Who was asked: what a person needs to correct the settings. */
+export interface Asked {
+  model: string
+  /** Host of the server. */
+  host: string
+  /** The environment variable of the key. */
+  keyVariable: string
+  key?: string
+}
+
+const MESSAGE_LIMIT = 300
+const CONTEXT_TOO_LONG =
+  /context[ _-]?(length|window|size)|maximum context|(prompt|input|request)( is)? too (long|large)|too many tokens/i
+const NO_CREDIT = /insufficient_quota|insufficient (balance|credit)|credit balance|billing/i
+const NO_ACCESS = /authentication_error|permission_error|invalid_api_key/i
+const RATE_LIMITED = /rate_?limit/i
+
+/**
+ * @returns without `cause`: Temporal would write the provider's own text, which may quote the key, into the history
+ * @throws the error itself when it is an abort: whoever aborted knows what it means
+ */
+export function toModelError(error: unknown, asked: Asked): StelloError {
+  if (isAbort(error)) throw error
+  if (isStelloError(error)) return describe(error.code, error.message, asked, error)
+  if (error instanceof APIConnectionError || !(error instanceof APIError)) {
+    return describe('MODEL_UNAVAILABLE', `no answer from ${asked.host}: ${innermost(error)}`, asked)
+  }
+  const { headers } = error
+  const code = codeOf(error)
+  const retryAfterMs = retryAfter(headers)
+  return describe(code, error.message, asked, {
+    hint: hintOf(code, error, asked),
+    retryAfterMs: code === 'MODEL_RATE_LIMITED' || code === 'MODEL_UNAVAILABLE' ? retryAfterMs : undefined,
+  })
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof APIUserAbortError || (error instanceof Error && error.name === 'AbortError')
+}
+
+function codeOf(error: APIError): ErrorCode {
+  const { status, message, headers } = error
+  const said = `${error.code ?? ''} ${error.type ?? ''} ${message}`
+  // Inside a stream an error has no status: only its words tell.
+  if (status === 401 || status === 402 || status === 403 || isWithoutCredit(error)) return 'MODEL_AUTH'
+  if (status === undefined && NO_ACCESS.test(said)) return 'MODEL_AUTH'
+  const retry = headers?.get('x-should-retry')
+  if (status === 429 || (status === undefined && RATE_LIMITED.test(said))) {
+    return retry === 'false' ? 'MODEL_REFUSED_REQUEST' : 'MODEL_RATE_LIMITED'
+  }
+  if (status === 413 || ((status === undefined || status < 500) && CONTEXT_TOO_LONG.test(said)))
+    return 'MODEL_CONTEXT_TOO_LONG'
+  const passing = status === undefined || status === 408 || status === 409 || status >= 500
+  return (retry ? retry === 'true' : passing) ? 'MODEL_UNAVAILABLE' : 'MODEL_REFUSED_REQUEST'
+}
+
+/** A provider that is out of credit answers 402, 429 or even 400; waiting does not help. */
+function isWithoutCredit({ status, code, type, message }: APIError): boolean {
+  if (code === 'insufficient_quota' || type === 'insufficient_quota') return true
+  return (status === 402 || status === 400) && NO_CREDIT.test(message)
+}
+
+function hintOf(code: ErrorCode, error: APIError, { model, host, keyVariable }: Asked): string | undefined {
+  if (code === 'MODEL_AUTH') {
+    return error.status === 402 || isWithoutCredit(error)
+      ? `check the plan and billing of the account at ${host}, then resume the session`
+      : `set ${keyVariable} to a key that ${host} accepts for ${model}, restart the worker, then resume the session`
+  }
+  if (code === 'MODEL_CONTEXT_TOO_LONG')
+    return 'fork the session at an earlier record, or use a model with a longer context'
+  if (error.status === 404) return `check that ${host} serves ${model}, and that the base URL is right`
+  return code === 'MODEL_REFUSED_REQUEST' ? 'correct what the message names, then resume the session' : undefined
+}
+
+function describe(
+  code: ErrorCode,
+  text: string,
+  asked: Asked,
+  { hint, retryAfterMs }: { hint?: string | undefined; retryAfterMs?: number | undefined } = {},
+): StelloError {
+  return new StelloError(code, preview(`model ${asked.model}: ${withoutKey(text, asked.key)}`, MESSAGE_LIMIT), {
+    ...(hint !== undefined && { hint }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  })
+}
+
+function withoutKey(text: string, key: string | undefined): string {
+  const bare = key ? text.replaceAll(key, '(key)') : text
+  return bare.replaceAll(/\bsk-[\w*.-]+/g, '(key)')
+}
+
+/** Milliseconds, from `retry-after-ms`, or from `retry-after` in seconds or as an HTTP date. */
+function retryAfter(headers: Headers | undefined): number | undefined {
+  const ms = Number.parseFloat(headers?.get('retry-after-ms') ?? '')
+  if (Number.isFinite(ms)) return Math.max(0, ms)
+  const after = headers?.get('retry-after') ?? ''
+  const seconds = Number(after)
+  if (after !== '' && Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
+  const date = Date.parse(after)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
+}
+
+/** `fetch` buries the reason: "Connection error." ← "fetch failed" ← "connect ECONNREFUSED 127.0.0.1:9". */
+function innermost(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0])
+  return error instanceof Error && error.cause ? innermost(error.cause) : messageOf(error)
+}

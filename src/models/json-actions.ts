@@ -1,0 +1,89 @@
+/**
+ * The JSON action protocol around a model that only knows text. Keeps nothing between calls: everything it needs stands
+ * in the messages. Must never run half an action, nor show the JSON of one as text.
+ */
+import type { Message } from '../agent/message.ts'
+import type { Completion, Model, ModelDelta, ModelLike } from '../agent/model.ts'
+import { toActionMessages } from './action-messages.ts'
+import { readActions } from './action-reply.ts'
+
+/** Gets system, user and assistant messages, and answers with text. */
+export type TextModel = (messages: Message[], signal?: AbortSignal) => Promise<string>
+
+export interface JsonActionsOptions {
+  /** Shown to people. Default: the model's own name. */
+  name?: string
+}
+
+/**
+ * Lets any text model call tools: it is told of them in its system prompt, and calls one by answering
+ * `{"action": "<tool>", …parameters}`. Results come back to it as user messages. One action per reply runs; one that is
+ * cut off, broken, or longer than 256 Ki characters is answered with an error the model can read.
+ *
+ * @param model a model, or a function from messages to text (its tokens are not counted)
+ * @returns its `complete` throws what `model` throws
+ * @example
+ * const llm = jsonActions(async (messages) => (await ollama.chat({ model: 'gemma3', messages })).message.content)
+ */
+export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOptions = {}): Model {
+  const inner: ModelLike = typeof model === 'function' ? fromText(model) : model
+  return {
+    name: options.name ?? inner.name ?? 'model',
+    async complete(messages, { tools = [], onDelta, ...rest } = {}): Promise<Completion> {
+      const plain = toActionMessages(messages, tools)
+      if (tools.length === 0) return inner.complete(plain, { ...rest, ...(onDelta && { onDelta }) })
+      const prose = onDelta && new ProseStream(onDelta)
+      const answer = await inner.complete(plain, { ...rest, ...(prose && { onDelta: (delta) => prose.add(delta) }) })
+      if (answer.finishReason === 'refusal') {
+        prose?.end(answer.content)
+        return { ...answer, toolCalls: [] }
+      }
+      const reply = readActions(answer.content, answer.finishReason, tools, `call_${messages.length}`)
+      prose?.end(reply.content)
+      for (const [index, call] of reply.toolCalls.entries()) onDelta?.({ type: 'toolCall', index, ...call })
+      return { ...answer, ...reply, ...(reply.toolCalls.length > 0 && { finishReason: 'tool_calls' }) }
+    },
+  }
+}
+
+function fromText(ask: TextModel): ModelLike {
+  return {
+    async complete(messages, { signal } = {}): Promise<Completion> {
+      signal?.throwIfAborted()
+      const content = await ask(messages, signal)
+      return { content, toolCalls: [], usage: { inputTokens: 0, outputTokens: 0 }, finishReason: 'stop' }
+    },
+  }
+}
+
+/** Passes text on until JSON may begin; whether it was an action is known only at the end. */
+class ProseStream {
+  readonly #tell: (delta: ModelDelta) => void
+  #held = ''
+  #told = 0
+  #holding = false
+
+  constructor(tell: (delta: ModelDelta) => void) {
+    this.#tell = tell
+  }
+
+  add(delta: ModelDelta): void {
+    if (delta.type !== 'text' || this.#holding) return
+    this.#held += delta.text
+    const json = this.#held.search(/[{`]/)
+    this.#holding = json >= 0
+    // The space before an action is no part of what was said.
+    const sure = (this.#holding ? this.#held.slice(0, json) : this.#held).trimEnd()
+    this.#held = this.#held.slice(sure.length)
+    this.#say(sure)
+  }
+
+  end(content: string): void {
+    this.#say(content.slice(this.#told))
+  }
+
+  #say(text: string): void {
+    this.#told += text.length
+    if (text !== '') this.#tell({ type: 'text', text })
+  }
+}

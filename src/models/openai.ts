@@ -1,0 +1,173 @@
+/** Models behind an OpenAI-compatible endpoint. Never retries by itself: the session does, and survives a crash meanwhile. */
+import OpenAI, { type APIError } from 'openai'
+import { StelloError } from '../agent/errors.ts'
+import type { Message } from '../agent/message.ts'
+import type { CompleteOptions, Completion, Model, ModelDelta } from '../agent/model.ts'
+import { readAnswer, readStream, type Prices } from './answer.ts'
+import { toChatMessages, toChatTools } from './convert.ts'
+import { toModelError, type Asked } from './failures.ts'
+
+export interface OpenAIOptions {
+  model: string
+  /** Default: `OPENAI_BASE_URL`, else OpenAI. Read when the model is called, as is the key. */
+  baseURL?: string
+  /** Default: `OPENAI_API_KEY`; with a base URL of your own it may be missing. */
+  apiKey?: string
+  /** Shown to people. Default: `model`. */
+  name?: string
+  temperature?: number
+  /** Limit of one answer, in tokens. */
+  maxTokens?: number
+  headers?: Record<string, string>
+  /** For `usage.costUsd`: US dollars per million tokens. */
+  prices?: Prices
+}
+
+interface Provider {
+  title: string
+  baseURL: string
+  keyVariable: string
+  /** A base URL from the environment, complete with its version. */
+  baseFromEnv(): string | undefined
+}
+
+const OPENAI: Provider = {
+  title: 'OpenAI',
+  baseURL: 'https://api.openai.com/v1',
+  keyVariable: 'OPENAI_API_KEY',
+  baseFromEnv: () => readVariable('OPENAI_BASE_URL'),
+}
+
+const ANTHROPIC: Provider = {
+  title: 'Anthropic',
+  baseURL: 'https://api.anthropic.com/v1/',
+  keyVariable: 'ANTHROPIC_API_KEY',
+  // Anthropic's own tools take this variable without the version.
+  baseFromEnv: () => readVariable('ANTHROPIC_BASE_URL')?.replace(/(\/v1)?\/*$/, '/v1/'),
+}
+
+/**
+ * A model of OpenAI, or of any server that speaks its chat completions: set `baseURL` or `OPENAI_BASE_URL`. Needs no key
+ * before it is called, so that an agent module loads anywhere.
+ *
+ * @param options `temperature` and `maxTokens` are the provider's own defaults when left out
+ * @returns its `complete` throws StelloError MODEL_AUTH, MODEL_RATE_LIMITED, MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST,
+ *   MODEL_CONTEXT_TOO_LONG; an abort rejects with the signal's reason
+ * @throws StelloError INVALID_ARGUMENT without a model name
+ * @example
+ * const llm = openai({ model: 'gpt-5-mini' })
+ * const local = openai({ model: 'qwen3', baseURL: 'http://127.0.0.1:11434/v1' })
+ */
+export function openai(options: OpenAIOptions): Model {
+  return modelAt(OPENAI, options)
+}
+
+/**
+ * A model of Anthropic, through its OpenAI-compatible endpoint. Key and base URL: `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`.
+ *
+ * @param options as for `openai`
+ * @returns throws like `openai`'s
+ * @throws StelloError INVALID_ARGUMENT without a model name
+ * @example
+ * const llm = createClaude({ model: 'claude-sonnet-4-5' })
+ */
+export function createClaude(options: OpenAIOptions): Model {
+  return modelAt(ANTHROPIC, options)
+}
+
+function modelAt(provider: Provider, options: OpenAIOptions): Model {
+  const { model, name = model, prices } = options
+  if (typeof model !== 'string' || model === '') {
+    throw new StelloError('INVALID_ARGUMENT', `a model of ${provider.title} needs its name`, {
+      hint: "pass { model: '…' }",
+    })
+  }
+  return {
+    name,
+    async complete(messages, { tools, signal, onDelta, idempotencyKey } = {}): Promise<Completion> {
+      const { client, asked } = connect(provider, options)
+      const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+      const params = toParams(options, asked.host, messages, tools)
+      try {
+        if (!onDelta) return readAnswer(await client.chat.completions.create(params, { signal, ...key }), prices)
+        const stream = await client.chat.completions.create(
+          { ...params, stream: true, stream_options: { include_usage: true } },
+          { signal, ...key },
+        )
+        const tell = (delta: ModelDelta): void => {
+          // What has arrived already keeps coming after an abort.
+          signal?.throwIfAborted()
+          onDelta(delta)
+        }
+        return await readStream(stream, tell, prices)
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw toModelError(error, asked)
+      }
+    },
+  }
+}
+
+function connect(
+  provider: Provider,
+  { model, apiKey, baseURL, headers }: OpenAIOptions,
+): { client: OpenAI; asked: Asked } {
+  const { keyVariable } = provider
+  const elsewhere = baseURL || provider.baseFromEnv()
+  const base = elsewhere ?? provider.baseURL
+  if (!URL.canParse(base)) {
+    throw new StelloError('MODEL_REFUSED_REQUEST', `model ${model}: the base URL is not a URL`, {
+      hint: 'it looks like https://host/v1',
+    })
+  }
+  // A server of one's own often needs no key, but the client does.
+  const key = apiKey || readVariable(keyVariable) || (elsewhere && 'none')
+  if (!key) {
+    throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for ${provider.title}`, {
+      hint: `set ${keyVariable}, restart the worker, then resume the session`,
+    })
+  }
+  const client = new Client({
+    apiKey: key,
+    baseURL: base,
+    maxRetries: 0,
+    logLevel: 'off',
+    ...(headers && { defaultHeaders: headers }),
+    ...(provider !== OPENAI && { organization: null, project: null }),
+  })
+  return { client, asked: { model, host: new URL(base).host, keyVariable, key } }
+}
+
+function readVariable(name: string): string | undefined {
+  return process.env[name]?.trim() || undefined
+}
+
+/** Some servers send their error as the whole body; the client looks for it one level deeper. */
+class Client extends OpenAI {
+  protected override makeStatusError(
+    status: number,
+    body: object,
+    message: string | undefined,
+    headers: Headers,
+  ): APIError {
+    const bare = typeof body === 'object' && body !== null && !('error' in body)
+    return super.makeStatusError(status, bare ? { error: body } : body, message, headers)
+  }
+}
+
+function toParams(
+  { model, temperature, maxTokens }: OpenAIOptions,
+  host: string,
+  messages: readonly Message[],
+  tools: CompleteOptions['tools'] = [],
+): OpenAI.ChatCompletionCreateParamsNonStreaming {
+  return {
+    model,
+    messages: toChatMessages(messages),
+    ...(tools.length > 0 && { tools: toChatTools(tools) }),
+    ...(temperature !== undefined && { temperature }),
+    // OpenAI's newer models refuse the old name, other servers know no other.
+    ...(maxTokens !== undefined &&
+      (host === 'api.openai.com' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens })),
+  }
+}

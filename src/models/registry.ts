@@ -1,0 +1,27 @@
+/** Models by name, for settings that are text. */
+import { StelloError } from '../agent/errors.ts'
+import type { Model } from '../agent/model.ts'
+import { createClaude, openai } from './openai.ts'
+
+const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {
+  openai: (model) => openai({ model }),
+  anthropic: (model) => createClaude({ model }),
+}
+
+/**
+ * The model a name such as `provider:model` stands for. What follows the first colon is the provider's own name.
+ *
+ * @throws StelloError INVALID_ARGUMENT listing the known providers
+ * @example modelFromName('anthropic:claude-sonnet-4-5')
+ */
+export function modelFromName(name: string): Model {
+  const colon = name.indexOf(':')
+  const provider = name.slice(0, Math.max(colon, 0))
+  const model = name.slice(colon + 1)
+  if (!Object.hasOwn(PROVIDERS, provider) || model === '') {
+    throw new StelloError('INVALID_ARGUMENT', `"${name}" names no model`, {
+      hint: `write provider:model; the providers are ${Object.keys(PROVIDERS).join(', ')}`,
+    })
+  }
+  return (PROVIDERS[provider] as (model: string) => Model)(model)
+}

@@ -1,0 +1,59 @@
+/** A chat completions request → what our models are asked with. */
+import type OpenAI from 'openai'
+import type { Message, Part } from '../agent/message.ts'
+import type { ToolSpec } from '../agent/model.ts'
+
+export type ChatRequest = OpenAI.ChatCompletionCreateParams
+
+/** Results do not carry their tool's name: it is found at the call they answer. */
+export function readMessages({ messages }: ChatRequest): Message[] {
+  const names = new Map<string, string>()
+  return messages.map((message): Message => {
+    const content = readContent(message.content)
+    switch (message.role) {
+      case 'assistant': {
+        const toolCalls = (message.tool_calls ?? []).flatMap((call) =>
+          call.type === 'function'
+            ? [{ id: call.id, name: call.function.name, arguments: call.function.arguments }]
+            : [],
+        )
+        for (const { id, name } of toolCalls) names.set(id, name)
+        return { role: 'assistant', ...content, ...(toolCalls.length > 0 && { toolCalls }) }
+      }
+      case 'tool': {
+        const name = names.get(message.tool_call_id)
+        return { role: 'tool', ...content, toolCallId: message.tool_call_id, ...(name !== undefined && { name }) }
+      }
+      case 'function':
+        return { role: 'tool', ...content, name: message.name }
+      case 'user':
+        return { role: 'user', ...content }
+      case 'developer':
+      case 'system':
+        return { role: 'system', ...content }
+    }
+  })
+}
+
+export function readTools({ tools = [] }: ChatRequest): ToolSpec[] {
+  return tools.flatMap((tool) => {
+    if (tool.type !== 'function') return []
+    const { name, description = '', parameters = {} } = tool.function
+    return [{ name, description, parameters }]
+  })
+}
+
+function readContent(content: OpenAI.ChatCompletionMessageParam['content']): Pick<Message, 'content' | 'parts'> {
+  if (!Array.isArray(content)) return { content: content ?? '' }
+  const parts = content.flatMap((part): Part[] => {
+    if (part.type === 'text') return [part]
+    return part.type === 'image_url' ? [readImage(part.image_url.url)] : []
+  })
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
+  return { content: text, ...(parts.some((part) => part.type === 'image') && { parts }) }
+}
+
+function readImage(url: string): Part {
+  const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
+  return mimeType && data !== undefined ? { type: 'image', mimeType, data } : { type: 'text', text: url }
+}

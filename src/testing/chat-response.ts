@@ -1,0 +1,119 @@
+/** Our answers and errors → the chat completions format, whole and as chunks. */
+import type OpenAI from 'openai'
+import { isStelloError, messageOf, type ErrorCode } from '../agent/errors.ts'
+import type { Usage } from '../agent/message.ts'
+import type { Completion, ModelDelta } from '../agent/model.ts'
+
+const FINISH = { stop: 'stop', tool_calls: 'tool_calls', length: 'length', refusal: 'content_filter' } as const
+
+interface Head {
+  id: string
+  model: string
+}
+
+export function toChatCompletion(
+  { id, model }: Head,
+  { content, toolCalls, usage, finishReason }: Completion,
+): OpenAI.ChatCompletion {
+  const calls = toolCalls.map(({ id: callId, name, arguments: args }) => ({
+    id: callId,
+    type: 'function' as const,
+    function: { name, arguments: args },
+  }))
+  const message = {
+    role: 'assistant' as const,
+    content: content || null,
+    refusal: null,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+  return {
+    id,
+    model,
+    object: 'chat.completion',
+    created: 0,
+    choices: [{ index: 0, message, finish_reason: FINISH[finishReason], logprobs: null }],
+    usage: toChatUsage(usage),
+  }
+}
+
+export function toChunk(head: Head, delta: ModelDelta): OpenAI.ChatCompletionChunk {
+  if (delta.type === 'text') return chunk(head, { content: delta.text })
+  const { index, id, name, arguments: args } = delta
+  const begin = { ...(id !== undefined && { id, type: 'function' as const }) }
+  return chunk(head, {
+    tool_calls: [{ index, ...begin, function: { ...(name !== undefined && { name }), arguments: args } }],
+  })
+}
+
+export function lastChunks(
+  head: Head,
+  { finishReason, usage }: Completion,
+  withUsage: boolean,
+): OpenAI.ChatCompletionChunk[] {
+  const end = chunk(head, {}, FINISH[finishReason])
+  return withUsage ? [end, { ...chunk(head, {}), choices: [], usage: toChatUsage(usage) }] : [end]
+}
+
+function chunk(
+  { id, model }: Head,
+  delta: OpenAI.ChatCompletionChunk.Choice.Delta,
+  finish: OpenAI.ChatCompletionChunk.Choice['finish_reason'] = null,
+): OpenAI.ChatCompletionChunk {
+  return {
+    id,
+    model,
+    object: 'chat.completion.chunk',
+    created: 0,
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  }
+}
+
+/** For a model that does not stream. */
+export function toDeltas({ content, toolCalls }: Completion): ModelDelta[] {
+  const text: ModelDelta[] = content ? [{ type: 'text', text: content }] : []
+  return [...text, ...toolCalls.map((call, index): ModelDelta => ({ type: 'toolCall', index, ...call }))]
+}
+
+function toChatUsage({ inputTokens, outputTokens, cachedTokens }: Usage): OpenAI.CompletionUsage {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedTokens !== undefined && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  }
+}
+
+export interface ChatError {
+  status: number
+  headers: Record<string, string>
+  body: unknown
+}
+
+/** What a provider answers when our models would throw this. */
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  MODEL_AUTH: 401,
+  MODEL_RATE_LIMITED: 429,
+  MODEL_UNAVAILABLE: 503,
+  MODEL_REFUSED_REQUEST: 400,
+  MODEL_CONTEXT_TOO_LONG: 400,
+}
+
+export function toChatError(error: unknown): ChatError {
+  const known = isStelloError(error) ? error : undefined
+  const status = (known && STATUS[known.code]) ?? 500
+  const { retryAfterMs } = known ?? {}
+  return {
+    status,
+    headers: retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) },
+    body: errorBody(
+      status,
+      messageOf(error),
+      known?.code === 'MODEL_CONTEXT_TOO_LONG' ? 'context_length_exceeded' : null,
+    ),
+  }
+}
+
+export function errorBody(status: number, message: string, code: string | null = null): unknown {
+  const type = status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
+  return { error: { message, type, param: null, code } }
+}

@@ -1,0 +1,16 @@
+/** What tests of an agent need: `stello-temporal/testing`. */
+export { scriptedModel } from './scripted-model.ts'
+export type {
+  FullReply,
+  Reply,
+  ReplyError,
+  ReplyToolCall,
+  Script,
+  ScriptedModel,
+  ScriptFunction,
+  ScriptRequest,
+} from './scripted-model.ts'
+export { replyBy } from './reply-by.ts'
+export type { Matcher, Rule } from './reply-by.ts'
+export { startFakeOpenAI } from './fake-openai.ts'
+export type { FakeFailure, FakeOpenAI, FakeOpenAIOptions, FakeRequest } from './fake-openai.ts'

@@ -1,0 +1,151 @@
+/** A model that answers from a script: for tests without a provider. Never reads a clock nor draws a random number. */
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { StelloError, type ErrorCode } from '../agent/errors.ts'
+import type { Message, ToolCall, Usage } from '../agent/message.ts'
+import type { CompleteOptions, Completion, Model, ToolSpec } from '../agent/model.ts'
+import { orAborted } from './or-aborted.ts'
+
+export interface ReplyToolCall {
+  name: string
+  /** Text is sent as it is, also broken JSON. Unset = `{}`. */
+  arguments?: object | string
+  /** Unset = derived from the conversation's length: the same after a crash, unique in a session. */
+  id?: string
+}
+
+export interface ReplyError {
+  code: Extract<ErrorCode, `MODEL_${string}`>
+  message: string
+  hint?: string
+  /** Milliseconds. */
+  retryAfterMs?: number
+}
+
+export interface FullReply {
+  content?: string
+  toolCalls?: ReplyToolCall[]
+  /** Unset = a quarter of the characters. */
+  usage?: Usage
+  /** Unset = `tool_calls` with calls, else `stop`. */
+  finishReason?: Completion['finishReason']
+  /** Thrown instead of an answer. */
+  error?: ReplyError | Error
+  /** Milliseconds before the answer begins. */
+  delay?: number
+  /** The pieces the text streams in, instead of `content`. Unset = word by word. */
+  deltas?: string[]
+}
+
+export type Reply = string | FullReply
+
+export interface ScriptRequest {
+  messages: Message[]
+  tools: ToolSpec[]
+  /** How many calls this model object has had before, over all sessions. */
+  call: number
+}
+
+export type ScriptFunction = (request: ScriptRequest) => Reply | Promise<Reply>
+
+/** Replies in order, or what to reply to a request. */
+export type Script = Reply[] | ScriptFunction
+
+export interface ScriptedModel extends Model {
+  /** Every request seen, in order. */
+  readonly calls: ScriptRequest[]
+}
+
+/**
+ * A model for tests. Prefer a function of the messages: unlike a list it stays right when several sessions share the
+ * model and when a call is repeated after a crash.
+ *
+ * @param script replies in order, or a function of the request
+ * @param options `name`, shown to people; default `scripted`
+ * @returns a model that streams its text and its calls, stops on abort, and remembers its `calls`; a list that has
+ *   ended throws MODEL_REFUSED_REQUEST
+ * @example
+ * const model = scriptedModel([{ toolCalls: [{ name: 'get_weather', arguments: { city: 'Oslo' } }] }, 'Rain.'])
+ */
+export function scriptedModel(script: Script, { name = 'scripted' }: { name?: string } = {}): ScriptedModel {
+  const calls: ScriptRequest[] = []
+  const choose = typeof script === 'function' ? script : inOrder(script, name)
+  return {
+    name,
+    calls,
+    async complete(messages, { tools = [], signal, onDelta } = {}): Promise<Completion> {
+      const request = { messages: [...messages], tools, call: calls.length }
+      calls.push(request)
+      const chosen = await orAborted(Promise.resolve(request).then(choose), signal)
+      const reply: FullReply = typeof chosen === 'string' ? { content: chosen } : chosen
+      if (reply.delay) await orAborted(setTimeout(reply.delay, undefined, signal && { signal }), signal)
+      if (reply.error) throw toError(reply.error)
+      const completion = toCompletion(reply, request.messages)
+      await stream(completion, reply.deltas, onDelta, signal)
+      return completion
+    },
+  }
+}
+
+function inOrder(replies: Reply[], name: string): ScriptFunction {
+  return ({ call }) => {
+    const reply = replies[call]
+    if (reply !== undefined) return reply
+    throw new StelloError(
+      'MODEL_REFUSED_REQUEST',
+      `model ${name}: no reply for call ${call + 1}, the script has ${replies.length}`,
+      {
+        hint: 'add a reply, or give a function of the messages',
+      },
+    )
+  }
+}
+
+function toCompletion(
+  { content, deltas, toolCalls = [], usage, finishReason }: FullReply,
+  messages: Message[],
+): Completion {
+  const text = deltas?.join('') ?? content ?? ''
+  const calls = toolCalls.map((call, index): ToolCall => {
+    const { name, arguments: args = {}, id = `call_${messages.length}_${index}` } = call
+    return { id, name, arguments: typeof args === 'string' ? args : JSON.stringify(args) }
+  })
+  return {
+    content: text,
+    toolCalls: calls,
+    usage: usage ?? { inputTokens: tokensOf(messages), outputTokens: tokensOf({ text, calls }) },
+    finishReason: finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+  }
+}
+
+function tokensOf(value: unknown): number {
+  return Math.ceil(JSON.stringify(value).length / 4)
+}
+
+/** Gives way after each piece, as a network does: a watcher may read it, and cancel. */
+async function stream(
+  { content, toolCalls }: Completion,
+  deltas: string[] = content.match(/\s*\S+\s*$|\s*\S+/g) ?? (content ? [content] : []),
+  onDelta: CompleteOptions['onDelta'],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  signal?.throwIfAborted()
+  if (!onDelta) return
+  for (const text of deltas) {
+    onDelta({ type: 'text', text })
+    await setImmediate()
+    signal?.throwIfAborted()
+  }
+  for (const [index, { id, name, arguments: args }] of toolCalls.entries()) {
+    const half = Math.ceil(args.length / 2)
+    onDelta({ type: 'toolCall', index, id, name, arguments: args.slice(0, half) })
+    await setImmediate()
+    signal?.throwIfAborted()
+    if (half < args.length) onDelta({ type: 'toolCall', index, arguments: args.slice(half) })
+  }
+}
+
+function toError(error: ReplyError | Error): Error {
+  if (error instanceof Error) return error
+  const { code, message, ...options } = error
+  return new StelloError(code, message, options)
+}

@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { extractJSON } from '../../src/models/extract-json.ts'
+
+const object = fc
+  .dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }))
+  .map((value) => JSON.stringify(value))
+  .filter((text) => !text.includes('__proto__'))
+
+const WRAPPINGS: Record<string, (json: string) => string> = {
+  bare: (json) => json,
+  'with space around it': (json) => ` \n\t${json}\n `,
+  'behind a byte order mark': (json) => `\uFEFF${json}`,
+  'in a json fence': (json) => `\`\`\`json\n${json}\n\`\`\``,
+  'in a plain fence': (json) => `\`\`\`\n${json}\n\`\`\``,
+  'in a fence inside prose': (json) => `It's what I do:\n\`\`\`json\n${json}\n\`\`\`\nLet me "proceed…`,
+  'inside prose': (json) => `Here's my action: ${json} – I'll wait.`,
+  'in backticks': (json) => `Sure: \`${json}\``,
+  'behind a thought': (json) => `<think>\nIs it {"action": "rm"}? No.\n</think>\n\n${json}`,
+  'behind a brace of prose': (json) => `Blocks begin with { here. ${json}`,
+}
+
+describe('extractJSON finds an object', () => {
+  for (const [how, wrap] of Object.entries(WRAPPINGS)) {
+    it(how, () => {
+      fc.assert(
+        fc.property(object, (json) => {
+          expect(extractJSON(wrap(json))).toEqual(JSON.parse(json))
+        }),
+      )
+    })
+  }
+
+  it('with fences and braces in its strings', () => {
+    const value = { action: 'write', content: '# Use\n```json\n{"a": 1}\n```\n}}{{ "quoted\\' }
+    expect(extractJSON(`I write:\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`)).toEqual(value)
+  })
+
+  it('in a fence rather than in the prose before it', () => {
+    expect(extractJSON('Not {"a": 1} but\n```json\n{"a": 2}\n```')).toEqual({ a: 2 })
+  })
+
+  it('behind braces that hold no JSON', () => {
+    expect(extractJSON('function f() { return 1 } and {"a": 1}')).toEqual({ a: 1 })
+  })
+})
+
+describe('extractJSON repairs', () => {
+  const cases: [string, string, string][] = [
+    ['an illegal escape', String.raw`{"v": "find . -exec rm {} \;"}`, String.raw`find . -exec rm {} \;`],
+    ['escaped digits', String.raw`{"v": "s/(a)/\1/"}`, String.raw`s/(a)/\1/`],
+    ['an illegal escape beside a legal one', String.raw`{"v": "a \\; b \; c"}`, String.raw`a \; b \; c`],
+    ['a u that begins no code', String.raw`{"v": "C:\users\u0041"}`, String.raw`C:\usersA`],
+    ['raw line breaks in strings', '{\n"v": "a\n\tb"\n}', 'a\n\tb'],
+  ]
+  for (const [what, text, v] of cases) {
+    it(what, () => expect(extractJSON(text)).toEqual({ v }))
+  }
+
+  it('nothing that is legal', () => {
+    expect(extractJSON(String.raw`{"v": "C:\new \"\\;\" \u00e9"}`)).toEqual({ v: 'C:\new "\\;" é' })
+  })
+
+  it('no text of any kind once it was escaped wrongly', () => {
+    const word = fc.stringMatching(/^[ -!#-[\]-~]*$/)
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 2 }), (words) => {
+        const v = words.join('\\;')
+        expect(extractJSON(`{"v": "${v}"}`)).toEqual({ v })
+      }),
+    )
+  })
+})
+
+describe('extractJSON answers null', () => {
+  for (const text of ['', 'Plain text.', '[1, 2]', '42', 'null', '{a: 1}', 'a { b', '}{', '{"a": 1']) {
+    it(`for ${text || 'nothing'}`, () => expect(extractJSON(text)).toBeNull())
+  }
+
+  it('for a broken object, whatever whole ones are in it', () => {
+    expect(extractJSON('{"action": "save", "data": {"action": "rm"}')).toBeNull()
+    expect(extractJSON('{"action": "save", "data": {"action": "rm"} oops}')).toBeNull()
+    expect(extractJSON('{"action": "save", "text": "```json\n{"action": "rm"}\n```')).toBeNull()
+  })
+
+  it('for text over the cap and nesting over the cap', () => {
+    expect(extractJSON(`{"a": "${'x'.repeat(256 * 1024)}"}`)).toBeNull()
+    expect(extractJSON('{"a":'.repeat(201) + '1' + '}'.repeat(201))).toBeNull()
+    expect(extractJSON('{"a":'.repeat(200) + '1' + '}'.repeat(200))).not.toBeNull()
+  })
+
+  it('for hostile text', () => {
+    for (const piece of ['{', '{"', '{"a":', '[{"', '"\\"', '<think>', '```{', '{"a":"\\']) {
+      expect(extractJSON(piece.repeat(1_000_000 / piece.length))).toBeNull()
+      expect(extractJSON(piece.repeat(200_000 / piece.length))).toBeNull()
+    }
+  })
+})
+
+it('extractJSON never throws', () => {
+  const pieces = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    '"',
+    '\\',
+    ':',
+    ',',
+    '```',
+    'json',
+    '\n',
+    '<think>',
+    '</think>',
+    'a',
+  )
+  const text = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.array(pieces, { maxLength: 60 }).map((all) => all.join('')),
+  )
+  fc.assert(
+    fc.property(text, (any) => {
+      const found = extractJSON(any)
+      expect(found === null || Object.getPrototypeOf(found) === Object.prototype).toBe(true)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+it('extractJSON leaves out __proto__ at every depth', () => {
+  expect(extractJSON('{"__proto__": {"x": 1}, "a": {"__proto__": 1, "b": 2}}')).toEqual({ a: { b: 2 } })
+})

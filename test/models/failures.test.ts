@@ -1,0 +1,168 @@
+/** The classifier alone; what a real server's failures become is in openai.test.ts. */
+import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
+import { describe, expect, it } from 'vitest'
+import { StelloError } from '../../src/agent/errors.ts'
+import { toModelError } from '../../src/models/failures.ts'
+
+const asked = { model: 'gpt-x', host: 'api.example.com', keyVariable: 'EXAMPLE_API_KEY', key: 'secret-42' }
+
+interface Failure {
+  status?: number
+  message?: string
+  code?: string
+  type?: string
+  headers?: Record<string, string>
+}
+
+function failed({ status, headers = {}, ...error }: Failure): StelloError {
+  const body = { message: 'so it is', ...error }
+  return toModelError(
+    status === undefined
+      ? new APIError(undefined, body, undefined, new Headers())
+      : APIError.generate(status, { error: body }, undefined, new Headers(headers)),
+    asked,
+  )
+}
+
+describe('a status', () => {
+  it.each([
+    [400, 'MODEL_REFUSED_REQUEST'],
+    [401, 'MODEL_AUTH'],
+    [402, 'MODEL_AUTH'],
+    [403, 'MODEL_AUTH'],
+    [404, 'MODEL_REFUSED_REQUEST'],
+    [408, 'MODEL_UNAVAILABLE'],
+    [409, 'MODEL_UNAVAILABLE'],
+    [413, 'MODEL_CONTEXT_TOO_LONG'],
+    [422, 'MODEL_REFUSED_REQUEST'],
+    [429, 'MODEL_RATE_LIMITED'],
+    [500, 'MODEL_UNAVAILABLE'],
+    [503, 'MODEL_UNAVAILABLE'],
+    [529, 'MODEL_UNAVAILABLE'],
+  ])('%i becomes %s and is told with the model and the provider’s words', (status, code) => {
+    const error = failed({ status })
+    expect(error.code).toBe(code)
+    expect(error.message).toBe(`model gpt-x: ${status} so it is`)
+  })
+
+  it('is overruled by x-should-retry', () => {
+    expect(failed({ status: 400, headers: { 'x-should-retry': 'true' } }).code).toBe('MODEL_UNAVAILABLE')
+    expect(failed({ status: 503, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_REFUSED_REQUEST')
+    expect(failed({ status: 429, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_REFUSED_REQUEST')
+  })
+
+  it('without a body is told alone', () => {
+    expect(toModelError(APIError.generate(502, undefined, undefined, new Headers()), asked).message).toBe(
+      'model gpt-x: 502 status code (no body)',
+    )
+  })
+})
+
+describe('a conversation that is too long', () => {
+  it.each([
+    { code: 'context_length_exceeded' },
+    { message: "This model's maximum context length is 8192 tokens" },
+    { message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+    { message: 'the request exceeds the available context size' },
+  ])('is recognised by %o', (error) => {
+    expect(failed({ status: 400, ...error }).code).toBe('MODEL_CONTEXT_TOO_LONG')
+  })
+})
+
+describe('an account without credit', () => {
+  it.each([
+    { status: 429, code: 'insufficient_quota' },
+    { status: 429, type: 'insufficient_quota' },
+    { status: 402 },
+    { status: 400, message: 'Your credit balance is too low' },
+  ])('pauses over %o, for waiting does not help', (failure) => {
+    const error = failed(failure)
+    expect(error.fate).toBe('pause')
+    expect(error.hint).toMatch(/billing/)
+  })
+})
+
+describe('Retry-After', () => {
+  const waits = (headers: Record<string, string>, status = 429): number | undefined =>
+    failed({ status, headers }).retryAfterMs
+
+  it('is read from milliseconds first, then from seconds', () => {
+    expect(waits({ 'retry-after-ms': '250', 'retry-after': '9' })).toBe(250)
+    expect(waits({ 'retry-after': '1.5' })).toBe(1500)
+    expect(waits({ 'retry-after': '7' }, 503)).toBe(7000)
+  })
+
+  it('may be a date; a date that has passed means at once', () => {
+    const ms = waits({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() })
+    expect(ms).toBeGreaterThan(50_000)
+    expect(ms).toBeLessThanOrEqual(60_000)
+    expect(waits({ 'retry-after': 'Wed, 01 Jan 2020 00:00:00 GMT' })).toBe(0)
+  })
+
+  it('is left out when it is missing, unreadable, or nothing is tried again', () => {
+    expect(waits({})).toBeUndefined()
+    expect(waits({ 'retry-after': 'soon' })).toBeUndefined()
+    expect(waits({ 'retry-after': '7' }, 401)).toBeUndefined()
+  })
+})
+
+describe('an error inside a stream', () => {
+  it('has no status and is known by its words', () => {
+    expect(failed({ code: 'rate_limit_exceeded' }).code).toBe('MODEL_RATE_LIMITED')
+    expect(failed({ code: 'context_length_exceeded' }).code).toBe('MODEL_CONTEXT_TOO_LONG')
+    expect(failed({ type: 'overloaded_error' }).code).toBe('MODEL_UNAVAILABLE')
+    expect(failed({ type: 'authentication_error' }).code).toBe('MODEL_AUTH')
+  })
+})
+
+describe('a connection that fails', () => {
+  it('is told by its innermost reason', () => {
+    const refused = new AggregateError([new Error('connect ECONNREFUSED ::1:9')])
+    const error = toModelError(
+      new APIConnectionError({ cause: new TypeError('fetch failed', { cause: refused }) }),
+      asked,
+    )
+    expect(error).toMatchObject({
+      code: 'MODEL_UNAVAILABLE',
+      message: 'model gpt-x: no answer from api.example.com: connect ECONNREFUSED ::1:9',
+    })
+  })
+
+  it('may be tried again when the answer was no JSON', () => {
+    expect(toModelError(new SyntaxError('Unexpected token <'), asked).code).toBe('MODEL_UNAVAILABLE')
+  })
+})
+
+describe('what the reader gets', () => {
+  it('says which variable to set when the key is refused', () => {
+    expect(failed({ status: 401 }).hint).toMatch(/EXAMPLE_API_KEY.*resume/)
+  })
+
+  it('never holds the key, nor what is left of it', () => {
+    const error = failed({ status: 401, message: 'Incorrect API key provided: secret-42 (sk-abc***xyz).' })
+    expect(error.message).toBe('model gpt-x: 401 Incorrect API key provided: (key) ((key)).')
+    expect(error.cause).toBeUndefined()
+  })
+
+  it('is short', () => {
+    expect(failed({ status: 400, message: 'x'.repeat(10_000) }).message.length).toBeLessThanOrEqual(300)
+  })
+})
+
+describe('what is known already', () => {
+  it('keeps its code, its hint and its wait', () => {
+    const known = new StelloError('MODEL_RATE_LIMITED', 'busy', { hint: 'wait', retryAfterMs: 5 })
+    expect(toModelError(known, asked)).toMatchObject({
+      code: 'MODEL_RATE_LIMITED',
+      message: 'model gpt-x: busy',
+      hint: 'wait',
+      retryAfterMs: 5,
+    })
+  })
+
+  it('is thrown on when it is an abort', () => {
+    const abort = new APIUserAbortError()
+    expect(() => toModelError(abort, asked)).toThrow(abort)
+    expect(() => toModelError(new DOMException('gone', 'AbortError'), asked)).toThrow('gone')
+  })
+})

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../../src/agent/message.ts'
+import type { ModelDelta, ToolSpec } from '../../src/agent/model.ts'
+import { jsonActions } from '../../src/models/json-actions.ts'
+import { scriptedModel, type Reply } from '../../src/testing/index.ts'
+
+const QUESTION: Message[] = [{ role: 'user', content: 'What is here?' }]
+const SHELL: ToolSpec = {
+  name: 'shell',
+  description: 'Execute a command',
+  parameters: { type: 'object', properties: { command: { type: 'string', description: 'The command' } } },
+}
+const TOOLS: ToolSpec[] = [
+  SHELL,
+  { name: 'judge', description: 'Judges', parameters: { type: 'object', properties: { action: {} } } },
+  { name: 'send', description: 'Sends', parameters: { type: 'object', properties: { params: {} } } },
+]
+const LS = '{"action": "shell", "command": "ls"}'
+
+async function ask(reply: Reply, messages = QUESTION) {
+  const inner = scriptedModel([reply])
+  const deltas: ModelDelta[] = []
+  const completion = await jsonActions(inner).complete(messages, { tools: TOOLS, onDelta: (one) => deltas.push(one) })
+  const shown = deltas.flatMap((delta) => (delta.type === 'text' ? [delta.text] : []))
+  return { ...completion, shown: shown.join(''), asked: inner.calls[0]?.messages ?? [] }
+}
+
+async function callsOf(reply: Reply): Promise<[string, unknown][]> {
+  const { toolCalls } = await ask(reply)
+  return toolCalls.map(({ name, arguments: text }) => [name, text.startsWith('{') ? JSON.parse(text) : text])
+}
+
+async function shownTo(messages: Message[]): Promise<Message[]> {
+  const { asked } = await ask('Done.', [...QUESTION, ...messages])
+  return asked.slice(2)
+}
+
+describe('an action in a reply', () => {
+  for (const text of [LS, `I look:\n\`\`\`json\n${LS}\n\`\`\`\nLet me proceed…`, `Sure. ${LS} And then?`]) {
+    it(`becomes a call: ${JSON.stringify(text)}`, async () => {
+      expect(await ask(text)).toMatchObject({
+        finishReason: 'tool_calls',
+        toolCalls: [{ id: 'call_1', name: 'shell', arguments: '{"command":"ls"}' }],
+      })
+    })
+  }
+
+  it('may nest its parameters, and may be written as in other protocols', async () => {
+    expect(await callsOf('{"action": "shell", "params": {"command": "ls"}}')).toEqual([['shell', { command: 'ls' }]])
+    expect(await callsOf('{"tool": "shell", "arguments": {"command": "ls"}}')).toEqual([['shell', { command: 'ls' }]])
+    expect(await callsOf('{"name": "shell", "input": {"command": "ls"}}')).toEqual([['shell', { command: 'ls' }]])
+  })
+
+  it('keeps the parameters of tools that have an `action` or `params` of their own', async () => {
+    expect(await callsOf('{"action": "judge", "params": {"action": "x"}}')).toEqual([['judge', { action: 'x' }]])
+    expect(await callsOf('{"action": "send", "params": {"a": 1}}')).toEqual([['send', { params: { a: 1 } }]])
+    expect(await callsOf('{"action": "send", "params": {"params": 1}}')).toEqual([['send', { params: 1 }]])
+  })
+
+  it('is preferred when its tool exists, and is passed on when none does', async () => {
+    expect(await callsOf(`Like {"action": "x"}: ${LS}`)).toEqual([['shell', { command: 'ls' }]])
+    expect(await callsOf('{"action": "x", "y": 1}')).toEqual([['x', { y: 1 }]])
+  })
+
+  it('carries no prototype', async () => {
+    const { toolCalls } = await ask('{"action": "shell", "__proto__": {"x": 1}, "command": "ls"}')
+    expect(toolCalls[0]?.arguments).toBe('{"command":"ls"}')
+  })
+
+  it('never shows as text, while the prose before it does', async () => {
+    const { shown, content } = await ask(`I look around.\n\n\`\`\`json\n${LS}\n\`\`\`\ntool output: a.txt`)
+    expect({ shown, content }).toEqual({ shown: 'I look around.', content: 'I look around.' })
+    expect(await ask(LS)).toMatchObject({ shown: '', content: '' })
+  })
+})
+
+describe('a reply without an action', () => {
+  for (const text of [
+    'Rain in\n  both – 🌧️ ',
+    'Use `ls` or {braces}.',
+    '{"city": "Oslo"}',
+    '{"name": "Bo", "input": {}}',
+  ]) {
+    it(`is an answer, shown as it is: ${JSON.stringify(text)}`, async () => {
+      expect(await ask(text)).toMatchObject({ content: text, shown: text, toolCalls: [], finishReason: 'stop' })
+    })
+  }
+
+  it('keeps why it ended', async () => {
+    expect(await ask({ content: 'Rain in', finishReason: 'length' })).toMatchObject({ finishReason: 'length' })
+    expect(await ask({ content: LS, finishReason: 'refusal' })).toMatchObject({
+      finishReason: 'refusal',
+      toolCalls: [],
+    })
+  })
+
+  it('is plain text whatever it holds when there are no tools', async () => {
+    const { content, toolCalls } = await jsonActions(async () => LS).complete(QUESTION)
+    expect({ content, toolCalls }).toEqual({ content: LS, toolCalls: [] })
+  })
+})
+
+describe('an action that must not run has arguments that no tool takes, and says why', () => {
+  const cases: [string, Reply, RegExp][] = [
+    ['because its text ends early', '{"action": "shell", "command": "rm -r /tmp', /cut off/],
+    ['because the model hit its limit', { content: LS, finishReason: 'length' }, /cut off/],
+    ['because it is no JSON', '{"action": "shell", command: ls}', /not valid/],
+    [
+      'because the reply is too long',
+      `Like f("{") { "x" }: {"action": "shell", "command": "${'x'.repeat(300_000)}"}`,
+      /too large/,
+    ],
+  ]
+  for (const [why, reply, reason] of cases) {
+    it(why, async () => {
+      const { toolCalls, shown, finishReason } = await ask(reply)
+      expect({ shown, finishReason, names: toolCalls.map(({ name }) => name) }).toEqual({
+        shown: expect.not.stringContaining('action') as string,
+        finishReason: 'tool_calls',
+        names: ['shell'],
+      })
+      expect(toolCalls[0]?.arguments).toMatch(reason)
+      expect(() => JSON.parse(toolCalls[0]?.arguments ?? '')).toThrow(SyntaxError)
+    })
+  }
+
+  it('because it is not the first', async () => {
+    const { toolCalls } = await ask(`${LS}\n{"action": "send", "params": 1}`)
+    expect(toolCalls).toEqual([
+      { id: 'call_1', name: 'shell', arguments: '{"command":"ls"}' },
+      {
+        id: 'call_1_1',
+        name: 'send',
+        arguments: '(not run: only the first action of a reply runs)\n{"action": "send", "params": 1}',
+      },
+    ])
+  })
+})
+
+describe('the model is shown', () => {
+  it('the protocol and the tools behind its system prompt, or as one', async () => {
+    const { asked } = await ask('Hi', [{ role: 'system', content: 'You are xclaw.' }, ...QUESTION])
+    expect(asked).toHaveLength(2)
+    expect(asked[0]?.content).toMatch(/^You are xclaw\.\n\nTo use a tool/)
+    expect(asked[0]?.content).toContain('### shell\nExecute a command\nParameters:\n  - command (string): The command')
+    expect((await ask('Hi')).asked[0]).toMatchObject({ role: 'system' })
+  })
+
+  it('its calls as it wrote them, and their results as user messages', async () => {
+    const exchange: Message[] = [
+      {
+        role: 'assistant',
+        content: 'I look.',
+        toolCalls: [{ id: 'a', name: 'shell', arguments: '{"command":"ls"}' }],
+      },
+      { role: 'tool', content: LS, toolCallId: 'a', name: 'shell' },
+    ]
+    expect(await shownTo(exchange)).toEqual([
+      { role: 'assistant', content: 'I look.\n\n{"action":"shell","command":"ls"}' },
+      { role: 'user', content: `tool output:\n${LS}` },
+    ])
+  })
+
+  it('failures and unknown tools in the words of the protocol', async () => {
+    const failed = (content: string): Message => ({ role: 'tool', toolCallId: 'a', isError: true, content })
+    expect(
+      await shownTo([failed('no such file'), failed('TOOL_NOT_FOUND: unknown tool "x". Available: shell')]),
+    ).toEqual([
+      { role: 'user', content: 'tool error:\nno such file' },
+      { role: 'user', content: 'error: unknown tool "x". Available: shell' },
+    ])
+  })
+
+  it('what it wrote of an action that did not run', async () => {
+    const cut = '{"action": "shell", "command": "rm -r /tmp'
+    const { content, toolCalls } = await ask(cut)
+    expect(await shownTo([{ role: 'assistant', content, toolCalls }])).toEqual([{ role: 'assistant', content: cut }])
+  })
+
+  it('parameters named like the protocol in the nested form', async () => {
+    const toolCalls = [{ id: 'a', name: 'judge', arguments: '{"action":"x"}' }]
+    expect(await shownTo([{ role: 'assistant', content: '', toolCalls }])).toEqual([
+      { role: 'assistant', content: '{"action":"judge","params":{"action":"x"}}' },
+    ])
+  })
+})
+
+describe('jsonActions', () => {
+  it('takes a function from messages to text', async () => {
+    const model = jsonActions(async (messages) => (messages.at(-1)?.content === 'What is here?' ? LS : 'No.'))
+    const { toolCalls, usage } = await model.complete(QUESTION, { tools: TOOLS })
+    expect(toolCalls).toMatchObject([{ name: 'shell' }])
+    expect(usage).toEqual({ inputTokens: 0, outputTokens: 0 })
+    await expect(model.complete(QUESTION, { signal: AbortSignal.abort() })).rejects.toThrow(/abort/i)
+  })
+
+  it('is named like its model unless told otherwise', () => {
+    expect(jsonActions(scriptedModel([], { name: 'gemma' })).name).toBe('gemma')
+    expect(jsonActions(scriptedModel([]), { name: 'mine' }).name).toBe('mine')
+  })
+
+  it('gives every round of a session other ids', async () => {
+    const { toolCalls } = await ask(LS, [...QUESTION, ...QUESTION])
+    expect(toolCalls[0]?.id).toBe('call_2')
+  })
+})

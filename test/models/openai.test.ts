@@ -1,0 +1,174 @@
+/**
+ * Our client against a real HTTP server. What a single answer or error means is tested in answer and failures,
+ * Claude's settings in claude.
+ */
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Message } from '../../src/agent/message.ts'
+import { openai } from '../../src/models/openai.ts'
+import {
+  scriptedModel,
+  startFakeOpenAI,
+  type FakeOpenAI,
+  type FakeOpenAIOptions,
+  type Script,
+} from '../../src/testing/index.ts'
+import { modelContract } from './model-contract.ts'
+
+const HELLO: Message[] = [{ role: 'user', content: 'hello' }]
+const KEY = 'sk-0123456789'
+const onDelta = (): void => {}
+
+const open: FakeOpenAI[] = []
+
+async function start(options: FakeOpenAIOptions = { script: () => 'Hello to you.' }): Promise<FakeOpenAI> {
+  const fake = await startFakeOpenAI(options)
+  open.push(fake)
+  return fake
+}
+
+beforeEach(() => {
+  vi.stubEnv('OPENAI_API_KEY', undefined)
+  vi.stubEnv('OPENAI_BASE_URL', undefined)
+})
+
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await Promise.all(open.splice(0).map((fake) => fake.close()))
+})
+
+const overHttp = async (script: Script): Promise<ReturnType<typeof openai>> =>
+  openai({ model: 'any', baseURL: (await start({ script })).url, apiKey: KEY })
+
+modelContract('openai in JSON', overHttp, { streaming: false })
+modelContract('openai as a stream', overHttp, { streaming: true })
+modelContract('scriptedModel', async (script) => scriptedModel(script), { streaming: true })
+modelContract('scriptedModel without a listener', async (script) => scriptedModel(script), { streaming: false })
+
+describe('where openai asks', () => {
+  it('reads base URL and key when it is called, not when it is made', async () => {
+    const fake = await start({ script: () => 'Hello.', apiKey: KEY })
+    const model = openai({ model: 'any' })
+    vi.stubEnv('OPENAI_BASE_URL', fake.url)
+    vi.stubEnv('OPENAI_API_KEY', KEY)
+    expect(await model.complete(HELLO)).toMatchObject({ content: 'Hello.' })
+  })
+
+  it('prefers its options to the environment', async () => {
+    const fake = await start({ script: () => 'Hello.', apiKey: KEY })
+    vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:1/v1')
+    vi.stubEnv('OPENAI_API_KEY', 'wrong')
+    expect(await openai({ model: 'any', baseURL: fake.url, apiKey: KEY }).complete(HELLO)).toMatchObject({
+      content: 'Hello.',
+    })
+  })
+
+  it('needs no key for a server of your own', async () => {
+    vi.stubEnv('OPENAI_BASE_URL', (await start()).url)
+    expect(await openai({ model: 'any' }).complete(HELLO)).toMatchObject({ content: 'Hello to you.' })
+  })
+
+  it('says which variable is missing when there is no key', async () => {
+    await expect(openai({ model: 'gpt-5-mini' }).complete(HELLO)).rejects.toMatchObject({
+      code: 'MODEL_AUTH',
+      fate: 'pause',
+      hint: expect.stringContaining('OPENAI_API_KEY') as string,
+    })
+  })
+
+  it('sends its settings with each request', async () => {
+    const fake = await start()
+    const options = {
+      model: 'any',
+      baseURL: fake.url,
+      temperature: 0.2,
+      maxTokens: 50,
+      headers: { 'x-team': 'research' },
+    }
+    await openai(options).complete(HELLO)
+    expect(fake.requests[0]).toMatchObject({
+      body: { model: 'any', temperature: 0.2, max_tokens: 50 },
+      headers: { 'x-team': 'research' },
+    })
+  })
+
+  it('adds the cost where prices are known', async () => {
+    const usage = { inputTokens: 1000, outputTokens: 100, cachedTokens: 400 }
+    const { url } = await start({ script: [{ content: 'Hello.', usage }] })
+    const model = openai({ model: 'any', baseURL: url, prices: { input: 1, output: 10, cachedInput: 0.5 } })
+    expect((await model.complete(HELLO)).usage).toEqual({ ...usage, costUsd: expect.closeTo(0.0018, 9) as number })
+  })
+})
+
+describe.each([
+  ['JSON', {}],
+  ['a stream', { onDelta }],
+])('openai in trouble, in %s', (_, options) => {
+  it('asks once: trying again is not its business', async () => {
+    const fake = await start()
+    fake.failNext({ status: 503 })
+    await expect(openai({ model: 'any', baseURL: fake.url }).complete(HELLO, options)).rejects.toMatchObject({
+      code: 'MODEL_UNAVAILABLE',
+    })
+    expect(fake.requests).toHaveLength(1)
+  })
+
+  it('is told its key is wrong, and does not repeat it', async () => {
+    const fake = await start({ script: () => 'Hello.', apiKey: KEY })
+    const error: unknown = await openai({ model: 'any', baseURL: fake.url, apiKey: 'sk-wrong-wrong' })
+      .complete(HELLO, options)
+      .catch((e: unknown) => e)
+    expect(error).toMatchObject({ code: 'MODEL_AUTH', hint: expect.stringContaining('OPENAI_API_KEY') as string })
+    expect(JSON.stringify([String(error), error])).not.toContain('sk-wrong-wrong')
+  })
+
+  it.each([0, 40])('takes a connection that breaks after %i bytes for a passing failure', async (afterBytes) => {
+    const fake = await start()
+    fake.dropNext({ afterBytes })
+    const model = openai({ model: 'any', baseURL: fake.url })
+    await expect(model.complete(HELLO, options)).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' })
+    expect(await model.complete(HELLO, options)).toMatchObject({ content: 'Hello to you.' })
+  })
+
+  it('names the server that cannot be reached', async () => {
+    const fake = await start()
+    await fake.close()
+    await expect(openai({ model: 'any', baseURL: fake.url }).complete(HELLO, options)).rejects.toMatchObject({
+      code: 'MODEL_UNAVAILABLE',
+      message: expect.stringContaining('ECONNREFUSED') as string,
+    })
+  })
+
+  it('lets go of a server that keeps it waiting', async () => {
+    const fake = await start()
+    fake.hold()
+    const abort = new AbortController()
+    const answer = openai({ model: 'any', baseURL: fake.url }).complete(HELLO, { ...options, signal: abort.signal })
+    await fake.requested(1)
+    abort.abort()
+    await expect(answer).rejects.toThrow(/abort/i)
+  })
+})
+
+describe('openai as a stream', () => {
+  it('has shown what came before the connection broke', async () => {
+    const fake = await start({ script: [{ deltas: ['one ', 'two ', 'three'] }] })
+    fake.dropNext({ afterBytes: 300 })
+    const texts: string[] = []
+    const answer = openai({ model: 'any', baseURL: fake.url }).complete(HELLO, {
+      onDelta: (delta) => texts.push(delta.type === 'text' ? delta.text : ''),
+    })
+    await expect(answer).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' })
+    expect(texts[0]).toBe('one ')
+    expect(texts).not.toContain('three')
+  })
+
+  it('does without usage where the server sends none', async () => {
+    const body = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    const fake = await start()
+    fake.failNext({ status: 200, headers: { 'content-type': 'text/event-stream' }, body })
+    expect(await openai({ model: 'any', baseURL: fake.url }).complete(HELLO, { onDelta })).toMatchObject({
+      content: 'Hi',
+      usage: { inputTokens: 0, outputTokens: 0 },
+    })
+  })
+})
