@@ -1,0 +1,41 @@
+/** Tells user code of a fork, whoever asked for it. */
+import type { SessionFork } from '../agent/agent.ts'
+import { messageOf } from '../agent/errors.ts'
+import { preview } from '../agent/message.ts'
+import { inputHash } from '../store/hashes.ts'
+import type { Attempt } from './attempt.ts'
+import { bounded, type Bounds } from './bounded.ts'
+import type { Deps } from './deps.ts'
+import { runStep, type Ending } from './run-step.ts'
+
+/** The hook only tells others of a fork: what takes longer is not waited for. */
+const HOOK_MS = 60_000
+
+/** `onSessionFork` is user code with an effect of its own, so it is a step of its own: never repeated once begun. */
+export async function announceFork(deps: Deps, attempt: Attempt, key: string, fork: SessionFork): Promise<void> {
+  const { onSessionFork } = deps.agent
+  if (!onSessionFork) return
+  const done: Ending<{ done: boolean }> = { kind: 'settle', outcome: { done: true }, writes: {} }
+  await runStep<{ done: boolean }>(deps, attempt, {
+    step: { key, kind: 'hook', name: 'onSessionFork', inputHash: inputHash('fork', fork.sessionId), durable: true },
+    async run(_claim, stop) {
+      try {
+        await bounded(bounds(stop), () => onSessionFork(fork))
+      } catch (error) {
+        deps.log.warn(`onSessionFork failed for ${fork.sessionId}: ${preview(messageOf(error))}`)
+      }
+      return done
+    },
+    unknown: () => done,
+    refused: () => done,
+  })
+}
+
+function bounds(stop: AbortSignal): Bounds {
+  return {
+    timeoutMs: HOOK_MS,
+    stop,
+    timedOut: () => new Error(`it did not end within ${HOOK_MS / 1000} s`),
+    stopped: () => new Error('it was stopped'),
+  }
+}

@@ -1,0 +1,50 @@
+/** One attempt of an activity as Temporal runs it: whose run, under which token, and who wants it to stop. */
+import { Context } from '@temporalio/activity'
+import type { StepRef } from '../session/steps.ts'
+import type { RunRef } from '../store/runs.ts'
+
+/** How often a running step is heard of; a cancellation arrives with the answer. */
+const HEARTBEAT_EVERY_MS = 1000
+
+export type StopWhy = 'cancel' | 'shutdown'
+
+export interface Attempt {
+  run: RunRef
+  token: Uint8Array
+  /** Heartbeats while `work` is pending, and passes on why it should stop. */
+  attend<T>(work: Promise<T>, stop: (why: StopWhy) => void): Promise<T>
+}
+
+export function currentAttempt(ref: StepRef): Attempt {
+  const context = Context.current()
+  const { workflowExecution, taskToken } = context.info
+  if (!workflowExecution) throw new Error('a session activity runs outside a workflow')
+  const { sessionId, prevRunId, gen, base, turn } = ref
+  return {
+    run: { sessionId, runId: workflowExecution.runId, gen, base, turn, ...(prevRunId !== undefined && { prevRunId }) },
+    token: taskToken,
+    async attend(work, stop) {
+      const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_EVERY_MS)
+      const signal = context.cancellationSignal
+      const stopped = (): void => {
+        const why = whyStopped(context)
+        if (why) stop(why)
+      }
+      if (signal.aborted) stopped()
+      signal.addEventListener('abort', stopped)
+      try {
+        return await work
+      } finally {
+        clearInterval(heartbeat)
+        signal.removeEventListener('abort', stopped)
+      }
+    },
+  }
+}
+
+/** A time-out or "not found" from Temporal is no reason: the server may only have been away (durability 2). */
+function whyStopped(context: Context): StopWhy | undefined {
+  const details = context.cancellationDetails
+  if (details?.cancelRequested) return 'cancel'
+  return details?.workerShutdown ? 'shutdown' : undefined
+}

@@ -1,0 +1,121 @@
+/** One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it. */
+import { messageOf, StelloError, isStelloError } from '../agent/errors.ts'
+import type { Message } from '../agent/message.ts'
+import type { CompleteOptions, Completion, Model } from '../agent/model.ts'
+import { sessionTools } from '../agent/tool-list.ts'
+import type { CallModelInput, ModelOutcome } from '../session/steps.ts'
+import { getMessage } from '../store/messages.ts'
+import { idempotencyKey, inputHash, nextRecord } from '../store/hashes.ts'
+import { currentAttempt } from './attempt.ts'
+import { bounded, type Bounds } from './bounded.ts'
+import type { Deps } from './deps.ts'
+import { backoffMs, toPause } from './failures.ts'
+import { toAnswer } from './model-answer.ts'
+import { runStep, type Ending, type Mine } from './run-step.ts'
+
+/** Attempts at a model that is busy or away, before the session pauses. */
+const MODEL_ATTEMPTS = 6
+
+export async function callModel(deps: Deps, input: CallModelInput): Promise<ModelOutcome> {
+  const attempt = currentAttempt(input)
+  const { sessionId, gen, round, turn } = input
+  const { config, rootId } = await deps.configs.read(deps.db, sessionId)
+  const text = input.opening && (await openingText(deps, sessionId, input.opening))
+  if (input.opening && text === undefined) {
+    return { kind: 'duplicate', gen, reason: `message ${input.opening.messageId} has no text` }
+  }
+  const before = await deps.transcripts.read(deps.db, sessionId, gen, text === undefined ? input.upTo : input.upTo - 1)
+  const question =
+    text === undefined ? undefined : nextRecord(before.chain, input.upTo, { role: 'user', content: text })
+  const chain = question?.chain ?? before.chain
+  const model = deps.agent.model(config.model)
+  const hash = inputHash('model', chain)
+
+  const result = await runStep<ModelOutcome>(deps, attempt, {
+    step: {
+      key: input.key,
+      kind: 'model',
+      name: model.name,
+      inputHash: hash,
+      durable: question !== undefined,
+      ...(question && input.opening && { opening: { turn, messageId: input.opening.messageId, record: question } }),
+    },
+    async run(claim, stop) {
+      const system = config.systemPrompt ? [{ role: 'system' as const, content: config.systemPrompt }] : []
+      const asked = question ? [question.message] : []
+      if (question) deps.transcripts.append(sessionId, claim.gen, [question])
+      const tools = sessionTools(deps.agent, config)
+      const live = deps.live.step(sessionId, input.key, claim.lease)
+      live.started(model.name, round)
+      try {
+        const completion = await askModel(
+          model,
+          [...system, ...before.messages, ...asked],
+          {
+            tools: tools.specs,
+            idempotencyKey: idempotencyKey(sessionId, input.key, hash),
+            onDelta: (delta) => live.delta(delta),
+          },
+          { stop, timeoutMs: deps.agent.modelTimeoutMs },
+        )
+        return toAnswer({ deps, input, claim, config, rootId, tools, model, chain, completion })
+      } catch (error) {
+        return endingOf(error, stop, claim)
+      } finally {
+        await live.end()
+      }
+    },
+    refused: (_claim, message) => ({
+      kind: 'giveBack',
+      result: {
+        kind: 'failed',
+        pause: toPause(new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
+      },
+    }),
+  })
+  if (!result) return { kind: 'notStarted' }
+  return 'outcome' in result ? result.outcome : { kind: 'duplicate', gen: result.gen }
+}
+
+async function openingText(
+  deps: Deps,
+  sessionId: string,
+  opening: { messageId: string; text?: string },
+): Promise<string | undefined> {
+  return opening.text ?? (await getMessage(deps.db, sessionId, opening.messageId))
+}
+
+function askModel(
+  model: Model,
+  messages: Message[],
+  options: CompleteOptions,
+  { stop, timeoutMs }: Pick<Bounds, 'stop' | 'timeoutMs'>,
+): Promise<Completion> {
+  const bounds: Bounds = {
+    timeoutMs,
+    stop,
+    timedOut: () =>
+      new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave no answer within ${timeoutMs / 1000} s`),
+    stopped: () => new Error('stopped'),
+  }
+  return bounded(bounds, (signal) => model.complete(messages, { ...options, signal }))
+}
+
+/** Three fates: the user's cancel settles; what a wait may mend is tried again; the rest pauses the session. */
+function endingOf(error: unknown, stop: AbortSignal, claim: Mine): Ending<ModelOutcome> {
+  if (stop.aborted) {
+    return stop.reason === 'cancel'
+      ? { kind: 'settle', outcome: { kind: 'cancelled', gen: claim.gen }, writes: {} }
+      : { kind: 'retry', error: new Error('the worker shuts down'), failed: false }
+  }
+  const known = isStelloError(error) ? error : new StelloError('MODEL_UNAVAILABLE', messageOf(error), { cause: error })
+  if (known.fate === 'retry' && claim.failures + 1 < MODEL_ATTEMPTS) {
+    return {
+      kind: 'retry',
+      error: known,
+      failed: true,
+      delayMs: (failures) => known.retryAfterMs ?? backoffMs(failures),
+    }
+  }
+  return { kind: 'giveBack', result: { kind: 'failed', pause: toPause(known) } }
+}

@@ -1,0 +1,24 @@
+/** What the activities are made with; the worker composes it. */
+import type { Client } from '@temporalio/client'
+import type { StelloAgent } from '../agent/agent.ts'
+import type { Database } from '../store/database.ts'
+import type { TranscriptCache } from '../store/transcript-cache.ts'
+import type { LiveWriter } from './live-writer.ts'
+import type { Running } from './run-step.ts'
+import type { SessionConfigs } from './session-configs.ts'
+
+export interface Deps {
+  agent: StelloAgent
+  db: Database
+  /** Temporal, for looking at other sessions' workflows. */
+  client: Client
+  /** Random for each worker process; its liveness lock says whether the process lives (durability 4). */
+  bootId: string
+  transcripts: TranscriptCache
+  configs: SessionConfigs
+  live: LiveWriter
+  running: Running
+  /** Told after each commit that other processes may wait for. */
+  notify(sessionId: string): void
+  log: { warn(message: string, meta?: Record<string, unknown>): void }
+}

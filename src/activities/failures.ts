@@ -1,0 +1,42 @@
+/** How an error of a step reaches Temporal: tried again, or given to the workflow, which pauses the session. */
+import { ApplicationFailure } from '@temporalio/common'
+import { isStelloError, messageOf } from '../agent/errors.ts'
+import type { Pause } from '../session/steps.ts'
+
+const FIRST_DELAY_MS = 500
+const LONGEST_DELAY_MS = 60_000
+
+/** Another attempt after `delayMs`; Temporal shows the message meanwhile. */
+export function tryAgain(error: unknown, delayMs: number): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: messageOf(error),
+    type: isStelloError(error) ? error.code : 'STEP_FAILED',
+    nextRetryDelay: delayMs,
+    ...(error instanceof Error && { cause: error }),
+  })
+}
+
+/** What an activity throws for an error it did not settle: only infrastructure is worth another attempt. */
+export function toFailure(error: unknown): Error {
+  if (error instanceof ApplicationFailure) return error
+  if (!isStelloError(error)) return error instanceof Error ? error : new Error(messageOf(error))
+  const { code, message, hint } = error
+  if (error.fate === 'retry') return tryAgain(error, error.retryAfterMs ?? FIRST_DELAY_MS)
+  return ApplicationFailure.nonRetryable(hint ? `${message} (${hint})` : message, code)
+}
+
+/** For work that nothing can replace: tried until it succeeds; Temporal shows why it does not. */
+export function toEndlessRetry(error: unknown): Error {
+  return tryAgain(error, 5000)
+}
+
+/** @param failures how many attempts have failed, this one included */
+export function backoffMs(failures: number): number {
+  return Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS)
+}
+
+/** Why a model call that cannot go on pauses the session. */
+export function toPause(error: unknown): Pause {
+  const hint = isStelloError(error) ? error.hint : undefined
+  return { reason: 'model_error', message: messageOf(error), ...(hint && { hint }) }
+}

@@ -1,0 +1,141 @@
+/** A model's completion → the records, events, usage and outcome it is settled with. */
+import type { StelloAgent } from '../agent/agent.ts'
+import { cleanJson } from '../agent/clean.ts'
+import { preview, type Message, type ToolCall } from '../agent/message.ts'
+import type { Completion, Model } from '../agent/model.ts'
+import type { SessionTools } from '../agent/tool-list.ts'
+import type { SessionConfig } from '../session/config.ts'
+import type { CallModelInput, CallRef, ModelAnswer, ModelOutcome, StopReason } from '../session/steps.ts'
+import { nextRecord } from '../store/hashes.ts'
+import type { NewEvent, NewRecord } from '../store/writes.ts'
+import type { Ending, Mine } from './run-step.ts'
+
+/** Calls of one answer that are taken; more would not fit into the workflow's state. */
+const CALLS_LIMIT = 128
+const ARGUMENTS_PREVIEW = 100
+/** Characters of a call's id that are kept. */
+const ID_LIMIT = 64
+
+export interface Answering {
+  deps: { agent: StelloAgent; log: { warn(message: string, meta?: Record<string, unknown>): void } }
+  input: CallModelInput
+  claim: Mine
+  config: SessionConfig
+  rootId: string
+  tools: SessionTools
+  model: Model
+  /** Chain hash of the record before the answer. */
+  chain: string
+  completion: Completion
+}
+
+export function toAnswer(answering: Answering): Ending<ModelOutcome> {
+  const { input, claim, rootId, model, chain, completion } = answering
+  const calls = takeCalls(answering)
+  const answer = nextRecord(chain, input.upTo + 1, {
+    role: 'assistant',
+    content: completion.content,
+    ...(calls.length > 0 && { toolCalls: calls }),
+  })
+  const refusals = input.last ? calls.map((call, i) => refuse(answer, call, i, input.round)) : []
+  const records = [answer, ...refusals]
+  const stopReason = stopReasonOf(completion, calls, input.last)
+  const { usage, content } = completion
+  const outcome: ModelAnswer = {
+    kind: 'answered',
+    gen: claim.gen,
+    seq: input.upTo + records.length,
+    calls: stopReason ? [] : calls.map((call) => toRef(call, answering)),
+    text: preview(content),
+    usage,
+    ...(stopReason && { stopReason }),
+  }
+  return {
+    kind: 'settle',
+    outcome,
+    writes: {
+      records,
+      usage: { rootId, model: model.name, ...usage },
+      events: events(answering, answer, calls, stopReason),
+      ...(stopReason && { turns: [{ turn: input.turn, stopReason, text: content, rounds: input.round }] }),
+    },
+  }
+}
+
+/**
+ * Ids are made unique: some models number the calls of every answer from zero, some repeat an id. Cleaned here already,
+ * since a step is claimed by its call's name and by a hash over the call.
+ */
+function takeCalls({ completion, input, deps }: Answering): ToolCall[] {
+  const { toolCalls } = completion
+  if (toolCalls.length > CALLS_LIMIT) {
+    deps.log.warn(`the model asked for ${toolCalls.length} calls at once; ${CALLS_LIMIT} are taken`, {
+      sessionId: input.sessionId,
+    })
+  }
+  const ids = new Set<string>()
+  return cleanJson(toolCalls.slice(0, CALLS_LIMIT)).map((call, index) => {
+    const given = call.id.slice(0, ID_LIMIT)
+    const id = given && !ids.has(given) ? given : `${given || 'call'}_${index}`
+    ids.add(id)
+    return { ...call, id }
+  })
+}
+
+function stopReasonOf(completion: Completion, calls: ToolCall[], last: boolean): StopReason | undefined {
+  if (calls.length > 0) return last ? 'max_tool_rounds' : undefined
+  if (completion.finishReason === 'length') return 'max_tokens'
+  return completion.finishReason === 'refusal' ? 'refused' : 'end_turn'
+}
+
+/** A call beyond the limit gets a result too: an unanswered call is refused by every provider. */
+function refuse(answer: NewRecord, call: ToolCall, index: number, rounds: number): NewRecord {
+  const message: Message = {
+    role: 'tool',
+    toolCallId: call.id,
+    name: call.name,
+    isError: true,
+    content: `TOOL_ROUND_LIMIT: not run, the limit of ${rounds} tool rounds for this message is reached`,
+  }
+  return nextRecord(answer.chain, answer.seq + 1 + index, message)
+}
+
+function toRef(call: ToolCall, { tools, deps, config }: Answering): CallRef {
+  const found = tools.find(call.name)
+  const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
+  return {
+    id: call.id,
+    name: preview(call.name, 64),
+    route: found && 'builtin' in found ? found.builtin.route : 'tool',
+    preview: preview(call.arguments, ARGUMENTS_PREVIEW),
+    timeoutMs: own ?? config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
+  }
+}
+
+function events(
+  { input, completion }: Answering,
+  answer: NewRecord,
+  calls: ToolCall[],
+  stopReason?: StopReason,
+): NewEvent[] {
+  const { key, turn, round } = input
+  const completed: NewEvent = {
+    key: `${key}.message`,
+    type: 'message.completed',
+    data: {
+      turn,
+      round,
+      seq: answer.seq,
+      text: preview(completion.content, 4096),
+      calls: calls.map((call) => ({ callId: call.id, name: call.name, arguments: preview(call.arguments) })),
+      usage: completion.usage,
+    },
+  }
+  if (!stopReason) return [completed]
+  const ended: NewEvent = {
+    key: `${key}.turn`,
+    type: 'turn.completed',
+    data: { turn, stopReason, text: preview(completion.content) },
+  }
+  return [completed, ended]
+}

@@ -1,0 +1,147 @@
+/**
+ * Prepares a child session for a call of `stello_create_session` or `new_task`. The child's row, its first records and
+ * the call's result (of a task: the wait for it) are committed together; the workflow then starts it.
+ */
+import { StelloError, isStelloError } from '../agent/errors.ts'
+import { sessionTools, toolNotFound } from '../agent/tool-list.ts'
+import { childId } from '../session/child-id.ts'
+import type { ForkRequest, SessionConfig } from '../session/config.ts'
+import type { CallToolInput, ToolOutcome } from '../session/steps.ts'
+import { inputHash } from '../store/hashes.ts'
+import { readSession } from '../store/topology.ts'
+import type { NewChild } from '../store/writes.ts'
+import { announceFork } from './announce-fork.ts'
+import { currentAttempt, type Attempt } from './attempt.ts'
+import { readCall } from './call-tool.ts'
+import type { Deps } from './deps.ts'
+import { parseArguments } from './parse-arguments.ts'
+import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
+import { runStep, type Ending, type Mine } from './run-step.ts'
+import { settlement, toResult } from './tool-result.ts'
+
+export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
+  const attempt = currentAttempt(input)
+  const { config, rootId } = await deps.configs.read(deps.db, input.sessionId)
+  const { call, chain } = await readCall(deps, input)
+  const tools = sessionTools(deps.agent, config)
+  const found = tools.find(call.name)
+  const builtin = found && 'builtin' in found ? found.builtin : undefined
+  const awaited = builtin?.route === 'task'
+  const hash = inputHash('child', chain, input.index, call.name, call.arguments)
+  const started = Date.now()
+  const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
+    toResult({ input, claim, chain, durationMs: Date.now() - started, end: { error } })
+
+  const result = await runStep<ToolOutcome>(deps, attempt, {
+    step: {
+      key: awaited ? `${input.key}.open` : input.key,
+      kind: 'child',
+      name: call.name,
+      inputHash: hash,
+      durable: false,
+    },
+    async run(claim, stop) {
+      if (!builtin) return fail(claim, toolNotFound(call.name, tools))
+      const parsed = parseArguments(call, builtin.check)
+      if (!parsed.ok) return fail(claim, new StelloError('TOOL_VALIDATION_ERROR', parsed.problem))
+      const request = parsed.value as ForkRequest & { message?: string }
+      const at = { sessionId: input.sessionId, gen: claim.gen, seq: input.base - 1 }
+      try {
+        const prepared = await prepareChild(deps, { parent: config, request, at, stop })
+        warnOfOrphans(deps, prepared, request)
+        const child = await toChild({ deps, attempt, input, rootId, hash, prepared, message: request.message })
+        return opened({ input, claim, chain, child, awaited, durationMs: Date.now() - started })
+      } catch (error) {
+        if (stop.aborted && stop.reason !== 'cancel') throw new Error('the worker shuts down', { cause: error })
+        if (isStelloError(error) && error.fate === 'model') return fail(claim, error)
+        throw error
+      }
+    },
+    refused: (claim, message) =>
+      fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the fork cannot be stored: ${message}`)),
+  })
+  if (!result) return { kind: 'notStarted' }
+  if (!('outcome' in result)) throw new Error(`child step ${input.key} met an opening`)
+  const { outcome } = result
+  if (outcome.kind === 'childOpened') {
+    const {
+      sessionId: child,
+      config: { label, profile },
+    } = outcome.child
+    const fork = { parentId: input.sessionId, sessionId: child, label, ...(profile !== undefined && { profile }) }
+    await announceFork(deps, attempt, `${input.key}.fork`, fork)
+  }
+  return outcome
+}
+
+interface Opened {
+  input: CallToolInput
+  claim: Mine
+  chain: string
+  child: NewChild
+  awaited: boolean
+  durationMs: number
+}
+
+function opened({ input, claim, chain, child, awaited, durationMs }: Opened): Ending<ToolOutcome> {
+  const { sessionId, config, message } = child
+  const start = { sessionId, config: forStart(config), ...(message && { messageId: message.messageId }) }
+  const { label, profile } = config
+  const forked = {
+    key: `${input.key}.forked`,
+    type: 'session.forked',
+    data: { child: sessionId, label, turn: input.turn, callId: input.call.id, awaited, ...(profile && { profile }) },
+  }
+  if (awaited) {
+    return {
+      kind: 'settle',
+      outcome: { kind: 'childOpened', gen: claim.gen, child: start },
+      writes: { child, events: [forked], waiting: { key: input.key, name: input.call.name } },
+    }
+  }
+  const { outcome, writes } = settlement({ input, claim, chain, durationMs, end: { value: { sessionId, label } } })
+  return {
+    kind: 'settle',
+    outcome: { kind: 'childOpened', gen: claim.gen, child: start, result: outcome },
+    writes: { ...writes, child, events: [forked, ...(writes.events ?? [])] },
+  }
+}
+
+/** The prompt stands in the store; workflow history gets along without it. */
+function forStart({ systemPrompt: _stored, ...config }: SessionConfig): SessionConfig {
+  return config
+}
+
+interface Making {
+  deps: Deps
+  attempt: Attempt
+  input: CallToolInput
+  rootId: string
+  hash: string
+  prepared: PreparedChild
+  message: string | undefined
+}
+
+async function toChild({ deps, attempt, input, rootId, hash, prepared, message }: Making): Promise<NewChild> {
+  const { sessionId } = attempt.run
+  const parent = await readSession(deps.db, sessionId)
+  const { branch, config } = prepared
+  return {
+    sessionId: childId(sessionId, input.key, hash),
+    rootId,
+    parentId: sessionId,
+    depth: (parent?.depth ?? 0) + 1,
+    config,
+    origin: `${sessionId}/${input.key}/${hash}`,
+    records: await firstRecords(deps, prepared),
+    ...(branch && { branch }),
+    ...(message !== undefined && { message: { messageId: 'task', text: message } }),
+  }
+}
+
+function warnOfOrphans(deps: Deps, { dropped }: PreparedChild, { profile }: ForkRequest): void {
+  if (dropped > 0)
+    deps.log.warn(
+      `contextFn of profile "${profile}" left ${dropped} calls or results without their other half; they were dropped`,
+    )
+}

@@ -1,0 +1,92 @@
+/** The first activity of every run: which generation it is, where the store stands, and what the session keeps for life. */
+import { StelloError, isStelloError } from '../agent/errors.ts'
+import type { SessionConfig } from '../session/config.ts'
+import type { OpenSessionInput, OpenSessionOutcome } from '../session/steps.ts'
+import { inputHash } from '../store/hashes.ts'
+import { lastSeq } from '../store/records.ts'
+import { resolveRun } from '../store/runs.ts'
+import { configureSession, readSession, type SessionRow } from '../store/topology.ts'
+import { lastTurn } from '../store/turns.ts'
+import { announceFork } from './announce-fork.ts'
+import { currentAttempt, type Attempt } from './attempt.ts'
+import type { Deps } from './deps.ts'
+import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
+import { runStep } from './run-step.ts'
+
+export async function openSession(deps: Deps, input: OpenSessionInput): Promise<OpenSessionOutcome> {
+  const attempt = currentAttempt(input)
+  const { db } = deps
+  const resolved = await resolveRun(db, attempt.run)
+  if (resolved.kind === 'stale') return { kind: 'closed' }
+  const row = await readSession(db, input.sessionId)
+  if (!row || row.closedAt) return { kind: 'closed' }
+  try {
+    const config = row.config.limits ? row.config : await configure(deps, attempt, row)
+    if (!config) return { kind: 'failed', pause: { reason: 'user', message: 'paused before it was opened' } }
+    const seq = await lastSeq(db, input.sessionId, resolved.gen)
+    const turn = await lastTurn(db, input.sessionId, resolved.gen)
+    return {
+      kind: 'opened',
+      gen: resolved.gen,
+      seq: input.turn === 0 ? seq : 0,
+      turn: input.turn === 0 ? turn : 0,
+      limits: config.limits ?? deps.agent.limits,
+      model: { name: deps.agent.model(config.model).name, timeoutMs: deps.agent.modelTimeoutMs },
+    }
+  } catch (error) {
+    if (!isStelloError(error) || error.fate === 'retry') throw error
+    return {
+      kind: 'failed',
+      pause: { reason: 'store_error', message: error.message, ...(error.hint && { hint: error.hint }) },
+    }
+  }
+}
+
+/** Fixes prompt and limits for life. `undefined`: the session is paused, resume asks again. */
+async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | undefined> {
+  const { fork, ...given } = row.config
+  if (fork) return configureFork(deps, attempt, row.id, fork)
+  const config: SessionConfig = {
+    ...given,
+    systemPrompt: given.systemPrompt ?? deps.agent.systemPrompt,
+    limits: deps.agent.limitsOf(given.profile),
+  }
+  await configureSession(deps.db, row.id, config)
+  return config
+}
+
+/** A session that a client forked gets its context here, since only a worker knows profiles. `contextFn` is user code: a step. */
+async function configureFork(
+  deps: Deps,
+  attempt: Attempt,
+  sessionId: string,
+  { request, at }: NonNullable<SessionConfig['fork']>,
+): Promise<SessionConfig | undefined> {
+  const result = await runStep<Pick<PreparedChild, 'config' | 'branch'>>(deps, attempt, {
+    step: { key: 'open', kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
+    async run(_claim, stop) {
+      const parent = await deps.configs.read(deps.db, at.sessionId)
+      const prepared = await prepareChild(deps, { parent: parent.config, request, at, stop })
+      const { config, branch } = prepared
+      return {
+        kind: 'settle',
+        outcome: { config, ...(branch && { branch }) },
+        writes: { records: await firstRecords(deps, prepared) },
+      }
+    },
+    refused(_claim, message) {
+      throw new StelloError('STORE_CORRUPT', `the fork cannot be stored: ${message}`)
+    },
+  })
+  if (!result || !('outcome' in result)) return undefined
+  const { config, branch } = result.outcome
+  const { label, profile } = config
+  await announceFork(deps, attempt, 'open.fork', {
+    parentId: at.sessionId,
+    sessionId,
+    label,
+    ...(profile !== undefined && { profile }),
+  })
+  await configureSession(deps.db, sessionId, config, branch)
+  return config
+}

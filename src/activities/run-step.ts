@@ -1,0 +1,184 @@
+/**
+ * The ledger rule, in one place: claim the step, run it if nobody has or does, settle it, and return the outcome that
+ * won. Knows nothing of models and tools.
+ */
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { claimStep, takeStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
+import { isDataError } from '../store/database.ts'
+import { isAlive } from '../store/liveness.ts'
+import { releaseStep, settleStep } from '../store/settle.ts'
+import type { Writes } from '../store/writes.ts'
+import type { Attempt, StopWhy } from './attempt.ts'
+import type { Deps } from './deps.ts'
+import { tryAgain } from './failures.ts'
+
+export type Mine = Extract<Claim, { kind: 'mine' }>
+
+/** How a step's work ended. */
+export type Ending<Outcome> =
+  /** With an outcome: commit it together with everything that follows from it. */
+  | { kind: 'settle'; outcome: Outcome; writes: Writes }
+  /** Without: give the step back and tell the workflow. */
+  | { kind: 'giveBack'; result: Outcome }
+  /** Without: give the step back and let Temporal try again. `failed` counts as an attempt at the model or tool. */
+  | { kind: 'retry'; error: unknown; failed: boolean; delayMs?: (failures: number) => number }
+  /** Without, and without giving it back: whoever finds the step begun by a dead worker decides. */
+  | { kind: 'abandon'; error: unknown }
+
+export interface StepWork<Outcome> {
+  step: Omit<ClaimRequest, 'run' | 'owner' | 'token'>
+  run(claim: Mine, stop: AbortSignal): Promise<Ending<Outcome>>
+  /** For steps that must not be repeated: what to settle when a dead worker had begun this one. */
+  unknown?(claim: Mine): Ending<Outcome> | Promise<Ending<Outcome>>
+  /** What to settle when the store refuses the content itself. */
+  refused(claim: Mine, message: string): Ending<Outcome>
+}
+
+/** `undefined`: the session is paused or closed, nothing was begun. Duplicates are passed on. */
+export type StepResult<Outcome> = { outcome: Outcome; gen: number } | { duplicateOf: number; gen: number } | undefined
+
+interface InFlight {
+  ended: Promise<unknown>
+  stop: AbortController
+}
+
+/** Steps of this process by session, generation, key and lease: a second attempt joins the first. */
+export type Running = Map<string, InFlight>
+
+/** How often a step that another living worker runs is looked at. */
+const WATCH_EVERY_MS = 250
+const SETTLE_RETRY_MS = 250
+
+export async function runStep<Outcome>(
+  deps: Deps,
+  attempt: Attempt,
+  work: StepWork<Outcome>,
+): Promise<StepResult<Outcome>> {
+  const { db, bootId } = deps
+  const { key } = work.step
+  for (;;) {
+    let claim = await claimStep(db, { ...work.step, run: attempt.run, owner: bootId, token: attempt.token })
+    if (claim.kind === 'mineAlready' || claim.kind === 'busy') {
+      const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease }
+      const inFlight = deps.running.get(id(step))
+      if (inFlight) return { outcome: (await join(attempt, inFlight)) as Outcome, gen: claim.gen }
+      if (claim.kind === 'busy' && (await isAlive(db, claim.owner))) {
+        await look(attempt, key)
+        continue
+      }
+      const taken = await takeStep(db, step, bootId, attempt.token)
+      if (!taken) continue
+      claim = taken
+    }
+    switch (claim.kind) {
+      case 'settled':
+        return { outcome: claim.outcome as Outcome, gen: claim.gen }
+      case 'mine': {
+        const mine = claim
+        const stop = new AbortController()
+        const here = id({ sessionId: attempt.run.sessionId, gen: mine.gen, key, lease: mine.lease })
+        const ended = carryOut(deps, attempt, work, mine, stop.signal).finally(() => deps.running.delete(here))
+        deps.running.set(here, { ended, stop })
+        return { outcome: await join(attempt, { ended, stop }), gen: mine.gen }
+      }
+      case 'duplicate':
+        return { duplicateOf: claim.turn, gen: attempt.run.gen }
+      case 'paused':
+        return undefined
+      case 'closed':
+        throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
+      case 'stale':
+        throw ApplicationFailure.nonRetryable('another run of this session has taken over', 'STALE_RUN')
+    }
+  }
+}
+
+function join<T>(attempt: Attempt, { ended, stop }: { ended: Promise<T>; stop: AbortController }): Promise<T> {
+  return attempt.attend(ended, (why: StopWhy) => stop.abort(why))
+}
+
+/** Waits a moment for another worker. Whoever stops this is answered at once: a cancelled step is then ended by the ledger. */
+async function look(attempt: Attempt, key: string): Promise<void> {
+  const stopped: StopWhy[] = []
+  await attempt.attend(delay(WATCH_EVERY_MS), (why) => stopped.push(why))
+  if (stopped.includes('cancel')) throw new CancelledFailure(`cancelled while another worker runs ${key}`)
+  if (stopped.includes('shutdown')) throw new Error('the worker shuts down')
+}
+
+async function carryOut<Outcome>(
+  deps: Deps,
+  attempt: Attempt,
+  work: StepWork<Outcome>,
+  claim: Mine,
+  stop: AbortSignal,
+): Promise<Outcome> {
+  const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key: work.step.key, lease: claim.lease }
+  let ending: Ending<Outcome>
+  try {
+    ending = claim.begun && work.unknown ? await work.unknown(claim) : await work.run(claim, stop)
+  } catch (error) {
+    ending = { kind: 'retry', error, failed: false }
+  }
+  return finish(deps, step, ending, (message) => work.refused(claim, message))
+}
+
+/** @param refused what to end the step with when the store refuses the content; unset = that was refused too */
+async function finish<Outcome>(
+  deps: Deps,
+  step: StepId,
+  ending: Ending<Outcome>,
+  refused?: (message: string) => Ending<Outcome>,
+): Promise<Outcome> {
+  switch (ending.kind) {
+    case 'settle':
+      return settle(deps, step, ending, refused)
+    case 'giveBack':
+      await releaseStep(deps.db, step, { failed: false, reset: true })
+      return ending.result
+    case 'abandon':
+      throw ending.error
+    case 'retry': {
+      const failures = await releaseStep(deps.db, step, { failed: ending.failed })
+      if (!ending.delayMs) throw ending.error
+      throw tryAgain(ending.error, ending.delayMs(failures))
+    }
+  }
+}
+
+/** A result once obtained is kept until the store takes it or says that another outcome has won. */
+async function settle<Outcome>(
+  deps: Deps,
+  step: StepId,
+  { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
+  refused: ((message: string) => Ending<Outcome>) | undefined,
+): Promise<Outcome> {
+  for (;;) {
+    try {
+      const settled = await settleStep(deps.db, step, outcome, writes)
+      deps.notify(step.sessionId)
+      if (settled.won) {
+        if (writes.records) deps.transcripts.append(step.sessionId, step.gen, writes.records)
+        return outcome
+      }
+      if (settled.outcome === undefined) throw new Error(`step ${step.key} was taken over by another attempt`)
+      return settled.outcome as Outcome
+    } catch (error) {
+      if (isDataError(error)) {
+        if (refused) return finish(deps, step, refused(messageOf(error)))
+        throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
+          cause: error,
+        })
+      }
+      if (isStelloError(error) && error.code === 'STORE_UNAVAILABLE' && !deps.db.pool.ended) {
+        deps.log.warn(`the store does not answer, settling ${step.key} again`, { sessionId: step.sessionId })
+        await delay(SETTLE_RETRY_MS)
+      } else throw error
+    }
+  }
+}
+
+function id({ sessionId, gen, key, lease }: StepId): string {
+  return `${sessionId}/${gen}/${key}/${lease}`
+}

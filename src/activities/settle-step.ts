@@ -1,0 +1,107 @@
+/** Ends a step whose activity ended without an outcome, or that waits for a child: the ledger decides, this proposes. */
+import { StelloError, type ToolErrorCode } from '../agent/errors.ts'
+import type {
+  CallModelInput,
+  CallToolInput,
+  ModelOutcome,
+  Proposal,
+  SettleStepInput,
+  ToolOutcome,
+} from '../session/steps.ts'
+import { fenceStep, proposeOutcome } from '../store/settle.ts'
+import { readTurnByNumber, type TurnRow } from '../store/turns.ts'
+import { currentAttempt, type Attempt } from './attempt.ts'
+import { readCall } from './call-tool.ts'
+import type { Deps } from './deps.ts'
+import { settlement, type CallEnd } from './tool-result.ts'
+
+/** Every generation of the child. */
+const NEWEST = 2 ** 31 - 1
+
+export async function settleStep(deps: Deps, input: SettleStepInput): Promise<ModelOutcome | ToolOutcome> {
+  const attempt = currentAttempt(input.step)
+  return input.of === 'model'
+    ? settleModel(deps, attempt, input.step, input.proposed)
+    : settleCall(deps, attempt, input.step, input.proposed)
+}
+
+/** A model call that ran into its backstop is no answer: the session pauses, and resume asks again. */
+async function settleModel(
+  deps: Deps,
+  { run }: Attempt,
+  step: CallModelInput,
+  proposed: Proposal,
+): Promise<ModelOutcome> {
+  const proposing = { run, key: step.key, kind: 'model', name: 'model' }
+  if (proposed.kind === 'cancelled') {
+    return proposeOutcome<ModelOutcome>(deps.db, proposing, (gen) => ({
+      outcome: { kind: 'cancelled', gen },
+      writes: {},
+    }))
+  }
+  const { outcome } = await fenceStep(deps.db, proposing)
+  if (outcome !== undefined) return outcome as ModelOutcome
+  return {
+    kind: 'failed',
+    pause: {
+      reason: 'model_error',
+      message: 'the model gave no answer, and its worker did not say why',
+      hint: 'look at the worker and at the model’s server, then resume',
+    },
+  }
+}
+
+async function settleCall(deps: Deps, { run }: Attempt, step: CallToolInput, proposed: Proposal): Promise<ToolOutcome> {
+  const { chain } = await readCall(deps, step)
+  const end = await endOf(deps, step, proposed)
+  const proposing = { run, key: step.key, kind: 'tool', name: step.call.name }
+  const outcome = await proposeOutcome<ToolOutcome>(deps.db, proposing, (gen) =>
+    settlement({ input: step, claim: { gen }, chain, durationMs: 0, end }),
+  )
+  deps.notify(step.sessionId)
+  return outcome
+}
+
+async function endOf(deps: Deps, step: CallToolInput, proposed: Proposal): Promise<CallEnd> {
+  switch (proposed.kind) {
+    case 'cancelled':
+      return failed('TOOL_CANCELLED', `"${step.call.name}" was cancelled; if it had begun, it may have taken effect`)
+    case 'timedOut':
+      return failed('TOOL_TIMEOUT', `"${step.call.name}" did not end in time, and its worker did not say why`)
+    case 'childEnded':
+      return answerOf(
+        proposed.childId,
+        await readTurnByNumber(deps.db, proposed.childId, proposed.childGen, proposed.childTurn),
+      )
+    case 'childLost': {
+      const answered = await readTurnByNumber(deps.db, proposed.childId, NEWEST, 1)
+      if (answered?.status === 'ended') return answerOf(proposed.childId, answered)
+      return failed('TOOL_EXECUTION_ERROR', `child session ${proposed.childId} ${proposed.message}`)
+    }
+  }
+}
+
+/** What the model reads of a child: its answer, and a word if it did not end by itself. */
+function answerOf(childId: string, turn: TurnRow | undefined): CallEnd {
+  const text = turn?.text ?? ''
+  switch (turn?.stopReason) {
+    case 'end_turn':
+    case 'completed':
+      return { value: text }
+    case 'max_tool_rounds':
+    case 'max_tokens':
+      return { value: `${text}\n[session ${childId} stopped early: ${turn.stopReason}]` }
+    case 'cancelled':
+    case 'closed':
+    case 'refused':
+    case undefined:
+      return failed(
+        'TOOL_EXECUTION_ERROR',
+        `child session ${childId} ended without an answer (${turn?.stopReason ?? 'closed'}) ${text}`.trim(),
+      )
+  }
+}
+
+function failed(code: ToolErrorCode, message: string): CallEnd {
+  return { error: new StelloError(code, message) }
+}

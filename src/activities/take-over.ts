@@ -1,0 +1,90 @@
+/** Finds what dead workers left and has Temporal schedule it at once, instead of after a heartbeat time-out (durability 4). */
+import { ActivityNotFoundError, WorkflowNotFoundError, type Client } from '@temporalio/client'
+import { ApplicationFailure } from '@temporalio/common'
+import { messageOf } from '../agent/errors.ts'
+import type { Database } from '../store/database.ts'
+import { stealDeadSteps } from '../store/liveness.ts'
+import { findBusySessions, findDeadWorkers, leaveWorker } from '../store/workers.ts'
+
+export const TAKE_OVER_EVERY_MS = 2000
+/** `PENDING_ACTIVITY_STATE_STARTED` of Temporal's API. */
+const STARTED = 2
+
+/** What a worker calls itself in Temporal: for people, and so that its attempts can be told from those of others. */
+export function workerIdentity(host: string, pid: number, bootId: string): string {
+  return `${pid}@${host}#${bootId}`
+}
+
+/** @returns how many attempts of dead workers were ended */
+export async function takeOver(db: Database, client: Client, graceMs?: number): Promise<number> {
+  // First the leases are raised, which fences the dead; the rest only speeds things up.
+  const stolen = await stealDeadSteps(db, graceMs)
+  const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
+  let ended = (await Promise.all(byToken)).filter(Boolean).length
+  for (const { bootId, agent } of await findDeadWorkers(db, graceMs)) {
+    for (const sessionId of await findBusySessions(db, agent)) ended += await endUnclaimed(client, sessionId, bootId)
+    await leaveWorker(db, bootId)
+  }
+  return ended
+}
+
+/** Attempts that Temporal had given to the dead worker, and that died before they reached the ledger. */
+async function endUnclaimed(client: Client, sessionId: string, bootId: string): Promise<number> {
+  const description = await client.workflow
+    .getHandle(sessionId)
+    .describe()
+    .catch((error: unknown) => {
+      if (error instanceof WorkflowNotFoundError) return undefined
+      throw error
+    })
+  const left = (description?.raw.pendingActivities ?? []).filter(
+    (activity) => activity.state === STARTED && activity.lastWorkerIdentity?.endsWith(`#${bootId}`),
+  )
+  const ended = await Promise.all(
+    left.map(({ activityId }) => endAttempt(client, { workflowId: sessionId, activityId: activityId ?? '' })),
+  )
+  return ended.filter(Boolean).length
+}
+
+/** An attempt that is over already is refused by Temporal: nothing is left to do. */
+async function endAttempt(
+  client: Client,
+  which: Uint8Array | { workflowId: string; activityId: string },
+): Promise<boolean> {
+  const failure = ApplicationFailure.create({ message: 'its worker has died', type: 'WORKER_LOST', nextRetryDelay: 1 })
+  try {
+    if (which instanceof Uint8Array) await client.activity.fail(which, failure)
+    else await client.activity.fail(which, failure)
+    return true
+  } catch (error) {
+    if (error instanceof ActivityNotFoundError) return false
+    throw error
+  }
+}
+
+/** Looks at once and then every few seconds. @returns stops it */
+export function keepTakingOver(
+  db: Database,
+  client: Client,
+  log: { info(message: string): void; warn(message: string): void },
+  graceMs?: number,
+): () => Promise<void> {
+  let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void>
+  const look = async (): Promise<void> => {
+    try {
+      const ended = await takeOver(db, client, graceMs)
+      if (ended > 0) log.info(`took over ${ended} steps of dead workers`)
+    } catch (error) {
+      log.warn(`looking for steps of dead workers failed: ${messageOf(error)}`)
+    }
+    if (!stopped) timer = setTimeout(() => (looking = look()), TAKE_OVER_EVERY_MS)
+  }
+  looking = look()
+  return async () => {
+    stopped = true
+    clearTimeout(timer)
+    await looking
+  }
+}

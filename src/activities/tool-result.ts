@@ -1,0 +1,91 @@
+/** The end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
+import type { StelloError, ToolErrorCode } from '../agent/errors.ts'
+import { preview, type Message } from '../agent/message.ts'
+import { normalizeResult, type NormalizedResult } from '../agent/result.ts'
+import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
+import { nextRecord } from '../store/hashes.ts'
+import type { Writes } from '../store/writes.ts'
+import type { Ending } from './run-step.ts'
+
+/** What of a result the model reads, in UTF-16 units; the whole is kept. */
+const RESULT_LIMIT = 50 * 1024
+/** Details for people; more is replaced by a note. */
+const DETAILS_LIMIT = 64 * 1024
+
+export type CallEnd = { value: unknown; endsTurn?: boolean } | { error: StelloError }
+
+export interface CallEnded {
+  input: CallToolInput
+  claim: { gen: number }
+  /** Chain hash of the assistant's record. */
+  chain: string
+  durationMs: number
+  end: CallEnd
+}
+
+export function toResult(ended: CallEnded): Ending<ToolOutcome> {
+  const { outcome, writes } = settlement(ended)
+  return { kind: 'settle', outcome, writes }
+}
+
+/** The same for whoever settles a call without having run it. */
+export function settlement({ input, claim, chain, durationMs, end }: CallEnded): {
+  outcome: CallResult
+  writes: Writes
+} {
+  const code = 'error' in end ? (end.error.code as ToolErrorCode) : undefined
+  const result: NormalizedResult =
+    'error' in end ? { content: errorText(end.error), isError: true } : normalizeResult(end.value)
+  const { content, cut } = limit(result.content, input)
+  const message: Message = {
+    role: 'tool',
+    toolCallId: input.call.id,
+    name: input.call.name,
+    content,
+    ...(result.parts && !cut && { parts: result.parts }),
+    ...(result.isError && { isError: true }),
+  }
+  const record = nextRecord(chain, input.seq, message)
+  const outcome: CallResult = {
+    kind: 'settled',
+    gen: claim.gen,
+    isError: result.isError,
+    ...(code && { code }),
+    preview: preview(result.content),
+    durationMs,
+    ...('endsTurn' in end && end.endsTurn && { endsTurn: true }),
+  }
+  const data = {
+    status: result.isError ? 'ERROR' : 'SUCCESS',
+    callId: input.call.id,
+    name: input.call.name,
+    turn: input.turn,
+    seq: input.seq,
+    durationMs,
+    result: preview(result.display ?? result.content),
+    ...(code && { code }),
+    ...(result.details !== undefined && { details: bounded(result.details) }),
+  }
+  return {
+    outcome,
+    writes: {
+      records: [cut ? { ...record, whole: result.content } : record],
+      events: [{ key: `${input.key}.status`, type: 'tool.status', data }],
+    },
+  }
+}
+
+function errorText(error: StelloError): string {
+  return error.code === 'TOOL_PRECONDITION_FAILED' ? error.message : `${error.code}: ${error.message}`
+}
+
+function limit(content: string, { sessionId, seq }: CallToolInput): { content: string; cut: boolean } {
+  if (content.length <= RESULT_LIMIT) return { content, cut: false }
+  const note = `\n[cut: ${RESULT_LIMIT} of ${content.length} characters; people read the whole by \`stello transcript ${sessionId} --at ${seq}\`]`
+  return { content: preview(content, RESULT_LIMIT) + note, cut: true }
+}
+
+function bounded(details: unknown): unknown {
+  const text = JSON.stringify(details) ?? ''
+  return text.length <= DETAILS_LIMIT ? details : `(${text.length} characters of details left out)`
+}

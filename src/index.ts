@@ -1,0 +1,44 @@
+/** The authoring API of `stello-temporal`: what an agent module needs, and nothing else. */
+export { createStelloAgent } from './agent/agent.ts'
+export type { AgentDefinition, SessionFork, StelloAgent } from './agent/agent.ts'
+export { tool } from './agent/tool.ts'
+export type {
+  CallToolResult,
+  Duration,
+  Effect,
+  Kind,
+  Tool,
+  ToolAnnotations,
+  ToolContext,
+  ToolExtras,
+} from './agent/tool.ts'
+export { toTool } from './agent/to-tool.ts'
+export type { ToolLike } from './agent/to-tool.ts'
+export {
+  createSimpleTool,
+  createTool,
+  defineSimpleTool,
+  defineTool,
+  registerTool,
+  toolFromDefinition,
+  toolRegistry,
+} from './agent/forms.ts'
+export type { InputOf, SimpleTool, ToolDefinition } from './agent/forms.ts'
+export type { Validated, Validation } from './agent/precondition.ts'
+export type { ToolDescription } from './agent/description.ts'
+export { ToolRegistryImpl } from './agent/registry.ts'
+export { buildSessionToolList } from './agent/tool-list.ts'
+export { ForkProfileRegistryImpl } from './agent/profile.ts'
+export type { ForkProfile } from './agent/profile.ts'
+export { SkillRouterImpl } from './agent/skill.ts'
+export type { Skill } from './agent/skill.ts'
+export { loadSkillsFromDirectory } from './skills/load.ts'
+export { buildToolsPrompt, generateToolsPrompt } from './agent/tools-prompt.ts'
+export { extractJSON } from './models/extract-json.ts'
+export { jsonActions } from './models/json-actions.ts'
+export type { JsonActionsOptions, TextModel } from './models/json-actions.ts'
+export { createClaude, openai } from './models/openai.ts'
+export type { CompleteOptions, Completion, JsonSchema, Model, ModelDelta, ModelLike, ToolSpec } from './agent/model.ts'
+export type { ImagePart, Message, Part, Role, TextPart, ToolCall, Usage } from './agent/message.ts'
+export { StelloError, isStelloError } from './agent/errors.ts'
+export type { ErrorCode } from './agent/errors.ts'

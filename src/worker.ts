@@ -1,0 +1,223 @@
+/** The composition root: agent + store + Temporal → a running worker. */
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client, Connection } from '@temporalio/client'
+import { IllegalStateError } from '@temporalio/common'
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+  type WorkflowBundle,
+  type WorkflowBundleOption,
+} from '@temporalio/worker'
+import { createActivities } from './activities/index.ts'
+import { createLiveWriter } from './activities/live-writer.ts'
+import type { Running } from './activities/run-step.ts'
+import { SessionConfigs } from './activities/session-configs.ts'
+import { keepTakingOver, workerIdentity } from './activities/take-over.ts'
+import type { StelloAgent } from './agent/agent.ts'
+import { StelloError, messageOf } from './agent/errors.ts'
+import { sessionTools } from './agent/tool-list.ts'
+import { checkNodeVersion } from './node-version.ts'
+import { registerSearchAttributes } from './client/search-attributes.ts'
+import { checkDatabase, openDatabase } from './store/database.ts'
+import { holdLiveness, newBootId } from './store/liveness.ts'
+import { migrate } from './store/migrations.ts'
+import { createNotifier } from './store/notifier.ts'
+import { saveAgent } from './store/topology.ts'
+import { TranscriptCache } from './store/transcript-cache.ts'
+import { enterWorker, leaveWorker } from './store/workers.ts'
+
+checkNodeVersion()
+
+const GRACE_MS = 10_000
+
+export interface StelloWorkerOptions {
+  agent: StelloAgent
+  /** `postgresql://…` */
+  databaseUrl: string
+  /** `host:port` of Temporal. */
+  temporalAddress: string
+  namespace?: string
+  /** TLS and API key, as `@temporalio/envconfig` gives them. */
+  connection?: { tls?: boolean | object; apiKey?: string; metadata?: Record<string, string> }
+  /** How long running steps may go on after a stop was asked for, milliseconds. Default 10 s. */
+  shutdownGraceMs?: number
+  /** Workflows kept in memory. Default 200; 0 replays every task (tests). */
+  maxCachedWorkflows?: number
+  /** Steps that run at once. Default 100. */
+  maxConcurrentSteps?: number
+  log?: WorkerLog
+}
+
+export interface WorkerLog {
+  info(message: string, meta?: Record<string, unknown>): void
+  warn(message: string, meta?: Record<string, unknown>): void
+}
+
+export interface StelloWorker {
+  /** Resolves when the worker has stopped; rejects when it cannot go on. */
+  readonly stopped: Promise<void>
+  readonly taskQueue: string
+  /** Finishes or hands over what runs. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a worker for an agent: migrates the store, registers search attributes, takes over what dead workers left.
+ *
+ * @throws StelloError DATABASE_UNREACHABLE, SERVER_UNREACHABLE
+ * @example
+ * const worker = await startWorker({ agent, databaseUrl, temporalAddress: '127.0.0.1:7233' })
+ * process.once('SIGTERM', () => worker.stop())
+ * await worker.stopped
+ */
+export async function startWorker(options: StelloWorkerOptions): Promise<StelloWorker> {
+  const { agent, databaseUrl, namespace = 'default', log = console } = options
+  quietRuntime()
+  const closing: (() => Promise<void> | void)[] = []
+  const close = async (): Promise<void> => {
+    for (const step of closing.reverse())
+      await Promise.resolve(step()).catch((error: unknown) => log.warn(messageOf(error)))
+  }
+  try {
+    const db = openDatabase(databaseUrl, { max: 20 })
+    closing.push(() => db.close())
+    await checkDatabase(db)
+    await migrate(db)
+    const bootId = newBootId()
+    const liveness = await holdLiveness(databaseUrl, bootId)
+    closing.push(() => liveness.release())
+    const notifier = createNotifier(db)
+    closing.push(() => notifier.close())
+    const live = createLiveWriter(db, (id) => notifier.notify(id), log)
+    closing.push(() => live.close())
+
+    const connection = await connectNative(options)
+    closing.push(() => connection.close())
+    const clientConnection = await Connection.connect({ address: options.temporalAddress, ...toConnection(options) })
+    closing.push(() => clientConnection.close())
+    const client = new Client({ connection: clientConnection, namespace })
+    await registerSearchAttributes(client, log)
+
+    const running: Running = new Map()
+    const worker = await Worker.create({
+      connection,
+      namespace,
+      taskQueue: agent.name,
+      identity: workerIdentity(hostname(), process.pid, bootId),
+      activities: {
+        ...createActivities({
+          agent,
+          db,
+          client,
+          bootId,
+          live,
+          log,
+          transcripts: new TranscriptCache(),
+          configs: new SessionConfigs(),
+          running,
+          notify: (id) => notifier.notify(id),
+        }),
+      },
+      workflowBundle: await workflowBundle(),
+      ...tuning(options),
+    })
+    for (const warning of agent.warnings) log.warn(warning)
+    await saveAgent(db, agent.name, manifestOf(agent))
+    await enterWorker(db, { bootId, agent: agent.name })
+    closing.push(() => leaveWorker(db, bootId))
+    const stopTakingOver = keepTakingOver(db, client, log)
+    closing.push(stopTakingOver)
+    let graceOver: NodeJS.Timeout | undefined
+    const stopped = worker.run().finally(() => {
+      clearTimeout(graceOver)
+      return close()
+    })
+    stopped.catch(() => undefined)
+    return {
+      stopped,
+      taskQueue: agent.name,
+      async stop() {
+        if (worker.getState() === 'RUNNING') worker.shutdown()
+        // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
+        graceOver ??= setTimeout(
+          () => running.forEach((step) => step.stop.abort('shutdown')),
+          options.shutdownGraceMs ?? GRACE_MS,
+        )
+        await stopped
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Temporal's runtime and bundler report every step otherwise. There is one runtime per process: the first to install wins. */
+function quietRuntime(): void {
+  try {
+    Runtime.install({ logger: new DefaultLogger('WARN') })
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error
+  }
+}
+
+/** Waits a moment for a server that is just starting. */
+async function connectNative(options: StelloWorkerOptions): Promise<NativeConnection> {
+  const address = options.temporalAddress
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await NativeConnection.connect({ address, ...toConnection(options) })
+    } catch (error) {
+      if (attempt < 5) await delay(200 * attempt)
+      else {
+        throw new StelloError('SERVER_UNREACHABLE', `Temporal at ${address} does not answer: ${messageOf(error)}`, {
+          hint: 'start it (`stello server` brings one), or correct TEMPORAL_ADDRESS',
+          cause: error,
+        })
+      }
+    }
+  }
+}
+
+function toConnection({ connection = {} }: StelloWorkerOptions): object {
+  return connection
+}
+
+let bundled: Promise<WorkflowBundle> | undefined
+
+/** The package carries the bundle; a checkout bundles its sources, once per process. */
+async function workflowBundle(): Promise<WorkflowBundleOption> {
+  const prebuilt = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url))
+  if (existsSync(prebuilt)) return { codePath: prebuilt }
+  const workflowsPath = fileURLToPath(new URL('./workflows', import.meta.url))
+  bundled ??= bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') })
+  return bundled
+}
+
+function tuning(options: StelloWorkerOptions): Partial<WorkerOptions> {
+  return {
+    shutdownGraceTime: options.shutdownGraceMs ?? GRACE_MS,
+    maxCachedWorkflows: options.maxCachedWorkflows ?? 200,
+    maxConcurrentActivityTaskExecutions: options.maxConcurrentSteps ?? 100,
+    // A killed worker's sticky queue is given up after this (default 10 s).
+    stickyQueueScheduleToStartTimeout: '1s',
+    // A cancellation arrives with the answer to a heartbeat.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+  }
+}
+
+function manifestOf(agent: StelloAgent): { profiles: string[]; tools: string[]; skills: string[] } {
+  return {
+    profiles: [...agent.profiles.keys()],
+    tools: sessionTools(agent, { tools: 'agent' }).names,
+    skills: [...agent.skills.keys()],
+  }
+}

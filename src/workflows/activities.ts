@@ -1,0 +1,51 @@
+/** Every time-out and retry policy of the project. */
+import { ActivityCancellationType, type ActivityOptions, proxyActivities } from '@temporalio/workflow'
+import type { SessionActivities } from '../session/steps.ts'
+
+/** The longest Temporal outage a running step survives undisturbed; lost workers are found much sooner (by taking over). */
+const HEARTBEAT_MS = 60_000
+/** What a step may need beyond its own time-out: reading, settling. The worker enforces the time-out itself. */
+const BACKSTOP_MS = 30_000
+
+/**
+ * Retries serve infrastructure only, so they have no limit: attempts at the tool or the model are counted in the
+ * ledger. The backstop is not retried: the workflow then asks the ledger to end the step.
+ */
+const retry = {
+  initialInterval: '500 milliseconds',
+  backoffCoefficient: 2,
+  maximumInterval: '30 seconds',
+  nonRetryableErrorTypes: ['TemporalTimeout:StartToClose'],
+} as const satisfies ActivityOptions['retry']
+
+/** A model or tool call of at most `timeoutMs`. WAIT_CANCELLATION_COMPLETED: the worker settles a cancelled step itself. */
+export function stepActivities(timeoutMs: number, summary: string): SessionActivities {
+  return proxyActivities<SessionActivities>({
+    startToCloseTimeout: timeoutMs + HEARTBEAT_MS + BACKSTOP_MS,
+    heartbeatTimeout: HEARTBEAT_MS,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry,
+    summary,
+  })
+}
+
+/** Opening runs a profile's `contextFn`, which the worker bounds; a dead worker is noticed by its heartbeats. */
+export function openingActivities(): SessionActivities {
+  return proxyActivities<SessionActivities>({
+    startToCloseTimeout: '1 day',
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.ABANDON,
+    retry: { ...retry, nonRetryableErrorTypes: [] },
+    summary: 'open session',
+  })
+}
+
+/** Short work with the store. Never cancelled; tried until the store answers. */
+export function storeActivities(summary: string): SessionActivities {
+  return proxyActivities<SessionActivities>({
+    startToCloseTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.ABANDON,
+    retry: { ...retry, nonRetryableErrorTypes: [] },
+    summary,
+  })
+}

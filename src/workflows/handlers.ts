@@ -1,0 +1,161 @@
+/**
+ * Signals, updates and queries → events and views. Handlers validate synchronously, put an event into the mailbox and
+ * return; they never wait. Whatever is wrong with a signal becomes an event; whatever is wrong with an update is an
+ * ApplicationFailure for its caller (any other error would block the workflow task for good).
+ */
+import { ApplicationFailure, setHandler, uuid4 } from '@temporalio/workflow'
+import { preview } from '../agent/message.ts'
+import type { SessionEvent } from '../session/events.ts'
+import { INLINE_TEXT_LIMIT, status, type SessionState } from '../session/state.ts'
+import type { ChildReport } from '../session/steps.ts'
+import {
+  MESSAGE_ID_LIMIT,
+  MESSAGE_TEXT_LIMIT,
+  cancelTurnSignal,
+  cancelTurnUpdate,
+  childReportSignal,
+  closeSignal,
+  closeUpdate,
+  messageSignal,
+  messageUpdate,
+  pauseSignal,
+  pauseUpdate,
+  pendingQuery,
+  resumeSignal,
+  resumeUpdate,
+  stateQuery,
+  statsQuery,
+  type SessionView,
+  type ToolStatsView,
+} from './messages.ts'
+
+/** A text that came by a signal goes on into an activity, whose input the server limits to 2 MiB with all around it. */
+const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
+
+type Message = { messageId: string; text?: string }
+
+export function setHandlers(
+  emit: (event: SessionEvent) => void,
+  state: () => SessionState,
+  waiting: () => number,
+): void {
+  const pause = (message?: unknown): void =>
+    emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) })
+  const resume = (): void => emit({ type: 'resumeRequested' })
+  const cancelTurn = (): void => emit({ type: 'cancelRequested' })
+  const close = (options?: { cascade?: boolean }): void =>
+    emit({ type: 'closeRequested', cascade: options?.cascade === true })
+
+  setHandler(
+    messageSignal,
+    (input: unknown) => {
+      const read = readMessage(input)
+      if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
+      else emit({ type: 'messageReceived', ...read })
+    },
+    {
+      description: 'A user message: a text, or {"messageId": "...", "text": "..."}. The same messageId is taken once.',
+    },
+  )
+  setHandler(
+    messageUpdate,
+    (input: unknown) => {
+      const position = state().queue.length + waiting() + (state().turn ? 1 : 0)
+      const read = readMessage(input)
+      if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
+      emit({ type: 'messageReceived', ...read })
+      return { position }
+    },
+    {
+      description: 'Like the signal; answers with the number of messages before it. Needs a running worker.',
+      validator: (input: unknown) => {
+        const read = readMessage(input)
+        if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
+        if (state().closing) throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
+      },
+    },
+  )
+  setHandler(pauseSignal, pause, { description: 'Nothing new starts until resume. Optional: a reason for people.' })
+  setHandler(pauseUpdate, pause, { description: 'Like the signal.' })
+  setHandler(resumeSignal, resume, { description: 'Goes on after a pause, with the very step that was due.' })
+  setHandler(resumeUpdate, resume, { description: 'Like the signal.' })
+  setHandler(cancelTurnSignal, cancelTurn, { description: 'Stops the turn under way; the session stays open.' })
+  setHandler(cancelTurnUpdate, cancelTurn, { description: 'Like the signal.' })
+  setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
+  setHandler(closeUpdate, close, { description: 'Like the signal.' })
+  setHandler(
+    childReportSignal,
+    (input: unknown) => {
+      const report = readReport(input)
+      if (report) emit({ type: 'childReported', report })
+      else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
+    },
+    { description: 'Sent by a child session that has answered; not for people.' },
+  )
+  setHandler(stateQuery, () => view(state()), { description: 'What the session is doing.' })
+  setHandler(statsQuery, () => ({ totals: state().totals, tools: toolStats(state()) }), {
+    description: 'Counts and durations per tool.',
+  })
+  setHandler(pendingQuery, () => [], { description: 'What waits for a person.' })
+}
+
+/** The message, or what is wrong with it. */
+function readMessage(input: unknown): Message | string {
+  const message = typeof input === 'string' ? { messageId: uuid4(), text: input } : input
+  if (typeof message !== 'object' || message === null) return 'a message is a text or an object with messageId and text'
+  const { messageId, text } = message as Partial<Record<string, unknown>>
+  if (typeof messageId !== 'string' || messageId === '') return 'messageId is missing'
+  if (messageId.length > MESSAGE_ID_LIMIT) return `messageId is longer than ${MESSAGE_ID_LIMIT} characters`
+  if (text === undefined) return { messageId }
+  if (typeof text !== 'string') return 'text is not a string'
+  if (text.trim() === '') return 'the message is empty'
+  if (text.length > MESSAGE_TEXT_LIMIT) return `the message is longer than ${MESSAGE_TEXT_LIMIT} characters`
+  if (text.length > INLINE_TEXT_LIMIT && new TextEncoder().encode(JSON.stringify(text)).length > SIGNAL_BYTES_LIMIT) {
+    return `the message is longer than ${SIGNAL_BYTES_LIMIT} bytes: put its text into the store first, as \`stello send\` does`
+  }
+  return { messageId, text }
+}
+
+function readReport(input: unknown): ChildReport | undefined {
+  if (typeof input !== 'object' || input === null) return undefined
+  const { childId, childGen, childTurn, callKey } = input as Partial<Record<string, unknown>>
+  if (typeof childId !== 'string' || typeof callKey !== 'string' || childId.length + callKey.length > 200)
+    return undefined
+  if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
+  return { childId, callKey, childGen: childGen as number, childTurn: childTurn as number }
+}
+
+function previewOf(input: unknown): string {
+  return preview(typeof input === 'string' ? input : (JSON.stringify(input) ?? typeof input), 200)
+}
+
+function view(state: SessionState): SessionView {
+  const { sessionId, label, pause, turn, queue, turns, seq, totals, lastAnswer, lastStop } = state
+  return {
+    sessionId,
+    label,
+    status: status(state),
+    queued: queue.length,
+    turns,
+    records: seq,
+    totals,
+    lastAnswer,
+    ...(pause && { pause }),
+    ...(lastStop && { lastStop }),
+    ...(turn && {
+      turn: {
+        n: turn.n,
+        round: turn.round,
+        phase: turn.phase,
+        calls: turn.calls.map((call) => ({ name: call.name, preview: call.preview, status: call.status })),
+      },
+    }),
+  }
+}
+
+function toolStats(state: SessionState): ToolStatsView[] {
+  return Object.values(state.stats).map((stats) => ({
+    ...stats,
+    averageDuration: stats.executionCount === 0 ? 0 : stats.totalDuration / stats.executionCount,
+  }))
+}

@@ -1,0 +1,2 @@
+/** What the worker bundles: the one workflow. */
+export { session } from './session.ts'

@@ -1,0 +1,107 @@
+/** How the world talks to a session workflow: its input, what it is found by, signals, updates, queries. The only file of this folder a client imports. */
+import {
+  SearchAttributeType,
+  defineSearchAttributeKey,
+  type QueryDefinition,
+  type SearchAttributePair,
+  type SignalDefinition,
+  type UpdateDefinition,
+} from '@temporalio/common'
+import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
+import { preview } from '../agent/message.ts'
+import type { ToolStats, Totals, NewSession, SessionState, Status } from '../session/state.ts'
+import type { ChildReport, Pause, StopReason } from '../session/steps.ts'
+
+export { rejectionKey } from '../session/queue.ts'
+
+export const SESSION_WORKFLOW = 'session'
+/** Longest message id, in characters. */
+export const MESSAGE_ID_LIMIT = 128
+/** Longest message, in UTF-16 units. */
+export const MESSAGE_TEXT_LIMIT: number = 1024 * 1024
+
+/** A kill inside a workflow task costs this much until another worker may take it. */
+export const WORKFLOW_TASK_TIMEOUT = '2 seconds'
+
+export interface SessionInput {
+  session: NewSession
+  agent: string
+  rootId: string
+  parentId?: string
+  profile?: string
+  /** Whether the Stello search attributes may be used; fixed at the start and inherited. */
+  searchable: boolean
+  /** Set after continue-as-new. */
+  state?: SessionState
+}
+
+/** Without `text` the body is in the store. A bare string is taken as a text. */
+export type MessageInput = string | { messageId: string; text?: string }
+
+export interface SessionView {
+  sessionId: string
+  label: string
+  status: Status
+  pause?: Pause
+  turn?: { n: number; round: number; phase: string; calls: { name: string; preview: string; status: string }[] }
+  queued: number
+  turns: number
+  records: number
+  totals: Totals
+  lastAnswer: string
+  lastStop?: StopReason
+}
+
+export type ToolStatsView = ToolStats & { averageDuration: number }
+
+export const messageSignal: SignalDefinition<[MessageInput]> = defineSignal('message')
+export const pauseSignal: SignalDefinition<[string?]> = defineSignal('pause')
+export const resumeSignal: SignalDefinition = defineSignal('resume')
+export const cancelTurnSignal: SignalDefinition = defineSignal('cancelTurn')
+export const closeSignal: SignalDefinition<[{ cascade?: boolean }?]> = defineSignal('close')
+/** From a child workflow to the one that awaits it. */
+export const childReportSignal: SignalDefinition<[ChildReport]> = defineSignal('childReport')
+
+export const messageUpdate: UpdateDefinition<{ position: number }, [MessageInput]> = defineUpdate('message')
+export const pauseUpdate: UpdateDefinition<void, [string?]> = defineUpdate('pause')
+export const resumeUpdate: UpdateDefinition<void, []> = defineUpdate('resume')
+export const cancelTurnUpdate: UpdateDefinition<void, []> = defineUpdate('cancelTurn')
+export const closeUpdate: UpdateDefinition<void, [{ cascade?: boolean }?]> = defineUpdate('close')
+
+export const stateQuery: QueryDefinition<SessionView> = defineQuery('state')
+export const statsQuery: QueryDefinition<{ totals: Totals; tools: ToolStatsView[] }> = defineQuery('stats')
+export const pendingQuery: QueryDefinition<unknown[]> = defineQuery('pending')
+
+/** Search attribute values are cut to this many characters. */
+const VALUE_LIMIT = 200
+
+const ROOT = defineSearchAttributeKey('StelloRoot', SearchAttributeType.KEYWORD)
+const PARENT = defineSearchAttributeKey('StelloParent', SearchAttributeType.KEYWORD)
+export const STATE: ReturnType<typeof defineSearchAttributeKey<'KEYWORD'>> = defineSearchAttributeKey(
+  'StelloState',
+  SearchAttributeType.KEYWORD,
+)
+const PROFILE = defineSearchAttributeKey('StelloProfile', SearchAttributeType.KEYWORD)
+const LABEL = defineSearchAttributeKey('StelloLabel', SearchAttributeType.KEYWORD)
+
+/** The names the worker registers. */
+export const SEARCH_ATTRIBUTES: readonly string[] = [ROOT, PARENT, STATE, PROFILE, LABEL].map((key) => key.name)
+
+export function attributesOf(input: SessionInput): SearchAttributePair[] {
+  return [
+    { key: ROOT, value: value(input.rootId) },
+    { key: STATE, value: 'active' },
+    { key: LABEL, value: value(input.session.label) },
+    ...(input.parentId === undefined ? [] : [{ key: PARENT, value: value(input.parentId) }]),
+    ...(input.profile === undefined ? [] : [{ key: PROFILE, value: value(input.profile) }]),
+  ]
+}
+
+export function memoOf(input: SessionInput): Record<string, unknown> {
+  const { session, agent, profile, parentId } = input
+  return { title: session.label, agent, ...(profile && { profile }), ...(parentId && { parent: parentId }) }
+}
+
+function value(text: string): string {
+  return preview(text, VALUE_LIMIT)
+}

@@ -1,0 +1,253 @@
+/**
+ * Carries out what `step` wants: command → activity, child workflow or signal → event. Decides nothing about the
+ * session and keeps nothing of its own but what is in flight.
+ */
+import {
+  ActivityFailure,
+  CancellationScope,
+  ChildWorkflowCancellationType,
+  ParentClosePolicy,
+  TimeoutFailure,
+  getExternalWorkflowHandle,
+  isCancellation,
+  startChild,
+  workflowInfo,
+  type ChildWorkflowHandle,
+  type Workflow,
+} from '@temporalio/workflow'
+import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/common'
+import { messageOf } from '../agent/errors.ts'
+import type { Command } from '../session/commands.ts'
+import type { FailedStep, SessionEvent } from '../session/events.ts'
+import type { ModelOutcome, ToolOutcome } from '../session/steps.ts'
+import { openingActivities, stepActivities, storeActivities } from './activities.ts'
+import {
+  SESSION_WORKFLOW,
+  WORKFLOW_TASK_TIMEOUT,
+  cancelTurnSignal,
+  childReportSignal,
+  closeSignal,
+  attributesOf,
+  memoOf,
+  type SessionInput,
+} from './messages.ts'
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>
+
+export interface Performer {
+  perform(command: Command): void
+  /** Nothing that must be over before continue-as-new or the end is in flight. Waiting for a child is not. */
+  quiet(): boolean
+  /** Whether this run will be told when that child ends. */
+  hears(childId: string): boolean
+}
+
+export function createPerformer(
+  input: SessionInput,
+  emit: (event: SessionEvent) => void,
+  model: () => { name: string; timeoutMs: number },
+): Performer {
+  const prevRunId = workflowInfo().continuedFromExecutionRunId
+  const run = prevRunId === undefined ? {} : { prevRunId }
+  const cancellable = new Set<CancellationScope>()
+  const childStarts = new Map<string, Promise<void>>()
+  const heard = new Set<string>()
+  let inFlight = 0
+  let lastAnnouncement: Promise<void> = Promise.resolve()
+
+  async function steps(work: () => Promise<void>): Promise<void> {
+    const scope = new CancellationScope()
+    cancellable.add(scope)
+    try {
+      await scope.run(work)
+    } finally {
+      cancellable.delete(scope)
+    }
+  }
+
+  const perform: { [T in Command['type']]: (command: Of<T>) => Promise<void> } = {
+    async openSession({ input }) {
+      const outcome = await openingActivities().openSession({ ...input, ...run })
+      emit({ type: 'sessionOpened', outcome })
+    },
+
+    async callModel({ input }) {
+      const { turn, round } = input
+      await steps(async () => {
+        try {
+          const { name, timeoutMs } = model()
+          const summary = `${name} · turn ${turn}, round ${round + 1}`
+          const outcome = await stepActivities(timeoutMs, summary).callModel({ ...input, ...run })
+          emit({ type: 'modelEnded', turn, round, outcome })
+        } catch (error) {
+          const how = lostHow(error)
+          if (how) emit({ type: 'modelLost', turn, round, how })
+          else emit(failed({ of: 'model', turn, round }, error))
+        }
+      })
+    },
+
+    async callTool({ input, route, preview, timeoutMs }) {
+      const { turn, round, index } = input
+      await steps(async () => {
+        try {
+          const activities = stepActivities(timeoutMs, `${input.call.name} ${preview}`)
+          const call = route === 'tool' ? activities.callTool : activities.openChild
+          const outcome = await call({ ...input, ...run })
+          emit({ type: 'toolEnded', turn, round, index, outcome })
+        } catch (error) {
+          const how = lostHow(error)
+          if (how) emit({ type: 'toolLost', turn, round, index, how })
+          else emit(failed({ of: 'tool', turn, round, index }, error))
+        }
+      })
+    },
+
+    async settleStep({ input: settle }) {
+      const { turn, round } = settle.step
+      const index = settle.of === 'tool' ? settle.step.index : -1
+      try {
+        const activities = storeActivities(settleSummary(settle))
+        const outcome = await activities.settleStep(withRun(settle, run))
+        if (settle.of === 'model') emit({ type: 'modelEnded', turn, round, outcome: outcome as ModelOutcome })
+        else emit({ type: 'toolEnded', turn, round, index, outcome: outcome as ToolOutcome })
+      } catch (error) {
+        emit(failed(settle.of === 'model' ? { of: 'model', turn, round } : { of: 'tool', turn, round, index }, error))
+      }
+    },
+
+    async announce({ input, tag }) {
+      const before = lastAnnouncement
+      const work = (async () => {
+        await before
+        const what = input.events.map((event) => event.type).join(', ') || tag
+        const outcome = await storeActivities(what).announce({ ...input, ...run })
+        const messageId = input.message?.messageId
+        emit({ type: 'announced', key: input.key, tag, outcome, ...(messageId !== undefined && { messageId }) })
+      })()
+      lastAnnouncement = work
+      await work
+    },
+
+    async startChild({ child, callKey, awaited }) {
+      const { sessionId, config, messageId } = child
+      const childInput: SessionInput = {
+        session: {
+          sessionId,
+          label: config.label,
+          ...(messageId !== undefined && { messageId }),
+          ...(awaited && { awaited: { parentId: workflowInfo().workflowId, callKey } }),
+        },
+        agent: config.agent,
+        rootId: input.rootId,
+        parentId: workflowInfo().workflowId,
+        ...(config.profile !== undefined && { profile: config.profile }),
+        searchable: input.searchable,
+      }
+      heard.add(sessionId)
+      const starting = startSession(childInput)
+      childStarts.set(
+        sessionId,
+        starting.then(
+          () => undefined,
+          () => undefined,
+        ),
+      )
+      try {
+        const started = await starting
+        if (!started) heard.delete(sessionId)
+        else if (awaited) watchChild(started, callKey, sessionId)
+      } catch (error) {
+        emit({ type: 'childVanished', callKey, childId: sessionId, message: `could not start: ${messageOf(error)}` })
+      }
+    },
+
+    async cancelSteps() {
+      for (const scope of cancellable) scope.cancel()
+    },
+
+    async signalChild({ childId, signal }) {
+      await childStarts.get(childId)
+      const handle = getExternalWorkflowHandle(childId)
+      const sent = signal === 'close' ? handle.signal(closeSignal, { cascade: true }) : handle.signal(cancelTurnSignal)
+      await sent.catch(ignoreGone)
+    },
+
+    async reportToParent({ parentId, report }) {
+      await getExternalWorkflowHandle(parentId).signal(childReportSignal, report).catch(ignoreGone)
+    },
+  }
+
+  function watchChild(child: ChildWorkflowHandle<Workflow>, callKey: string, childId: string): void {
+    const vanished = (message: string): void => emit({ type: 'childVanished', callKey, childId, message })
+    child.result().then(
+      () => vanished('ended without an answer'),
+      (error: unknown) => vanished(`ended abnormally: ${messageOf(causeOf(error))}`),
+    )
+  }
+
+  return {
+    perform(command) {
+      inFlight++
+      const done = (perform[command.type] as (command: Command) => Promise<void>)(command)
+      void done.finally(() => inFlight--)
+    },
+    quiet: () => inFlight === 0,
+    hears: (childId) => heard.has(childId),
+  }
+}
+
+/** Starts a child that outlives its parent; one that runs already is adopted: the store has checked its origin. */
+async function startSession(input: SessionInput): Promise<ChildWorkflowHandle<Workflow> | undefined> {
+  try {
+    return await startChild(SESSION_WORKFLOW, {
+      workflowId: input.session.sessionId,
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      cancellationType: ChildWorkflowCancellationType.ABANDON,
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: input.session.label,
+      memo: memoOf(input),
+      ...(input.searchable && { typedSearchAttributes: attributesOf(input) }),
+    })
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return undefined
+    throw error
+  }
+}
+
+const PROPOSED = {
+  cancelled: 'cancelled',
+  timedOut: 'timed out',
+  childEnded: 'the child has answered',
+  childLost: 'the child is gone',
+} as const
+
+function settleSummary({ of, step, proposed }: Of<'settleStep'>['input']): string {
+  return `${of === 'model' ? 'model' : step.call.name}: ${PROPOSED[proposed.kind]}`
+}
+
+function withRun(settle: Of<'settleStep'>['input'], run: { prevRunId?: string }): Of<'settleStep'>['input'] {
+  if (settle.of === 'model') return { ...settle, step: { ...settle.step, ...run } }
+  return { ...settle, step: { ...settle.step, ...run } }
+}
+
+/** An activity that was cancelled (also when its dead worker was taken over meanwhile) or ran into its backstop. */
+function lostHow(error: unknown): 'cancelled' | 'timedOut' | undefined {
+  if (isCancellation(error)) return 'cancelled'
+  if (!(error instanceof ActivityFailure)) return undefined
+  if (error.retryState === 'CANCEL_REQUESTED') return 'cancelled'
+  return error.cause instanceof TimeoutFailure ? 'timedOut' : undefined
+}
+
+function failed(step: FailedStep, error: unknown): SessionEvent {
+  return { type: 'stepFailed', step, message: messageOf(causeOf(error)) }
+}
+
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? causeOf(error.cause) : error
+}
+
+/** The other side is closed or gone: nobody is left to be told. */
+function ignoreGone(): void {}

@@ -1,0 +1,64 @@
+/**
+ * The session workflow: a mailbox, the pure `step`, and a performer. All waiting is one `condition` on the mailbox, so
+ * that a session may wait for weeks without a timer or an event.
+ */
+import {
+  CancellationScope,
+  allHandlersFinished,
+  condition,
+  makeContinueAsNewFunc,
+  workflowInfo,
+} from '@temporalio/workflow'
+import type { SessionEvent } from '../session/events.ts'
+import { awaitedChildren } from '../session/calls.ts'
+import { initialState, type SessionState } from '../session/state.ts'
+import { step } from '../session/step.ts'
+import { setHandlers } from './handlers.ts'
+import { memoOf, type SessionInput } from './messages.ts'
+import { createPerformer, type Performer } from './perform.ts'
+import { createShown } from './shown.ts'
+import { watchChildren } from './watch-children.ts'
+
+export async function session(input: SessionInput): Promise<void> {
+  let state: SessionState = input.state ?? initialState(input.session)
+  const mailbox: SessionEvent[] = []
+  const emit = (event: SessionEvent): void => void mailbox.push(event)
+  setHandlers(
+    emit,
+    () => state,
+    () => mailbox.filter((event) => event.type === 'messageReceived').length,
+  )
+  // "Request Cancellation" in the UI means: close. Cancelled in the middle, the session's row would stay open for good.
+  CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))
+  await CancellationScope.nonCancellable(live)
+
+  async function live(): Promise<void> {
+    const shown = createShown(input)
+    const performer = createPerformer(input, emit, () => state.model)
+    emit({ type: 'runStarted' })
+    void watchChildren(() => awaitedChildren(state).filter(({ childId }) => !performer.hears(childId)), emit)
+    for (;;) {
+      drain(performer)
+      shown.show(state)
+      const quiet = mailbox.length === 0 && performer.quiet() && allHandlersFinished()
+      if (quiet && state.closed) return
+      if (quiet && state.resting) await continueAsNew(state)
+      await condition(() => mailbox.length > 0 || (performer.quiet() && (state.closed || state.resting === true)))
+    }
+  }
+
+  function drain(performer: Performer): void {
+    if (workflowInfo().continueAsNewSuggested) state = { ...state, resting: true }
+    for (let event = mailbox.shift(); event; event = mailbox.shift()) {
+      const [next, commands] = step(state, event)
+      state = next
+      for (const command of commands) performer.perform(command)
+    }
+  }
+
+  /** Carries the whole state; memo and search attributes are kept, the summary is lost by Temporal. */
+  async function continueAsNew({ resting: _resting, ...carried }: SessionState): Promise<never> {
+    const again = makeContinueAsNewFunc<typeof session>({ memo: memoOf(input) })
+    return again({ ...input, state: carried })
+  }
+}

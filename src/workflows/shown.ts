@@ -1,0 +1,98 @@
+/** What the Temporal UI shows of a session: memo, search attributes, current details. */
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
+import { preview } from '../agent/message.ts'
+import { status, type Call, type SessionState, type Status } from '../session/state.ts'
+import { STATE, type SessionInput } from './messages.ts'
+
+/** The details travel in a link of the UI: about 4 KB at most. */
+const CALLS_SHOWN = 12
+
+export interface Shown {
+  show(state: SessionState): void
+}
+
+/** An upsert is a history event: the state is written only when it becomes, or stops being, one that people look for. */
+export function createShown(input: SessionInput): Shown {
+  let written = input.state ? searched(status(input.state)) : 'active'
+  return {
+    show(state) {
+      setCurrentDetails(details(state, input))
+      const now = searched(status(state))
+      if (!input.searchable || now === written) return
+      written = now
+      upsertSearchAttributes([{ key: STATE, value: now }])
+    },
+  }
+}
+
+function searched(state: Status): string {
+  return state === 'idle' || state === 'running' ? 'active' : state
+}
+
+/** The UI takes no more. */
+const DETAILS_LIMIT = 4000
+
+const ICONS: Record<Status, string> = { idle: '⚪', running: '🟢', waiting: '🟡', paused: '⏸️', closed: '⬛' }
+
+/** Plain Markdown without tables: the UI renders no others. */
+function details(state: SessionState, input: SessionInput): string {
+  const now = status(state)
+  const { totals } = state
+  const info = workflowInfo()
+  const text = [
+    `# ${ICONS[now]} ${state.label} · ${now}`,
+    ...pauseLines(state),
+    ...(state.turn ? turnLines(state) : []),
+    ...(state.lastAnswer ? ['## Last answer', quote(preview(state.lastAnswer, 600))] : []),
+    ...(state.forks.length > 0 ? ['## Forks', ...state.forks.map(forkLine)] : []),
+    '## Counts',
+    `- ${totals.turns} turns, ${totals.modelCalls} model calls, ${totals.toolCalls} tool calls`,
+    `- ${totals.inputTokens} tokens in, ${totals.outputTokens} out`,
+    `- ${state.seq} records, ${state.queue.length} messages waiting`,
+    `- history: ${info.historyLength} events, ${Math.round(info.historySize / 1024)} KB`,
+    ...(input.parentId ? [`- parent: ${link(input.parentId, input.parentId)}`] : []),
+  ]
+    .map((line) => (line.startsWith('#') ? `\n${line}\n` : line))
+    .join('\n')
+    .trim()
+  return preview(text, DETAILS_LIMIT)
+}
+
+function pauseLines({ pause, sessionId }: SessionState): string[] {
+  if (!pause) return []
+  return [
+    `**Paused (${pause.reason}):** ${pause.message}`,
+    ...(pause.hint ? [`To go on: ${pause.hint}.`] : []),
+    `Resume with \`stello resume ${sessionId}\` or the signal \`resume\`.`,
+  ]
+}
+
+function turnLines({ turn, limits }: SessionState): string[] {
+  if (!turn) return []
+  return [
+    `## Turn ${turn.n}, round ${turn.round + 1} of at most ${limits.maxToolRounds + 1}: ${turn.phase}`,
+    ...turn.calls.slice(0, CALLS_SHOWN).map((call) => `- \`${call.name}\` ${call.status} ${callDetail(call)}`),
+    ...(turn.calls.length > CALLS_SHOWN ? [`- … ${turn.calls.length - CALLS_SHOWN} more calls`] : []),
+  ]
+}
+
+function callDetail(call: Call): string {
+  if (call.child) return link(call.child.label, call.child.sessionId)
+  return call.preview ? `\`${call.preview.replaceAll('`', "'")}\`` : ''
+}
+
+function forkLine(fork: { id: string; label: string }): string {
+  return `- ${link(fork.label, fork.id)}`
+}
+
+/** The UI replaces {namespace} itself. */
+function link(text: string, sessionId: string): string {
+  return `[${text.replaceAll(/[[\]]/g, '')}](/namespaces/{namespace}/workflows/${sessionId})`
+}
+
+function quote(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `> ${line}`)
+    .join('\n')
+}
