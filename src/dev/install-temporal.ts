@@ -1,0 +1,112 @@
+/**
+ * Gets a `temporal` program into the user's cache folder: by download, or built by Go.
+ *
+ * The program appears under its name only when it is complete. The caller sees to it that one installs at a time.
+ */
+import { execFile, spawn } from 'node:child_process'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { messageOf } from '../agent/errors.ts'
+
+const run = promisify(execFile)
+
+/** The newest version that `go install` can build: later ones have replace directives, which it refuses. */
+export const CLI_VERSION = '1.5.1'
+
+const DOWNLOAD_URL = 'https://temporal.download/cli/archive'
+const ANSWER_LIMIT_MS = 5000
+
+export interface InstallOptions {
+  onProgress: (line: string) => void
+  url?: string | undefined
+}
+
+/** @throws Error when the service does not answer within 5 seconds, or sends no archive that holds the program. */
+export async function downloadTemporal(target: string, options: InstallOptions): Promise<string> {
+  return install(target, async (folder) => {
+    const arch = process.arch === 'x64' ? 'amd64' : process.arch
+    const url = `${options.url ?? DOWNLOAD_URL}/v${CLI_VERSION}?platform=${process.platform}&arch=${arch}`
+    options.onProgress(`downloading Temporal ${CLI_VERSION} from ${url}`)
+    const archive = join(folder, 'temporal.tar.gz')
+    await fetchTo(archive, url, options.onProgress)
+    await run('tar', ['-xzf', archive, '-C', folder, 'temporal'])
+  })
+}
+
+/** @throws Error with Go's last line when the build fails. */
+export async function goInstallTemporal(go: string, target: string, options: InstallOptions): Promise<string> {
+  const module = `github.com/temporalio/cli/cmd/temporal@v${CLI_VERSION}`
+  return install(target, async (folder) => {
+    options.onProgress(`go install ${module}: takes minutes and about 3 GB of Go's caches, once`)
+    const began = Date.now()
+    let [modules, last] = [0, '']
+    const ticker = setInterval(() => {
+      options.onProgress(`go install: ${Math.round((Date.now() - began) / 1000)} s, ${modules} modules downloaded`)
+    }, 10_000)
+    try {
+      // -s leaves the symbol table out: 40 MB less.
+      const goFlags = `${process.env['GOFLAGS'] ?? ''} -ldflags=-s`.trim()
+      const build = spawn(go, ['install', module], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, GOBIN: folder, GOFLAGS: goFlags },
+      })
+      const ended = new Promise<number | null>((resolve, reject) => build.once('close', resolve).once('error', reject))
+      createInterface(build.stderr).on('line', (line) => {
+        if (line.startsWith('go: downloading')) modules += 1
+        last = line
+      })
+      const code = await ended
+      if (code !== 0) throw new Error(`exited with code ${code}: ${last}`)
+    } finally {
+      clearInterval(ticker)
+    }
+  })
+}
+
+/** `produce` puts a program `temporal` into a folder of its own, which is given up however it ends. */
+async function install(target: string, produce: (folder: string) => Promise<void>): Promise<string> {
+  const draft = `${dirname(target)}.new`
+  await rm(draft, { recursive: true, force: true })
+  await mkdir(draft, { recursive: true })
+  try {
+    await produce(draft)
+    await mkdir(dirname(target), { recursive: true })
+    await rename(join(draft, 'temporal'), target)
+    return target
+  } finally {
+    await rm(draft, { recursive: true, force: true })
+  }
+}
+
+async function fetchTo(file: string, url: string, onProgress: (line: string) => void): Promise<void> {
+  const controller = new AbortController()
+  let silent = setTimeout(() => controller.abort(), ANSWER_LIMIT_MS)
+  const output = await open(file, 'w')
+  try {
+    const response = await fetch(url, { signal: controller.signal })
+    if (!response.ok || !response.body) throw new Error(`HTTP ${response.status}`)
+    let [bytes, toldAt] = [0, Date.now()]
+    for await (const chunk of response.body) {
+      clearTimeout(silent)
+      silent = setTimeout(() => controller.abort(), ANSWER_LIMIT_MS)
+      await output.write(chunk)
+      bytes += chunk.length
+      if (Date.now() - toldAt < 2000) continue
+      onProgress(`downloading Temporal: ${Math.round(bytes / 1e6)} MB`)
+      toldAt = Date.now()
+    }
+  } catch (error) {
+    const reason = controller.signal.aborted ? `silent for ${ANSWER_LIMIT_MS / 1000} s` : reasonOf(error)
+    throw new Error(`${url}: ${reason}`, { cause: error })
+  } finally {
+    clearTimeout(silent)
+    await output.close()
+  }
+}
+
+/** fetch says only "fetch failed"; why is in the cause. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error)
+}

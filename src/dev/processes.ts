@@ -1,0 +1,186 @@
+/**
+ * Processes of this machine that outlive us: who they are, whether they still are, how they end.
+ *
+ * A pid alone never identifies a process: pids are used again. Must never signal a process whose start time is not the
+ * recorded one.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** A process, as something that can be recorded in a file and recognised later. */
+export interface ProcessId {
+  pid: number
+  /** Opaque; compared only for equality. */
+  started: string
+}
+
+/** The system user a process runs as. */
+export interface RunAs {
+  name: string
+  uid: number
+  gid: number
+}
+
+/** undefined when no such process lives. A zombie counts as dead: inside containers often nobody reaps it. */
+export function identify(pid: number): ProcessId | undefined {
+  if (!Number.isInteger(pid) || pid <= 0) return undefined
+  try {
+    if (process.platform !== 'linux') {
+      const [state, ...started] = execFileSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)])
+        .toString()
+        .trim()
+        .split(/\s+/)
+      return state?.startsWith('Z') ? undefined : { pid, started: started.join(' ') }
+    }
+    // The second field, the command's name, may itself hold spaces and parentheses.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return state === 'Z' || state === 'X' ? undefined : { pid, started: fields[18] ?? '' }
+  } catch {
+    return undefined
+  }
+}
+
+export function isAlive(process: ProcessId): boolean {
+  return identify(process.pid)?.started === process.started
+}
+
+/** Whether the pid is in use, if only by a zombie: what a plain `kill -0` says. */
+export function isTaken(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** The process we are. */
+export function self(): ProcessId {
+  return identify(process.pid) ?? { pid: process.pid, started: '' }
+}
+
+/** The arguments, each between NULs; outside Linux spaces stand for NULs. Empty when the process is gone. */
+export function commandLine(pid: number): string {
+  try {
+    if (process.platform === 'linux') return `\0${readFileSync(`/proc/${pid}/cmdline`, 'utf8')}`
+    return ` ${execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)])
+      .toString()
+      .trim()} `
+  } catch {
+    return ''
+  }
+}
+
+/** Whether a process was started with these arguments, in a row; a shell that mentions them does not count. */
+export function hasArguments(pid: number, expected: string[]): boolean {
+  const separator = process.platform === 'linux' ? '\0' : ' '
+  return commandLine(pid).includes(['', ...expected, ''].join(separator))
+}
+
+/** Every living process that was started with these arguments, one after another. */
+export function findProcesses(expected: string[]): ProcessId[] {
+  const pids = process.platform === 'linux' ? readdirSync('/proc') : pgrep(expected[0] ?? '')
+  return pids
+    .map(Number)
+    .filter((pid) => pid > 0 && hasArguments(pid, expected))
+    .map(identify)
+    .filter((found) => found !== undefined)
+}
+
+/** Every living process that works in a folder. Known only on Linux; elsewhere none. */
+export function processesIn(folder: string): ProcessId[] {
+  if (process.platform !== 'linux') return []
+  const worksThere = (pid: number): boolean => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`) === folder
+    } catch {
+      return false
+    }
+  }
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && worksThere(pid))
+    .map(identify)
+    .filter((found) => found !== undefined)
+}
+
+function pgrep(text: string): string[] {
+  try {
+    return execFileSync('pgrep', ['-f', '--', text]).toString().split('\n')
+  } catch {
+    return [] // exit code 1: none
+  }
+}
+
+export interface DaemonOptions {
+  /** Its output is appended to this file. */
+  log: string
+  /** Default: whoever we are. */
+  runAs?: RunAs | undefined
+  env?: NodeJS.ProcessEnv
+}
+
+export interface Daemon {
+  id: ProcessId
+  /** Becomes a sentence such as `exited with code 1` once the process is gone; undefined while it lives. */
+  ended: () => string | undefined
+}
+
+/** Starts a process that goes on living when we are killed: own session, own process group, output to a file. */
+export async function startDaemon(command: string, args: string[], options: DaemonOptions): Promise<Daemon> {
+  const log = openSync(options.log, 'a', 0o600)
+  let ended: string | undefined
+  try {
+    const child = spawn(command, args, {
+      // Not ours: it may be a folder the other user cannot enter, and it would be kept from being removed.
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', log, log],
+      env: { ...process.env, ...options.env },
+      ...(options.runAs && { uid: options.runAs.uid, gid: options.runAs.gid }),
+    })
+    child.once('exit', (code, signal) => (ended = signal ? `was ended by ${signal}` : `exited with code ${code}`))
+    await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+    child.unref()
+    const id = identify(child.pid ?? 0) ?? { pid: child.pid ?? 0, started: '' }
+    return { id, ended: () => ended }
+  } finally {
+    closeSync(log)
+  }
+}
+
+/**
+ * Ends a process: asks with `signal`, and after `graceMs` kills its whole group. Resolves when it is gone; does nothing
+ * when it already is.
+ */
+export async function endProcess(target: ProcessId, signal: NodeJS.Signals, graceMs = 10_000): Promise<void> {
+  const kill = (pid: number, sent: NodeJS.Signals): void => {
+    try {
+      if (isAlive(target)) process.kill(pid, sent)
+    } catch {
+      // gone between the look and the signal
+    }
+  }
+  kill(target.pid, signal)
+  if (await until(() => !isAlive(target), graceMs)) return
+  kill(-target.pid, 'SIGKILL')
+  await until(() => !isAlive(target), 10_000)
+}
+
+/** Asks every 25 ms until the answer is truthy, and returns it; after `limitMs` returns what it last heard. */
+export async function until<T>(ask: () => T | Promise<T>, limitMs: number): Promise<T> {
+  const deadline = Date.now() + limitMs
+  for (;;) {
+    const answer = await ask()
+    if (answer || Date.now() >= deadline) return answer
+    await delay(25)
+  }
+}
+
+/** The end of a log, for an error message; empty when there is none. */
+export async function tailOf(log: string): Promise<string> {
+  const text = await readFile(log, 'utf8').catch(() => '')
+  return text.trimEnd().split('\n').slice(-10).join('\n')
+}
