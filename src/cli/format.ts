@@ -1,0 +1,66 @@
+/** Sessions, trees and events as people read them in a terminal. */
+import pc from 'picocolors'
+import type { SessionSummary, SessionTree, StelloEvent } from '../client/index.ts'
+
+const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: pc.red, closed: pc.dim } as const
+
+export function sessionLine(session: SessionSummary): string {
+  const hand = session.inHand.map(({ kind, name, since }) => `${kind === 'model' ? '⋯' : '⚒'} ${name} ${age(since)}`)
+  const pause = session.pause ? pc.red(` ${session.pause.reason}: ${session.pause.message}`) : ''
+  const state = COLOURS[session.state](session.state.padEnd(7))
+  return `${session.id}  ${state} ${session.label}${session.profile ? pc.dim(` (${session.profile})`) : ''} ${pc.dim(hand.join(', '))}${pause}`.trimEnd()
+}
+
+export function treeLines(tree: SessionTree, indent = '', branch = ''): string[] {
+  const below = branch === '' ? indent : indent + (branch === '├─ ' ? '│  ' : '   ')
+  const last = tree.children.length - 1
+  return [
+    `${indent}${branch}${sessionLine(tree)}`,
+    ...tree.children.flatMap((child, i) => treeLines(child, below, i === last ? '└─ ' : '├─ ')),
+  ]
+}
+
+/** One line, or nothing for what only fills the screen. */
+export function eventLine(event: StelloEvent): string | undefined {
+  const { data, sessionId, type } = event
+  const text = describe(type, data)
+  return text === undefined ? undefined : `${pc.dim(sessionId)} ${pc.dim(type.padEnd(18))} ${text}`
+}
+
+function describe(type: string, data: Record<string, unknown>): string | undefined {
+  const of = (key: string): string => oneLine(data[key])
+  switch (type) {
+    case 'model.started':
+    case 'message.delta':
+      return undefined
+    case 'turn.started':
+      return pc.cyan(of('text'))
+    case 'message.completed':
+      return (
+        of('text') || pc.dim(`asks for ${(data['calls'] as { name: string }[]).map((call) => call.name).join(', ')}`)
+      )
+    case 'tool.status':
+      return `${of('name')} ${of('status')} ${of('result') || of('params') || of('arguments')}`
+    case 'tool.update':
+      return `${of('name')} ${of('update')}`
+    case 'session.forked':
+      return `${of('child')} ${of('label')}`
+    case 'session.paused':
+      return pc.red(`${of('reason')}: ${of('message')}`)
+    case 'turn.completed':
+      return of('stopReason')
+    default:
+      return oneLine(data)
+  }
+}
+
+function oneLine(value: unknown): string {
+  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+}
+
+export function age(since: Date): string {
+  const seconds = Math.max(0, Math.round((Date.now() - since.getTime()) / 1000))
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+/**
+ * The `stello` command. Exit code 0 = done, 1 = the thing failed, 2 = wrong usage. Nothing heavy may be imported
+ * statically here or in the files of commands: `--help` and a mistyped command answer at once.
+ */
+import { readFileSync } from 'node:fs'
+import { CommanderError, Command } from 'commander'
+import { checkNodeVersion } from '../node-version.ts'
+import { addRunCommands } from './run-commands.ts'
+import { explain } from './output.ts'
+import { addSessionCommands } from './session-commands.ts'
+
+const USAGE = 2
+
+async function main(argv: string[]): Promise<void> {
+  checkNodeVersion()
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  const program = new Command('stello')
+    .description('Durable agent sessions on Temporal')
+    .version(version)
+    .option('--json', 'one JSON object per line on stdout, everything else on stderr')
+    .showHelpAfterError('(stello --help shows all commands)')
+    .exitOverride()
+  addRunCommands(program)
+  addSessionCommands(program)
+  for (const command of program.commands)
+    command
+      .exitOverride()
+      .option('--json', 'JSON output')
+      .on('option:json', () => program.setOptionValue('json', true))
+  await program.parseAsync(argv)
+}
+
+// `stello list | head -1` closes the pipe early: that is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+try {
+  await main(process.argv)
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE
+  else {
+    process.stderr.write(`${explain(error)}\n`)
+    process.exitCode = 1
+  }
+}
+// An agent module may hold timers and connections of its own: they must not keep an ended command alive.
+process.stdout.write('', () => process.exit())

@@ -1,0 +1,139 @@
+/** The commands that run something: development servers, a worker, and what helps to set them up. */
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import type { StelloAgent } from '../agent/agent.ts'
+import { StelloError } from '../agent/errors.ts'
+import type { DevServers, DevServersOptions } from '../dev/dev-servers.ts'
+import type { StelloWorker, StelloWorkerOptions, WorkerLog } from '../worker.ts'
+import { AGENT_TEMPLATE } from './agent-template.ts'
+import { interrupted } from './interrupted.ts'
+import { createOutput, type Output } from './output.ts'
+
+export function addRunCommands(program: Command): void {
+  const output = (): Output => createOutput(program.opts<{ json?: boolean }>().json === true)
+
+  program
+    .command('dev [agent]')
+    .description('Temporal, PostgreSQL and, with an agent module, a worker, until Ctrl-C')
+    .option('--fresh', 'throw away what was kept in .stello')
+    .option('--durable', 'survive a power cut too, more slowly')
+    .action(async (file: string | undefined, options: DevServersOptions) => {
+      const out = output()
+      const agent = file === undefined ? undefined : await load(file)
+      const stop = interrupted()
+      const servers = await openServers(options, out)
+      let worker: StelloWorker | undefined
+      try {
+        if (agent) {
+          worker = await startWorkerOn(
+            agent,
+            {
+              databaseUrl: servers.postgres.url,
+              temporalAddress: servers.temporal.address,
+              namespace: servers.temporal.namespace,
+            },
+            out,
+          )
+        }
+        ready(out, servers, worker)
+        await Promise.race([stop, ...(worker ? [worker.stopped] : [])])
+        out.note(worker ? 'finishing what runs, then stopping the servers …' : 'stopping the servers …')
+      } finally {
+        await worker?.stop()
+        await servers.stop()
+      }
+    })
+
+  program
+    .command('server')
+    .description('Temporal and PostgreSQL for development, until Ctrl-C')
+    .option('--fresh', 'throw away what was kept in .stello')
+    .option('--durable', 'survive a power cut too, more slowly')
+    .action(async (options: DevServersOptions) => {
+      const out = output()
+      const stop = interrupted()
+      const servers = await openServers(options, out)
+      ready(out, servers)
+      await stop
+      out.note('stopping the servers …')
+      await servers.stop()
+    })
+
+  program
+    .command('worker <agent>')
+    .description('serve an agent module, until Ctrl-C')
+    .action(async (file: string) => {
+      const out = output()
+      const agent = await load(file)
+      const { findServers } = await import('../client/connect.ts')
+      const { temporalAddress, databaseUrl, namespace, connection } = await findServers()
+      const worker = await startWorkerOn(agent, { temporalAddress, databaseUrl, namespace, connection }, out)
+      out.result(
+        { ready: true, agent: agent.name, temporal: temporalAddress },
+        `worker for "${agent.name}" on ${temporalAddress}`,
+      )
+      await Promise.race([interrupted(), worker.stopped])
+      out.note('finishing what runs …')
+      await worker.stop()
+    })
+
+  program
+    .command('init <file>')
+    .description('write a small agent module to begin with')
+    .action(async (file: string) => {
+      if (existsSync(file))
+        throw new StelloError('INVALID_ARGUMENT', `${file} exists already`, { hint: 'name another file' })
+      await writeFile(file, AGENT_TEMPLATE, { flag: 'wx' })
+      output().result({ file }, `wrote ${file}; now: stello dev ${file}`)
+    })
+
+  program
+    .command('doctor')
+    .description('what is there, what is missing, what to do')
+    .action(async () => {
+      const out = output()
+      const { diagnose } = await import('../dev/doctor.ts')
+      const { databaseSchema } = await import('../client/connect.ts')
+      const findings = await diagnose(undefined, { schemaVersion: databaseSchema })
+      for (const finding of findings) {
+        const hint = finding.hint === undefined ? '' : `\n    ${finding.hint}`
+        out.result(finding, `${finding.ok ? '✓' : '✗'} ${finding.name}: ${finding.detail}${hint}`)
+      }
+      if (findings.some((finding) => !finding.ok)) process.exitCode = 1
+    })
+}
+
+type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'>
+
+async function load(file: string): Promise<StelloAgent> {
+  const { loadAgent } = await import('./load-agent.ts')
+  return loadAgent(file)
+}
+
+async function openServers(options: DevServersOptions, out: Output): Promise<DevServers> {
+  const { openDevServers } = await import('../dev/dev-servers.ts')
+  return openDevServers({ ...options, onProgress: out.note })
+}
+
+async function startWorkerOn(agent: StelloAgent, target: WorkerTarget, out: Output): Promise<StelloWorker> {
+  const { startWorker } = await import('../worker.ts')
+  const log: WorkerLog = { info: (message) => out.note(message), warn: (message) => out.note(`warning: ${message}`) }
+  return startWorker({ agent, ...target, log })
+}
+
+function ready(out: Output, { temporal, postgres, home }: DevServers, worker?: StelloWorker): void {
+  const shown = postgres.url.replace(/:[^:@/]*@/, ':…@')
+  out.result(
+    { ready: true, temporal, home, agent: worker?.taskQueue },
+    [
+      `Temporal    ${temporal.address} (${temporal.source})`,
+      `Temporal UI ${temporal.uiUrl ?? 'unknown'}`,
+      `PostgreSQL  ${shown}`,
+      ...(worker
+        ? [`worker      serves "${worker.taskQueue}": stello start ${worker.taskQueue} --message "…" --wait`]
+        : []),
+      'Ctrl-C stops; the next start in this folder goes on where this one ended.',
+    ].join('\n'),
+  )
+}

@@ -1,0 +1,189 @@
+/** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import type { SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
+import { eventLine, sessionLine, treeLines } from './format.ts'
+import { untilInterrupted } from './interrupted.ts'
+import { createOutput, type Output } from './output.ts'
+
+interface Context {
+  stello: StelloClient
+  out: Output
+}
+
+type Options = Record<string, unknown>
+
+export function addSessionCommands(program: Command): void {
+  const on =
+    <Args extends unknown[]>(work: (context: Context, ...args: Args) => Promise<void>) =>
+    async (...args: unknown[]): Promise<void> => {
+      const out = createOutput(program.opts<{ json?: boolean }>().json === true)
+      const { connectStello } = await import('../client/connect.ts')
+      const stello = await connectStello()
+      try {
+        await work({ stello, out }, ...(args as Args))
+      } finally {
+        await stello.close()
+      }
+    }
+
+  program
+    .command('start <agent-name>')
+    .description('create a session of an agent that a worker serves')
+    .option('--label <label>', 'display name')
+    .option('--profile <name>', 'fork profile the session begins with')
+    .option('--system-prompt <text>', "instead of the agent's")
+    .option('--id <session-id>', 'instead of a new one')
+    .option('--message <text>', 'first message')
+    .option('--wait', 'wait for the answer to the first message')
+    .action(
+      on(async ({ stello, out }, agent: string, options: Options) => {
+        const { id, message, wait, ...rest } = options as { id?: string; message?: string; wait?: boolean }
+        const session = await stello.createSession({ agent, ...rest, ...(id !== undefined && { sessionId: id }) })
+        if (message === undefined) return out.result({ sessionId: session.id }, session.id)
+        out.note(`session ${session.id}`)
+        await answer(out, session, await session.send(message), wait === true)
+      }),
+    )
+
+  program
+    .command('send <session-id> <text>')
+    .description('send a message')
+    .option('--message-id <id>', 'the same id is taken once')
+    .option('--wait', 'wait for the answer and print it')
+    .action(
+      on(async ({ stello, out }, id: string, text: string, options: { messageId?: string; wait?: boolean }) => {
+        const session = stello.session(id)
+        await answer(out, session, await session.send(text, options), options.wait === true)
+      }),
+    )
+
+  program
+    .command('watch <session-id>')
+    .description('print events as they come, until Ctrl-C')
+    .option('--tree', 'children too')
+    .option('--from <cursor>', "an offset, the cursor of an event, or 'now'", cursor)
+    .action(
+      on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: number | string }) => {
+        for await (const event of stello.session(id).watch({ ...options, signal: untilInterrupted() })) {
+          const line = eventLine(event)
+          if (out.json || line !== undefined) out.result(event, line ?? '')
+        }
+      }),
+    )
+
+  program
+    .command('tree <session-id>')
+    .description('the session and its forks')
+    .action(
+      on(async ({ stello, out }, id: string) => {
+        const tree = await stello.session(id).tree()
+        out.result(tree, treeLines(tree).join('\n'))
+      }),
+    )
+
+  program
+    .command('transcript <session-id>')
+    .description('the conversation as the model knows it')
+    .option('--at <seq>', 'one record in full length', number)
+    .action(
+      on(async ({ stello, out }, id: string, { at }: { at?: number }) => {
+        const session = stello.session(id)
+        const messages = at === undefined ? await session.transcript() : [(await session.record(at)).message]
+        for (const message of messages) {
+          const calls = (message.toolCalls ?? []).map((call) => `\n  → ${call.name} ${call.arguments}`).join('')
+          out.result(message, `[${message.role}${message.name ? ` ${message.name}` : ''}] ${message.content}${calls}`)
+        }
+      }),
+    )
+
+  program
+    .command('list')
+    .description('all sessions, newest first')
+    .option('--agent <name>')
+    .addOption(new Option('--state <state>').choices(['idle', 'running', 'waiting', 'paused', 'closed']))
+    .option('--limit <n>', 'at most this many', number, 50)
+    .action(
+      on(async ({ stello, out }, options: Parameters<StelloClient['list']>[0]) => {
+        for (const session of await stello.list(options)) out.result(session, sessionLine(session))
+      }),
+    )
+
+  program
+    .command('stats <session-id>')
+    .description('counts, tokens, and durations per tool (needs a running worker)')
+    .action(
+      on(async ({ stello, out }, id: string) => {
+        const stats = await stello.session(id).stats()
+        const { turns, modelCalls, toolCalls, inputTokens, outputTokens } = stats.totals
+        const tools = stats.tools.map(
+          (tool) =>
+            `${tool.toolName}: ${tool.executionCount} calls, ${tool.failureCount} failed, ${Math.round(tool.averageDuration)} ms on average`,
+        )
+        const totals = `${turns} turns, ${modelCalls} model calls, ${toolCalls} tool calls, ${inputTokens} tokens in, ${outputTokens} out`
+        out.result(stats, [totals, ...tools].join('\n'))
+      }),
+    )
+
+  const signal = (
+    name: string,
+    description: string,
+    send: (session: SessionHandle, options: Options) => Promise<void>,
+  ): Command =>
+    program
+      .command(`${name} <session-id>`)
+      .description(description)
+      .action(
+        on(async ({ stello, out }, id: string, options: Options) => {
+          await send(stello.session(id), options)
+          out.result({ sessionId: id, sent: name }, `${name} sent to ${id}`)
+        }),
+      )
+  signal('pause', 'nothing new starts until resume', (session, { reason }) =>
+    session.pause(reason as string | undefined),
+  ).option('--reason <text>', 'shown to people')
+  signal('resume', 'go on after a pause, with the very step that was due', (session) => session.resume())
+  signal('cancel', 'stop the turn under way; the session stays open', (session) => session.cancelTurn())
+  signal('close', 'end the session', (session, options) => session.close(options)).option(
+    '--cascade',
+    'end its forks too',
+  )
+
+  program
+    .command('fork <session-id>')
+    .description('a child session from what has been said so far')
+    .requiredOption('--label <label>', 'display name')
+    .option('--profile <name>', 'fork profile')
+    .addOption(new Option('--context <context>').choices(['none', 'inherit']))
+    .option('--prompt <text>', 'first message of the child, said by the assistant')
+    .action(
+      on(async ({ stello, out }, id: string, options: Parameters<SessionHandle['fork']>[0]) => {
+        const child = await stello.session(id).fork(options)
+        out.result({ sessionId: child.id, parentId: id }, child.id)
+      }),
+    )
+}
+
+async function answer(out: Output, session: SessionHandle, turn: TurnHandle, wait: boolean): Promise<void> {
+  const sent = { sessionId: session.id, messageId: turn.messageId }
+  if (!wait) return out.result(sent, `sent as ${turn.messageId}`)
+  const signal = untilInterrupted()
+  const result = await turn.result({ onPause: 'throw', signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
+  if (!result) {
+    process.exitCode = 1
+    return out.note(`no longer waiting; the turn goes on, and \`stello transcript ${session.id}\` shows its answer`)
+  }
+  out.result({ ...sent, ...result }, result.text)
+  if (result.stopReason !== 'end_turn' && result.stopReason !== 'completed') out.note(`(${result.stopReason})`)
+}
+
+function number(value: string): number {
+  const parsed = Number(value)
+  if (Number.isInteger(parsed) && parsed >= 0) return parsed
+  throw new InvalidArgumentError('It must be a whole number.')
+}
+
+function cursor(value: string): number | string {
+  return /^\d+$/.test(value) ? Number(value) : value
+}

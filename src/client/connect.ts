@@ -1,0 +1,123 @@
+/** Finds the servers and opens a client on them. */
+import { Client, Connection } from '@temporalio/client'
+import { loadClientConnectConfig } from '@temporalio/envconfig'
+import { StelloError, messageOf } from '../agent/errors.ts'
+import { loadDevInfo, resolveHome } from '../dev/dev-info.ts'
+import { checkDatabase, openDatabase } from '../store/database.ts'
+import { createListener } from '../store/listener.ts'
+import { migrate, schemaVersion } from '../store/migrations.ts'
+import { searchable } from './search-attributes.ts'
+import { createStelloClient, type StelloClient } from './stello-client.ts'
+
+export interface ConnectOptions {
+  /** `host:port`. Default: `TEMPORAL_ADDRESS` and the other variables of Temporal, else the development servers. */
+  temporalAddress?: string
+  namespace?: string
+  /** Default: `STELLO_DATABASE_URL`, else the development servers. */
+  databaseUrl?: string
+  /** Folder of the development servers. Default: `STELLO_HOME`, else `.stello`. */
+  home?: string
+}
+
+export interface Servers {
+  temporalAddress: string
+  namespace: string
+  databaseUrl: string
+  uiUrl?: string
+  /** TLS, API key and so on, as Temporal's environment configuration gives them. */
+  connection: object
+}
+
+/**
+ * Where the servers are: what is given, else the environment, else what `.stello/dev.json` says.
+ *
+ * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when nothing says
+ */
+export async function findServers(options: ConnectOptions = {}): Promise<Servers> {
+  const { connectionOptions, namespace } = loadClientConnectConfig()
+  const { address: configured, ...connection } = connectionOptions
+  const fromEnvironment = process.env['TEMPORAL_ADDRESS'] ?? configured
+  const dev = await loadDevInfo(await resolveHome(options.home))
+  const temporalAddress = options.temporalAddress ?? fromEnvironment ?? dev?.temporal.address
+  const databaseUrl = options.databaseUrl ?? process.env['STELLO_DATABASE_URL'] ?? dev?.postgres.url
+  const hint = 'start the development servers (`stello server` or `stello dev`) in this folder, or set the variable'
+  if (!temporalAddress)
+    throw new StelloError(
+      'SERVER_UNREACHABLE',
+      'no Temporal server: TEMPORAL_ADDRESS is not set and there is no .stello/dev.json here',
+      { hint },
+    )
+  if (!databaseUrl)
+    throw new StelloError(
+      'DATABASE_UNREACHABLE',
+      'no database: STELLO_DATABASE_URL is not set and there is no .stello/dev.json here',
+      { hint },
+    )
+  const uiUrl = dev?.temporal.address === temporalAddress ? dev.temporal.uiUrl : undefined
+  return {
+    temporalAddress,
+    namespace: options.namespace ?? namespace ?? 'default',
+    databaseUrl,
+    connection,
+    ...(uiUrl !== undefined && { uiUrl }),
+  }
+}
+
+/**
+ * Opens a client. It finds the servers itself (see `findServers`).
+ *
+ * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE
+ * @example
+ * const stello = await connectStello()
+ * const session = await stello.createSession({ agent: 'research', label: 'tea' })
+ * const turn = await session.send('What is in the documents?')
+ * console.log((await turn.result()).text)
+ * await stello.close()
+ */
+export async function connectStello(options: ConnectOptions = {}): Promise<StelloClient> {
+  const servers = await findServers(options)
+  const db = openDatabase(servers.databaseUrl)
+  try {
+    await checkDatabase(db)
+    if ((await schemaVersion(db)) === undefined) await migrate(db)
+    const connection = await connect(servers)
+    const client = new Client({ connection, namespace: servers.namespace })
+    return createStelloClient({
+      client,
+      db,
+      listener: createListener(servers.databaseUrl),
+      searchable: await searchable(client),
+      ...(servers.uiUrl !== undefined && { uiUrl: servers.uiUrl }),
+      namespace: servers.namespace,
+    })
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}
+
+/**
+ * Name of the newest migration of a database, which it does not change.
+ *
+ * @throws StelloError DATABASE_UNREACHABLE
+ */
+export async function databaseSchema(databaseUrl: string): Promise<string> {
+  const db = openDatabase(databaseUrl)
+  try {
+    await checkDatabase(db)
+    return (await schemaVersion(db)) ?? 'none yet: the first worker or session creates it'
+  } finally {
+    await db.close()
+  }
+}
+
+async function connect({ temporalAddress, connection }: Servers): Promise<Connection> {
+  try {
+    return await Connection.connect({ address: temporalAddress, connectTimeout: '5s', ...connection })
+  } catch (error) {
+    throw new StelloError('SERVER_UNREACHABLE', `Temporal at ${temporalAddress} does not answer: ${messageOf(error)}`, {
+      hint: 'start it (`stello server` brings one), or correct TEMPORAL_ADDRESS',
+      cause: error,
+    })
+  }
+}

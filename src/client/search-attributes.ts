@@ -1,0 +1,41 @@
+/** The search attributes of sessions in Temporal: which are there, and how they get there. Refused: sessions run without. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Client } from '@temporalio/client'
+import { messageOf } from '../agent/errors.ts'
+import { SEARCH_ATTRIBUTES } from '../workflows/messages.ts'
+
+/** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
+const KEYWORD = 2
+const USABLE_WITHIN_MS = 10_000
+
+/** @throws what the server says when it refuses the question */
+export async function missingSearchAttributes(client: Client): Promise<string[]> {
+  const { namespace } = client.options
+  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace })
+  return SEARCH_ATTRIBUTES.filter((name) => !(name in (customAttributes ?? {})))
+}
+
+/** Registers what is missing and waits until it can be used. */
+export async function registerSearchAttributes(client: Client, log: { warn(message: string): void }): Promise<void> {
+  try {
+    const missing = await missingSearchAttributes(client)
+    if (missing.length === 0) return
+    const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]))
+    await client.connection.operatorService.addSearchAttributes({
+      namespace: client.options.namespace,
+      searchAttributes,
+    })
+    const end = Date.now() + USABLE_WITHIN_MS
+    while ((await missingSearchAttributes(client)).length > 0 && Date.now() < end) await delay(100)
+  } catch (error) {
+    log.warn(`search attributes cannot be registered, sessions run without: ${messageOf(error)}`)
+  }
+}
+
+/** Whether new sessions may use them: an unregistered one would make the start fail. */
+export async function searchable(client: Client): Promise<boolean> {
+  return missingSearchAttributes(client).then(
+    (missing) => missing.length === 0,
+    () => false,
+  )
+}

@@ -1,0 +1,178 @@
+/** One session, from outside. Input travels as signals, which are durable without any worker; answers come from the store. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { WorkflowNotFoundError } from '@temporalio/client'
+import { StelloError } from '../agent/errors.ts'
+import type { Message } from '../agent/message.ts'
+import type { Branch, ForkRequest } from '../session/config.ts'
+import { putMessage } from '../store/messages.ts'
+import { lastSeq, readInherited, readOwnRecords, readWholeRecord, type StoredRecord } from '../store/records.ts'
+import { listSessions, type SessionSummary } from '../store/topology.ts'
+import {
+  MESSAGE_ID_LIMIT,
+  MESSAGE_TEXT_LIMIT,
+  cancelTurnSignal,
+  closeSignal,
+  messageSignal,
+  pauseSignal,
+  resumeSignal,
+  statsQuery,
+  type ToolStatsView,
+} from '../workflows/messages.ts'
+import { closedPrefix } from './closed-prefix.ts'
+import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
+import { buildTree, type SessionTree } from './tree.ts'
+import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
+import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
+
+/** A fork has its row a moment before its parent's worker starts its workflow. */
+const STARTED_WITHIN_MS = 30_000
+const STARTING_EVERY_MS = 50
+/** Bodies above this many bytes go through the store; the signal carries the id. */
+const SIGNAL_TEXT_BYTES = 4096
+
+export interface SessionStats {
+  totals: { turns: number; modelCalls: number; toolCalls: number; inputTokens: number; outputTokens: number }
+  tools: ToolStatsView[]
+}
+
+export interface SessionHandle {
+  readonly id: string
+  /** Durable when it returns. The same `messageId` names the same turn. */
+  send(text: string, options?: { messageId?: string }): Promise<TurnHandle>
+  /** The turn that answers a message sent earlier, by any process. */
+  turn(messageId: string): TurnHandle
+  watch(options?: WatchOptions): AsyncIterable<StelloEvent>
+  fork(request: ForkRequest): Promise<SessionHandle>
+  pause(reason?: string): Promise<void>
+  resume(): Promise<void>
+  cancelTurn(): Promise<void>
+  close(options?: { cascade?: boolean }): Promise<void>
+  state(): Promise<SessionSummary>
+  /** The whole conversation as the model knows it, inherited part first. */
+  transcript(): Promise<Message[]>
+  /** One own record in full length, also where the model reads a cut result. */
+  record(seq: number): Promise<{ message: Message; at: Date }>
+  tree(): Promise<SessionTree>
+  /** Needs a running worker. */
+  stats(): Promise<SessionStats>
+}
+
+export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle {
+  const { client, db } = deps
+  const workflow = client.workflow.getHandle(id)
+
+  /** A workflow that is not there takes no signals: the row says whether it was closed, never existed, or is just being forked. */
+  const reach = async <T>(work: () => Promise<T>, until = Date.now() + STARTED_WITHIN_MS): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error
+      const row = await mustExist(db, id)
+      if (!row.opened && Date.now() < until) {
+        await delay(STARTING_EVERY_MS)
+        return reach(work, until)
+      }
+      if (row.closedAt)
+        throw new StelloError('SESSION_CLOSED', `session ${id} is closed`, {
+          hint: 'fork it to go on from where it ended',
+        })
+      throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
+        hint: 'was it terminated there? Fork the session to go on from where it ended',
+        cause: error,
+      })
+    }
+  }
+  const own = async (): Promise<StoredRecord[]> => {
+    const { gen } = await mustExist(db, id)
+    return readOwnRecords(db, { sessionId: id, gen, seq: await lastSeq(db, id, gen) })
+  }
+
+  return {
+    id,
+    async send(text, { messageId = randomUUID() } = {}) {
+      checkMessage(text, messageId)
+      await refuseClosed(id)
+      const big = Buffer.byteLength(text) > SIGNAL_TEXT_BYTES
+      if (big) await putMessage(db, id, messageId, text)
+      await reach(() => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))
+      return createTurnHandle(deps, id, messageId)
+    },
+    turn: (messageId) => createTurnHandle(deps, id, messageId),
+    watch: (options) => watchSession(deps, id, options),
+    async fork(request) {
+      const parent = await mustExist(db, id)
+      await checkProfile(db, parent.config.agent, request.profile)
+      if (request.label.trim() === '') throw new StelloError('INVALID_ARGUMENT', 'fork: label is empty')
+      const at: Branch = { sessionId: id, gen: parent.gen, seq: closedPrefix(await own()) }
+      const { agent } = parent.config
+      const child = newSessionId()
+      await startSession(deps, {
+        sessionId: child,
+        rootId: parent.rootId,
+        parentId: id,
+        depth: parent.depth + 1,
+        config: {
+          agent,
+          label: request.label,
+          model: 'agent',
+          tools: 'agent',
+          fork: { request, at },
+          ...(request.profile !== undefined && { profile: request.profile }),
+        },
+      })
+      return createSessionHandle(deps, child)
+    },
+    pause: (reason) => reach(() => workflow.signal(pauseSignal, reason)),
+    resume: () => reach(() => workflow.signal(resumeSignal)),
+    cancelTurn: () => reach(() => workflow.signal(cancelTurnSignal)),
+    close: (options = {}) => reach(() => workflow.signal(closeSignal, options)),
+    async state() {
+      const [summary] = await listSessions(db, { ids: [id] })
+      if (!summary) await mustExist(db, id)
+      return summary as SessionSummary
+    },
+    async transcript() {
+      const records = await own()
+      return [...(await readInherited(db, id)), ...records].map((record) => record.message)
+    },
+    async record(seq) {
+      const { gen } = await mustExist(db, id)
+      const record = await readWholeRecord(db, { sessionId: id, gen, seq })
+      if (!record) throw new StelloError('INVALID_ARGUMENT', `session ${id} has no record ${seq}`)
+      const { whole, message, at } = record
+      return { at, message: whole === undefined ? message : { ...message, content: whole } }
+    },
+    async tree() {
+      const { rootId } = await mustExist(db, id)
+      return buildTree(await listSessions(db, { rootId }), id)
+    },
+    async stats() {
+      await mustExist(db, id)
+      return reach(() => workflow.query(statsQuery))
+    },
+  }
+
+  async function refuseClosed(sessionId: string): Promise<void> {
+    const row = await mustExist(db, sessionId)
+    if (row.closedAt)
+      throw new StelloError('SESSION_CLOSED', `session ${sessionId} is closed`, {
+        hint: 'fork it to go on from where it ended',
+      })
+  }
+}
+
+function checkMessage(text: string, messageId: string): void {
+  const problem =
+    typeof text !== 'string' || text.trim() === ''
+      ? 'the message is empty'
+      : text.length > MESSAGE_TEXT_LIMIT
+        ? `the message has ${text.length} characters, more than ${MESSAGE_TEXT_LIMIT}`
+        : messageId === '' || messageId.length > MESSAGE_ID_LIMIT
+          ? `the message id must have 1 to ${MESSAGE_ID_LIMIT} characters`
+          : undefined
+  if (problem)
+    throw new StelloError('INVALID_MESSAGE', problem, {
+      hint: 'put long material into a file or a tool the agent can read',
+    })
+}

@@ -1,0 +1,81 @@
+/** How a session comes to be, and the checks everything in this folder begins with. */
+import { randomBytes } from 'node:crypto'
+import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
+import { WorkflowIdReusePolicy } from '@temporalio/common'
+import { StelloError } from '../agent/errors.ts'
+import type { Database } from '../store/database.ts'
+import type { Listener } from '../store/listener.ts'
+import { createSession, readAgents, readSession, type SessionRow } from '../store/topology.ts'
+import type { NewSessionRow } from '../store/writes.ts'
+import {
+  SESSION_WORKFLOW,
+  WORKFLOW_TASK_TIMEOUT,
+  attributesOf,
+  memoOf,
+  type SessionInput,
+} from '../workflows/messages.ts'
+
+export interface ClientDeps {
+  client: Client
+  db: Database
+  listener: Listener
+  searchable: boolean
+  namespace: string
+  uiUrl?: string
+}
+
+/** The row first, then the workflow: a crash in between leaves a row that the same call completes. */
+export async function startSession(deps: ClientDeps, session: NewSessionRow): Promise<void> {
+  const { client, db, searchable } = deps
+  const { sessionId, rootId, parentId, config } = session
+  const origin = session.origin ?? `client/${sessionId}`
+  await createSession(db, { ...session, origin })
+  const input: SessionInput = {
+    session: { sessionId, label: config.label },
+    agent: config.agent,
+    rootId,
+    searchable,
+    ...(parentId !== undefined && { parentId }),
+    ...(config.profile !== undefined && { profile: config.profile }),
+  }
+  try {
+    await client.workflow.start(SESSION_WORKFLOW, {
+      workflowId: sessionId,
+      taskQueue: config.agent,
+      args: [input],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+      staticSummary: config.label,
+      memo: memoOf(input),
+      ...(searchable && { typedSearchAttributes: attributesOf(input) }),
+    })
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
+      hint: 'leave the id out to get a new one',
+    })
+  }
+}
+
+export function newSessionId(): string {
+  return `s-${randomBytes(8).toString('hex').slice(0, 12)}`
+}
+
+/** @throws StelloError INVALID_ARGUMENT listing the profiles there are; unknown agents are not judged: no worker may have run yet */
+export async function checkProfile(db: Database, agent: string, profile: string | undefined): Promise<void> {
+  if (profile === undefined) return
+  const served = (await readAgents(db)).find((each) => each.name === agent)
+  if (!served || served.manifest.profiles.includes(profile)) return
+  throw new StelloError('INVALID_ARGUMENT', `agent "${agent}" has no profile "${profile}"`, {
+    hint: `it has: ${served.manifest.profiles.join(', ') || 'none'}`,
+  })
+}
+
+/** @throws StelloError SESSION_NOT_FOUND */
+export async function mustExist(db: Database, sessionId: string): Promise<SessionRow> {
+  const row = await readSession(db, sessionId)
+  if (row) return row
+  throw new StelloError('SESSION_NOT_FOUND', `there is no session "${sessionId}"`, {
+    hint: '`stello list` shows all sessions',
+  })
+}

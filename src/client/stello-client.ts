@@ -1,0 +1,80 @@
+/** The client: creates sessions, finds them, lists them. Talks to workflows by signals, reads from the store. */
+import type { Client } from '@temporalio/client'
+import { StelloError } from '../agent/errors.ts'
+import type { SessionConfig } from '../session/config.ts'
+import { listSessions, readAgents, type SessionFilter, type SessionSummary } from '../store/topology.ts'
+import { createSessionHandle, type SessionHandle } from './session-handle.ts'
+import { checkProfile, newSessionId, startSession, type ClientDeps } from './start-session.ts'
+
+export interface CreateSessionOptions {
+  /** Name of the agent; a worker that serves it may be started later. */
+  agent: string
+  /** Display name. Default: the agent's name. */
+  label?: string
+  /** A fork profile whose model, tools, skills and limits the session gets. */
+  profile?: string
+  systemPrompt?: string
+  allowedTools?: string[]
+  disallowedTools?: string[]
+  permissionMode?: string
+  userId?: string
+  /** Default: a new one. Letters, digits, `.`, `_`, `-`; at most 100. */
+  sessionId?: string
+}
+
+export interface StelloClient {
+  createSession(options: CreateSessionOptions): Promise<SessionHandle>
+  /** A handle without a look whether the session exists; its methods throw SESSION_NOT_FOUND. */
+  session(sessionId: string): SessionHandle
+  list(filter?: SessionFilter): Promise<SessionSummary[]>
+  /** Names of the agents that workers have served. */
+  agents(): Promise<string[]>
+  /** Link to a session's workflow in the Temporal UI, where its address is known. */
+  uiLink(sessionId?: string): string | undefined
+  /** The connection to Temporal, for what this client has no word for. */
+  readonly temporal: Client
+  close(): Promise<void>
+}
+
+export function createStelloClient(deps: ClientDeps): StelloClient {
+  const { client, db, listener } = deps
+  return {
+    temporal: client,
+    session: (sessionId) => createSessionHandle(deps, sessionId),
+    list: (filter) => listSessions(db, filter),
+    agents: async () => (await readAgents(db)).map((agent) => agent.name),
+    uiLink: (sessionId) =>
+      deps.uiUrl &&
+      `${deps.uiUrl}/namespaces/${deps.namespace}/workflows${sessionId === undefined ? '' : `/${sessionId}`}`,
+    async createSession(options) {
+      const sessionId = checkId(options.sessionId ?? newSessionId())
+      const config = toConfig(options)
+      await checkProfile(db, config.agent, config.profile)
+      await startSession(deps, { sessionId, rootId: sessionId, depth: 0, config })
+      return createSessionHandle(deps, sessionId)
+    },
+    async close() {
+      await listener.close()
+      await db.close()
+      await client.connection.close()
+    },
+  }
+}
+
+function toConfig(options: CreateSessionOptions): SessionConfig {
+  const { agent, profile, sessionId: _id, label = agent, ...rest } = options
+  if (typeof agent !== 'string' || agent.trim() === '') {
+    throw new StelloError('INVALID_ARGUMENT', 'createSession: agent is missing', {
+      hint: 'name the agent a worker serves',
+    })
+  }
+  const source = profile === undefined ? 'agent' : (`profile:${profile}` as const)
+  return { agent, label, model: source, tools: source, ...rest, ...(profile !== undefined && { profile }) }
+}
+
+function checkId(id: string): string {
+  if (/^[a-zA-Z0-9._-]{1,100}$/.test(id)) return id
+  throw new StelloError('INVALID_ARGUMENT', `session id "${id}" is not allowed`, {
+    hint: 'use 1 to 100 letters, digits, ".", "_" or "-"',
+  })
+}

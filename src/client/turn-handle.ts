@@ -1,0 +1,110 @@
+/** Waiting for an answer, from any process, also later: the turn is a row. */
+import { WorkflowNotFoundError } from '@temporalio/client'
+import { StelloError } from '../agent/errors.ts'
+import type { Usage } from '../agent/message.ts'
+import type { StopReason } from '../session/steps.ts'
+import { readEvent } from '../store/events.ts'
+import { listSessions } from '../store/topology.ts'
+import { readTurn, readTurnUsage } from '../store/turns.ts'
+import { rejectionKey } from '../workflows/messages.ts'
+import { mustExist, type ClientDeps } from './start-session.ts'
+import { waitForNews } from './wait-for-news.ts'
+
+/** Temporal is asked this often whether the session still lives. */
+const DESCRIBE_EVERY_MS = 10_000
+
+export interface TurnResult {
+  text: string
+  stopReason: StopReason
+  usage: Usage
+  rounds: number
+}
+
+export interface ResultOptions {
+  /** What to do while the session is paused. Default `wait`. */
+  onPause?: 'wait' | 'throw'
+  signal?: AbortSignal
+}
+
+export interface TurnHandle {
+  readonly messageId: string
+  /**
+   * @throws StelloError SESSION_PAUSED (with `onPause: 'throw'`), SESSION_TERMINATED when the workflow was ended from
+   * outside, SESSION_CLOSED or INVALID_MESSAGE when the session did not take the message
+   */
+  result(options?: ResultOptions): Promise<TurnResult>
+}
+
+export function createTurnHandle(deps: ClientDeps, sessionId: string, messageId: string): TurnHandle {
+  return { messageId, result: (options = {}) => waitForResult(deps, sessionId, messageId, options) }
+}
+
+async function waitForResult(
+  deps: ClientDeps,
+  sessionId: string,
+  messageId: string,
+  { onPause = 'wait', signal }: ResultOptions,
+): Promise<TurnResult> {
+  const news = waitForNews(deps.listener, (id) => id === sessionId)
+  let described = Date.now()
+  try {
+    for (;;) {
+      signal?.throwIfAborted()
+      const { gen, closedAt } = await mustExist(deps.db, sessionId)
+      const turn = await readTurn(deps.db, sessionId, messageId, gen)
+      if (turn?.status === 'ended') {
+        const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
+        return { text, stopReason, rounds, usage: await readTurnUsage(deps.db, sessionId, turn) }
+      }
+      if (!turn) await throwIfRejected(deps, sessionId, messageId, gen)
+      if (closedAt)
+        throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
+      if (onPause === 'throw') await throwIfPaused(deps, sessionId)
+      if (Date.now() - described > DESCRIBE_EVERY_MS) {
+        described = Date.now()
+        await throwIfEnded(deps, sessionId)
+      }
+      await news.next(signal)
+    }
+  } finally {
+    news.stop()
+  }
+}
+
+async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId: string, gen: number): Promise<void> {
+  const rejected = await readEvent(db, sessionId, gen, rejectionKey(messageId))
+  if (!rejected) return
+  throw new StelloError(
+    'INVALID_MESSAGE',
+    `session ${sessionId} refused message ${messageId}: ${String(rejected.data['reason'])}`,
+    {
+      hint: 'send it once more with a new message id',
+    },
+  )
+}
+
+async function throwIfPaused({ db }: ClientDeps, sessionId: string): Promise<void> {
+  const [summary] = await listSessions(db, { ids: [sessionId] })
+  if (!summary?.pause) return
+  const { reason, message, hint } = summary.pause
+  throw new StelloError('SESSION_PAUSED', `session ${sessionId} is paused (${reason}): ${message}`, {
+    hint: `${hint ? `${hint}; ` : ''}\`stello resume ${sessionId}\` goes on with the same turn`,
+  })
+}
+
+async function throwIfEnded({ client }: ClientDeps, sessionId: string): Promise<void> {
+  const status = await client.workflow
+    .getHandle(sessionId)
+    .describe()
+    .then(
+      (description) => description.status.name,
+      (error: unknown) => {
+        if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND'
+        throw error
+      },
+    )
+  if (status === 'RUNNING' || status === 'COMPLETED' || status === 'CONTINUED_AS_NEW') return
+  throw new StelloError('SESSION_TERMINATED', `the workflow of session ${sessionId} has ended: ${status}`, {
+    hint: 'fork the session to go on from where it ended',
+  })
+}

@@ -1,0 +1,109 @@
+/** `stello dev` in an empty folder: everything a session needs, and nothing left behind. */
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadDevInfo, type DevInfo } from '../../src/dev/dev-info.ts'
+import { removeDevHome } from '../../src/dev/dev-servers.ts'
+import { isAlive } from '../../src/dev/processes.ts'
+import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
+import { newFolder, start, stello, stelloJson, type Running } from './command.ts'
+
+const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
+
+let cwd = ''
+let model: FakeOpenAI
+let dev: Running | undefined
+
+beforeAll(async () => {
+  cwd = await newFolder()
+  model = await startFakeOpenAI({ script: ({ messages }) => `You said: ${messages.at(-1)?.content}` })
+})
+afterAll(async () => {
+  dev?.kill('SIGKILL')
+  await dev?.ended
+  await removeDevHome(join(cwd, '.stello'))
+  await model.close()
+})
+
+const json = (...args: string[]): Promise<Record<string, unknown>[]> => stelloJson(args, { cwd })
+
+async function startDev(): Promise<Record<string, unknown>> {
+  dev = start(['dev', AGENT, '--json'], { cwd, env: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'any' } })
+  return dev.line()
+}
+
+async function devInfo(): Promise<DevInfo> {
+  const info = await loadDevInfo(join(cwd, '.stello'))
+  if (!info) throw new Error('there is no dev.json')
+  return info
+}
+
+function serversAlive({ temporal, postgres }: DevInfo): boolean[] {
+  return [temporal, postgres].map((server) => server.process !== undefined && isAlive(server.process))
+}
+
+describe('stello dev', () => {
+  it('brings servers and a worker up; commands in the folder find them without any variable', async () => {
+    expect(await startDev()).toMatchObject({
+      ready: true,
+      agent: 'cli-test',
+      home: join(cwd, '.stello'),
+      temporal: { uiUrl: expect.stringMatching(/^http/) },
+    })
+    expect(serversAlive(await devInfo())).toEqual([true, true])
+    expect(await json('start', 'cli-test', '--id', 'first', '--message', 'hello', '--wait')).toMatchObject([
+      { text: 'You said: hello' },
+    ])
+  })
+
+  it('lets doctor end with 0; each finding is one line', async () => {
+    const findings = await json('doctor')
+    expect(findings.map((finding) => finding['name'])).toEqual(
+      expect.arrayContaining(['Node', 'Temporal', 'Search attributes', 'PostgreSQL', 'Schema', 'Disk']),
+    )
+    expect(findings.filter((finding) => finding['ok'] !== true)).toEqual([])
+    const { stdout } = await stello(['doctor'], { cwd })
+    expect(stdout).toMatch(/^✓ Temporal: server /m)
+    expect(stdout).not.toContain(new URL((await devInfo()).postgres.url).password)
+  })
+
+  it('stops worker and servers on Ctrl-C and ends with 0; then commands say that nothing answers', async () => {
+    const info = await devInfo()
+    dev?.kill('SIGINT')
+    expect(await dev?.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('finishing what runs') })
+    expect(serversAlive(info)).toEqual([false, false])
+    const { code, stderr } = await stello(['list'], { cwd })
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/PostgreSQL at .*\n.*stello dev/) })
+  })
+
+  it('started again goes on with the sessions of before', async () => {
+    await startDev()
+    expect(await json('list')).toMatchObject([{ id: 'first', state: 'idle' }])
+    expect(await json('send', 'first', 'again', '--wait')).toMatchObject([{ text: 'You said: again' }])
+    expect(await json('transcript', 'first')).toHaveLength(4)
+  })
+
+  it('refuses --fresh while another process holds the servers, which go on', async () => {
+    const { code, stderr } = await stello(['dev', '--fresh'], { cwd })
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`process ${dev?.pid} uses the servers`),
+    })
+    expect(serversAlive(await devInfo())).toEqual([true, true])
+    dev?.kill('SIGTERM')
+    expect((await dev?.ended)?.code).toBe(0)
+  })
+})
+
+describe('stello server', () => {
+  it('stops what it has begun to start when Ctrl-C comes early', async () => {
+    const folder = await newFolder()
+    const server = start(['server', '--json'], { cwd: folder })
+    await server.printed('starting Temporal')
+    server.kill('SIGINT')
+    expect((await server.ended).code).toBe(0)
+    const info = await loadDevInfo(join(folder, '.stello'))
+    expect(info && serversAlive(info)).toEqual([false, false])
+    await removeDevHome(join(folder, '.stello'))
+  })
+})

@@ -1,0 +1,66 @@
+/** A worker process under test: an agent whose model the test plays, and the environment in which commands find it. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll } from 'vitest'
+import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
+import { useStello } from '../support/session-fixture.ts'
+import { newFolder, start, type Running } from './command.ts'
+
+const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
+
+export interface Served {
+  readonly agent: string
+  readonly env: Record<string, string>
+  readonly model: FakeOpenAI
+  /** Another worker process; resolves when it serves. */
+  startWorker(): Promise<Running>
+}
+
+/** A database, a model and an agent name of its own for the file. */
+export function useServed(): Served {
+  const fixture = useStello()
+  const agent = `cli-${randomBytes(4).toString('hex')}`
+  let opened: { env: Record<string, string>; model: FakeOpenAI } | undefined
+  const use = (): NonNullable<typeof opened> => {
+    if (!opened) throw new Error('the servers can be used only inside tests')
+    return opened
+  }
+
+  beforeAll(async () => {
+    const script = replyBy([
+      [/weather/, { toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }],
+      [{ tool: 'weather' }, 'Take an umbrella.'],
+      [() => true, ({ messages }) => `You said: ${messages.at(-1)?.content}`],
+    ])
+    const model = await startFakeOpenAI({ script, apiKey: 'right' })
+    const { temporalAddress, databaseUrl } = fixture.servers
+    opened = {
+      model,
+      env: {
+        TEMPORAL_ADDRESS: temporalAddress,
+        STELLO_DATABASE_URL: databaseUrl,
+        STELLO_HOME: join(await newFolder(), '.stello'),
+        OPENAI_BASE_URL: model.url,
+        OPENAI_API_KEY: 'right',
+        TEST_AGENT: agent,
+      },
+    }
+  })
+  afterAll(() => opened?.model.close())
+
+  return {
+    agent,
+    get env() {
+      return use().env
+    },
+    get model() {
+      return use().model
+    },
+    async startWorker() {
+      const worker = start(['worker', AGENT, '--json'], { env: use().env })
+      await worker.line()
+      return worker
+    },
+  }
+}

@@ -1,0 +1,84 @@
+/** How a worker process begins and ends. */
+import { describe, expect, it } from 'vitest'
+import { linesOf, stello, stelloJson } from './command.ts'
+import { useServed } from './served.ts'
+
+const served = useServed()
+const json = <T = Record<string, unknown>>(...args: string[]): Promise<T[]> => stelloJson<T>(args, { env: served.env })
+
+async function newSession(): Promise<string> {
+  const [line] = await json<{ sessionId: string }>('start', served.agent)
+  return line?.sessionId ?? ''
+}
+
+describe('a worker', () => {
+  it('prints one line of JSON when it serves, and of itself nothing else', async () => {
+    const worker = await served.startWorker()
+    expect(await worker.line()).toEqual({ ready: true, agent: served.agent, temporal: served.env['TEMPORAL_ADDRESS'] })
+    const id = await newSession()
+    await json('send', id, 'hello', '--wait')
+    worker.kill('SIGINT')
+    const { code, stdout, stderr } = await worker.ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'finishing what runs …\n' })
+    expect(linesOf(stdout)).toHaveLength(1)
+  })
+
+  it('on SIGTERM says that it finishes what runs, and does; another one goes on without repeating it', async () => {
+    const asked = served.model.requests.length
+    const worker = await served.startWorker()
+    const id = await newSession()
+    const { release } = served.model.hold()
+    await json('send', id, 'hello', '--message-id', 'm')
+    await served.model.requested(asked + 1)
+    worker.kill('SIGTERM')
+    await worker.printed('finishing what runs')
+    release()
+    expect((await worker.ended).code).toBe(0)
+
+    const next = await served.startWorker()
+    expect(await json('send', id, 'hello', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: hello' }])
+    expect(served.model.requests.length - asked).toBe(1)
+    next.kill('SIGTERM')
+    expect((await next.ended).code).toBe(0)
+  })
+
+  it('hands over what outlasts the grace time of 10 seconds', async () => {
+    const asked = served.model.requests.length
+    const worker = await served.startWorker()
+    const id = await newSession()
+    const { release } = served.model.hold()
+    await json('send', id, 'hello', '--message-id', 'm')
+    await served.model.requested(asked + 1)
+    const began = performance.now()
+    worker.kill('SIGTERM')
+    expect((await worker.ended).code).toBe(0)
+    expect(performance.now() - began).toBeLessThan(20_000)
+    release()
+
+    const next = await served.startWorker()
+    expect(await json('send', id, 'hello', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: hello' }])
+    expect(served.model.requests.length - asked).toBe(2)
+    next.kill('SIGTERM')
+    expect((await next.ended).code).toBe(0)
+  })
+})
+
+describe('servers that do not answer', () => {
+  it.each([
+    {
+      what: 'Temporal',
+      env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+      says: /Temporal at 127\.0\.0\.1:1 does not answer.*\n.*stello server.*TEMPORAL_ADDRESS/,
+    },
+    {
+      what: 'PostgreSQL',
+      env: { STELLO_DATABASE_URL: 'postgresql://stello:secret@127.0.0.1:1/stello' },
+      says: /PostgreSQL at \S*127\.0\.0\.1:1\S* cannot be used.*\n.*STELLO_DATABASE_URL/,
+    },
+  ])('$what: a command ends with 1, naming it without its password', async ({ env, says }) => {
+    const { code, stdout, stderr } = await stello(['list', '--json'], { env: { ...served.env, ...env } })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(says)
+    expect(stderr).not.toMatch(/secret|\n {4}at /)
+  })
+})
