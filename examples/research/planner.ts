@@ -1,0 +1,97 @@
+/**
+ * The offline stand-in for a model. It is rule-based and does not pretend otherwise: it splits a question into its
+ * words, searches for each, quotes what it found. It exists so that the demo runs the very same client code without a key.
+ */
+import type { Completion, Message, Model, ToolCall } from '../../src/index.ts'
+
+const STOP_WORDS = new Set(
+  'a about all an and are as at be by can do does for from handle handles have how in into is it its of on or out packages that the their them these they this to use used what when where which who why with work you your'.split(
+    ' ',
+  ),
+)
+
+export function planner(): Model {
+  return {
+    name: 'offline-planner',
+    async complete(messages) {
+      const system = messages.find((message) => message.role === 'system')?.content ?? ''
+      const answer = system.startsWith('You read documents') ? read(messages) : lead(messages)
+      return {
+        ...answer,
+        usage: { ...answer.usage, inputTokens: tokens(messages.map((message) => message.content).join('')) },
+      }
+    },
+  }
+}
+
+/** One part per word that carries meaning; at least two, at most four. */
+export function split(question: string): string[] {
+  const words = question.toLowerCase().match(/[\p{L}\p{N}-]+/gu) ?? []
+  const topics = [...new Set(words.filter((word) => word.length > 2 && !STOP_WORDS.has(word)))].slice(0, 4)
+  while (topics.length < 2) topics.push(['documentation', 'example'][topics.length] ?? 'usage')
+  return topics.map((topic) => `What do the documents say about ${topic}?`)
+}
+
+function lead(messages: Message[]): Completion {
+  const last = messages.at(-1)
+  const asked = messages.filter((message) => message.role === 'user')
+  if (last?.role === 'user' && asked.length === 1) {
+    const parts = split(last.content)
+    const tasks = parts.slice(0, -1).map((part) => call('new_task', { label: part, message: part, profile: 'reader' }))
+    return reply('', [...tasks, call('stello_create_session', { label: parts.at(-1), profile: 'reader' })])
+  }
+  if (last?.role === 'user') return reply('', [call('write_report', { content: compose(messages, last.content) })])
+  if (last?.name === 'write_report') return reply('The report is written.')
+  return reply('The parts are read; the findings of the last session are still to come.')
+}
+
+function compose(messages: Message[], lastFindings: string): string {
+  const question = messages.find((message) => message.role === 'user')?.content ?? ''
+  const findings = messages
+    .filter((message) => message.role === 'tool' && message.name === 'new_task')
+    .map((message) => message.content)
+  return [`# ${question}`, ...findings, lastFindings.replace(/^.*?\n\n/s, '')].join('\n\n')
+}
+
+function read(messages: Message[]): Completion {
+  const last = messages.at(-1)
+  const part = messages.findLast((message) => message.role === 'user')?.content ?? ''
+  const topic = /about (.+)\?$/.exec(part)?.[1] ?? part
+  if (last?.role === 'user') return reply('', [call('search_docs', { words: [topic] })])
+  const hits = (messages.findLast((message) => message.name === 'search_docs')?.content ?? '')
+    .split('\n')
+    .flatMap(toHit)
+    .slice(0, 3)
+  if (last?.name === 'search_docs' && hits.length > 0) {
+    return reply(
+      '',
+      hits.map((hit) => call('read_doc', { file: hit.file, from: Math.max(1, hit.line - 2), count: 5 })),
+    )
+  }
+  if (hits.length === 0) return reply(`## ${part}\n\nNothing was found about “${topic}”.`)
+  const quotations = hits.map((hit) => `> ${hit.text}\n\n— ${hit.file}:${hit.line}`)
+  return reply([`## ${part}`, `${hits.length} documents speak of “${topic}”:`, ...quotations].join('\n\n'))
+}
+
+function toHit(line: string): { file: string; line: number; text: string }[] {
+  const match = /^(.+?):(\d+): (.+)$/.exec(line)
+  return match ? [{ file: match[1] ?? '', line: Number(match[2]), text: match[3] ?? '' }] : []
+}
+
+function call(name: string, args: Record<string, unknown>): Omit<ToolCall, 'id'> {
+  return { name, arguments: JSON.stringify(args) }
+}
+
+/** A rough count, so that the summary has something to add up. */
+function tokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}
+
+function reply(content: string, calls: Omit<ToolCall, 'id'>[] = []): Completion {
+  return {
+    content,
+    toolCalls: calls.map((each, i) => ({ ...each, id: `call_${i}` })),
+    usage: { inputTokens: 0, outputTokens: tokens(content + calls.map((each) => each.arguments).join('')) },
+    finishReason: calls.length > 0 ? 'tool_calls' : 'stop',
+  }
+}

@@ -1,0 +1,85 @@
+/** What the terminal shows while the job runs: the tree, redrawn in place, or one line per event where nobody looks. */
+import logUpdate from 'log-update'
+import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
+import { age, eventLine, treeLines } from '../../src/cli/format.ts'
+
+export interface Counts {
+  modelCalls: number
+  toolCalls: number
+  inputTokens: number
+  outputTokens: number
+}
+
+export interface Progress {
+  readonly counts: Counts
+  /** Resolves when `seen` is true of an event (past ones too). */
+  until(seen: (event: StelloEvent, counts: Counts) => boolean): Promise<StelloEvent>
+  note(text: string): void
+  stop(): Promise<void>
+}
+
+const REDRAW_MS = 250
+
+export function showProgress(session: SessionHandle, show: { tree: boolean; lines: boolean }): Progress {
+  const counts: Counts = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 }
+  const events: StelloEvent[] = []
+  const waiting = new Set<(event: StelloEvent) => void>()
+  const stop = new AbortController()
+  const started = new Date()
+  const note = (text: string): void => {
+    if (show.tree) logUpdate.clear()
+    process.stderr.write(`${text}\n`)
+  }
+
+  const watching = (async () => {
+    for await (const event of session.watch({ tree: true, live: false, signal: stop.signal })) {
+      count(counts, event)
+      events.push(event)
+      const line = show.lines ? eventLine(event) : undefined
+      if (line !== undefined) note(line)
+      for (const tell of waiting) tell(event)
+    }
+  })()
+  const drawing = (async () => {
+    while (show.tree && !stop.signal.aborted) {
+      const tree = await session.tree().catch(() => undefined)
+      const { modelCalls, toolCalls } = counts
+      const status = `${age(started)}  ${modelCalls} model calls, ${toolCalls} tool calls`
+      if (tree && !stop.signal.aborted) logUpdate([...treeLines(tree), '', status].join('\n'))
+      await new Promise((resolve) => setTimeout(resolve, REDRAW_MS))
+    }
+  })()
+
+  return {
+    counts,
+    note,
+    until(seen) {
+      const past = events.find((event) => seen(event, counts))
+      if (past) return Promise.resolve(past)
+      return new Promise((resolve, reject) => {
+        const tell = (event: StelloEvent): void => {
+          if (!seen(event, counts)) return
+          waiting.delete(tell)
+          resolve(event)
+        }
+        waiting.add(tell)
+        watching.catch(reject)
+      })
+    },
+    async stop() {
+      stop.abort()
+      await Promise.all([watching, drawing])
+      if (show.tree) logUpdate.done()
+    },
+  }
+}
+
+/** Finished calls only: that is what the log of events knows. */
+function count(counts: Counts, { type, data }: StelloEvent): void {
+  if (type === 'tool.status') counts.toolCalls++
+  if (type !== 'message.completed') return
+  const usage = data['usage'] as { inputTokens: number; outputTokens: number }
+  counts.modelCalls++
+  counts.inputTokens += usage.inputTokens
+  counts.outputTokens += usage.outputTokens
+}

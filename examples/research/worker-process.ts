@@ -1,0 +1,36 @@
+/** The worker as a process of its own, so that it can really be killed. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface WorkerProcess {
+  /** SIGKILL: no chance to say goodbye. */
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
+
+/** Resolves when the worker serves; rejects with what it printed when it ends before. */
+export async function startWorkerProcess(environment: Record<string, string>): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'worker', AGENT, '--json'], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Ctrl-C in the terminal reaches the launcher, which stops the worker in order.
+    detached: true,
+  })
+  let printed = ''
+  child.stderr.on('data', (data: Buffer) => (printed = (printed + data.toString()).slice(-4000)))
+  const ended = once(child, 'exit')
+  await Promise.race([
+    once(createInterface(child.stdout), 'line'),
+    ended.then(() => Promise.reject(new Error(`the worker ended at once:\n${printed}`))),
+  ])
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+    await ended
+  }
+  return { kill: () => end('SIGKILL'), stop: () => end('SIGTERM') }
+}

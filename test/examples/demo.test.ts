@@ -1,0 +1,120 @@
+/** The demo as people run it: development servers, a worker process, a tree of sessions, a checked report. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { openDocuments } from '../../examples/research/documents.ts'
+import { verifyQuotations } from '../../examples/research/verify.ts'
+import { loadDevInfo } from '../../src/dev/dev-info.ts'
+import { removeDevHome } from '../../src/dev/dev-servers.ts'
+import { isAlive } from '../../src/dev/processes.ts'
+import { startFakeOpenAI } from '../../src/testing/index.ts'
+import { linesOf, newFolder, startScript, type Ended } from '../cli/command.ts'
+
+const DEMO = fileURLToPath(new URL('../../examples/research/demo.ts', import.meta.url))
+const homes: string[] = []
+
+afterAll(async () => {
+  for (const home of homes) await removeDevHome(home)
+})
+
+async function newHome(): Promise<string> {
+  const home = join(await newFolder(), '.stello')
+  homes.push(home)
+  return home
+}
+
+function demo(home: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
+  return startScript(DEMO, ['--json', ...args], { env: { STELLO_HOME: home, ...env } }).ended
+}
+
+async function summaryOf({ code, stdout, stderr }: Ended): Promise<Record<string, unknown>> {
+  expect(code, stderr).toBe(0)
+  const lines = linesOf(stdout)
+  expect(lines).toHaveLength(1)
+  return lines[0] ?? {}
+}
+
+describe('the demo', () => {
+  it('ends with a verified report, and with the same one when the worker is killed in the middle', async () => {
+    const home = await newHome()
+    const plain = await summaryOf(await demo(home))
+    expect(plain).toMatchObject({
+      verified: true,
+      sessions: 5,
+      repeatedModelCalls: 0,
+      retriedInFlight: 0,
+      model: 'offline-planner',
+    })
+    expect(plain['quotations']).toBeGreaterThanOrEqual(6)
+    const report = await readFile(join(home, 'report.md'), 'utf8')
+
+    const ended = await demo(home, ['--crash'])
+    const crashed = await summaryOf(ended)
+    expect(ended.stderr).toMatch(/worker killed \(SIGKILL\)[^]*another worker goes on/)
+    const { modelCalls, toolCalls, quotations } = plain
+    expect(crashed).toMatchObject({
+      verified: true,
+      sessions: 5,
+      repeatedModelCalls: 0,
+      modelCalls,
+      toolCalls,
+      quotations,
+    })
+    expect(await readFile(join(home, 'report.md'), 'utf8')).toBe(report)
+  })
+
+  it('ends with 1 and says what to do when there are no documents', async () => {
+    const folder = await newFolder()
+    await mkdir(join(folder, 'empty'))
+    for (const docs of [join(folder, 'empty'), join(folder, 'nowhere')]) {
+      const { code, stdout, stderr } = await demo(await newHome(), ['--docs', docs])
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toBe(`stello: there are no Markdown files in ${docs}\n  name a folder with --docs\n`)
+    }
+  })
+
+  it('stops its servers on Ctrl-C in the middle', async () => {
+    const home = await newHome()
+    const running = startScript(DEMO, ['--json'], { env: { STELLO_HOME: home } })
+    await running.printed('session.forked')
+    running.kill('SIGINT')
+    const { code, stdout, stderr } = await running.ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/\nstello: stopped before the report was written\n$/)
+    const info = await loadDevInfo(home)
+    expect([info?.temporal.process, info?.postgres.process].map((server) => server && isAlive(server))).toEqual([
+      false,
+      false,
+    ])
+  })
+
+  it('ends with 1, the reason and the command that resumes when the key is wrong', async () => {
+    const provider = await startFakeOpenAI({ script: ['never'], apiKey: 'right' })
+    const { code, stdout, stderr } = await demo(await newHome(), [], {
+      OPENAI_BASE_URL: provider.url,
+      OPENAI_API_KEY: 'wrong-key',
+    })
+    await provider.close()
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^stello: session s-\w+ is paused \(model_error\): .*API key.*\n.* resume s-\w+/m)
+    expect(stderr).not.toMatch(/wrong-key|\n {4}at /)
+  })
+})
+
+describe('verifyQuotations', () => {
+  it('finds what stands where its source says, and not what was changed by hand', async () => {
+    const docs = await newFolder()
+    await writeFile(join(docs, 'a.md'), '# A\n\nTimeouts are in milliseconds.\nThey start at once.\n')
+    const documents = openDocuments(docs)
+    const report = '> Timeouts are in milliseconds.\n> They start at once.\n\n— a.md:3\n'
+    const check = async (text: string): Promise<boolean[]> =>
+      (await verifyQuotations(text, documents)).map(({ found }) => found)
+    expect(await check(report)).toEqual([true])
+    expect(await check(report.replace('milliseconds', 'seconds'))).toEqual([false])
+    expect(await check(report.replace('a.md:3', 'a.md:2'))).toEqual([false])
+    expect(await check(report.replace('a.md', 'b.md'))).toEqual([false])
+    expect(await check(report.replace('a.md', '../a.md'))).toEqual([false])
+    expect(await check(`${report}\n${report.replace('at once', 'later')}`)).toEqual([true, false])
+  })
+})

@@ -1,0 +1,164 @@
+/** The documents keep to the code: what they link to and name exists, and the README's programs are valid. */
+import { execFile } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { StelloAgent } from '../../src/agent/agent.ts'
+import { AGENT_TEMPLATE } from '../../src/cli/agent-template.ts'
+import { loadAgent } from '../../src/cli/load-agent.ts'
+import { addRunCommands } from '../../src/cli/run-commands.ts'
+import { addSessionCommands } from '../../src/cli/session-commands.ts'
+
+const run = promisify(execFile)
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const DOCUMENTS = ['.', 'docs'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name)),
+)
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+const PROGRAM = /```ts[^\n]*\n(.*?)```/gs
+/** The first group of each match, each once. */
+const all = (text: string, pattern: RegExp): string[] => [
+  ...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? '')),
+]
+
+describe.each(DOCUMENTS)('%s', (file) => {
+  const text = read(file)
+
+  it('links only to files and headings that exist', () => {
+    const broken = all(text, /\]\(([^)]+)\)/g).filter((link) => {
+      if (/^https?:/.test(link)) return false
+      const [path = '', heading] = link.split('#')
+      const target = path === '' ? file : join(dirname(file), path)
+      return !existsSync(join(ROOT, target)) || (heading !== undefined && !headings(read(target)).includes(heading))
+    })
+    expect(broken).toEqual([])
+  })
+
+  it('names only files and folders that exist', () => {
+    const named = all(
+      text,
+      /`((?:src|test|docs|examples|scripts|deploy|\.ci)\/[\w./-]*|[\w-]+\.yml|\.[\w-]+\.(?:json|example))`/g,
+    )
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
+
+  it('names only scripts that package.json has', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+    expect(all(text, /npm run ([\w:-]+)/g).filter((script) => !(script in scripts))).toEqual([])
+  })
+
+  it('shows only commands and options that `stello` has', () => {
+    const commands = new Map(stello().commands.map((command) => [command.name(), command]))
+    const shown = [...text.matchAll(/(?:^|`|npx )stello ([a-z]+)([^\n#`]*)/gm)]
+    const unknown = shown.flatMap(([, name = '', rest = '']) => {
+      const command = commands.get(name)
+      if (!command) return [name]
+      const options = ['--json', ...command.options.map((option) => option.long)]
+      return all(rest, /(?:^| )(--[a-z-]+)/g)
+        .filter((option) => !options.includes(option))
+        .map((option) => `${name} ${option}`)
+    })
+    expect(unknown).toEqual([])
+  })
+})
+
+it('docs/cli.md describes every command and every option', () => {
+  const text = read('docs/cli.md')
+  const missing = stello().commands.flatMap((command) => [
+    ...(headings(text).some((heading) => heading.includes(`stello-${command.name()}`)) ? [] : [command.name()]),
+    ...command.options
+      .filter((option) => !text.includes(option.long ?? ''))
+      .map((option) => `${command.name()} ${option.long}`),
+  ])
+  expect(missing).toEqual([])
+})
+
+describe('the programs of the README', () => {
+  const project = mkdtempSync(join(tmpdir(), 'stello-readme-'))
+  const [agent = '', client = ''] = all(read('README.md'), PROGRAM)
+  const tools = all(read('docs/tools.md'), PROGRAM).join('\n')
+
+  /** A project that has the package installed: its sources, by the names its users import. */
+  beforeAll(() => {
+    const modules = join(project, 'node_modules')
+    const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string | { default: string }> }
+    const sources = Object.entries(exports).flatMap(([name, target]) =>
+      typeof target === 'string' ? [] : [[name, target.default.replace('./dist', './src').replace(/js$/, 'ts')]],
+    )
+    mkdirSync(join(modules, 'stello-temporal'), { recursive: true })
+    symlinkSync(join(ROOT, 'src'), join(modules, 'stello-temporal', 'src'))
+    for (const name of ['zod', '@types', '@sinclair'])
+      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+    const files = {
+      'node_modules/stello-temporal/package.json': {
+        name: 'stello-temporal',
+        type: 'module',
+        exports: Object.fromEntries(sources),
+      },
+      'package.json': { type: 'module' },
+      'tsconfig.json': { extends: join(ROOT, 'tsconfig.json'), include: ['*.ts'] },
+    }
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(project, name), JSON.stringify(content))
+    for (const [name, content] of Object.entries({ agent, client, tools, template: AGENT_TEMPLATE })) {
+      writeFileSync(join(project, `${name}.ts`), content)
+    }
+  })
+  afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+  it('pass the type check, as do those of docs/tools.md and what `stello init` writes', async () => {
+    const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).catch(
+      (error: { stdout: string }) => error,
+    )
+    expect(checked.stdout).toBe('')
+  })
+
+  it('of docs/tools.md make the tools they name', async () => {
+    const { agent: definition } = (await import(join(project, 'tools.ts'))) as { agent: StelloAgent }
+    expect([...definition.tools.keys()]).toEqual([
+      'Deploy',
+      'transfer_funds',
+      'SearchDocs',
+      'ping',
+      'calculator',
+      'shell',
+    ])
+  })
+
+  it('hold an agent that a worker can serve, by the name that the README starts', async () => {
+    const { name, tools } = await loadAgent(join(project, 'agent.ts'))
+    expect([...tools.keys()]).toEqual(['git_log'])
+    expect(read('README.md')).toContain(`npx stello start ${name} `)
+  })
+})
+
+function stello(): Command {
+  const program = new Command('stello')
+  addRunCommands(program)
+  addSessionCommands(program)
+  return program
+}
+
+/** As GitHub names them in links. */
+function headings(text: string): string[] {
+  return all(text, /^#+ (.+)$/gm).map((heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
