@@ -1,0 +1,37 @@
+/**
+ * The second net behind the lint rules, which see direct imports only: what really gets into the workflow sandbox,
+ * told by the bundler that workers use.
+ */
+import { fileURLToPath } from 'node:url'
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+const FORBIDDEN = ['ajv', 'ajv-formats', 'kysely', 'openai', 'pg', 'yaml', 'zod']
+const SIZE_LIMIT = 2.5 * 1024 * 1024
+
+let code = ''
+
+beforeAll(async () => {
+  const workflowsPath = fileURLToPath(new URL('../../src/workflows', import.meta.url))
+  const bundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
+  code = bundle.code
+})
+
+describe('the workflow bundle', () => {
+  it('names the modules it holds, so that the next tests can see them', () => {
+    expect(code).toContain('./src/session/step.ts')
+    expect(code).toContain('node_modules/@temporalio/workflow/')
+  })
+
+  it.each(FORBIDDEN)('holds no module of %s', (name) => {
+    expect(code).not.toContain(`node_modules/${name}/`)
+  })
+
+  it.each(['activities', 'client', 'models', 'store', 'tools'])('holds nothing of src/%s', (folder) => {
+    expect(code).not.toContain(`./src/${folder}/`)
+  })
+
+  it('stays under 2.5 MB', () => {
+    expect(code.length).toBeLessThan(SIZE_LIMIT)
+  })
+})

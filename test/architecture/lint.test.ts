@@ -1,0 +1,206 @@
+/**
+ * Plants imports and habits in a copy of the source folders and lints it with the project's own configuration. A
+ * pattern that matches nothing says nothing: only a refused violation shows that a rule is alive.
+ */
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+interface Arrows {
+  values: string[]
+  /** Beyond those of the values. */
+  types?: string[]
+}
+
+/** Every source folder and what it may import. A folder stands for all its files. */
+const ARROWS: Record<string, Arrows> = {
+  agent: { values: [] },
+  session: { values: ['agent/errors.ts', 'agent/message.ts'], types: ['agent'] },
+  workflows: { values: ['agent/errors.ts', 'agent/message.ts', 'session'], types: ['everything'] },
+  models: { values: ['agent'] },
+  skills: { values: ['agent'] },
+  tools: { values: ['agent'] },
+  'tools/set': { values: ['agent'] },
+  store: { values: ['agent'], types: ['session'] },
+  activities: {
+    values: ['agent', 'models', 'session/child-id.ts', 'session/fork.ts', 'skills', 'store', 'tools'],
+    types: ['session'],
+  },
+  client: {
+    values: ['agent', 'dev/dev-info.ts', 'session/fork.ts', 'store', 'workflows/messages.ts'],
+    types: ['dev', 'session'],
+  },
+  cli: { values: ['agent', 'client', 'dev', 'node-version.ts', 'worker.ts'], types: ['index.ts', 'session'] },
+  web: { values: ['client'] },
+  dev: { values: ['agent/errors.ts', 'store'] },
+  testing: { values: ['agent', 'models'] },
+}
+
+/** One file of every folder, and the files that some folder may import while its neighbours are refused. */
+const TARGETS = [
+  ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
+  'agent/errors.ts',
+  'agent/message.ts',
+  'dev/dev-info.ts',
+  'session/child-id.ts',
+  'session/fork.ts',
+  'workflows/messages.ts',
+  'index.ts',
+  'node-version.ts',
+  'worker.ts',
+]
+
+/** Packages and Node's own modules that are refused in some folders. */
+const PACKAGES: [specifier: string, refusedIn: string[]][] = [
+  ['zod', ['session', 'workflows']],
+  ['openai', ['agent', 'session', 'workflows']],
+  ['pg', ['agent', 'session', 'workflows']],
+  ['node:fs', ['agent', 'session', 'workflows']],
+  [
+    '@temporalio/client',
+    ['agent', 'models', 'session', 'skills', 'store', 'testing', 'tools', 'tools/set', 'web', 'workflows'],
+  ],
+  ['@temporalio/workflow', ['agent', 'models', 'session', 'skills', 'store', 'testing', 'tools', 'tools/set', 'web']],
+]
+
+/** A habit, where it is planted, and the rule that refuses it; no rule = a legal neighbour. */
+const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
+  ['a clock in session', 'src/session/clock.ts', 'export const now: number = Date.now()', 'no-restricted-globals'],
+  ['a timer in agent', 'src/agent/timer.ts', 'setTimeout(() => {}, 1)\nexport {}', 'no-restricted-globals'],
+  ['the environment in agent', 'src/agent/env.ts', 'export const e: unknown = process.env', 'no-restricted-globals'],
+  ['a clock by a detour', 'src/session/detour.ts', 'export const g: unknown = globalThis', 'no-restricted-globals'],
+  ['chance in session', 'src/session/chance.ts', 'export const r: number = Math.random()', 'no-restricted-properties'],
+  ['a clock in store', 'src/store/clock.ts', 'export const now: number = Date.now()'],
+  ['an import in agent/errors', 'src/agent/errors.ts', "import './tool.ts'", 'no-restricted-imports'],
+  [
+    'a type import in agent/message',
+    'src/agent/message.ts',
+    "export type { T } from './tool.ts'",
+    'no-restricted-imports',
+  ],
+  ['an import of a neighbour', 'src/agent/neighbour.ts', "export { tool } from './tool.ts'"],
+  [
+    'a dynamic import against an arrow',
+    'src/agent/lazy.ts',
+    "export const s: unknown = import('../store/part.ts')",
+    'no-restricted-imports',
+  ],
+  ['a re-export against an arrow', 'src/models/again.ts', "export * from '../store/part.ts'", 'no-restricted-imports'],
+  ['the other tool set', 'src/tools/set/other-set.ts', "export * from '../other/part.ts'", 'no-restricted-imports'],
+  ['the own tool set', 'src/tools/set/own-set.ts', "export * from './part.ts'"],
+  ['a tool set composed by its parent', 'src/tools/all.ts', "export * from './set/part.ts'"],
+  [
+    'worker.ts composing everything',
+    'src/worker.ts',
+    "export * from './activities/part.ts'\nexport * from './store/part.ts'",
+  ],
+  ['a default export', 'src/store/standard.ts', 'export default 1', 'no-default-export'],
+  ['a default export of an example', 'examples/agent.ts', 'export default 1'],
+  ['any', 'src/store/anything.ts', 'export const x: any = 1', 'no-explicit-any'],
+  ['a file name in camel case', 'src/store/camelCase.ts', 'export {}', 'filename-case'],
+  ['301 lines of code', 'src/store/long.ts', 'export {}\n'.repeat(301), 'max-lines'],
+  ['300 lines of code and comments', 'src/store/not-long.ts', 'export {}\n// why\n\n'.repeat(300)],
+  ['a promise nobody awaits', 'src/store/floating.ts', 'Promise.resolve(1)\nexport {}', 'no-floating-promises'],
+  [
+    'a switch that forgets a case',
+    'src/store/forgets.ts',
+    "export function f(x: 'a' | 'b'): void {\n  switch (x) {\n    case 'a':\n      return\n  }\n}",
+    'switch-exhaustiveness-check',
+  ],
+  [
+    'a type imported as a value',
+    'src/store/type.ts',
+    "import { X } from './x.ts'\nexport type Y = X",
+    'consistent-type-imports',
+  ],
+  ['a cycle', 'src/store/hen.ts', "import { egg } from './egg.ts'\nexport const hen: unknown = () => egg", 'no-cycle'],
+  [
+    'the other half of it',
+    'src/store/egg.ts',
+    "import { hen } from './hen.ts'\nexport const egg: unknown = () => hen",
+    'no-cycle',
+  ],
+]
+
+const plant = mkdtempSync(join(tmpdir(), 'stello-lint-'))
+let refusals: { file: string; rule: string }[] = []
+
+function write(file: string, source: string): void {
+  mkdirSync(dirname(join(plant, file)), { recursive: true })
+  writeFileSync(join(plant, file), `${source}\n`)
+}
+
+const importer = (folder: string, target: string, kind: string): string =>
+  `src/${folder}/${kind}-of-${target.replace(/\W/g, '-')}.ts`
+const rulesAgainst = (file: string): string[] =>
+  refusals.filter((refusal) => refusal.file === file).map(({ rule }) => rule)
+const others = (folder: string): string[] => TARGETS.filter((target) => !target.startsWith(`${folder}/`))
+const accepted = (folder: string, kind: string): string[] =>
+  others(folder).filter((target) => rulesAgainst(importer(folder, target, kind)).length === 0)
+const listed = (folder: string, list: string[]): string[] =>
+  others(folder).filter((target) =>
+    list.some((entry) => entry === 'everything' || entry === target || target.startsWith(`${entry}/`)),
+  )
+
+beforeAll(() => {
+  copyFileSync(join(root, '.oxlintrc.json'), join(plant, '.oxlintrc.json'))
+  copyFileSync(join(root, 'tsconfig.json'), join(plant, 'tsconfig.json'))
+  symlinkSync(join(root, 'node_modules'), join(plant, 'node_modules'))
+  for (const folder of Object.keys(ARROWS)) {
+    const up = folder.replace(/[^/]+/g, '..')
+    for (const target of others(folder)) {
+      write(importer(folder, target, 'value'), `export { x } from '${up}/${target}'`)
+      write(importer(folder, target, 'type'), `export type { X } from '${up}/${target}'`)
+    }
+    for (const [specifier] of PACKAGES) write(importer(folder, specifier, 'value'), `export { x } from '${specifier}'`)
+  }
+  for (const [, file, source] of HABITS) write(file, source)
+  const oxlint = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/oxlint/bin/oxlint'), '--type-aware', '--format', 'json', 'src', 'examples'],
+    { cwd: plant, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
+  )
+  const report = JSON.parse(oxlint.stdout) as { diagnostics: { filename: string; code: string; severity: string }[] }
+  refusals = report.diagnostics
+    .filter(({ severity }) => severity === 'error')
+    .map(({ filename, code }) => ({ file: filename, rule: /\(([^)]+)\)/.exec(code)?.[1] ?? code }))
+})
+
+afterAll(() => rmSync(plant, { recursive: true, force: true }))
+
+describe('the arrows between source folders', () => {
+  it('are stated for every folder there is', () => {
+    const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    expect(Object.keys(ARROWS)).toEqual(expect.arrayContaining(folders.map(({ name }) => name)))
+  })
+
+  it.each(Object.entries(ARROWS))('%s takes values from its own list and nothing else', (folder, { values }) => {
+    expect(accepted(folder, 'value')).toEqual(listed(folder, values))
+  })
+
+  it.each(Object.entries(ARROWS))('%s takes types from its own list and nothing else', (folder, { values, types }) => {
+    expect(accepted(folder, 'type')).toEqual(listed(folder, [...values, ...(types ?? [])]))
+  })
+
+  it.each(PACKAGES)('%s is refused where it must not be, and only there', (specifier, refusedIn) => {
+    const refused = Object.keys(ARROWS).filter(
+      (folder) => rulesAgainst(importer(folder, specifier, 'value')).length > 0,
+    )
+    expect(refused.toSorted()).toEqual(refusedIn)
+  })
+})
+
+describe('the habits', () => {
+  it.each(HABITS.filter(([, , , rule]) => rule))('%s is refused', (_, file, _source, rule) => {
+    expect(rulesAgainst(file)).toContain(rule)
+  })
+
+  it.each(HABITS.filter(([, , , rule]) => !rule))('%s is accepted', (_, file) => {
+    expect(rulesAgainst(file)).toEqual([])
+  })
+})

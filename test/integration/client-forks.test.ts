@@ -1,0 +1,88 @@
+/** Forks that a client asks for: of any session, at any time. */
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../../src/agent/message.ts'
+import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { profiles } from '../support/forks.ts'
+import { createGate } from '../support/gate.ts'
+import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
+
+const stello = useStello()
+
+describe('a fork by the client', () => {
+  it('goes on from where the session stands, also when it is closed', async () => {
+    const llm = scriptedModel(({ messages }) => `${messages.length} messages`)
+    const session = await stello.session({ llm, systemPrompt: 'S' })
+    await ask(session, 'one')
+    await session.close()
+    await eventOf(session, 'session.closed')
+    const child = await session.fork({ label: 'again', context: 'inherit' })
+    expect(await ask(child, 'two')).toBe('4 messages')
+    expect((await child.transcript()).map(({ content }) => content)).toEqual(['one', '2 messages', 'two', '4 messages'])
+    expect(await session.transcript()).toHaveLength(2)
+  })
+
+  it('of a running turn begins before the exchange that is under way', async () => {
+    const gate = createGate()
+    const llm = scriptedModel(
+      replyBy([
+        ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],
+        [
+          'slow',
+          async () => {
+            await gate.pass()
+            return 'slow answer'
+          },
+        ],
+        ['and now?', ({ messages }) => messages.map(({ content }) => content).join(' | ')],
+        [() => true, 'done'],
+      ]),
+    )
+    const session = await stello.session({ llm, systemTools: true })
+    const turn = await session.send('go')
+    await gate.reached()
+    const child = await session.fork({ label: 'aside', context: 'inherit' })
+    expect(await ask(child, 'and now?')).toBe('go | and now?')
+    gate.open()
+    expect((await turn.result()).text).toBe('done')
+  })
+
+  it('asks contextFn and onSessionFork once, though its worker stops in between', async () => {
+    const [asked, told] = [createGate(), createGate()]
+    asked.open()
+    const contextFn = async (records: Message[]): Promise<Message[]> => {
+      await asked.pass()
+      return records.slice(0, 1)
+    }
+    const agent = {
+      llm: scriptedModel(({ messages }) => `${messages.length} messages`),
+      onSessionFork: () => told.pass(),
+      capabilities: { profiles: profiles({ p: { contextFn } }) },
+    }
+    const worker = await stello.work(agent)
+    const session = await stello.client.createSession({ agent: worker.taskQueue })
+    await ask(session, 'one')
+    const child = await session.fork({ label: 'child', profile: 'p' })
+    await told.reached()
+    await worker.stop()
+    await stello.work({ ...agent, name: worker.taskQueue })
+    expect(await ask(child, 'two')).toBe('2 messages')
+    expect([asked.arrived, told.arrived]).toEqual([1, 1])
+  })
+
+  it('with a profile nobody serves is refused by name', async () => {
+    const session = await stello.session({ llm: scriptedModel([]), capabilities: { profiles: profiles({ p: {} }) } })
+    await expect(session.fork({ label: 'x', profile: 'q' })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      hint: 'it has: p',
+    })
+    expect((await session.tree()).children).toEqual([])
+  })
+
+  it('shows in the events of its parent', async () => {
+    const session = await stello.session({ llm: scriptedModel(() => 'hi') })
+    const child = await session.fork({ label: 'aside' })
+    await ask(child, 'hello')
+    const events = await eventsUntil(session, ({ type }) => type === 'session.forked')
+    expect(events.at(-1)?.data).toMatchObject({ child: child.id, label: 'aside' })
+  })
+})

@@ -1,0 +1,104 @@
+/** The end of a session: whoever waits hears of it, and nothing comes after it. */
+import { expect, it } from 'vitest'
+import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { createGate } from '../support/gate.ts'
+import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { viewOf } from '../support/settled.ts'
+
+const stello = useStello()
+
+it('ends the turn under way and the messages that wait', async () => {
+  const gate = createGate()
+  const llm = scriptedModel(async () => {
+    await gate.pass()
+    return 'too late'
+  })
+  const session = await stello.session({ llm })
+  const turns = [await session.send('one'), await session.send('two'), await session.send('three '.repeat(2000))]
+  await gate.reached()
+  await viewOf(stello.client, session, ({ queued }) => queued === 2)
+  await session.close()
+  const results = await Promise.all(turns.map((turn) => turn.result()))
+  expect(results.map(({ stopReason }) => stopReason)).toEqual(['closed', 'closed', 'closed'])
+  expect(llm.calls).toHaveLength(1)
+  await stello.client.temporal.workflow.getHandle(session.id).result()
+})
+
+it('refuses what comes after it, and says so', async () => {
+  const session = await stello.session({ llm: scriptedModel(() => 'hi') })
+  await ask(session, 'hello')
+  await session.close()
+  await eventOf(session, 'session.closed')
+  await stello.client.temporal.workflow.getHandle(session.id).result()
+  for (const attempt of [
+    () => session.send('more'),
+    () => session.pause(),
+    () => session.resume(),
+    () => session.cancelTurn(),
+  ]) {
+    await expect(attempt()).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+  }
+  expect(await session.state()).toMatchObject({ state: 'closed', records: 2 })
+  expect(await session.transcript()).toHaveLength(2)
+})
+
+it('is asked for twice without harm', async () => {
+  const session = await stello.session({ llm: scriptedModel(() => 'hi') })
+  await session.close()
+  await session.close().catch((error: unknown) => expect(error).toMatchObject({ code: 'SESSION_CLOSED' }))
+  await eventOf(session, 'session.closed')
+})
+
+it('ends the forks below only when it cascades', async () => {
+  const llm = scriptedModel(
+    replyBy([
+      ['fork', { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'child' } }] }],
+      [() => true, 'ok'],
+    ]),
+  )
+  const session = await stello.session({ llm })
+  await ask(session, 'fork')
+  const child = stello.client.session((await session.tree()).children[0]?.id ?? '')
+  await ask(child, 'fork')
+  const grandchild = stello.client.session((await child.tree()).children[0]?.id ?? '')
+
+  await session.close()
+  await eventOf(session, 'session.closed')
+  expect(await ask(child, 'still there?')).toBe('ok')
+  await child.close({ cascade: true })
+  await eventOf(grandchild, 'session.closed')
+  await expect(grandchild.send('and now?')).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+})
+
+it('by a terminated workflow is told to whoever waits or sends', async () => {
+  const gate = createGate()
+  const llm = scriptedModel(async () => {
+    await gate.pass()
+    return 'too late'
+  })
+  const session = await stello.session({ llm })
+  const turn = await session.send('one')
+  await gate.reached()
+  await stello.client.temporal.workflow.getHandle(session.id).terminate('by an operator')
+  await expect(session.send('two')).rejects.toMatchObject({ code: 'SESSION_TERMINATED' })
+  await expect(turn.result()).rejects.toMatchObject({
+    code: 'SESSION_TERMINATED',
+    message: expect.stringContaining('TERMINATED') as string,
+  })
+})
+
+it('follows a cancellation that is requested in Temporal, in the middle of a turn', async () => {
+  const gate = createGate()
+  const session = await stello.session({
+    llm: scriptedModel(async () => {
+      await gate.pass()
+      return 'too late'
+    }),
+  })
+  const turn = await session.send('work')
+  await gate.reached()
+  await stello.client.temporal.workflow.getHandle(session.id).cancel()
+  expect((await turn.result()).stopReason).toBe('closed')
+  await stello.client.temporal.workflow.getHandle(session.id).result()
+  expect((await session.state()).state).toBe('closed')
+})

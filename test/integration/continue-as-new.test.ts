@@ -1,0 +1,82 @@
+/** Promise 3 over continue-as-new: the server asks for it after a few dozen events, in the middle of everything. */
+import { expect, it } from 'vitest'
+import type { SessionHandle } from '../../src/client/index.ts'
+import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { createGate } from '../support/gate.ts'
+import { ask, useStello } from '../support/session-fixture.ts'
+import { startTemporalWith } from '../support/temporal.ts'
+
+const stello = useStello(() => startTemporalWith(['limit.historyCount.suggestContinueAsNew=40']))
+
+async function runsOf({ id }: SessionHandle): Promise<number> {
+  const { rows } = await stello.db.pool.query<{ count: number }>(
+    'select count(*)::int from runs where session_id = $1',
+    [id],
+  )
+  return rows[0]?.count ?? 0
+}
+
+it('answers each of 100 messages once, however they fall between the runs', async () => {
+  const llm = scriptedModel(({ messages }) => `to ${messages.at(-1)?.content}`)
+  const session = await stello.session({ llm })
+  const send = async (sender: number): Promise<string[]> => {
+    const answers: string[] = []
+    for (let n = 0; n < 25; n++) {
+      const turn = await session.send(`${sender}/${n}`, { messageId: `${sender}-${n}` })
+      // Every other message is also sent a second time, as a client does that never heard of the first.
+      if (n % 2) await session.send(`${sender}/${n}`, { messageId: `${sender}-${n}` })
+      answers.push((await turn.result()).text)
+    }
+    return answers
+  }
+  const answers = await Promise.all([0, 1, 2, 3].map(send))
+  expect(answers).toEqual([0, 1, 2, 3].map((sender) => Array.from({ length: 25 }, (_, n) => `to ${sender}/${n}`)))
+  const questions = (await session.transcript()).filter(({ role }) => role === 'user').map(({ content }) => content)
+  expect([questions.length, new Set(questions).size]).toEqual([100, 100])
+  expect(llm.calls).toHaveLength(100)
+  expect(await session.state()).toMatchObject({ turns: 100, records: 200, state: 'idle' })
+  expect(await runsOf(session)).toBeGreaterThan(5)
+}, 180_000)
+
+it('goes on inside a round that waits for a child', async () => {
+  const gate = createGate()
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],
+      [
+        'slow',
+        async () => {
+          await gate.pass()
+          return 'slow answer'
+        },
+      ],
+      [{ tool: 'new_task' }, ({ messages }) => `child: ${messages.at(-1)?.content}`],
+      [() => true, 'ok'],
+    ]),
+  )
+  const session = await stello.session({ llm, systemTools: true })
+  const turn = await session.send('go')
+  await gate.reached()
+  const waiting = []
+  for (let n = 0; n < 30; n++) waiting.push(await session.send(`message ${n}`))
+  while ((await runsOf(session)) < 2) await session.stats()
+  gate.open()
+  expect((await turn.result()).text).toBe('child: slow answer')
+  const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
+  expect(answers).toEqual(waiting.map(() => 'ok'))
+}, 120_000)
+
+it('keeps counts, pause and label', async () => {
+  const llm = scriptedModel(() => 'ok')
+  const session = await stello.session({ llm })
+  for (let n = 0; n < 12; n++) await ask(session, `message ${n}`)
+  await session.pause('lunch')
+  const turn = await session.send('held')
+  await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({ code: 'SESSION_PAUSED' })
+  expect(await runsOf(session)).toBeGreaterThan(1)
+  expect((await session.stats()).totals).toMatchObject({ turns: 12, modelCalls: 12 })
+  const { memo } = await stello.client.temporal.workflow.getHandle(session.id).describe()
+  expect(memo).toMatchObject({ title: 'main' })
+  await session.resume()
+  expect((await turn.result()).text).toBe('ok')
+})

@@ -1,0 +1,90 @@
+/** A worker that is asked to stop: what may be repeated is handed over, what may not is never run twice. */
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../src/agent/tool.ts'
+import type { SessionHandle } from '../../src/client/index.ts'
+import { replyBy, scriptedModel, type Script } from '../../src/testing/index.ts'
+import { createGate, type Gate } from '../support/gate.ts'
+import { useStello, type TestAgent } from '../support/session-fixture.ts'
+
+const stello = useStello()
+const script = replyBy([
+  ['look', { toolCalls: [{ name: 'look' }] }],
+  ['pay', { toolCalls: [{ name: 'pay' }] }],
+  [() => true, ({ messages }) => `read: ${messages.at(-1)?.content}`],
+])
+
+interface Stage {
+  session: SessionHandle
+  /** Where the tools of both workers wait. */
+  gate: Gate
+  /** Stops the first worker and starts the second. */
+  change(): Promise<void>
+}
+
+async function setStage(firstScript: (gate: Gate) => Script): Promise<Stage> {
+  const gate = createGate()
+  const wait = (label: string) => async (): Promise<string> => {
+    await gate.pass()
+    return `${label} done`
+  }
+  const tools = [
+    tool('look', 'Looks', z.object({}), wait('look'), { readOnlyHint: true }),
+    tool('pay', 'Pays', z.object({}), wait('pay')),
+  ]
+  const agent = (given: Script): TestAgent => ({ llm: scriptedModel(given), capabilities: { tools } })
+  const first = await stello.work(agent(firstScript(gate)))
+  const session = await stello.client.createSession({ agent: first.taskQueue })
+  return {
+    session,
+    gate,
+    async change() {
+      await first.stop()
+      await stello.work({ ...agent(script), name: first.taskQueue })
+    },
+  }
+}
+
+describe('a worker that stops', () => {
+  it('during a model call leaves it to the next', async () => {
+    const { session, gate, change } = await setStage((held) => async () => {
+      await held.pass()
+      return 'from the first'
+    })
+    const turn = await session.send('hello')
+    await gate.reached()
+    await change()
+    expect((await turn.result()).text).toBe('read: hello')
+    expect(await session.transcript()).toHaveLength(2)
+  })
+
+  it('during a pure tool leaves it to the next', async () => {
+    const { session, gate, change } = await setStage(() => script)
+    const turn = await session.send('look')
+    await gate.reached()
+    await change()
+    await gate.reached(2)
+    gate.open()
+    expect((await turn.result()).text).toBe('read: look done')
+  })
+
+  it('during a tool with an effect leaves its outcome unknown', async () => {
+    const { session, gate, change } = await setStage(() => script)
+    const turn = await session.send('pay')
+    await gate.reached()
+    await change()
+    expect((await turn.result()).text).toContain('read: TOOL_OUTCOME_UNKNOWN')
+    expect(gate.arrived).toBe(1)
+  })
+
+  it('does not wait for a call whose workflow has been terminated', async () => {
+    const { session, gate, change } = await setStage(() => script)
+    const turn = await session.send('pay')
+    await gate.reached()
+    await stello.client.temporal.workflow.getHandle(session.id).terminate()
+    // By then a heartbeat has been answered that there is no such activity.
+    await expect(turn.result()).rejects.toMatchObject({ code: 'SESSION_TERMINATED' })
+    await change()
+    expect(gate.arrived).toBe(1)
+  })
+})

@@ -1,0 +1,143 @@
+/** What a person finds in the Temporal UI. */
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
+import { tool } from '../../src/agent/tool.ts'
+import type { SessionHandle } from '../../src/client/index.ts'
+import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { createGate } from '../support/gate.ts'
+import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { viewOf } from '../support/settled.ts'
+
+const stello = useStello()
+const workflow = (session: SessionHandle) => stello.client.temporal.workflow.getHandle(session.id)
+
+async function attributesOf(session: SessionHandle): Promise<Record<string, unknown>> {
+  const { typedSearchAttributes } = await workflow(session).describe()
+  return Object.fromEntries(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]))
+}
+
+async function detailsOf(session: SessionHandle): Promise<string> {
+  const { currentDetails } = await workflow(session).query<{ currentDetails: string }>('__temporal_workflow_metadata')
+  return currentDetails
+}
+
+it('names a session by its label, and says in Markdown what it does and where its forks are', async () => {
+  const fork = { name: 'stello_create_session', arguments: { label: 'a [part]', profile: 'p' } }
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [fork] }],
+      [() => true, 'The answer.'],
+    ]),
+  )
+  const profiles = new ForkProfileRegistryImpl().register('p', {})
+  const { taskQueue } = await stello.work({ llm, capabilities: { profiles } })
+  const session = await stello.client.createSession({ agent: taskQueue, label: 'tea' })
+  await ask(session, 'go')
+  await viewOf(stello.client, session)
+  const child = stello.client.session((await session.tree()).children[0]?.id ?? '')
+  await ask(child, 'hello')
+  await viewOf(stello.client, child)
+
+  const description = await workflow(session).describe()
+  expect(await description.staticSummary()).toBe('tea')
+  expect(description.memo).toEqual({ title: 'tea', agent: taskQueue })
+  expect(await attributesOf(session)).toMatchObject({
+    StelloRoot: session.id,
+    StelloLabel: 'tea',
+    StelloState: 'active',
+  })
+  const details = await detailsOf(session)
+  expect(details).toMatch(/^# \S+ tea · idle$/m)
+  expect(details).toContain('> The answer.')
+  expect(details).toContain(`- [a part](/namespaces/{namespace}/workflows/${child.id})`)
+  expect(details).not.toMatch(/^\|/m)
+
+  const ofChild = await workflow(child).describe()
+  expect(await ofChild.staticSummary()).toBe('a [part]')
+  expect(ofChild.memo).toEqual({ title: 'a [part]', agent: taskQueue, profile: 'p', parent: session.id })
+  expect(await attributesOf(child)).toMatchObject({
+    StelloRoot: session.id,
+    StelloParent: session.id,
+    StelloProfile: 'p',
+    StelloLabel: 'a [part]',
+  })
+  expect(await detailsOf(child)).toContain(`(/namespaces/{namespace}/workflows/${session.id})`)
+})
+
+it('shows in the history what each activity does', async () => {
+  const look = tool('look', 'Looks', z.object({ at: z.string() }), () => 'seen')
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [{ name: 'look', arguments: { at: 'the sky' } }] }],
+      [() => true, 'done'],
+    ]),
+  )
+  const session = await stello.session({ llm, capabilities: { tools: [look] } })
+  await ask(session, 'go')
+  const { events = [] } = await workflow(session).fetchHistory()
+  const summaries = (events ?? []).flatMap(({ userMetadata }) => {
+    const data = userMetadata?.summary?.data
+    return data ? [JSON.parse(Buffer.from(data).toString()) as string] : []
+  })
+  expect(summaries).toEqual([
+    'main',
+    'open session',
+    'scripted · turn 1, round 1',
+    'look {"at":"the sky"}',
+    'scripted · turn 1, round 2',
+  ])
+})
+
+it('keeps the state that people search for: waiting, paused, closed', async () => {
+  const gate = createGate()
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],
+      [
+        'slow',
+        async () => {
+          await gate.pass()
+          return 'ok'
+        },
+      ],
+      [() => true, 'done'],
+    ]),
+  )
+  const session = await stello.session({ llm, systemTools: true })
+  const turn = await session.send('go')
+  await gate.reached()
+  await viewOf(stello.client, session, ({ status }) => status === 'waiting')
+  expect((await attributesOf(session))['StelloState']).toBe('waiting')
+  gate.open()
+  await turn.result()
+  await session.pause('lunch')
+  await viewOf(stello.client, session, ({ status }) => status === 'paused')
+  expect((await attributesOf(session))['StelloState']).toBe('paused')
+  expect(await detailsOf(session)).toContain('**Paused (user):** lunch')
+  await session.resume()
+  await viewOf(stello.client, session, ({ status }) => status === 'idle')
+  expect((await attributesOf(session))['StelloState']).toBe('active')
+  await session.close()
+  await workflow(session).result()
+  await eventOf(session, 'session.closed')
+  expect((await attributesOf(session))['StelloState']).toBe('closed')
+})
+
+it('tells people what they can send', async () => {
+  const session = await stello.session({ llm: scriptedModel([]) })
+  const { definition } = await workflow(session).query<{
+    definition: Record<
+      'signalDefinitions' | 'updateDefinitions' | 'queryDefinitions',
+      { name: string; description: string }[]
+    >
+  }>('__temporal_workflow_metadata')
+  const named = (['signalDefinitions', 'updateDefinitions', 'queryDefinitions'] as const).flatMap((kind) =>
+    definition[kind]
+      .filter(({ name }) => !name.startsWith('__'))
+      .map(({ name, description }) => ({ name, description })),
+  )
+  for (const name of ['message', 'pause', 'resume', 'cancelTurn', 'close', 'state', 'stats']) {
+    expect(named.find((one) => one.name === name)?.description).toMatch(/\S/)
+  }
+})

@@ -1,0 +1,29 @@
+/** The servers of the tests that need them: one Temporal and one PostgreSQL for a whole run, shared by all projects. */
+import { chmod, mkdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { openDevServers, removeDevHome, stopDevServers } from '../../src/dev/dev-servers.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    temporalAddress: string
+    databaseUrl: string
+  }
+}
+
+/** Every project calls this, in the same process: the first starts the servers, the others join them. */
+export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const folder = join(tmpdir(), `stello-test-${process.pid}`)
+  const home = join(folder, '.stello')
+  await mkdir(folder, { recursive: true })
+  await chmod(folder, 0o755)
+  const { temporal, postgres } = await openDevServers({ home, onProgress: (line) => process.stderr.write(`${line}\n`) })
+  provide('temporalAddress', temporal.address)
+  provide('databaseUrl', postgres.url)
+  return async () => {
+    await stopDevServers(home)
+    await removeDevHome(home)
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * What a test needs to run sessions: a database of its own for the file, workers in this process, a client. Everything
+ * that was opened is closed behind each test.
+ */
+import { randomBytes } from 'node:crypto'
+import { IllegalStateError } from '@temporalio/common'
+import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, inject } from 'vitest'
+import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../../src/agent/agent.ts'
+import { connectStello, type SessionHandle, type StelloClient, type StelloEvent } from '../../src/client/index.ts'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { migrate } from '../../src/store/migrations.ts'
+import { startWorker, type StelloWorker, type StelloWorkerOptions } from '../../src/worker.ts'
+
+export interface TestServers {
+  temporalAddress: string
+  databaseUrl: string
+}
+
+/** Servers of its own for a test file. Needed where the shared ones are configured differently. */
+export type OpenServers = () => Promise<{ temporalAddress: string; close(): Promise<void> }>
+
+export interface Fixture {
+  readonly client: StelloClient
+  readonly db: Database
+  readonly servers: TestServers
+  /** What workers and agents warned of since the test began. */
+  readonly warnings: readonly string[]
+  serve(agent: StelloAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
+  /** A worker for an agent whose name, which is its task queue, is new unless given. */
+  work(agent: TestAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
+  /** A worker and a session of it. */
+  session(agent: TestAgent, options?: Partial<StelloWorkerOptions>): Promise<SessionHandle>
+}
+
+export type TestAgent = Omit<AgentDefinition, 'name'> & { name?: string }
+
+export function useStello(openServers?: OpenServers): Fixture {
+  const database = `test_${randomBytes(6).toString('hex')}`
+  let opened: { client: StelloClient; db: Database; servers: TestServers; close(): Promise<void> } | undefined
+  let workers: StelloWorker[] = []
+  let warnings: string[] = []
+  const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) }
+  const use = (): NonNullable<typeof opened> => {
+    if (!opened) throw new Error('the servers can be used only inside tests')
+    return opened
+  }
+
+  beforeAll(async () => {
+    const { temporalAddress, close } = openServers
+      ? await openServers()
+      : { temporalAddress: inject('temporalAddress'), close: async () => undefined }
+    await execute(`create database ${database}`)
+    const url = new URL(inject('databaseUrl'))
+    url.pathname = `/${database}`
+    const servers = { temporalAddress, databaseUrl: url.href }
+    const db = openDatabase(url.href)
+    await migrate(db)
+    opened = { client: await connectStello(servers), db, servers, close }
+  })
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()))
+    warnings = []
+  })
+  afterAll(async () => {
+    await opened?.client.close()
+    await opened?.db.close()
+    await execute(`drop database if exists ${database} with (force)`)
+    await opened?.close()
+  })
+
+  const serve: Fixture['serve'] = async (agent, options) => {
+    quietRuntime()
+    const worker = await startWorker({ agent, ...use().servers, log, shutdownGraceMs: 0, ...options })
+    workers.push(worker)
+    return worker
+  }
+  const work: Fixture['work'] = (agent, options) =>
+    serve(createStelloAgent({ name: `test-${randomBytes(4).toString('hex')}`, ...agent }), options)
+  return {
+    get client() {
+      return use().client
+    },
+    get db() {
+      return use().db
+    },
+    get servers() {
+      return use().servers
+    },
+    get warnings() {
+      return warnings
+    },
+    serve,
+    work,
+    async session(agent, options) {
+      const { taskQueue } = await work(agent, options)
+      return use().client.createSession({ agent: taskQueue, label: 'main' })
+    },
+  }
+}
+
+/** Attempts that fail are part of many tests. The runtime ends with its last worker, so this is done before each. */
+function quietRuntime(): void {
+  try {
+    const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' })
+    Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter } } })
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error
+  }
+}
+
+async function execute(sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('databaseUrl') })
+  await client.connect()
+  try {
+    await client.query(sql)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Sends a message and waits for its answer. */
+export async function ask(session: SessionHandle, text: string): Promise<string> {
+  return (await (await session.send(text)).result()).text
+}
+
+/** The events of a session (with `tree`, of those below it too) up to and with the first that fits. */
+export async function eventsUntil(
+  session: SessionHandle,
+  fits: (event: StelloEvent) => boolean,
+  options: { tree?: boolean; live?: boolean; from?: number | string } = {},
+): Promise<StelloEvent[]> {
+  const seen: StelloEvent[] = []
+  for await (const event of session.watch({ live: false, ...options })) {
+    seen.push(event)
+    if (fits(event)) return seen
+  }
+  throw new Error(`the session closed first; seen: ${seen.map(({ type }) => type).join(', ')}`)
+}
+
+/** Waits for an event of a type, from the beginning of the session. */
+export async function eventOf(session: SessionHandle, type: string): Promise<StelloEvent> {
+  const events = await eventsUntil(session, (event) => event.type === type)
+  return events.at(-1) as StelloEvent
+}

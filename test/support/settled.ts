@@ -1,0 +1,21 @@
+/** What a session's workflow itself says, once it has taken in what was done. */
+import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
+import { stateQuery, type SessionView } from '../../src/workflows/messages.ts'
+
+/** Asks the workflow until it says what is waited for; each question is a round trip to the worker. */
+export async function viewOf(
+  client: StelloClient,
+  session: SessionHandle,
+  fits: (view: SessionView) => boolean = (view) => view.status === 'idle',
+): Promise<SessionView> {
+  for (;;) {
+    const view = await client.temporal.workflow.getHandle(session.id).query(stateQuery)
+    if (fits(view)) return view
+  }
+}
+
+/** Bytes and events of a workflow's history, as the server counts them. */
+export async function historyOf(client: StelloClient, sessionId: string): Promise<{ bytes: number; events: number }> {
+  const { historyLength, historySize = 0 } = await client.temporal.workflow.getHandle(sessionId).describe()
+  return { bytes: historySize, events: historyLength }
+}

@@ -1,0 +1,6 @@
+/** Gets the Temporal program before the first test: on a fresh machine it is built, which takes longer than a test may. */
+import { findTemporal } from '../../src/dev/find-temporal.ts'
+
+export default async function setup(): Promise<void> {
+  await findTemporal({ onProgress: (line) => process.stderr.write(`${line}\n`) })
+}

@@ -1,0 +1,44 @@
+/** A Temporal server of its own, in memory, for a test file that needs it configured differently. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { findTemporal } from '../../src/dev/find-temporal.ts'
+import { choosePort } from '../../src/dev/ports.ts'
+import { pingTemporal } from '../../src/dev/temporal-server.ts'
+
+/** @param dynamicConfig as `name=value`; without the first two a task takes 40 ms to start */
+export async function startTemporalWith(
+  dynamicConfig: string[],
+): Promise<{ temporalAddress: string; close(): Promise<void> }> {
+  const { path } = await findTemporal()
+  const port = await choosePort('Temporal', undefined, undefined)
+  const settings = [
+    'history.transferProcessorMaxPollRPS=10000',
+    'history.timerProcessorMaxPollRPS=10000',
+    ...dynamicConfig,
+  ]
+  const server = spawn(
+    path,
+    [
+      'server',
+      'start-dev',
+      '--headless',
+      '--ip=127.0.0.1',
+      `--port=${port}`,
+      '--log-level=never',
+      ...settings.map((value) => `--dynamic-config-value=${value}`),
+    ],
+    { stdio: 'ignore' },
+  )
+  const ended = once(server, 'exit')
+  const temporalAddress = `127.0.0.1:${port}`
+  while ((await pingTemporal(temporalAddress, 'default')) === undefined) {
+    if (server.exitCode !== null) throw new Error(`the Temporal server ended with code ${server.exitCode}`)
+  }
+  return {
+    temporalAddress,
+    async close() {
+      server.kill('SIGTERM')
+      await ended
+    },
+  }
+}
