@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+/** Tries the package as a stranger gets it: packed, installed into an empty folder, imported by plain Node. Needs dist/. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What other programs rely on. */
+const EXPORTS = {
+  'stello-temporal': [
+    'createStelloAgent',
+    'tool',
+    'toTool',
+    'openai',
+    'createClaude',
+    'ToolRegistryImpl',
+    'SkillRouterImpl',
+    'ForkProfileRegistryImpl',
+    'loadSkillsFromDirectory',
+    'buildSessionToolList',
+    'StelloError',
+    'isStelloError',
+  ],
+  'stello-temporal/client': ['connectStello', 'StelloError', 'isStelloError'],
+  'stello-temporal/worker': ['startWorker'],
+  'stello-temporal/testing': ['scriptedModel', 'startFakeOpenAI'],
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const bin = (name) => join(root, 'node_modules/.bin', name)
+
+function run(command, args, cwd) {
+  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+}
+
+function step(what, work) {
+  const detail = work()
+  console.log(`ok  ${what}${detail ? `: ${detail}` : ''}`)
+}
+
+/** Fails in the installed copy's own process, so that nothing of this checkout is found by accident. */
+function importer(entry, names) {
+  return `import * as entry from '${entry}'
+const missing = ${JSON.stringify(names)}.filter((name) => !(name in entry))
+if (missing.length > 0) throw new Error('${entry} does not export ' + missing.join(', '))
+if ('default' in entry) throw new Error('${entry} has a default export')
+process.stdout.write(String(Object.keys(entry).length))
+`
+}
+
+if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
+
+const folder = mkdtempSync(join(tmpdir(), 'stello-package-'))
+try {
+  let tarball = ''
+  step('npm pack', () => {
+    const [packed] = JSON.parse(run('npm', ['pack', '--json', '--pack-destination', folder], root))
+    tarball = join(folder, packed.filename)
+    return `${packed.entryCount} files, ${Math.round(packed.size / 1024)} KB`
+  })
+  step('publint', () => run(bin('publint'), ['run', tarball, '--strict'], root).trim().split('\n').at(-1))
+  step('are the types wrong', () => {
+    run(bin('attw'), [tarball, '--profile', 'esm-only', '--no-emoji', '--format', 'ascii'], root)
+    return 'no'
+  })
+  step('npm install of the tarball', () => {
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
+    run('npm', ['install', tarball, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'], folder)
+  })
+  for (const [entry, names] of Object.entries(EXPORTS)) {
+    step(`import '${entry}'`, () => {
+      const file = join(folder, `${entry.replace('/', '-')}.mjs`)
+      writeFileSync(file, importer(entry, names))
+      return `${run(process.execPath, [file], folder)} exports`
+    })
+  }
+  step('npx stello --version', () => run('npx', ['--no-install', 'stello', '--version'], folder).trim())
+  step(
+    'npx stello --help',
+    () => `${run('npx', ['--no-install', 'stello', '--help'], folder).split('\n').length} lines`,
+  )
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
