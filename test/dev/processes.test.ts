@@ -4,7 +4,16 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type Daemon, endProcess, findProcesses, identify, isAlive, self, startDaemon, tailOf } from '../../src/dev/processes.ts'
+import {
+  type Daemon,
+  endProcess,
+  findProcesses,
+  identify,
+  isAlive,
+  self,
+  startDaemon,
+  tailOf,
+} from '../../src/dev/processes.ts'
 
 let folder: string
 
