@@ -3,8 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
@@ -34,10 +33,8 @@ await timed('tsc', () => {
 
 /** The version of the bundler is that of the worker that loads the bundle: both are pinned to the same number. */
 await timed('workflow bundle', async () => {
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(dist, 'workflows/index.js'),
-    logger: new DefaultLogger('WARN'),
-  })
+  const { bundleWorkflows } = await import(pathToFileURL(join(dist, 'bundle-workflows.js')).href)
+  const { code } = await bundleWorkflows(pathToFileURL(join(dist, 'workflows')))
   writeFileSync(join(dist, 'workflow-bundle.js'), code)
   return kilobytes(Buffer.byteLength(code))
 })

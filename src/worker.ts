@@ -6,13 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { IllegalStateError } from '@temporalio/common'
 import {
-  bundleWorkflowCode,
   DefaultLogger,
   NativeConnection,
   Runtime,
   Worker,
   type WorkerOptions,
-  type WorkflowBundle,
   type WorkflowBundleOption,
 } from '@temporalio/worker'
 import { createActivities } from './activities/index.ts'
@@ -23,6 +21,7 @@ import { keepTakingOver, workerIdentity } from './activities/take-over.ts'
 import type { StelloAgent } from './agent/agent.ts'
 import { StelloError, messageOf } from './agent/errors.ts'
 import { sessionTools } from './agent/tool-list.ts'
+import { bundleWorkflows } from './bundle-workflows.ts'
 import { checkNodeVersion } from './node-version.ts'
 import { registerSearchAttributes } from './client/search-attributes.ts'
 import { checkDatabase, openDatabase } from './store/database.ts'
@@ -160,7 +159,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
 }
 
 /** Temporal's runtime and bundler report every step otherwise. There is one runtime per process: the first to install wins. */
-function quietRuntime(): void {
+export function quietRuntime(): void {
   try {
     Runtime.install({ logger: new DefaultLogger('WARN') })
   } catch (error) {
@@ -190,14 +189,13 @@ function toConnection({ connection = {} }: StelloWorkerOptions): object {
   return connection
 }
 
-let bundled: Promise<WorkflowBundle> | undefined
+let bundled: Promise<WorkflowBundleOption> | undefined
 
 /** The package carries the bundle; a checkout bundles its sources, once per process. */
 async function workflowBundle(): Promise<WorkflowBundleOption> {
   const prebuilt = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url))
   if (existsSync(prebuilt)) return { codePath: prebuilt }
-  const workflowsPath = fileURLToPath(new URL('./workflows', import.meta.url))
-  bundled ??= bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') })
+  bundled ??= bundleWorkflows(new URL('./workflows', import.meta.url))
   return bundled
 }
 

@@ -73,8 +73,10 @@ export async function checkProfile(db: Database, agent: string, profile: string 
 
 /** @throws StelloError SESSION_NOT_FOUND */
 export async function mustExist(db: Database, sessionId: string): Promise<SessionRow> {
-  const row = await readSession(db, sessionId)
-  if (row) return row
+  return (await readSession(db, sessionId)) ?? throwUnknown(sessionId)
+}
+
+export function throwUnknown(sessionId: string): never {
   throw new StelloError('SESSION_NOT_FOUND', `there is no session "${sessionId}"`, {
     hint: '`stello list` shows all sessions',
   })

@@ -5,9 +5,9 @@ import type { Usage } from '../agent/message.ts'
 import type { StopReason } from '../session/steps.ts'
 import { readEvent } from '../store/events.ts'
 import { listSessions } from '../store/topology.ts'
-import { readTurn, readTurnUsage } from '../store/turns.ts'
+import { readTurnNow, readTurnUsage, type TurnNow } from '../store/turns.ts'
 import { rejectionKey } from '../workflows/messages.ts'
-import { mustExist, type ClientDeps } from './start-session.ts'
+import { throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
 /** Temporal is asked this often whether the session still lives. */
@@ -50,14 +50,13 @@ async function waitForResult(
   try {
     for (;;) {
       signal?.throwIfAborted()
-      const { gen, closedAt } = await mustExist(deps.db, sessionId)
-      const turn = await readTurn(deps.db, sessionId, messageId, gen)
+      const { gen, closed, turn } = await turnNow(deps, sessionId, messageId)
       if (turn?.status === 'ended') {
         const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
         return { text, stopReason, rounds, usage: await readTurnUsage(deps.db, sessionId, turn) }
       }
       if (!turn) await throwIfRejected(deps, sessionId, messageId, gen)
-      if (closedAt)
+      if (closed)
         throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
       if (onPause === 'throw') await throwIfPaused(deps, sessionId)
       if (Date.now() - described > DESCRIBE_EVERY_MS) {
@@ -69,6 +68,10 @@ async function waitForResult(
   } finally {
     news.stop()
   }
+}
+
+async function turnNow({ db }: ClientDeps, sessionId: string, messageId: string): Promise<TurnNow> {
+  return (await readTurnNow(db, sessionId, messageId)) ?? throwUnknown(sessionId)
 }
 
 async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId: string, gen: number): Promise<void> {

@@ -30,6 +30,13 @@ const BY_MESSAGE: Statement = {
   text: `select gen, turn, message_id, status, stop_reason, text, rounds, start_seq from turns
          where session_id = $1 and message_id = $2 order by gen desc`,
 }
+const NOW: Statement = {
+  name: 'turn_now',
+  text: `select s.gen as session_gen, s.closed_at is not null as closed,
+           t.gen, t.turn, t.message_id, t.status, t.stop_reason, t.text, t.rounds, t.start_seq
+         from sessions s left join turns t on t.session_id = s.id and t.message_id = $2 and t.gen = s.gen
+         where s.id = $1`,
+}
 const BY_NUMBER: Statement = {
   name: 'turn_by_number',
   text: `select gen, turn, message_id, status, stop_reason, text, rounds, start_seq from turns
@@ -43,6 +50,23 @@ const USAGE: Statement = {
 const LAST: Statement = {
   name: 'turn_last',
   text: `select coalesce(max(turn), 0)::int as last from turns where session_id = $1 and gen = $2`,
+}
+
+/** Where a session stands, and the turn that answers a message. */
+export interface TurnNow {
+  gen: number
+  closed: boolean
+  turn: TurnRow | undefined
+}
+
+/** One statement, unless the session was rewound: whoever waits for an answer asks this at every piece of news. */
+export async function readTurnNow(db: Database, sessionId: string, messageId: string): Promise<TurnNow | undefined> {
+  type NowRow = { session_gen: number; closed: boolean } & (Row | { turn: null })
+  const [row] = await run<NowRow>(db.pool, NOW, [sessionId, messageId])
+  if (!row) return undefined
+  const { session_gen: gen, closed } = row
+  if (row.turn !== null) return { gen, closed, turn: toTurn(row) }
+  return { gen, closed, turn: gen > 0 ? await readTurn(db, sessionId, messageId, gen) : undefined }
 }
 
 /** The turn that answers a message, as the newest generation sees it. */

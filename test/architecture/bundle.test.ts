@@ -2,9 +2,8 @@
  * The second net behind the lint rules, which see direct imports only: what really gets into the workflow sandbox,
  * told by the bundler that workers use.
  */
-import { fileURLToPath } from 'node:url'
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { bundleWorkflows } from '../../src/bundle-workflows.ts'
 
 const FORBIDDEN = ['ajv', 'ajv-formats', 'kysely', 'openai', 'pg', 'yaml', 'zod']
 const SIZE_LIMIT = 2.5 * 1024 * 1024
@@ -12,9 +11,7 @@ const SIZE_LIMIT = 2.5 * 1024 * 1024
 let code = ''
 
 beforeAll(async () => {
-  const workflowsPath = fileURLToPath(new URL('../../src/workflows', import.meta.url))
-  const bundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') })
-  code = bundle.code
+  code = (await bundleWorkflows(new URL('../../src/workflows', import.meta.url))).code
 })
 
 describe('the workflow bundle', () => {

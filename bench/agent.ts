@@ -1,0 +1,35 @@
+/** The agent every row measures: it thinks in no time, and each answer calls two tools that do nothing. */
+import { z } from 'zod'
+import { createStelloAgent, tool, type Completion, type Message, type Model, type StelloAgent } from '../src/index.ts'
+
+/** A turn of it: two model calls, two tool calls between them. `text` is what each answer and each result says. */
+export function emptyAgent(name: string, text: string = 'ok'): StelloAgent {
+  const nothing = z.object({})
+  return createStelloAgent({
+    name,
+    llm: emptyModel(text),
+    systemPrompt: 'You are measured.',
+    capabilities: {
+      tools: [
+        tool('look', 'Looks and changes nothing', nothing, () => text, { readOnlyHint: true }),
+        tool('act', 'Has an effect', nothing, () => text),
+      ],
+    },
+  })
+}
+
+function emptyModel(text: string): Model {
+  return {
+    name: 'empty',
+    complete: (messages) => Promise.resolve(messages.at(-1)?.role === 'user' ? callsOf(messages) : answer(text)),
+  }
+}
+
+function callsOf(messages: readonly Message[]): Completion {
+  const id = `call-${messages.length}`
+  return { ...answer(''), toolCalls: ['look', 'act'].map((name) => ({ id: `${id}-${name}`, name, arguments: '{}' })) }
+}
+
+function answer(content: string): Completion {
+  return { content, toolCalls: [], usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' }
+}

@@ -1,0 +1,45 @@
+/** What a measurement gives, and how it is shown. */
+import pc from 'picocolors'
+
+/** `atMost` and `atLeast` are what the project aims for; a row without either is for orientation. */
+export interface Aim {
+  atMost?: number
+  atLeast?: number
+}
+
+export interface Figure {
+  row: string
+  value: number
+  unit: string
+  aim?: Aim
+}
+
+export function isMet({ value, aim }: Figure): boolean {
+  return value <= (aim?.atMost ?? Infinity) && value >= (aim?.atLeast ?? -Infinity)
+}
+
+export function toJson(figure: Figure): string {
+  const { row, value, unit, aim } = figure
+  return JSON.stringify({ row, value: round(value), unit, aim: aim ? toText(aim) : null, ok: isMet(figure) })
+}
+
+export function toLine(figure: Figure): string {
+  const { row, value, unit, aim } = figure
+  const met = !aim ? '' : isMet(figure) ? pc.green('ok') : pc.red('missed')
+  return `${row.padEnd(32)} ${String(round(value)).padStart(10)} ${unit.padEnd(10)} ${(aim ? toText(aim) : '').padEnd(9)} ${met}`.trimEnd()
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  const [low = NaN, high = NaN] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]]
+  return (low + high) / 2
+}
+
+function toText({ atMost, atLeast }: Aim): string {
+  return atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`
+}
+
+function round(value: number): number {
+  return Number(value.toPrecision(Math.abs(value) >= 1000 ? 5 : 3))
+}

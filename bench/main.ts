@@ -1,0 +1,40 @@
+/** `npm run bench`: measures, and holds each figure against its aim. Progress goes to stderr, figures to stdout. */
+import { Command, InvalidArgumentError } from 'commander'
+import { isMet, toJson, toLine, type Figure } from './figures.ts'
+import { measureTurns } from './turns.ts'
+import { openWorld, type World } from './world.ts'
+
+const MEASUREMENTS: Record<string, (world: World) => Promise<Figure[]>> = {
+  turn: measureTurns,
+}
+
+const names = Object.keys(MEASUREMENTS)
+
+const program = new Command('bench')
+  .description('Measures stello-temporal on servers of its own. All ratios are from this one run on this machine.')
+  .option('--rows <names>', `what to measure, of: ${names.join(', ')}`, chosen, names)
+  .option('--json', 'one JSON object per line')
+  .option('--strict', 'exit with 1 when an aim is missed')
+  .parse()
+
+const { rows, json, strict } = program.opts<{ rows: string[]; json?: true; strict?: true }>()
+const world = await openWorld((line) => process.stderr.write(`${line}\n`))
+const missed: string[] = []
+try {
+  for (const name of rows) {
+    for (const figure of (await MEASUREMENTS[name]?.(world)) ?? []) {
+      process.stdout.write(`${json ? toJson(figure) : toLine(figure)}\n`)
+      if (!isMet(figure)) missed.push(figure.row)
+    }
+  }
+} finally {
+  await world.close()
+}
+if (strict && missed.length > 0) process.exitCode = 1
+
+function chosen(value: string): string[] {
+  const wanted = value.split(',').map((name) => name.trim())
+  const unknown = wanted.filter((name) => !names.includes(name))
+  if (unknown.length > 0) throw new InvalidArgumentError(`unknown: ${unknown.join(', ')}`)
+  return wanted
+}

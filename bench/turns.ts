@@ -1,0 +1,83 @@
+/** A turn beside the floor: one after another, and many sessions at once. The two take turns, so that both meet the same machine. */
+import { emptyAgent } from './agent.ts'
+import { median, type Figure } from './figures.ts'
+import { startFloor } from './floor/floor.ts'
+import { newName, type World } from './world.ts'
+
+const WARM_UP = 20
+const TURNS = 100
+const SESSIONS = 100
+const TURNS_EACH = 3
+const REPETITIONS = 5
+
+type Turn = () => Promise<unknown>
+
+export async function measureTurns(world: World): Promise<Figure[]> {
+  const name = newName('bench')
+  const floor = await startFloor(world)
+  const worker = await world.work(emptyAgent(name))
+  const ourTurn = async (): Promise<Turn> => {
+    const session = await world.stello.createSession({ agent: name, label: 'bench' })
+    return async () => (await session.send('go')).result()
+  }
+  const floorTurn = async (): Promise<Turn> => (await floor.open()).turn
+  try {
+    const single = await oneByOne(await ourTurn(), await floorTurn(), world.say)
+    const many = await atOnce(ourTurn, floorTurn, world.say)
+    return [
+      { row: 'turn_ms', value: single.ours, unit: 'ms' },
+      { row: 'turn_floor_ms', value: single.floor, unit: 'ms' },
+      { row: 'turn_over_floor', value: single.ours / single.floor, unit: 'ratio', aim: { atMost: 1.3 } },
+      { row: 'turns_per_s', value: many.ours, unit: 'turns/s' },
+      { row: 'turns_floor_per_s', value: many.floor, unit: 'turns/s' },
+      { row: 'throughput_over_floor', value: many.ours / many.floor, unit: 'ratio', aim: { atLeast: 0.75 } },
+    ]
+  } finally {
+    await Promise.all([worker.stop(), floor.stop()])
+  }
+}
+
+async function oneByOne(ours: Turn, floor: Turn, say: World['say']): Promise<{ ours: number; floor: number }> {
+  const times = { ours: [] as number[], floor: [] as number[] }
+  for (let n = 0; n < WARM_UP + TURNS; n++) {
+    if (n % 40 === 0) say(`turns one after another: ${n} of ${WARM_UP + TURNS}`)
+    const [our, bare] = [await timed(ours), await timed(floor)]
+    if (n < WARM_UP) continue
+    times.ours.push(our)
+    times.floor.push(bare)
+  }
+  return { ours: median(times.ours), floor: median(times.floor) }
+}
+
+async function atOnce(
+  openOurs: () => Promise<Turn>,
+  openFloor: () => Promise<Turn>,
+  say: World['say'],
+): Promise<{ ours: number; floor: number }> {
+  const open = (one: () => Promise<Turn>): Promise<Turn[]> => Promise.all(Array.from({ length: SESSIONS }, one))
+  const [ours, floor] = [await open(openOurs), await open(openFloor)]
+  const rates = { ours: [] as number[], floor: [] as number[] }
+  for (let n = 0; n <= REPETITIONS; n++) {
+    say(`${SESSIONS} sessions at once: ${n} of ${REPETITIONS + 1}`)
+    const [our, bare] = [await rate(ours), await rate(floor)]
+    if (n === 0) continue // the first is the warm-up
+    rates.ours.push(our)
+    rates.floor.push(bare)
+  }
+  return { ours: median(rates.ours), floor: median(rates.floor) }
+}
+
+async function rate(turns: readonly Turn[]): Promise<number> {
+  const each = async (turn: Turn): Promise<void> => {
+    for (let n = 0; n < TURNS_EACH; n++) await turn()
+  }
+  const ms = await timed(() => Promise.all(turns.map(each)))
+  return (turns.length * TURNS_EACH * 1000) / ms
+}
+
+/** Milliseconds. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now()
+  await work()
+  return performance.now() - begun
+}
