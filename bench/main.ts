@@ -1,11 +1,19 @@
 /** `npm run bench`: measures, and holds each figure against its aim. Progress goes to stderr, figures to stdout. */
 import { Command, InvalidArgumentError } from 'commander'
 import { isMet, toJson, toLine, type Figure } from './figures.ts'
+import { measureForks } from './fork.ts'
+import { measureGrowth } from './growth.ts'
+import { measureMemory } from './memory.ts'
+import { measureRecovery } from './recovery.ts'
 import { measureTurns } from './turns.ts'
 import { openWorld, type World } from './world.ts'
 
 const MEASUREMENTS: Record<string, (world: World) => Promise<Figure[]>> = {
   turn: measureTurns,
+  growth: measureGrowth,
+  fork: measureForks,
+  recovery: measureRecovery,
+  memory: measureMemory,
 }
 
 const names = Object.keys(MEASUREMENTS)

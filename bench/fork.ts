@@ -1,0 +1,106 @@
+/** What a fork that inherits costs, from a short parent and from a very long one, and how much a hundred leave behind. */
+import pg from 'pg'
+import type { SessionHandle } from '../src/client/index.ts'
+import { announceFacts } from '../src/store/announce.ts'
+import { openDatabase } from '../src/store/database.ts'
+import { NO_CHAIN, nextRecord } from '../src/store/hashes.ts'
+import type { NewRecord } from '../src/store/writes.ts'
+import { emptyAgent } from './agent.ts'
+import { median, type Figure } from './figures.ts'
+import { timed } from './turns.ts'
+import { newName, type World } from './world.ts'
+
+const [SHORT, LONG] = [10, 10_000]
+const REPETITIONS = 30
+const AT_ONCE = 100
+/** Every table that may hold something of a session, and the column that says whose it is. */
+const TABLES = {
+  sessions: 'id',
+  generations: 'session_id',
+  runs: 'session_id',
+  steps: 'session_id',
+  records: 'session_id',
+  messages: 'session_id',
+  events: 'session_id',
+}
+
+export async function measureForks(world: World): Promise<Figure[]> {
+  const name = newName('fork')
+  const [short, long] = [await parentOf(world, name, SHORT), await parentOf(world, name, LONG)]
+  const worker = await world.work(emptyAgent(name))
+  const database = new pg.Pool({ connectionString: world.databaseUrl })
+  try {
+    const times = { short: [] as number[], long: [] as number[] }
+    for (let n = 0; n < REPETITIONS; n++) {
+      if (n % 10 === 0) world.say(`forks: ${n} of ${REPETITIONS}`)
+      times.short.push(await timed(() => forkOf(database, short)))
+      times.long.push(await timed(() => forkOf(database, long)))
+    }
+    const one = await forkOf(database, long)
+    world.say(`forks: ${AT_ONCE} at once`)
+    const atOnce = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, () => forkOf(database, long))))
+    return [
+      { row: 'fork_ms', value: median(times.long), unit: 'ms' },
+      {
+        row: `fork_${LONG}_over_${SHORT}`,
+        value: median(times.long) / median(times.short),
+        unit: 'ratio',
+        aim: { atMost: 1.3 },
+      },
+      { row: 'fork_bytes', value: await bytesOf(database, one.id), unit: 'bytes', aim: { atMost: 1023 } },
+      { row: 'fork_records', value: await rowsOf(database, one.id), unit: 'rows', aim: { atMost: 0 } },
+      { row: `forks_${AT_ONCE}_at_once_ms`, value: atOnce, unit: 'ms' },
+    ]
+  } finally {
+    await database.end()
+    await worker.stop()
+  }
+}
+
+/** A session with a conversation that nobody had to pay for. */
+async function parentOf(world: World, agent: string, length: number): Promise<SessionHandle> {
+  const session = await world.stello.createSession({ agent, label: `${length} records` })
+  const { runId } = await world.temporal.workflow.getHandle(session.id).describe()
+  const db = openDatabase(world.databaseUrl)
+  const records: NewRecord[] = []
+  for (let seq = 1; seq <= length; seq++) {
+    const role = seq % 2 ? 'user' : 'assistant'
+    records.push(nextRecord(records.at(-1)?.chain ?? NO_CHAIN, seq, { role, content: `record ${seq}` }))
+  }
+  await announceFacts(db, { sessionId: session.id, runId, gen: 0, base: 0, turn: 0 }, 'seed', { records })
+  await db.close()
+  return session
+}
+
+/** Resolves when the child's worker has found out what it inherits. */
+async function forkOf(database: pg.Pool, parent: SessionHandle): Promise<SessionHandle> {
+  const child = await parent.fork({ label: 'child', context: 'inherit' })
+  while (!(await isOpen(database, child.id)));
+  return child
+}
+
+async function isOpen(database: pg.Pool, id: string): Promise<boolean> {
+  const { rows } = await database.query<{ open: boolean }>(
+    'select branch_seq is not null as open from sessions where id = $1',
+    [id],
+  )
+  return rows[0]?.open === true
+}
+
+async function bytesOf(database: pg.Pool, id: string): Promise<number> {
+  const sizes = Object.entries(TABLES).map(
+    ([table, column]) => `select coalesce(sum(pg_column_size(t.*)), 0) as bytes from ${table} t where ${column} = $1`,
+  )
+  const { rows } = await database.query<{ bytes: number }>(
+    `select sum(bytes)::int as bytes from (${sizes.join(' union all ')}) as sizes`,
+    [id],
+  )
+  return rows[0]?.bytes ?? NaN
+}
+
+async function rowsOf(database: pg.Pool, id: string): Promise<number> {
+  const { rows } = await database.query<{ n: number }>('select count(*)::int as n from records where session_id = $1', [
+    id,
+  ])
+  return rows[0]?.n ?? NaN
+}
