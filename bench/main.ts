@@ -28,6 +28,13 @@ const program = new Command('bench')
 const { rows, json, strict } = program.opts<{ rows: string[]; json?: true; strict?: true }>()
 const world = await openWorld((line) => process.stderr.write(`${line}\n`))
 const missed: string[] = []
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  // The servers are in process groups of their own and would outlive us.
+  process.once(signal, () => void world.close().finally(() => process.exit(code)))
+}
 try {
   for (const name of rows) {
     for (const figure of (await MEASUREMENTS[name]?.(world)) ?? []) {

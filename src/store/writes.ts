@@ -76,7 +76,11 @@ interface Slots {
   records: 'strict' | 'once'
 }
 
-/** CTEs that write everything if the CTE `guard(gen)` has a row. */
+/**
+ * CTEs that write everything if the CTE `guard(gen)` has a row. What is there already is looked up by scalar subqueries
+ * on a whole key: for a join PostgreSQL may read all events or turns of the session. At most one turn without
+ * `messageId` is ended at a time.
+ */
 export function writesSql({ session, key, writes, records }: Slots): string {
   const conflict = records === 'once' ? 'on conflict do nothing' : ''
   const child = `${writes}->'child'`
@@ -90,9 +94,8 @@ export function writesSql({ session, key, writes, records }: Slots): string {
   w_new_events as (
     select e.event, row_number() over (order by e.n) as n
     from guard, jsonb_array_elements(coalesce(${writes}->'events', '[]')) with ordinality as e(event, n)
-    where not exists (
-      select from events x where x.session_id = ${session} and x.gen = guard.gen and x.key = e.event->>'key'
-    )
+    where (select x.gen from events x
+           where x.session_id = ${session} and x.gen = guard.gen and x.key = e.event->>'key') is null
   ),
   w_session as (
     update sessions set
@@ -120,9 +123,9 @@ export function writesSql({ session, key, writes, records }: Slots): string {
       case when t."stopReason" is null then null else now() end
     from guard, jsonb_to_recordset(coalesce(${writes}->'turns', '[]'))
       as t(turn int, "messageId" text, "startSeq" int, "stopReason" text, text text, rounds int)
-    where t."messageId" is not null and not exists (
-      select from turns x where x.session_id = ${session} and x.gen = guard.gen and x.message_id = t."messageId" and x.turn <> t.turn
-    )
+    where t."messageId" is not null and coalesce(
+      (select x.turn from turns x
+       where x.session_id = ${session} and x.gen = guard.gen and x.message_id = t."messageId") = t.turn, true)
     on conflict (session_id, gen, turn) do update set
       status = excluded.status, stop_reason = excluded.stop_reason, text = excluded.text, rounds = excluded.rounds,
       ended_at = excluded.ended_at
@@ -134,6 +137,8 @@ export function writesSql({ session, key, writes, records }: Slots): string {
       as t(turn int, "messageId" text, "stopReason" text, text text, rounds int)
     where t."messageId" is null and turns.session_id = ${session} and turns.gen = guard.gen and turns.turn = t.turn
       and turns.status = 'open'
+      and turns.turn = (select max(e.turn) from jsonb_to_recordset(${writes}->'turns') as e(turn int, "messageId" text)
+                        where e."messageId" is null)
   ),
   w_child as (
     insert into sessions (id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, agent, label, profile, config, origin)

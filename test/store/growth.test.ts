@@ -1,0 +1,64 @@
+/** What a step costs the store does not grow with the session: counted in rows PostgreSQL reads. */
+import { expect, it } from 'vitest'
+import { openDatabase, type Database } from '../../src/store/database.ts'
+import { settleStep } from '../../src/store/settle.ts'
+import { readTurnNow } from '../../src/store/turns.ts'
+import { openSession, opening, take, userRecord } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+it('reads no more rows in a session of 2,000 turns than in a new one', async () => {
+  const [early, late] = [await rowsOfTurn(0), await rowsOfTurn(2000)]
+  expect(early).toBeGreaterThan(0)
+  expect(late).toBeLessThan(early + 10)
+})
+
+/** Rows read by one turn behind `before` turns, each with two events, two records and two steps. */
+async function rowsOfTurn(before: number): Promise<number> {
+  const run = await openSession(at.db)
+  const { sessionId } = run
+  await at.db.pool.query(
+    `with n as (select generate_series(1, $2::int) as n),
+       t as (insert into turns (session_id, gen, turn, message_id, status, start_seq)
+             select $1, 0, n, 'old-' || n, 'ended', 2 * n - 1 from n),
+       r as (insert into records (session_id, gen, seq, message, chain) select $1, 0, generate_series(1, 2 * $2), '{}', ''),
+       s as (insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, outcome)
+             select $1, 0, 'm' || n || '.0', 'model', 'gpt', 'h', 1, '{}' from n),
+       e as (insert into events (session_id, "offset", gen, key, type, data)
+             select $1, o, 0, 'old-' || o, 'turn.started', '{}' from generate_series(0, 2 * $2 - 1) as o)
+     update sessions set next_offset = 2 * $2 where id = $1`,
+    [sessionId, before],
+  )
+  // One connection: a backend counts what it has read itself.
+  const db = openDatabase(at.url, { max: 1 })
+  try {
+    const [turn, seq] = [before + 1, 2 * before + 1]
+    const begun = await rowsRead(db)
+    const step = await take(db, run, { key: `m${turn}.0`, opening: opening(turn, 'new', seq) })
+    await settleStep(
+      db,
+      step,
+      { kind: 'done' },
+      {
+        records: [userRecord(seq + 1)],
+        events: [{ key: `m${turn}.0.message`, type: 'message.completed', data: {} }],
+        usage: { rootId: sessionId, model: 'gpt', inputTokens: 1, outputTokens: 1 },
+        turns: [{ turn, stopReason: 'end_turn', text: 'done', rounds: 0 }],
+      },
+    )
+    expect(await readTurnNow(db, sessionId, 'new')).toMatchObject({ turn: { turn, status: 'ended' } })
+    return (await rowsRead(db)) - begun
+  } finally {
+    await db.close()
+  }
+}
+
+async function rowsRead(db: Database): Promise<number> {
+  await db.pool.query('select pg_stat_force_next_flush()')
+  const { rows } = await db.pool.query<{ read: number }>(
+    `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_user_tables
+     where relname in ('turns', 'records', 'steps', 'events', 'usage')`,
+  )
+  return rows[0]?.read ?? NaN
+}
