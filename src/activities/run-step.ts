@@ -73,7 +73,11 @@ export async function runStep<Outcome>(
       claim = taken
     }
     switch (claim.kind) {
+      case 'elsewhere':
+        await look(attempt, key)
+        continue
       case 'settled':
+        deps.notify(attempt.run.sessionId)
         return { outcome: claim.outcome as Outcome, gen: claim.gen }
       case 'mine': {
         const mine = claim

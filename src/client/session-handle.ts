@@ -7,7 +7,7 @@ import type { Message } from '../agent/message.ts'
 import type { Branch, ForkRequest } from '../session/config.ts'
 import { putMessage } from '../store/messages.ts'
 import { lastSeq, readInherited, readOwnRecords, readWholeRecord, type StoredRecord } from '../store/records.ts'
-import { listSessions, type SessionSummary } from '../store/topology.ts'
+import { listSessions, readSubtree, type SessionSummary } from '../store/topology.ts'
 import {
   MESSAGE_ID_LIMIT,
   MESSAGE_TEXT_LIMIT,
@@ -144,8 +144,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       return { at, message: whole === undefined ? message : { ...message, content: whole } }
     },
     async tree() {
-      const { rootId } = await mustExist(db, id)
-      return buildTree(await listSessions(db, { rootId }), id)
+      await mustExist(db, id)
+      return buildTree(await listSessions(db, { ids: await readSubtree(db, id) }), id)
     },
     async stats() {
       await mustExist(db, id)

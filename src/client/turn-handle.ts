@@ -55,7 +55,7 @@ async function waitForResult(
         const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
         return { text, stopReason, rounds, usage: await readTurnUsage(deps.db, sessionId, turn) }
       }
-      if (!turn) await throwIfRejected(deps, sessionId, messageId, gen)
+      if (!turn) await throwIfRejected(deps, sessionId, messageId)
       if (closed)
         throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
       if (onPause === 'throw') await throwIfPaused(deps, sessionId)
@@ -74,8 +74,8 @@ async function turnNow({ db }: ClientDeps, sessionId: string, messageId: string)
   return (await readTurnNow(db, sessionId, messageId)) ?? throwUnknown(sessionId)
 }
 
-async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId: string, gen: number): Promise<void> {
-  const rejected = await readEvent(db, sessionId, gen, rejectionKey(messageId))
+async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId: string): Promise<void> {
+  const rejected = await readEvent(db, sessionId, rejectionKey(messageId))
   if (!rejected) return
   throw new StelloError(
     'INVALID_MESSAGE',

@@ -3,8 +3,8 @@ import { announce, announcePause, lastAnnouncement } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './calls.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
-import { messageStored } from './queue.ts'
-import type { SessionState } from './state.ts'
+import { messageStored, takeUnanswered } from './queue.ts'
+import { placeOf, type SessionState } from './state.ts'
 import { cancelRequested, completingCall, finishTurn, report } from './turn.ts'
 
 type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
@@ -21,7 +21,7 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
     case 'opened':
       return [
         {
-          ...state,
+          ...takeUnanswered(state, outcome.unanswered),
           opened: true,
           gen: outcome.gen,
           seq: Math.max(state.seq, outcome.seq),
@@ -112,5 +112,5 @@ function turnEnded(state: SessionState): Step {
 
 function openSession(state: SessionState): Command {
   const { sessionId, gen, turns, seq } = state
-  return { type: 'openSession', input: { sessionId, key: 'open', gen, turn: turns, base: seq } }
+  return { type: 'openSession', input: { sessionId, key: 'open', gen, turn: turns, base: seq, place: placeOf(state) } }
 }

@@ -4,7 +4,7 @@
  */
 import type { Limits } from './config.ts'
 import { fingerprint } from './fnv1a.ts'
-import type { CallRef, CallResult, ChildReport, Opening, Pause, StopReason, ModelFacts } from './steps.ts'
+import type { CallRef, CallResult, ChildReport, Opening, Pause, Place, StopReason, ModelFacts } from './steps.ts'
 
 /** Message ids remembered for deduplication; older ones are found in the store when a turn opens. */
 export const SEEN_LIMIT = 1000
@@ -146,6 +146,15 @@ export function initialState(session: NewSession): SessionState {
     reports: [],
     announcements: 0,
     lastAnswer: '',
+  }
+}
+
+export function placeOf({ seq, announcements, turn, pause }: SessionState): Place {
+  return {
+    seq,
+    told: announcements,
+    ...(turn && { round: turn.round, ...(turn.phase === 'model' && { asking: true }) }),
+    ...(pause && { paused: true }),
   }
 }
 

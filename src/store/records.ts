@@ -3,7 +3,6 @@ import { StelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
 import type { Branch } from '../session/config.ts'
 import { run, type Database, type Statement } from './database.ts'
-import { lineage } from './runs.ts'
 
 export interface StoredRecord {
   seq: number
@@ -13,8 +12,9 @@ export interface StoredRecord {
 
 const OWN: Statement = {
   name: 'records_own',
-  text: `select distinct on (seq) seq, message, chain from records
-         where session_id = $1 and gen = any($2) and seq > $3 and seq <= $4 order by seq, gen desc`,
+  text: `select distinct on (seq) r.seq, r.message, r.chain from records r
+         join stello_line($1, $2) line on r.gen = line.gen and r.seq <= line.up_to
+         where r.session_id = $1 and r.seq > $3 and r.seq <= $4 order by seq, r.gen desc`,
 }
 const BRANCH: Statement = {
   name: 'records_branch',
@@ -22,11 +22,14 @@ const BRANCH: Statement = {
 }
 const END: Statement = {
   name: 'records_end',
-  text: `select coalesce(max(seq), 0)::int as last from records where session_id = $1 and gen = $2`,
+  text: `select coalesce(max(r.seq), 0)::int as last from records r
+         join stello_line($1, $2) line on r.gen = line.gen and r.seq <= line.up_to where r.session_id = $1`,
 }
 const WHOLE: Statement = {
   name: 'records_whole',
-  text: `select message, whole, at from records where session_id = $1 and gen = any($2) and seq = $3 order by gen desc limit 1`,
+  text: `select r.message, r.whole, r.at from records r
+         join stello_line($1, $2) line on r.gen = line.gen and r.seq <= line.up_to
+         where r.session_id = $1 and r.seq = $3 order by r.gen desc limit 1`,
 }
 
 /**
@@ -36,10 +39,9 @@ const WHOLE: Statement = {
  */
 export async function readOwnRecords(db: Database, at: Branch, from = 0): Promise<StoredRecord[]> {
   if (at.seq <= from) return []
-  const gens = (await lineage(db.pool, at.sessionId, at.gen)).map((ancestor) => ancestor.gen)
   const rows = await run<{ seq: number; message: Message; chain: string }>(db.pool, OWN, [
     at.sessionId,
-    gens,
+    at.gen,
     from,
     at.seq,
   ])
@@ -77,11 +79,10 @@ async function readBranch(db: Database, sessionId: string): Promise<Branch | und
   return { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 }
 }
 
-/** Last record of a generation: where it branched, or its own last. */
+/** Last record that is visible in a generation. */
 export async function lastSeq(db: Database, sessionId: string, gen: number): Promise<number> {
   const [row] = await run<{ last: number }>(db.pool, END, [sessionId, gen])
-  const [, parent] = await lineage(db.pool, sessionId, gen)
-  return Math.max(row?.last ?? 0, parent ? parent.upTo : 0)
+  return row?.last ?? 0
 }
 
 /** One record as it was written, also where the model reads a cut one. */
@@ -89,10 +90,9 @@ export async function readWholeRecord(
   db: Database,
   at: Branch,
 ): Promise<{ message: Message; whole?: string; at: Date } | undefined> {
-  const gens = (await lineage(db.pool, at.sessionId, at.gen)).map((ancestor) => ancestor.gen)
   const [row] = await run<{ message: Message; whole: string | null; at: Date }>(db.pool, WHOLE, [
     at.sessionId,
-    gens,
+    at.gen,
     at.seq,
   ])
   return row && { message: row.message, at: row.at, ...(row.whole !== null && { whole: row.whole }) }
