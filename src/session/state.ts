@@ -119,8 +119,8 @@ export interface NewSession {
   sessionId: string
   label: string
   awaited?: Awaited
-  /** A message to begin with. */
-  messageId?: string
+  /** Messages to begin with; their texts are in the store. */
+  messages?: string[]
 }
 
 const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
@@ -134,8 +134,8 @@ export function initialState(session: NewSession): SessionState {
     gen: 0,
     seq: 0,
     turns: 0,
-    queue: session.messageId === undefined ? [] : [{ messageId: session.messageId }],
-    seen: session.messageId === undefined ? [] : [fingerprint(session.messageId)],
+    queue: (session.messages ?? []).map((messageId) => ({ messageId })),
+    seen: (session.messages ?? []).map(fingerprint),
     limits: DEFAULT_LIMITS,
     model: { name: 'model', timeoutMs: 600_000 },
     closed: false,

@@ -179,7 +179,7 @@ function fromRow(row: StepRow, { run: ref, key, inputHash, owner }: ClaimRequest
   // A step that was only waited for or ended from outside has no input: nobody has begun it.
   if (row.input_hash !== '' && row.input_hash !== inputHash) {
     throw new StelloError('STORE_CORRUPT', `session ${ref.sessionId}: step ${key} was begun with another input`, {
-      hint: 'the store and Temporal disagree about this session: was one of them restored from a copy?',
+      hint: `was Temporal or the store restored from a copy? \`stello recover ${ref.sessionId} --restart\` goes on from the store`,
     })
   }
   if (row.outcome !== null) return { kind: 'settled', gen, outcome: row.outcome }

@@ -10,6 +10,9 @@ export interface StoredRecord {
   chain: string
 }
 
+/** The biggest `integer` of PostgreSQL. */
+const LAST_SEQ = 2 ** 31 - 1
+
 const OWN: Statement = {
   name: 'records_own',
   text: `select distinct on (seq) r.seq, r.message, r.chain from records r
@@ -39,24 +42,37 @@ const WHOLE: Statement = {
  */
 export async function readOwnRecords(db: Database, at: Branch, from = 0): Promise<StoredRecord[]> {
   if (at.seq <= from) return []
-  const rows = await run<{ seq: number; message: Message; chain: string }>(db.pool, OWN, [
-    at.sessionId,
-    at.gen,
-    from,
-    at.seq,
-  ])
+  const rows = await run<StoredRecord>(db.pool, OWN, [at.sessionId, at.gen, from, at.seq])
   const gap = rows.findIndex((row, i) => row.seq !== from + 1 + i)
   const missing = gap === -1 ? from + 1 + rows.length : from + 1 + gap
-  if (missing <= at.seq) {
-    throw new StelloError(
-      'STORE_CORRUPT',
-      `session ${at.sessionId}: record ${missing} (generation ${at.gen}) is missing in the store`,
-      {
-        hint: 'restore the record from a backup, or fork the session before it',
-      },
-    )
+  if (missing <= at.seq) throw isMissing(at, missing)
+  return rows
+}
+
+/**
+ * All of the session's own records there are. The calls of a round end in any order: of the last round, results may be
+ * still to come.
+ *
+ * @throws StelloError STORE_CORRUPT naming a record that is missing for good
+ */
+export async function readRecordsSoFar(db: Database, sessionId: string, gen: number): Promise<StoredRecord[]> {
+  const rows = await run<StoredRecord>(db.pool, OWN, [sessionId, gen, 0, LAST_SEQ])
+  const asking = rows.findLast((row) => (row.message.toolCalls?.length ?? 0) > 0)
+  const last = rows.at(-1)?.seq ?? 0
+  const underWay = asking && last <= asking.seq + (asking.message.toolCalls?.length ?? 0)
+  const seqs = new Set(rows.map((row) => row.seq))
+  for (let seq = 1; seq < (underWay ? asking.seq : last); seq++) {
+    if (!seqs.has(seq)) throw isMissing({ sessionId, gen }, seq)
   }
   return rows
+}
+
+function isMissing({ sessionId, gen }: Pick<Branch, 'sessionId' | 'gen'>, seq: number): StelloError {
+  return new StelloError(
+    'STORE_CORRUPT',
+    `session ${sessionId}: record ${seq} (generation ${gen}) is missing in the store`,
+    { hint: 'restore the record from a backup, then resume the session' },
+  )
 }
 
 /** Everything a transcript begins with that is not its own: the parents' records up to where each branched. */

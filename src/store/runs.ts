@@ -55,6 +55,12 @@ export async function resolveRun(db: Database, ref: RunRef): Promise<ResolvedRun
   return transaction(db, (tx) => adopt(tx, ref))
 }
 
+/** Whether another run has taken over from this one. */
+export async function isLeftBehind(db: Database, sessionId: string, runId: string): Promise<boolean> {
+  const [row] = await run<RunRow>(db.pool, READ, [sessionId, runId])
+  return row !== undefined && row.known && row.run_id !== runId
+}
+
 async function adopt(tx: pg.PoolClient, ref: RunRef): Promise<ResolvedRun> {
   const { sessionId, runId } = ref
   const [row] = await run<RunRow>(tx, LOCK, [sessionId, runId])

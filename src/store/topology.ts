@@ -145,6 +145,22 @@ export async function readSubtree(db: Database, sessionId: string): Promise<stri
   return rows.map((row) => row.id)
 }
 
+const AWAITED: Statement = {
+  name: 'session_awaited',
+  text: `select s.parent_id as parent, split_part(s.origin, '/', 2) as key from sessions s
+         where s.id = $1 and s.origin like s.parent_id || '/%' and exists (
+           select from steps t where t.session_id = s.parent_id and t.step_key = split_part(s.origin, '/', 2) || '.open')`,
+}
+
+/** The call of its parent that waits, or waited, for this session's first answer. */
+export async function readAwaited(
+  db: Database,
+  sessionId: string,
+): Promise<{ parentId: string; callKey: string } | undefined> {
+  const [row] = await run<{ parent: string; key: string }>(db.pool, AWAITED, [sessionId])
+  return row && { parentId: row.parent, callKey: row.key }
+}
+
 export interface SessionFilter {
   ids?: string[]
   rootId?: string

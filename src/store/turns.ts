@@ -66,6 +66,17 @@ const LAST: Statement = {
          join stello_line($1, $2) line on t.gen = line.gen and t.start_seq <= line.up_to where session_id = $1`,
 }
 
+const ABANDONED: Statement = {
+  name: 'turn_abandoned',
+  text: `
+  select t.message_id as "messageId", g.parent_gen as gen, t.start_seq as seq
+  from generations g
+  join stello_line($1, g.parent_gen) line on true
+  join turns t on t.session_id = $1 and t.gen = line.gen and t.start_seq <= line.up_to and t.status = 'open'
+    and t.start_seq = g.branch_seq + 1
+  where g.session_id = $1 and g.gen = $2 order by t.gen desc limit 1`,
+}
+
 /** Where a session stands, and the turn that answers a message. */
 export interface TurnNow {
   gen: number
@@ -112,6 +123,16 @@ export async function readTurnUsage(db: Database, sessionId: string, turn: TurnR
 export async function lastTurn(db: Database, sessionId: string, gen: number): Promise<number> {
   const [row] = await run<{ last: number }>(db.pool, LAST, [sessionId, gen])
   return row?.last ?? 0
+}
+
+/** The open turn right behind the place where generation `gen` branched: nobody has answered it, and its message is record `seq` of `gen`. */
+export async function readAbandonedTurn(
+  db: Database,
+  sessionId: string,
+  gen: number,
+): Promise<{ messageId: string; gen: number; seq: number } | undefined> {
+  const [row] = await run<{ messageId: string; gen: number; seq: number }>(db.pool, ABANDONED, [sessionId, gen])
+  return row
 }
 
 function toTurn(row: Row): TurnRow {

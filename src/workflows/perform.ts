@@ -137,7 +137,7 @@ export function createPerformer(
         session: {
           sessionId,
           label: config.label,
-          ...(messageId !== undefined && { messageId }),
+          ...(messageId !== undefined && { messages: [messageId] }),
           ...(awaited && { awaited: { parentId: workflowInfo().workflowId, callKey } }),
         },
         agent: config.agent,
