@@ -11,6 +11,8 @@ export type StopWhy = 'cancel' | 'shutdown'
 export interface Attempt {
   run: RunRef
   token: Uint8Array
+  /** What people read in Temporal beside the running step; unset = nothing special. */
+  note(text: string | undefined): void
   /** Heartbeats while `work` is pending, and passes on why it should stop. */
   attend<T>(work: Promise<T>, stop: (why: StopWhy) => void): Promise<T>
 }
@@ -20,6 +22,7 @@ export function currentAttempt(ref: StepRef & Pick<OpenSessionInput, 'fresh'>): 
   const { workflowExecution, taskToken } = context.info
   if (!workflowExecution) throw new Error('a session activity runs outside a workflow')
   const { sessionId, prevRunId, gen, turn, place, fresh } = ref
+  let note: string | undefined
   return {
     run: {
       sessionId,
@@ -31,8 +34,11 @@ export function currentAttempt(ref: StepRef & Pick<OpenSessionInput, 'fresh'>): 
       ...(prevRunId !== undefined && { prevRunId }),
     },
     token: taskToken,
+    note(text) {
+      note = text
+    },
     async attend(work, stop) {
-      const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_EVERY_MS)
+      const heartbeat = setInterval(() => context.heartbeat(note), HEARTBEAT_EVERY_MS)
       const signal = context.cancellationSignal
       const stopped = (): void => {
         const why = whyStopped(context)

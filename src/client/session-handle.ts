@@ -66,13 +66,13 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   const workflow = client.workflow.getHandle(id)
 
   /** A workflow that is not there takes no signals: the row says whether it was closed, never existed, or is just being forked. */
-  const reach = async <T>(work: () => Promise<T>, until = Date.now() + STARTED_WITHIN_MS): Promise<T> => {
+  const reach = async <T>(work: () => Promise<T>, until = performance.now() + STARTED_WITHIN_MS): Promise<T> => {
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
       const row = await mustExist(db, id)
-      if (!row.opened && Date.now() < until) {
+      if (!row.opened && performance.now() < until) {
         await delay(STARTING_EVERY_MS)
         return reach(work, until)
       }

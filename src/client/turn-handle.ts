@@ -47,7 +47,7 @@ async function waitForResult(
   { onPause = 'wait', signal }: ResultOptions,
 ): Promise<TurnResult> {
   const news = waitForNews(deps.listener, (id) => id === sessionId)
-  let described = Date.now()
+  let described = performance.now()
   try {
     for (;;) {
       signal?.throwIfAborted()
@@ -60,8 +60,8 @@ async function waitForResult(
       if (closed)
         throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
       if (onPause === 'throw') await throwIfPaused(deps, sessionId)
-      if (Date.now() - described > DESCRIBE_EVERY_MS) {
-        described = Date.now()
+      if (performance.now() - described > DESCRIBE_EVERY_MS) {
+        described = performance.now()
         await throwIfEnded(deps, sessionId)
       }
       await news.next(signal)

@@ -35,6 +35,7 @@ function attemptOf(run: RunRef, stopped?: StopWhy): Attempt {
   return {
     run,
     token: TOKEN,
+    note: () => undefined,
     attend(work, stop) {
       if (stopped) stop(stopped)
       return work
