@@ -51,7 +51,7 @@ async function waitForResult(
   try {
     for (;;) {
       signal?.throwIfAborted()
-      const { gen, closed, turn } = await turnNow(deps, sessionId, messageId)
+      const { closed, turn } = await turnNow(deps, sessionId, messageId)
       if (turn?.status === 'ended') {
         const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
         return { text, stopReason, rounds, usage: await readTurnUsage(deps.db, sessionId, turn) }

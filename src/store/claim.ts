@@ -100,8 +100,9 @@ const RETAKE: Statement = {
 }
 const DUPLICATE: Statement = {
   name: 'turn_duplicate',
-  text: `select t.turn from turns t join stello_line($1, $2) line on t.gen = line.gen and t.start_seq <= line.up_to
-         where t.session_id = $1 and t.message_id = $3 and t.turn <> $4`,
+  text: `select t.turn from stello_line($1, $2) line,
+           lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $3 offset 0) t
+         where t.start_seq <= line.up_to and t.turn <> $4`,
 }
 const SESSION_STATE: Statement = {
   name: 'session_state',

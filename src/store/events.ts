@@ -43,8 +43,9 @@ const APPEND_LIVE: Statement = {
 }
 const BY_KEY: Statement = {
   name: 'event_by_key',
-  text: `select session_id, "offset", at, type, data from events
-         where session_id = $1 and key = $2 and not abandoned order by gen desc limit 1`,
+  text: `select e.session_id, e."offset", e.at, e.type, e.data from sessions s, generate_series(0, s.gen) as known(gen),
+           lateral (select * from events where session_id = $1 and gen = known.gen and key = $2 offset 0) e
+         where s.id = $1 and not e.abandoned order by e.gen desc limit 1`,
 }
 const NEXT_OFFSET: Statement = { name: 'events_next', text: `select next_offset from sessions where id = $1` }
 

@@ -13,11 +13,13 @@ export interface StoredRecord {
 /** The biggest `integer` of PostgreSQL. */
 const LAST_SEQ = 2 ** 31 - 1
 
+/** `offset 0`: each generation is looked up by the whole key, never all records of the session. */
 const OWN: Statement = {
   name: 'records_own',
-  text: `select distinct on (seq) r.seq, r.message, r.chain from records r
-         join stello_line($1, $2) line on r.gen = line.gen and r.seq <= line.up_to
-         where r.session_id = $1 and r.seq > $3 and r.seq <= $4 order by seq, r.gen desc`,
+  text: `select distinct on (r.seq) r.seq, r.message, r.chain from stello_line($1, $2) line, lateral (
+           select * from records
+           where session_id = $1 and gen = line.gen and seq > $3 and seq <= least($4, line.up_to) offset 0
+         ) r order by r.seq, r.gen desc`,
 }
 const BRANCH: Statement = {
   name: 'records_branch',
@@ -25,14 +27,14 @@ const BRANCH: Statement = {
 }
 const END: Statement = {
   name: 'records_end',
-  text: `select coalesce(max(r.seq), 0)::int as last from records r
-         join stello_line($1, $2) line on r.gen = line.gen and r.seq <= line.up_to where r.session_id = $1`,
+  text: `select coalesce(max(r.seq), 0)::int as last from stello_line($1, $2) line,
+           lateral (select max(seq) as seq from records where session_id = $1 and gen = line.gen and seq <= line.up_to) r`,
 }
 const WHOLE: Statement = {
   name: 'records_whole',
-  text: `select r.message, r.whole, r.at from records r
-         join stello_line($1, $2) line on r.gen = line.gen and r.seq <= line.up_to
-         where r.session_id = $1 and r.seq = $3 order by r.gen desc limit 1`,
+  text: `select r.message, r.whole, r.at from stello_line($1, $2) line,
+           lateral (select * from records where session_id = $1 and gen = line.gen and seq = $3 offset 0) r
+         where r.seq <= line.up_to order by r.gen desc limit 1`,
 }
 
 /**

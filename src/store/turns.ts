@@ -25,9 +25,9 @@ interface Row {
 
 const BY_MESSAGE: Statement = {
   name: 'turn_by_message',
-  text: `select t.gen, turn, message_id, status, stop_reason, text, rounds from turns t
-         join stello_line($1, $3) line on t.gen = line.gen and t.start_seq <= line.up_to
-         where session_id = $1 and message_id = $2 order by t.gen desc limit 1`,
+  text: `select t.gen, turn, message_id, status, stop_reason, text, rounds from stello_line($1, $3) line,
+           lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $2 offset 0) t
+         where t.start_seq <= line.up_to order by t.gen desc limit 1`,
 }
 const NOW: Statement = {
   name: 'turn_now',
@@ -40,6 +40,12 @@ const BY_NUMBER: Statement = {
   name: 'turn_by_number',
   text: `select gen, turn, message_id, status, stop_reason, text, rounds from turns
          where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
+}
+/** Nothing of the first generation stands elsewhere. */
+const FIRST_USAGE: Statement = {
+  name: 'turn_usage_first',
+  text: `select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input, coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
+         from usage where session_id = $1 and gen = $2 and split_part(step_key, '.', 1) = $3`,
 }
 /** Of a step that a later generation took over from an earlier one, the row stands where it was paid for. */
 const USAGE: Statement = {
@@ -62,8 +68,8 @@ const USAGE: Statement = {
 }
 const LAST: Statement = {
   name: 'turn_last',
-  text: `select coalesce(max(turn), 0)::int as last from turns t
-         join stello_line($1, $2) line on t.gen = line.gen and t.start_seq <= line.up_to where session_id = $1`,
+  text: `select coalesce(max(t.turn), 0)::int as last from stello_line($1, $2) line,
+           lateral (select max(turn) as turn from turns where session_id = $1 and gen = line.gen and start_seq <= line.up_to) t`,
 }
 
 const ABANDONED: Statement = {
@@ -116,7 +122,11 @@ export async function readTurnByNumber(
 }
 
 export async function readTurnUsage(db: Database, sessionId: string, turn: TurnRow): Promise<Usage> {
-  const [row] = await run<{ input: number; output: number }>(db.pool, USAGE, [sessionId, turn.gen, `m${turn.turn}`])
+  const [row] = await run<{ input: number; output: number }>(db.pool, turn.gen === 0 ? FIRST_USAGE : USAGE, [
+    sessionId,
+    turn.gen,
+    `m${turn.turn}`,
+  ])
   return { inputTokens: row?.input ?? 0, outputTokens: row?.output ?? 0 }
 }
 
