@@ -5,9 +5,11 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
+import { readEvent } from '../store/events.ts'
 import { putMessage } from '../store/messages.ts'
 import { readAwaited } from '../store/topology.ts'
 import { readTurn } from '../store/turns.ts'
+import { QUEUE_LIMIT, messageSignal, rejectionKey } from '../workflows/messages.ts'
 import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
 import { takenMessages } from './taken-messages.ts'
 
@@ -42,6 +44,7 @@ export async function recoverSession(
   const messages: string[] = []
   for (const { messageId, text } of found ? takenMessages(await ended.fetchHistory()) : []) {
     if (await readTurn(db, sessionId, messageId, row.gen)) continue
+    if (await readEvent(db, sessionId, rejectionKey(messageId))) continue
     if (text !== undefined) await putMessage(db, sessionId, messageId, text)
     messages.push(messageId)
   }
@@ -49,8 +52,14 @@ export async function recoverSession(
   try {
     await startWorkflow(deps, row, {
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      session: { sessionId, label: row.config.label, messages, ...(awaited && { awaited }) },
+      session: {
+        sessionId,
+        label: row.config.label,
+        messages: messages.slice(0, QUEUE_LIMIT),
+        ...(awaited && { awaited }),
+      },
     })
+    for (const messageId of messages.slice(QUEUE_LIMIT)) await ended.signal(messageSignal, { messageId })
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { restarted: false, waiting: 0 }
     throw error
