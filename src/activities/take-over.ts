@@ -4,9 +4,12 @@ import { ApplicationFailure } from '@temporalio/common'
 import { messageOf } from '../agent/errors.ts'
 import type { Database } from '../store/database.ts'
 import { stealDeadSteps } from '../store/liveness.ts'
-import { findBusySessions, findDeadWorkers, leaveWorker } from '../store/workers.ts'
+import { findDeadWorkers, findPerhapsBusySessions, leaveWorker } from '../store/workers.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000
+/** Temporal is asked for each. Whatever is left undone with more sessions waits for Temporal's own time-outs. */
+const SESSIONS_LOOKED_AT = 1000
+const AT_ONCE = 20
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal's API. */
 const STARTED = 2
 
@@ -22,14 +25,19 @@ export async function takeOver(db: Database, client: Client, graceMs?: number): 
   const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
   let ended = (await Promise.all(byToken)).filter(Boolean).length
   for (const { bootId, agent } of await findDeadWorkers(db, graceMs)) {
-    for (const sessionId of await findBusySessions(db, agent)) ended += await endUnclaimed(client, sessionId, bootId)
+    const sessions = await findPerhapsBusySessions(db, agent, SESSIONS_LOOKED_AT)
+    for (let from = 0; from < sessions.length; from += AT_ONCE) {
+      const some = sessions.slice(from, from + AT_ONCE)
+      const counts = await Promise.all(some.map((sessionId) => endLeft(client, sessionId, bootId)))
+      ended += counts.reduce((sum, count) => sum + count, 0)
+    }
     await leaveWorker(db, bootId)
   }
   return ended
 }
 
-/** Attempts that Temporal had given to the dead worker, and that died before they reached the ledger. */
-async function endUnclaimed(client: Client, sessionId: string, bootId: string): Promise<number> {
+/** Attempts that Temporal had given to the dead worker, and that died before they reached the ledger, or after they had settled there. */
+async function endLeft(client: Client, sessionId: string, bootId: string): Promise<number> {
   const description = await client.workflow
     .getHandle(sessionId)
     .describe()

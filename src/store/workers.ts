@@ -9,11 +9,16 @@ const DEAD: Statement = {
   text: `select boot_id, agent from (select boot_id, boot_id as owner, agent from workers) as known
          where ${UP_LONG_ENOUGH} and not ${HELD}`,
 }
-const BUSY_SESSIONS: Statement = {
-  name: 'sessions_busy',
-  text: `select s.id from sessions s where s.agent = $1 and s.closed_at is null and (
-           s.run_id is null
-           or exists (select from turns t where t.session_id = s.id and t.gen = s.gen and t.status = 'open'))`,
+/** Longer than Temporal waits for the heartbeat of an attempt. */
+const CLOSED_SINCE = "interval '2 minutes'"
+/** Open turns first, then the sessions that were busy last. */
+const PERHAPS_BUSY: Statement = {
+  name: 'sessions_perhaps_busy',
+  text: `select s.id from sessions s where s.agent = $1 and (s.closed_at is null or s.closed_at > now() - ${CLOSED_SINCE})
+         order by s.run_id is null desc,
+           (select max(coalesce(t.ended_at, 'infinity')) from turns t where t.session_id = s.id) desc nulls last,
+           s.created_at desc
+         limit $2`,
 }
 
 export interface KnownWorker {
@@ -35,8 +40,11 @@ export async function findDeadWorkers(db: Database, graceMs: number = GRACE_MS):
   return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent }))
 }
 
-/** Sessions that may have an activity under way. */
-export async function findBusySessions(db: Database, agent: string): Promise<string[]> {
-  const rows = await run<{ id: string }>(db.pool, BUSY_SESSIONS, [agent])
+/**
+ * Sessions that may have an activity under way of which the store knows nothing: one whose turn has ended may just be
+ * getting its next message, or not have heard yet how the last one ended.
+ */
+export async function findPerhapsBusySessions(db: Database, agent: string, limit: number): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, PERHAPS_BUSY, [agent, limit])
   return rows.map((row) => row.id)
 }
