@@ -2,12 +2,15 @@
 import { run, type Database, type Statement } from './database.ts'
 import { GRACE_MS, HELD, UP_LONG_ENOUGH } from './liveness.ts'
 
-const ENTER: Statement = { name: 'worker_enter', text: `insert into workers (boot_id, agent) values ($1, $2)` }
+const ENTER: Statement = {
+  name: 'worker_enter',
+  text: `insert into workers (boot_id, agent) values ($1, $2) on conflict do nothing`,
+}
 const LEAVE: Statement = { name: 'worker_leave', text: `delete from workers where boot_id = $1` }
 const DEAD: Statement = {
   name: 'workers_dead',
   text: `select boot_id, agent from (select boot_id, boot_id as owner, agent from workers) as known
-         where ${UP_LONG_ENOUGH} and not ${HELD}`,
+         where boot_id <> $2 and ${UP_LONG_ENOUGH} and not ${HELD}`,
 }
 /** Longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
@@ -35,8 +38,9 @@ export async function leaveWorker(db: Database, bootId: string): Promise<void> {
   await run(db.pool, LEAVE, [bootId])
 }
 
-export async function findDeadWorkers(db: Database, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
-  const rows = await run<{ boot_id: string; agent: string }>(db.pool, DEAD, [graceMs])
+/** @param self the boot id of the worker that asks */
+export async function findDeadWorkers(db: Database, self: string, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
+  const rows = await run<{ boot_id: string; agent: string }>(db.pool, DEAD, [graceMs, self])
   return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent }))
 }
 

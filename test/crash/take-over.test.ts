@@ -7,6 +7,7 @@ import { until } from '../support/until.ts'
 const stage = useCrashStage()
 /** As if PostgreSQL had been up for long. */
 const NO_GRACE = 0
+const NOBODY = '0'
 
 it('ends the attempts of a dead worker that the ledger does not show: not claimed yet, or settled and untold', async () => {
   const worker = await stage.startWorker()
@@ -20,7 +21,7 @@ it('ends the attempts of a dead worker that the ledger does not show: not claime
   await untold.letThrough()
   let ended = 0
   await until('the worker is found dead', async () => {
-    ended += await takeOver(stage.db, stage.client.temporal, NO_GRACE)
+    ended += await takeOver(stage.db, stage.client.temporal, NOBODY, NO_GRACE)
     const { rows } = await stage.db.pool.query('select from workers')
     return rows.length === 0
   })

@@ -3,6 +3,7 @@
  * knocks at the test's doors before it returns, so that the test knows what has begun and decides when it ends.
  */
 import { existsSync } from 'node:fs'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
@@ -16,13 +17,14 @@ export interface WorkerSettings {
   databaseUrl: string
   modelUrl: string
   gateUrl: string
+  maxConcurrentSteps?: number
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings
 
 async function knock(name: string, given: { key?: string; tag?: string }): Promise<string> {
   const query = new URLSearchParams({ pid: String(process.pid), ...given })
-  return (await fetch(`${settings.gateUrl}/${name}?${query}`)).text()
+  return (await fetch(`${settings.gateUrl}/${name}?${query.toString()}`)).text()
 }
 
 function knocking(name: string, extras: ToolExtras): ReturnType<typeof tool> {
@@ -70,6 +72,8 @@ const agent = createStelloAgent({
   },
   onSessionFork: async ({ parentId }) => void (await knock('hook', { key: parentId })),
 })
+// Attempts that fail are part of the tests.
+Runtime.install({ logger: new DefaultLogger('ERROR') })
 const worker = await startWorker({ ...settings, agent, log: { info: () => undefined, warn: () => undefined } })
 process.once('SIGTERM', () => void worker.stop())
 process.send?.('ready')
