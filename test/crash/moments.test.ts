@@ -75,9 +75,10 @@ function tagOf({ word, key, of, child }: Step): string {
 async function arrive({ at, text, key, of, child }: Moment, session: SessionHandle): Promise<AfterKill> {
   if (at === 'running') {
     const tag = text.slice(text.indexOf('#'))
+    const asked = child ? `look ${tag}` : text
     const held =
       of === 'model'
-        ? stage.fake.hold((request) => stepAsked(request, tag) === key.slice(key.indexOf('.') + 1))
+        ? stage.fake.hold((request) => roundOf(request, asked) === key.slice(key.indexOf('.') + 1))
         : undefined
     const shut =
       of === 'model'
@@ -97,10 +98,10 @@ async function arrive({ at, text, key, of, child }: Moment, session: SessionHand
   return at === 'claimed' || at === 'stored' ? held.letThrough : held.drop
 }
 
-/** The round of the request, if its turn was asked for with the tag. */
-function stepAsked({ body }: FakeRequest, tag: string): string | undefined {
+/** The round of the request, if its turn was asked for with the text. */
+function roundOf({ body }: FakeRequest, text: string): string | undefined {
   const asked = body.messages.findLastIndex(({ role }) => role === 'user')
-  if (!String(body.messages[asked]?.content).includes(tag)) return undefined
+  if (body.messages[asked]?.content !== text) return undefined
   return String(body.messages.slice(asked).filter(({ role }) => role === 'assistant').length)
 }
 
