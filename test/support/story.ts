@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
-import type { SessionHandle, SessionTree, StelloClient } from '../../src/client/index.ts'
+import type { SessionHandle, SessionStats, SessionTree, StelloClient } from '../../src/client/index.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nextOffset, readEvents } from '../../src/store/events.ts'
 import type { FakeOpenAI } from '../../src/testing/index.ts'
@@ -91,11 +91,15 @@ async function readChapter(client: StelloClient, db: Database, tree: SessionTree
     transcript: await session.transcript(),
     turns,
     events: inCallOrder(events.map(({ type, data: { durationMs: _d, ...data } }) => ({ type, data }))),
-    stats: { totals, tools: tools.map(({ totalDuration: _t, averageDuration: _a, ...counts }) => counts) },
+    stats: { totals, tools: Object.fromEntries(tools.map((tool) => [tool.toolName, countsOf(tool)])) },
     children: await Promise.all(
       children.toSorted((a, b) => a.label.localeCompare(b.label)).map((child) => readChapter(client, db, child)),
     ),
   }
+}
+
+function countsOf({ executionCount, successCount, failureCount }: SessionStats['tools'][number]): unknown {
+  return { executionCount, successCount, failureCount }
 }
 
 /** Calls of one round end in any order. */
