@@ -17,6 +17,7 @@ afterEach(async () => {
 it('serves, is taken over from, and takes over, with a clock that jumps a day and a half forward and back', async () => {
   const agent = `clock-${randomBytes(4).toString('hex')}`
   const doors = await startDoors()
+  const held = doors.hold()
   const fake = await startFakeOpenAI({
     script: replyBy([
       ['look', { toolCalls: [{ name: 'look' }] }],
@@ -46,7 +47,7 @@ it('serves, is taken over from, and takes over, with a clock that jumps a day an
   await steady.kill()
   await serve(JUMPING)
   await doors.knocked(3)
-  doors.open()
+  held.open()
   expect((await second.result()).text).toBe('seen')
   expect(fake.requests).toHaveLength(3)
   const events = await eventsUntil(session, ({ type, data }) => type === 'turn.completed' && data['turn'] === 2)

@@ -18,6 +18,7 @@ const TIMED_OUT = [8, 14]
 it('lets nothing of a killed worker run into a time-out', async () => {
   const agent = `recovery-${randomBytes(4).toString('hex')}`
   const doors = await startDoors()
+  const held = doors.hold()
   const fake = await startFakeOpenAI({
     script: replyBy([
       ['look', { toolCalls: [{ name: 'look' }] }],
@@ -40,7 +41,7 @@ it('lets nothing of a killed worker run into a time-out', async () => {
   const dead = doors.knocks[0]?.pid === victim.pid ? victim : survivor
   await dead.kill()
   await doors.knocked(2)
-  doors.open()
+  held.open()
   expect((await turn.result()).text).toBe('seen')
   const { events } = await stello.client.temporal.workflow.getHandle(session.id).fetchHistory()
   expect((events ?? []).filter(({ eventType }) => TIMED_OUT.includes(eventType as number))).toEqual([])

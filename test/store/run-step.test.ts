@@ -136,7 +136,7 @@ it('ends a step whose replacement is refused too, instead of trying for ever', a
 it('finds a step that a dead worker had begun in an earlier generation as begun', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })
-  await stealDeadSteps(at.db, 0)
+  await stealDeadSteps(at.db, 'somebody else', 0)
   const rewound = { ...run, runId: 'run-2' }
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', gen: 1, begun: true })
 })
