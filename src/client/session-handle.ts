@@ -107,7 +107,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       const parent = await mustExist(db, id)
       await checkProfile(db, parent.config.agent, request.profile)
       if (request.label.trim() === '') throw new StelloError('INVALID_ARGUMENT', 'fork: label is empty')
-      const at: Branch = { sessionId: id, gen: parent.gen, seq: closedPrefix(await own()) }
+      const at: Branch = { sessionId: id, gen: parent.gen, seq: await closedPrefix(db, id, parent.gen) }
       const { agent } = parent.config
       const child = newSessionId()
       await startSession(deps, {

@@ -52,18 +52,25 @@ export async function readOwnRecords(db: Database, at: Branch, from = 0): Promis
 }
 
 /**
- * All of the session's own records there are. The calls of a round end in any order: of the last round, results may be
+ * The session's own records after `from` there are. The calls of a round end in any order: of the last round, results may be
  * still to come.
  *
  * @throws StelloError STORE_CORRUPT naming a record that is missing for good
  */
-export async function readRecordsSoFar(db: Database, sessionId: string, gen: number): Promise<StoredRecord[]> {
-  const rows = await run<StoredRecord>(db.pool, OWN, [sessionId, gen, 0, LAST_SEQ])
+export async function readRecordsSoFar(
+  db: Database,
+  sessionId: string,
+  gen: number,
+  from = 0,
+): Promise<StoredRecord[]> {
+  const rows = await run<StoredRecord>(db.pool, OWN, [sessionId, gen, from, LAST_SEQ])
+  // Nothing but results: what asked for them lies before, and with it how many there may be.
+  if (from > 0 && rows.every((row) => row.message.role === 'tool')) return rows
   const asking = rows.findLast((row) => (row.message.toolCalls?.length ?? 0) > 0)
-  const last = rows.at(-1)?.seq ?? 0
+  const last = rows.at(-1)?.seq ?? from
   const underWay = asking && last <= asking.seq + (asking.message.toolCalls?.length ?? 0)
   const seqs = new Set(rows.map((row) => row.seq))
-  for (let seq = 1; seq < (underWay ? asking.seq : last); seq++) {
+  for (let seq = from + 1; seq < (underWay ? asking.seq : last); seq++) {
     if (!seqs.has(seq)) throw isMissing({ sessionId, gen }, seq)
   }
   return rows
