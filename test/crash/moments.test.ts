@@ -12,7 +12,7 @@ import { eventOf } from '../support/session-fixture.ts'
 
 const stage = useCrashStage()
 
-/** The worker process between the kill and its successor; what the dead one had sent is decided then. */
+/** Between the kill and the next worker: decides what becomes of the last words of the dead one. */
 type AfterKill = () => Promise<void>
 
 const WHEN = {
@@ -177,11 +177,7 @@ describe.each(groups)('a worker killed in the middle of steps', (...moments) => 
     await each((_moment, { session }) => sendNext(session))
     for (const decide of afterKill) await decide()
     worker = await stage.startWorker()
-    const ready = Date.now()
-    await each(async (moment, { session }) => {
-      await end(moment, session)
-      if (process.env['TIMES']) console.log(moment.name, Date.now() - ready)
-    })
+    await each((moment, { session }) => end(moment, session))
   })
 
   it.each(moments.map((moment) => [moment.name, moment] as const))('%s', async (_name, moment) => {
