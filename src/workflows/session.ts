@@ -11,9 +11,10 @@ import {
 } from '@temporalio/workflow'
 import type { SessionEvent } from '../session/events.ts'
 import { awaitedChildren } from '../session/calls.ts'
+import { crowdedBy } from '../session/run-load.ts'
 import { initialState, type SessionState } from '../session/state.ts'
 import { step } from '../session/step.ts'
-import { setHandlers } from './handlers.ts'
+import { setHandlers, type Taken } from './handlers.ts'
 import { memoOf, type SessionInput } from './messages.ts'
 import { createPerformer, type Performer } from './perform.ts'
 import { createShown } from './shown.ts'
@@ -23,10 +24,11 @@ export async function session(input: SessionInput): Promise<void> {
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: SessionEvent[] = []
   const emit = (event: SessionEvent): void => void mailbox.push(event)
-  setHandlers(
+  const taken = setHandlers(
     emit,
     () => state,
     () => mailbox.filter((event) => event.type === 'messageReceived').length,
+    crowded,
   )
   // "Request Cancellation" in the UI means: close. Cancelled in the middle, the session's row would stay open for good.
   CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))
@@ -48,12 +50,18 @@ export async function session(input: SessionInput): Promise<void> {
   }
 
   function drain(performer: Performer): void {
-    if (workflowInfo().continueAsNewSuggested) state = { ...state, resting: true }
+    if (workflowInfo().continueAsNewSuggested || crowded(taken)) state = { ...state, resting: true }
     for (let event = mailbox.shift(); event; event = mailbox.shift()) {
       const [next, commands] = step(state, event)
       state = next
       for (const command of commands) performer.perform(command)
     }
+  }
+
+  /** A crowded run ends at the next quiet point, so what finds it crowded finds something still running. */
+  function crowded({ signals, updates }: Taken): string | undefined {
+    const { historyLength, historySize } = workflowInfo()
+    return crowdedBy({ events: historyLength, bytes: historySize, signals, updates })
   }
 
   /** Carries the whole state; memo and search attributes are kept, the summary is lost by Temporal. */
