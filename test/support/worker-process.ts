@@ -14,6 +14,8 @@ export interface WorkerSettings {
   databaseUrl: string
   modelUrl: string
   gateUrl: string
+  /** How long running steps may go on after SIGTERM. Default 10 s. */
+  shutdownGraceMs?: number
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings
@@ -37,7 +39,11 @@ const agent = createStelloAgent({
   capabilities: { tools: [knocking('look', { readOnlyHint: true }), knocking('pay', {})] },
 })
 const worker = await startWorker({ ...settings, agent, log: { info: () => undefined, warn: () => undefined } })
-process.once('SIGTERM', () => void worker.stop())
+process.once('SIGTERM', () => {
+  void worker.stop()
+  process.send?.('stopping')
+})
 process.send?.('ready')
 await worker.stopped
-process.disconnect?.()
+// A tool that was given up may still wait for its answer.
+process.exit()
