@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { temporal } from '@temporalio/proto'
-import { DefaultLogger, Worker, bundleWorkflowCode, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
+import { bundleWorkflows } from '../../src/bundle-workflows.ts'
 import { quietRuntime } from './session-fixture.ts'
 
 const { History } = temporal.api.history.v1
@@ -20,11 +21,10 @@ export interface NamedHistory {
 }
 
 const HISTORIES = fileURLToPath(new URL('../histories', import.meta.url))
-const WORKFLOWS = fileURLToPath(new URL('../../src/workflows', import.meta.url))
 
 /** Today's workflow code, as a worker runs it. */
 export function bundleToday(): Promise<WorkflowBundleWithSourceMap> {
-  return bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('WARN') })
+  return bundleWorkflows(new URL('../../src/workflows', import.meta.url))
 }
 
 /** @returns what the code does otherwise than the histories say, by name */
