@@ -34,43 +34,26 @@ const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
 
 type Message = { messageId: string; text?: string }
 
-type Emit = (event: SessionEvent) => void
-
-/** What a run has taken through its handlers. */
-export interface Taken {
-  signals: number
-  updates: number
-}
-
-/** @param crowded why no more messages may come in by update: they would delay the next run */
+/** @param crowded why no more messages may come in by update, for they would delay the next run */
 export function setHandlers(
-  emit: Emit,
+  emit: (event: SessionEvent) => void,
   state: () => SessionState,
   waiting: () => number,
-  crowded: (taken: Taken) => string | undefined,
-): Readonly<Taken> {
-  const taken: Taken = { signals: 0, updates: 0 }
-  const bySignal: Emit = (event) => {
-    taken.signals++
-    emit(event)
-  }
-  const byUpdate: Emit = (event) => {
-    taken.updates++
-    emit(event)
-  }
-  const pause = (by: Emit) => (message?: unknown) =>
-    by({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) })
-  const resume = (by: Emit) => () => by({ type: 'resumeRequested' })
-  const cancelTurn = (by: Emit) => () => by({ type: 'cancelRequested' })
-  const close = (by: Emit) => (options?: { cascade?: boolean }) =>
-    by({ type: 'closeRequested', cascade: options?.cascade === true })
+  crowded: () => string | undefined,
+): void {
+  const pause = (message?: unknown): void =>
+    emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) })
+  const resume = (): void => emit({ type: 'resumeRequested' })
+  const cancelTurn = (): void => emit({ type: 'cancelRequested' })
+  const close = (options?: { cascade?: boolean }): void =>
+    emit({ type: 'closeRequested', cascade: options?.cascade === true })
 
   setHandler(
     messageSignal,
     (input: unknown) => {
       const read = readMessage(input)
-      if (typeof read === 'string') bySignal({ type: 'messageRejected', reason: read, preview: previewOf(input) })
-      else bySignal({ type: 'messageReceived', ...read })
+      if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
+      else emit({ type: 'messageReceived', ...read })
     },
     {
       description: 'A user message: a text, or {"messageId": "...", "text": "..."}. The same messageId is taken once.',
@@ -82,7 +65,7 @@ export function setHandlers(
       const position = state().queue.length + waiting() + (state().turn ? 1 : 0)
       const read = readMessage(input)
       if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
-      byUpdate({ type: 'messageReceived', ...read })
+      emit({ type: 'messageReceived', ...read })
       return { position }
     },
     {
@@ -91,29 +74,25 @@ export function setHandlers(
         const read = readMessage(input)
         if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
         if (state().closing) throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
-        const full = crowded(taken)
+        const full = crowded()
         if (full) throw ApplicationFailure.nonRetryable(busyText(full), 'SESSION_BUSY')
       },
     },
   )
-  setHandler(pauseSignal, pause(bySignal), {
-    description: 'Nothing new starts until resume. Optional: a reason for people.',
-  })
-  setHandler(pauseUpdate, pause(byUpdate), { description: 'Like the signal.' })
-  setHandler(resumeSignal, resume(bySignal), { description: 'Goes on after a pause, with the very step that was due.' })
-  setHandler(resumeUpdate, resume(byUpdate), { description: 'Like the signal.' })
-  setHandler(cancelTurnSignal, cancelTurn(bySignal), {
-    description: 'Stops the turn under way; the session stays open.',
-  })
-  setHandler(cancelTurnUpdate, cancelTurn(byUpdate), { description: 'Like the signal.' })
-  setHandler(closeSignal, close(bySignal), { description: 'Ends the session; {"cascade": true} ends its forks too.' })
-  setHandler(closeUpdate, close(byUpdate), { description: 'Like the signal.' })
+  setHandler(pauseSignal, pause, { description: 'Nothing new starts until resume. Optional: a reason for people.' })
+  setHandler(pauseUpdate, pause, { description: 'Like the signal.' })
+  setHandler(resumeSignal, resume, { description: 'Goes on after a pause, with the very step that was due.' })
+  setHandler(resumeUpdate, resume, { description: 'Like the signal.' })
+  setHandler(cancelTurnSignal, cancelTurn, { description: 'Stops the turn under way; the session stays open.' })
+  setHandler(cancelTurnUpdate, cancelTurn, { description: 'Like the signal.' })
+  setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
+  setHandler(closeUpdate, close, { description: 'Like the signal.' })
   setHandler(
     childReportSignal,
     (input: unknown) => {
       const report = readReport(input)
-      if (report) bySignal({ type: 'childReported', report })
-      else bySignal({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
+      if (report) emit({ type: 'childReported', report })
+      else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
     },
     { description: 'Sent by a child session that has answered; not for people.' },
   )
@@ -122,7 +101,6 @@ export function setHandlers(
     description: 'Counts and durations per tool.',
   })
   setHandler(pendingQuery, () => [], { description: 'What waits for a person.' })
-  return taken
 }
 
 function busyText(full: string): string {

@@ -6,6 +6,7 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
+  currentUpdateInfo,
   makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow'
@@ -14,7 +15,7 @@ import { awaitedChildren } from '../session/calls.ts'
 import { crowdedBy } from '../session/run-load.ts'
 import { initialState, type SessionState } from '../session/state.ts'
 import { step } from '../session/step.ts'
-import { setHandlers, type Taken } from './handlers.ts'
+import { setHandlers } from './handlers.ts'
 import { memoOf, type SessionInput } from './messages.ts'
 import { createPerformer, type Performer } from './perform.ts'
 import { createShown } from './shown.ts'
@@ -23,9 +24,14 @@ import { watchChildren } from './watch-children.ts'
 export async function session(input: SessionInput): Promise<void> {
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: SessionEvent[] = []
+  const taken = { signals: 0, updates: 0 }
   const emit = (event: SessionEvent): void => void mailbox.push(event)
-  const taken = setHandlers(
-    emit,
+  const receive = (event: SessionEvent): void => {
+    taken[currentUpdateInfo() ? 'updates' : 'signals']++
+    emit(event)
+  }
+  setHandlers(
+    receive,
     () => state,
     () => mailbox.filter((event) => event.type === 'messageReceived').length,
     crowded,
@@ -50,7 +56,7 @@ export async function session(input: SessionInput): Promise<void> {
   }
 
   function drain(performer: Performer): void {
-    if (workflowInfo().continueAsNewSuggested || crowded(taken)) state = { ...state, resting: true }
+    if (workflowInfo().continueAsNewSuggested || crowded()) state = { ...state, resting: true }
     for (let event = mailbox.shift(); event; event = mailbox.shift()) {
       const [next, commands] = step(state, event)
       state = next
@@ -59,9 +65,9 @@ export async function session(input: SessionInput): Promise<void> {
   }
 
   /** A crowded run ends at the next quiet point, so what finds it crowded finds something still running. */
-  function crowded({ signals, updates }: Taken): string | undefined {
+  function crowded(): string | undefined {
     const { historyLength, historySize } = workflowInfo()
-    return crowdedBy({ events: historyLength, bytes: historySize, signals, updates })
+    return crowdedBy({ events: historyLength, bytes: historySize, ...taken })
   }
 
   /** Carries the whole state; memo and search attributes are kept, the summary is lost by Temporal. */
