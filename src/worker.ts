@@ -129,9 +129,10 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     })
     for (const warning of agent.warnings) log.warn(warning)
     await saveAgent(db, agent.name, manifestOf(agent))
-    await enterWorker(db, { bootId, agent: agent.name })
+    const self = { bootId, agent: agent.name }
+    await enterWorker(db, self)
     closing.push(() => leaveWorker(db, bootId))
-    const stopTakingOver = keepTakingOver(db, client, log)
+    const stopTakingOver = keepTakingOver(db, client, self, log)
     closing.push(stopTakingOver)
     let graceOver: NodeJS.Timeout | undefined
     const stopped = worker.run().finally(() => {

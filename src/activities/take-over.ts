@@ -4,9 +4,18 @@ import { ApplicationFailure } from '@temporalio/common'
 import { messageOf } from '../agent/errors.ts'
 import type { Database } from '../store/database.ts'
 import { stealDeadSteps } from '../store/liveness.ts'
-import { findBusySessions, findDeadWorkers, leaveWorker } from '../store/workers.ts'
+import {
+  enterWorker,
+  findDeadWorkers,
+  findPerhapsBusySessions,
+  leaveWorker,
+  type KnownWorker,
+} from '../store/workers.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000
+/** Temporal is asked for each. Whatever is left undone with more sessions waits for Temporal's own time-outs. */
+const SESSIONS_LOOKED_AT = 1000
+const AT_ONCE = 20
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal's API. */
 const STARTED = 2
 
@@ -15,21 +24,29 @@ export function workerIdentity(host: string, pid: number, bootId: string): strin
   return `${pid}@${host}#${bootId}`
 }
 
-/** @returns how many attempts of dead workers were ended */
-export async function takeOver(db: Database, client: Client, graceMs?: number): Promise<number> {
+/**
+ * @param self the boot id of the worker that takes over
+ * @returns how many attempts of dead workers were ended
+ */
+export async function takeOver(db: Database, client: Client, self: string, graceMs?: number): Promise<number> {
   // First the leases are raised, which fences the dead; the rest only speeds things up.
-  const stolen = await stealDeadSteps(db, graceMs)
+  const stolen = await stealDeadSteps(db, self, graceMs)
   const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
   let ended = (await Promise.all(byToken)).filter(Boolean).length
-  for (const { bootId, agent } of await findDeadWorkers(db, graceMs)) {
-    for (const sessionId of await findBusySessions(db, agent)) ended += await endUnclaimed(client, sessionId, bootId)
+  for (const { bootId, agent } of await findDeadWorkers(db, self, graceMs)) {
+    const sessions = await findPerhapsBusySessions(db, agent, SESSIONS_LOOKED_AT)
+    for (let from = 0; from < sessions.length; from += AT_ONCE) {
+      const some = sessions.slice(from, from + AT_ONCE)
+      const counts = await Promise.all(some.map((sessionId) => endLeft(client, sessionId, bootId)))
+      ended += counts.reduce((sum, count) => sum + count, 0)
+    }
     await leaveWorker(db, bootId)
   }
   return ended
 }
 
-/** Attempts that Temporal had given to the dead worker, and that died before they reached the ledger. */
-async function endUnclaimed(client: Client, sessionId: string, bootId: string): Promise<number> {
+/** Attempts that Temporal had given to the dead worker, and that died before they reached the ledger, or after they had settled there. */
+async function endLeft(client: Client, sessionId: string, bootId: string): Promise<number> {
   const description = await client.workflow
     .getHandle(sessionId)
     .describe()
@@ -66,6 +83,7 @@ async function endAttempt(
 export function keepTakingOver(
   db: Database,
   client: Client,
+  self: KnownWorker,
   log: { info(message: string): void; warn(message: string): void },
   graceMs?: number,
 ): () => Promise<void> {
@@ -74,7 +92,9 @@ export function keepTakingOver(
   let looking: Promise<void>
   const look = async (): Promise<void> => {
     try {
-      const ended = await takeOver(db, client, graceMs)
+      // Another may have taken this worker for dead, e.g. while its connection was down.
+      await enterWorker(db, self)
+      const ended = await takeOver(db, client, self.bootId, graceMs)
       if (ended > 0) log.info(`took over ${ended} steps of dead workers`)
     } catch (error) {
       log.warn(`looking for steps of dead workers failed: ${messageOf(error)}`)

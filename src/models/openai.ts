@@ -86,13 +86,14 @@ function modelAt(provider: Provider, options: OpenAIOptions): Model {
     name,
     async complete(messages, { tools, signal, onDelta, idempotencyKey } = {}): Promise<Completion> {
       const { client, asked } = connect(provider, options)
-      const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+      // The client's own option of this name sends nothing.
+      const named = idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }
       const params = toParams(options, asked.host, messages, tools)
       try {
-        if (!onDelta) return readAnswer(await client.chat.completions.create(params, { signal, ...key }), prices)
+        if (!onDelta) return readAnswer(await client.chat.completions.create(params, { signal, ...named }), prices)
         const stream = await client.chat.completions.create(
           { ...params, stream: true, stream_options: { include_usage: true } },
-          { signal, ...key },
+          { signal, ...named },
         )
         const tell = (delta: ModelDelta): void => {
           // What has arrived already keeps coming after an abort.

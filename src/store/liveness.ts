@@ -35,7 +35,7 @@ const STEAL: Statement = {
   text: `
   with dead as (
     select session_id, gen, step_key, token from steps
-    where outcome is null and owner is not null and ${UP_LONG_ENOUGH} and not ${HELD}
+    where outcome is null and owner <> $2 and ${UP_LONG_ENOUGH} and not ${HELD}
     for update skip locked
   )
   update steps set lease = lease + 1, owner = null, token = null
@@ -55,9 +55,13 @@ export async function isAlive(db: Database, owner: string, graceMs: number = GRA
   return row?.alive ?? true
 }
 
-/** Fences the unsettled steps of dead workers. The caller then ends their attempts, so that Temporal schedules others. */
-export async function stealDeadSteps(db: Database, graceMs: number = GRACE_MS): Promise<StolenStep[]> {
-  const rows = await run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, [graceMs])
+/**
+ * Fences the unsettled steps of dead workers. The caller then ends their attempts, so that Temporal schedules others.
+ *
+ * @param self the worker that asks: it lives, whatever has become of its lock
+ */
+export async function stealDeadSteps(db: Database, self: string, graceMs: number = GRACE_MS): Promise<StolenStep[]> {
+  const rows = await run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, [graceMs, self])
   return rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token }))
 }
 

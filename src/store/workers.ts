@@ -2,18 +2,26 @@
 import { run, type Database, type Statement } from './database.ts'
 import { GRACE_MS, HELD, UP_LONG_ENOUGH } from './liveness.ts'
 
-const ENTER: Statement = { name: 'worker_enter', text: `insert into workers (boot_id, agent) values ($1, $2)` }
+const ENTER: Statement = {
+  name: 'worker_enter',
+  text: `insert into workers (boot_id, agent) values ($1, $2) on conflict do nothing`,
+}
 const LEAVE: Statement = { name: 'worker_leave', text: `delete from workers where boot_id = $1` }
 const DEAD: Statement = {
   name: 'workers_dead',
   text: `select boot_id, agent from (select boot_id, boot_id as owner, agent from workers) as known
-         where ${UP_LONG_ENOUGH} and not ${HELD}`,
+         where boot_id <> $2 and ${UP_LONG_ENOUGH} and not ${HELD}`,
 }
-const BUSY_SESSIONS: Statement = {
-  name: 'sessions_busy',
-  text: `select s.id from sessions s where s.agent = $1 and s.closed_at is null and (
-           s.run_id is null
-           or exists (select from turns t where t.session_id = s.id and t.gen = s.gen and t.status = 'open'))`,
+/** Longer than Temporal waits for the heartbeat of an attempt. */
+const CLOSED_SINCE = "interval '2 minutes'"
+/** Open turns first, then the sessions that were busy last. */
+const PERHAPS_BUSY: Statement = {
+  name: 'sessions_perhaps_busy',
+  text: `select s.id from sessions s where s.agent = $1 and (s.closed_at is null or s.closed_at > now() - ${CLOSED_SINCE})
+         order by s.run_id is null desc,
+           (select max(coalesce(t.ended_at, 'infinity')) from turns t where t.session_id = s.id) desc nulls last,
+           s.created_at desc
+         limit $2`,
 }
 
 export interface KnownWorker {
@@ -30,13 +38,17 @@ export async function leaveWorker(db: Database, bootId: string): Promise<void> {
   await run(db.pool, LEAVE, [bootId])
 }
 
-export async function findDeadWorkers(db: Database, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
-  const rows = await run<{ boot_id: string; agent: string }>(db.pool, DEAD, [graceMs])
+/** @param self the boot id of the worker that asks */
+export async function findDeadWorkers(db: Database, self: string, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
+  const rows = await run<{ boot_id: string; agent: string }>(db.pool, DEAD, [graceMs, self])
   return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent }))
 }
 
-/** Sessions that may have an activity under way. */
-export async function findBusySessions(db: Database, agent: string): Promise<string[]> {
-  const rows = await run<{ id: string }>(db.pool, BUSY_SESSIONS, [agent])
+/**
+ * Sessions that may have an activity under way of which the store knows nothing: one whose turn has ended may just be
+ * getting its next message, or not have heard yet how the last one ended.
+ */
+export async function findPerhapsBusySessions(db: Database, agent: string, limit: number): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, PERHAPS_BUSY, [agent, limit])
   return rows.map((row) => row.id)
 }

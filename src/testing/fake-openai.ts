@@ -38,6 +38,12 @@ export interface FakeFailure {
   times?: number
 }
 
+export interface HeldRequests {
+  /** Resolves as soon as a request waits. */
+  readonly reached: Promise<void>
+  release(): void
+}
+
 /** Each request meets at most one fault, in the order they were asked for. */
 export interface FakeOpenAI {
   /** What `baseURL` and OPENAI_BASE_URL take. */
@@ -49,8 +55,8 @@ export interface FakeOpenAI {
   dropNext(cut?: { afterBytes?: number }): void
   /** Answers a request `ms` milliseconds late. */
   delayNext(ms: number): void
-  /** Requests that arrive from now on wait until `release`. */
-  hold(): { release(): void }
+  /** Requests that arrive from now on, of these the ones that fit, wait until `release`. */
+  hold(which?: (request: FakeRequest) => boolean): HeldRequests
   /** Resolves as soon as `n` requests have arrived since the start. */
   requested(n: number): Promise<void>
   /** Ends at once, open connections too. */
@@ -77,7 +83,7 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions): Promise<FakeO
   const model = 'model' in options ? options.model : scriptedModel(options.script, { name: 'fake' })
   const requests: FakeRequest[] = []
   const faults: Fault[] = []
-  const held = new Set<Promise<void>>()
+  const holds = new Set<{ which(request: FakeRequest): boolean; reach(): void; released: Promise<void> }>()
   const arrivals = new EventEmitter()
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -99,10 +105,13 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions): Promise<FakeO
     response.on('close', () => gone.abort())
     const body = (await json(request)) as ChatRequest
     const fault = known ? faults.shift() : undefined
-    requests.push({ headers: request.headers, body })
+    const received = { headers: request.headers, body }
+    requests.push(received)
     arrivals.emit('request')
     if (!known) return refuseKey(plain)
-    await orAborted(Promise.all(held), gone.signal)
+    const held = [...holds].filter(({ which }) => which(received))
+    for (const { reach } of held) reach()
+    await orAborted(Promise.all(held.map(({ released }) => released)), gone.signal)
     if (fault?.kind === 'fail') return fail(plain, fault.failure)
     if (fault?.kind === 'delay') await orAborted(setTimeout(fault.ms, undefined, { signal: gone.signal }), gone.signal)
     const cut = fault?.kind === 'drop' ? new CuttableResponse(response, fault.afterBytes) : plain
@@ -130,13 +139,16 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions): Promise<FakeO
     delayNext(ms) {
       faults.push({ kind: 'delay', ms })
     },
-    hold() {
-      let release = (): void => {}
+    hold(which = () => true) {
+      let [reach, release] = [(): void => {}, (): void => {}]
+      const reached = new Promise<void>((resolve) => (reach = resolve))
       const released = new Promise<void>((resolve) => (release = resolve))
-      held.add(released)
+      const hold = { which, reach: () => reach(), released }
+      holds.add(hold)
       return {
+        reached,
         release() {
-          held.delete(released)
+          holds.delete(hold)
           release()
         },
       }

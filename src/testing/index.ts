@@ -13,4 +13,4 @@ export type {
 export { replyBy } from './reply-by.ts'
 export type { Matcher, Rule } from './reply-by.ts'
 export { startFakeOpenAI } from './fake-openai.ts'
-export type { FakeFailure, FakeOpenAI, FakeOpenAIOptions, FakeRequest } from './fake-openai.ts'
+export type { FakeFailure, FakeOpenAI, FakeOpenAIOptions, FakeRequest, HeldRequests } from './fake-openai.ts'

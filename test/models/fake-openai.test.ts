@@ -152,6 +152,18 @@ describe('the fake OpenAI server', () => {
     expect(fake.requests.map(({ body }) => body.model)).toEqual(['gpt', 'gpt'])
   })
 
+  it('holds only the requests that fit, and tells when there is one', async () => {
+    const fake = await start()
+    const held = fake.hold(({ body }) => body.messages.some(({ content }) => content === 'wait'))
+    await ask(fake)
+    const body = JSON.stringify({ model: 'gpt', messages: [{ role: 'user', content: 'wait' }] })
+    const waiting = fetch(`${fake.url}/chat/completions`, { method: 'POST', body })
+    await held.reached
+    await ask(fake)
+    held.release()
+    expect((await waiting).status).toBe(200)
+  })
+
   it('closes at once although a request waits', async () => {
     const fake = await start()
     fake.hold()

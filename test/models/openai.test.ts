@@ -172,3 +172,17 @@ describe('openai as a stream', () => {
     })
   })
 })
+
+describe('the key that names a call', () => {
+  it.each([false, true])(
+    'is sent, so that a provider can recognise a repetition (as a stream: %s)',
+    async (streaming) => {
+      const fake = await start()
+      const model = openai({ model: 'any', baseURL: fake.url })
+      const options = streaming ? { onDelta } : {}
+      await model.complete(HELLO, { ...options, idempotencyKey: 's-1:m1.0:ab12' })
+      await model.complete(HELLO, options)
+      expect(fake.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['s-1:m1.0:ab12', undefined])
+    },
+  )
+})

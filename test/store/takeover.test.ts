@@ -8,6 +8,7 @@ import { useDatabase } from './postgres.ts'
 const at = useDatabase()
 /** As if PostgreSQL had been up for long. */
 const NO_GRACE = 0
+const NOBODY = '0'
 
 describe('holdLiveness', () => {
   it('makes a worker alive until it is released', async () => {
@@ -50,10 +51,10 @@ describe('stealDeadSteps', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { owner: newBootId() })
     const mine = (steps: { sessionId: string }[]) => steps.filter(({ sessionId }) => sessionId === run.sessionId)
-    expect(mine(await stealDeadSteps(at.db, NO_GRACE))).toEqual([
+    expect(mine(await stealDeadSteps(at.db, NOBODY, NO_GRACE))).toEqual([
       { sessionId: run.sessionId, key: 'm1.0', token: Buffer.from(TOKEN) },
     ])
-    expect(mine(await stealDeadSteps(at.db, NO_GRACE))).toEqual([])
+    expect(mine(await stealDeadSteps(at.db, NOBODY, NO_GRACE))).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: false, outcome: undefined })
     expect(await claim(at.db, run, { owner: OTHER_OWNER })).toMatchObject({ kind: 'mine', lease: 3, begun: true })
   })
@@ -63,22 +64,36 @@ describe('stealDeadSteps', () => {
     const owner = newBootId()
     const held = await holdLiveness(at.url, owner)
     const step = await take(at.db, run, { owner })
-    expect((await stealDeadSteps(at.db, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId)).toEqual([])
+    expect(
+      (await stealDeadSteps(at.db, NOBODY, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+    ).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
     await held.release()
+  })
+
+  it('leaves the steps of the worker that asks alone, although its lock is free', async () => {
+    const run = await openSession(at.db)
+    const owner = newBootId()
+    const step = await take(at.db, run, { owner })
+    expect(
+      (await stealDeadSteps(at.db, owner, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+    ).toEqual([])
+    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
   })
 
   it('steals nothing while PostgreSQL has just started', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { owner: newBootId() })
-    expect(await stealDeadSteps(at.db, 3_600_000_000)).toEqual([])
+    expect(await stealDeadSteps(at.db, NOBODY, 3_600_000_000)).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
   })
 
   it('leaves settled and released steps alone', async () => {
     const run = await openSession(at.db)
     await settleStep(at.db, await take(at.db, run, { owner: newBootId() }), {}, {})
-    expect((await stealDeadSteps(at.db, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId)).toEqual([])
+    expect(
+      (await stealDeadSteps(at.db, NOBODY, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+    ).toEqual([])
   })
 
   it('hands each dead step to one of two workers that look at once', async () => {
@@ -86,7 +101,10 @@ describe('stealDeadSteps', () => {
     const owner = newBootId()
     const keys = Array.from({ length: 10 }, (_, i) => `t1.0.${i}`)
     for (const key of keys) await take(at.db, run, { key, owner })
-    const [one, two] = await Promise.all([stealDeadSteps(at.db, NO_GRACE), stealDeadSteps(at.db, NO_GRACE)])
+    const [one, two] = await Promise.all([
+      stealDeadSteps(at.db, NOBODY, NO_GRACE),
+      stealDeadSteps(at.db, NOBODY, NO_GRACE),
+    ])
     const stolen = [...one, ...two].filter(({ sessionId }) => sessionId === run.sessionId).map(({ key }) => key)
     expect(stolen.toSorted()).toEqual(keys)
   })

@@ -1,4 +1,4 @@
-/** Workers that can be killed, and the doors at which their tools knock. */
+/** Workers that can be killed, and the doors at which their user code knocks. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -7,33 +7,51 @@ import { fileURLToPath } from 'node:url'
 import { createGate, type Gate } from './gate.ts'
 import type { WorkerSettings } from './worker-process.ts'
 
+export interface Knock {
+  /** A tool, or other user code of the worker's agent. */
+  tool: string
+  pid: number
+  /** The idempotency key of the call, which begins with session and step; of a hook its parent's id, else empty. */
+  key: string
+  /** What the call was given, so that a test can tell it from others. */
+  tag: string
+}
+
 export interface Doors {
   readonly url: string
-  /** Each knock: which tool, of which process. */
-  readonly knocks: readonly { tool: string; pid: number }[]
+  readonly knocks: readonly Knock[]
   /** Resolves when there were `n` knocks. */
   knocked(n: number): Promise<void>
-  open(): void
+  /** From now on those that knock, of these the ones that fit, wait at the gate. */
+  hold(which?: (knock: Knock) => boolean): Gate
   close(): Promise<void>
 }
 
-/** Tools knock here and get their result once the doors are open. */
+/** User code knocks here, and gets its result at once unless it is held. */
 export async function startDoors(): Promise<Doors> {
-  const knocks: { tool: string; pid: number }[] = []
-  const gate: Gate = createGate()
+  const knocks: Knock[] = []
+  const arrivals: Gate = createGate()
+  const holds: { which(knock: Knock): boolean; gate: Gate }[] = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://doors')
-    const tool = url.pathname.slice(1)
-    knocks.push({ tool, pid: Number(url.searchParams.get('pid')) })
-    void gate.pass().then(() => response.end(`${tool} done`))
+    const [tool, given] = [url.pathname.slice(1), url.searchParams]
+    const knock = { tool, pid: Number(given.get('pid')), key: given.get('key') ?? '', tag: given.get('tag') ?? '' }
+    knocks.push(knock)
+    void arrivals.pass()
+    const held = holds.filter(({ which }) => which(knock)).map(({ gate }) => gate.pass())
+    void Promise.all(held).then(() => response.end(`${tool} done`))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     knocks,
-    knocked: (n) => gate.reached(n),
-    open: () => gate.open(),
+    knocked: (n) => arrivals.reached(n),
+    hold(which = () => true) {
+      const gate = createGate()
+      holds.push({ which, gate })
+      return gate
+    },
     async close() {
       const closed = once(server, 'close')
       server.close()

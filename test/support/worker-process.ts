@@ -1,9 +1,12 @@
 /**
- * A worker as a process of its own, for tests that kill it. Its model is the fake provider of the test; its tools knock
- * at the test's gate server before they return, so that the test knows what has begun and decides when it ends.
+ * A worker as a process of its own, for tests that kill it. Its model is the fake provider of the test; its user code
+ * knocks at the test's doors before it returns, so that the test knows what has begun and decides when it ends.
  */
+import { existsSync } from 'node:fs'
+import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
+import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
 import { tool, type ToolExtras } from '../../src/agent/tool.ts'
 import { openai } from '../../src/models/openai.ts'
 import { startWorker } from '../../src/worker.ts'
@@ -16,28 +19,63 @@ export interface WorkerSettings {
   gateUrl: string
   /** How long running steps may go on after SIGTERM. Default 10 s. */
   shutdownGraceMs?: number
+  maxConcurrentSteps?: number
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings
+
+async function knock(name: string, given: { key?: string; tag?: string }): Promise<string> {
+  const query = new URLSearchParams({ pid: String(process.pid), ...given })
+  return (await fetch(`${settings.gateUrl}/${name}?${query.toString()}`)).text()
+}
 
 function knocking(name: string, extras: ToolExtras): ReturnType<typeof tool> {
   return tool(
     name,
     `Knocks as ${name}`,
-    z.object({}),
-    async () => {
-      const answer = await fetch(`${settings.gateUrl}/${name}?pid=${process.pid}`)
-      return answer.text()
-    },
+    z.object({ tag: z.string().default('') }),
+    ({ tag }, { idempotencyKey }) => knock(name, { key: idempotencyKey, tag }),
     extras,
   )
 }
 
+/** Blocks the whole process until the file is there. */
+const block = tool(
+  'block',
+  'Lets nothing else run',
+  z.object({ file: z.string() }),
+  async ({ file }, { idempotencyKey }) => {
+    const answer = await knock('block', { key: idempotencyKey })
+    while (!existsSync(file));
+    return answer
+  },
+)
+
 const agent = createStelloAgent({
   name: settings.agent,
   llm: openai({ model: 'fake', baseURL: settings.modelUrl }),
-  capabilities: { tools: [knocking('look', { readOnlyHint: true }), knocking('pay', {})] },
+  systemTools: true,
+  maxToolRounds: 3,
+  capabilities: {
+    tools: [
+      knocking('look', { readOnlyHint: true }),
+      knocking('book', { idempotentHint: true }),
+      knocking('pay', {}),
+      // Does not look at its signal.
+      knocking('hang', { readOnlyHint: true, timeout: 300 }),
+      block,
+    ],
+    profiles: new ForkProfileRegistryImpl().register('told', {
+      async contextFn(records) {
+        await knock('context', { tag: records.at(-1)?.content ?? '' })
+        return records
+      },
+    }),
+  },
+  onSessionFork: async ({ parentId }) => void (await knock('hook', { key: parentId })),
 })
+// Attempts that fail are part of the tests.
+Runtime.install({ logger: new DefaultLogger('ERROR') })
 const worker = await startWorker({ ...settings, agent, log: { info: () => undefined, warn: () => undefined } })
 process.once('SIGTERM', () => {
   void worker.stop()

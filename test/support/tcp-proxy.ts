@@ -1,0 +1,59 @@
+/** Stands between a worker and a server, so that a test can cut off a process that lives on. */
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { createGate, type Gate } from './gate.ts'
+
+export interface TcpProxy {
+  /** `host:port` */
+  readonly address: string
+  /** Nothing that the server says passes any more; what the worker says does. */
+  hold(): void
+  /** What was held passes, and all that follows. */
+  release(): void
+  /** Whether new connections are refused. Those that are there stay. */
+  refuse(refused: boolean): void
+  close(): Promise<void>
+}
+
+/** @param target `host:port` */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const [host = '', port = ''] = target.split(':')
+  const sockets = new Set<Socket>()
+  let gate: Gate = createGate()
+  gate.open()
+  let refusing = false
+  const server = createServer((worker) => {
+    if (refusing) return void worker.destroy()
+    const upstream = connect(Number(port), host)
+    worker.pipe(upstream)
+    let last = Promise.resolve()
+    const inOrder = (work: () => void): void => void (last = last.then(() => gate.opened).then(work))
+    upstream.on('data', (bytes) => inOrder(() => worker.write(bytes)))
+    upstream.on('end', () => inOrder(() => worker.end()))
+    for (const [socket, other] of [
+      [worker, upstream],
+      [upstream, worker],
+    ] as const) {
+      sockets.add(socket)
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    hold: () => void (gate = createGate()),
+    release: () => gate.open(),
+    refuse: (refused) => void (refusing = refused),
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+  }
+}

@@ -1,0 +1,15 @@
+/** Looks until what is waited for is there: for what tells nobody of itself. */
+import { setTimeout } from 'node:timers/promises'
+
+const LOOK_EVERY_MS = 20
+/** Nothing takes this long: the test fails with what it waited for instead of with its time-out. */
+const GIVE_UP_MS = 120_000
+
+export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  for (const begun = Date.now(); Date.now() - begun < GIVE_UP_MS;) {
+    const found = await look()
+    if (found !== undefined && found !== false) return found
+    await setTimeout(LOOK_EVERY_MS)
+  }
+  throw new Error(`waited in vain: ${what}`)
+}
