@@ -90,7 +90,12 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     await checkDatabase(db)
     await migrate(db)
     const bootId = newBootId()
-    const liveness = await holdLiveness(databaseUrl, bootId)
+    const transcripts = new TranscriptCache()
+    const configs = new SessionConfigs()
+    const liveness = await holdLiveness(databaseUrl, bootId, () => {
+      transcripts.clear()
+      configs.clear()
+    })
     closing.push(() => liveness.release())
     const notifier = createNotifier(db)
     closing.push(() => notifier.close())
@@ -118,8 +123,8 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           bootId,
           live,
           log,
-          transcripts: new TranscriptCache(),
-          configs: new SessionConfigs(),
+          transcripts,
+          configs,
           running,
           notify: (id) => notifier.notify(id),
         }),

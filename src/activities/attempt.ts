@@ -1,6 +1,6 @@
 /** One attempt of an activity as Temporal runs it: whose run, under which token, and who wants it to stop. */
 import { Context } from '@temporalio/activity'
-import type { StepRef } from '../session/steps.ts'
+import type { OpenSessionInput, StepRef } from '../session/steps.ts'
 import type { RunRef } from '../store/runs.ts'
 
 /** How often a running step is heard of; a cancellation arrives with the answer. */
@@ -11,20 +11,34 @@ export type StopWhy = 'cancel' | 'shutdown'
 export interface Attempt {
   run: RunRef
   token: Uint8Array
+  /** What people read in Temporal beside the running step; unset = nothing special. */
+  note(text: string | undefined): void
   /** Heartbeats while `work` is pending, and passes on why it should stop. */
   attend<T>(work: Promise<T>, stop: (why: StopWhy) => void): Promise<T>
 }
 
-export function currentAttempt(ref: StepRef): Attempt {
+export function currentAttempt(ref: StepRef & Pick<OpenSessionInput, 'fresh'>): Attempt {
   const context = Context.current()
   const { workflowExecution, taskToken } = context.info
   if (!workflowExecution) throw new Error('a session activity runs outside a workflow')
-  const { sessionId, prevRunId, gen, base, turn } = ref
+  const { sessionId, prevRunId, gen, turn, place, fresh } = ref
+  let note: string | undefined
   return {
-    run: { sessionId, runId: workflowExecution.runId, gen, base, turn, ...(prevRunId !== undefined && { prevRunId }) },
+    run: {
+      sessionId,
+      runId: workflowExecution.runId,
+      gen,
+      turn,
+      place,
+      ...(fresh && { fresh }),
+      ...(prevRunId !== undefined && { prevRunId }),
+    },
     token: taskToken,
+    note(text) {
+      note = text
+    },
     async attend(work, stop) {
-      const heartbeat = setInterval(() => context.heartbeat(), HEARTBEAT_EVERY_MS)
+      const heartbeat = setInterval(() => context.heartbeat(note), HEARTBEAT_EVERY_MS)
       const signal = context.cancellationSignal
       const stopped = (): void => {
         const why = whyStopped(context)

@@ -26,9 +26,9 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const found = tools.find(call.name)
   const effect: Effect = found && 'tool' in found ? found.tool.effect : 'pure'
   const hash = inputHash('tool', chain, input.index, call.name, call.arguments)
-  const started = Date.now()
+  const started = performance.now()
   const settle = (claim: Mine, end: CallEnd): Ending<ToolOutcome> =>
-    toResult({ input, claim, chain, durationMs: Date.now() - started, end })
+    toResult({ input, claim, chain, durationMs: Math.round(performance.now() - started), end })
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settle(claim, { error })
 
   const result = await runStep<ToolOutcome>(deps, attempt, {

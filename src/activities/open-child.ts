@@ -28,9 +28,9 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const builtin = found && 'builtin' in found ? found.builtin : undefined
   const awaited = builtin?.route === 'task'
   const hash = inputHash('child', chain, input.index, call.name, call.arguments)
-  const started = Date.now()
+  const started = performance.now()
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
-    toResult({ input, claim, chain, durationMs: Date.now() - started, end: { error } })
+    toResult({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
 
   const result = await runStep<ToolOutcome>(deps, attempt, {
     step: {
@@ -50,7 +50,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         const prepared = await prepareChild(deps, { parent: config, request, at, stop })
         warnOfOrphans(deps, prepared, request)
         const child = await toChild({ deps, attempt, input, rootId, hash, prepared, message: request.message })
-        return opened({ input, claim, chain, child, awaited, durationMs: Date.now() - started })
+        return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })
       } catch (error) {
         if (stop.aborted && stop.reason !== 'cancel') throw new Error('the worker shuts down', { cause: error })
         if (isStelloError(error) && error.fate === 'model') return fail(claim, error)

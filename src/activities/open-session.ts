@@ -2,11 +2,13 @@
 import { StelloError, isStelloError } from '../agent/errors.ts'
 import type { SessionConfig } from '../session/config.ts'
 import type { OpenSessionInput, OpenSessionOutcome } from '../session/steps.ts'
+import type { Database } from '../store/database.ts'
 import { inputHash } from '../store/hashes.ts'
-import { lastSeq } from '../store/records.ts'
+import { putMessage } from '../store/messages.ts'
+import { lastSeq, readWholeRecord } from '../store/records.ts'
 import { resolveRun } from '../store/runs.ts'
 import { configureSession, readSession, type SessionRow } from '../store/topology.ts'
-import { lastTurn } from '../store/turns.ts'
+import { lastTurn, readAbandonedTurn } from '../store/turns.ts'
 import { announceFork } from './announce-fork.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
@@ -25,11 +27,13 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
     if (!config) return { kind: 'failed', pause: { reason: 'user', message: 'paused before it was opened' } }
     const seq = await lastSeq(db, input.sessionId, resolved.gen)
     const turn = await lastTurn(db, input.sessionId, resolved.gen)
+    const unanswered = input.fresh && (await keepUnanswered(db, input.sessionId, resolved.gen))
     return {
       kind: 'opened',
       gen: resolved.gen,
       seq: input.turn === 0 ? seq : 0,
       turn: input.turn === 0 ? turn : 0,
+      ...(unanswered && { unanswered }),
       limits: config.limits ?? deps.agent.limits,
       model: { name: deps.agent.model(config.model).name, timeoutMs: deps.agent.modelTimeoutMs },
     }
@@ -40,6 +44,15 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
       pause: { reason: 'store_error', message: error.message, ...(error.hint && { hint: error.hint }) },
     }
   }
+}
+
+/** The message whose turn was open when the workflow before this one was lost. Its text is put where that of a waiting one is. */
+async function keepUnanswered(db: Database, sessionId: string, gen: number): Promise<string | undefined> {
+  const open = await readAbandonedTurn(db, sessionId, gen)
+  const record = open && (await readWholeRecord(db, { sessionId, gen: open.gen, seq: open.seq }))
+  if (!record) return undefined
+  await putMessage(db, sessionId, open.messageId, record.message.content)
+  return open.messageId
 }
 
 /** Fixes prompt and limits for life. `undefined`: the session is paused, resume asks again. */

@@ -50,6 +50,8 @@ export type Running = Map<string, InFlight>
 /** How often a step that another living worker runs is looked at. */
 const WATCH_EVERY_MS = 250
 const SETTLE_RETRY_MS = 250
+/** Tries between two warnings: a minute. */
+const WARN_EVERY = 240
 
 export async function runStep<Outcome>(
   deps: Deps,
@@ -73,7 +75,11 @@ export async function runStep<Outcome>(
       claim = taken
     }
     switch (claim.kind) {
+      case 'elsewhere':
+        await look(attempt, key)
+        continue
       case 'settled':
+        deps.notify(attempt.run.sessionId)
         return { outcome: claim.outcome as Outcome, gen: claim.gen }
       case 'mine': {
         const mine = claim
@@ -121,12 +127,16 @@ async function carryOut<Outcome>(
   } catch (error) {
     ending = { kind: 'retry', error, failed: false }
   }
-  return finish(deps, step, ending, (message) => work.refused(claim, message))
+  return finish({ ...deps, note: (text) => attempt.note(text) }, step, ending, (message) =>
+    work.refused(claim, message),
+  )
 }
 
 /** @param refused what to end the step with when the store refuses the content; unset = that was refused too */
+type Finishing = Deps & Pick<Attempt, 'note'>
+
 async function finish<Outcome>(
-  deps: Deps,
+  deps: Finishing,
   step: StepId,
   ending: Ending<Outcome>,
   refused?: (message: string) => Ending<Outcome>,
@@ -149,12 +159,12 @@ async function finish<Outcome>(
 
 /** A result once obtained is kept until the store takes it or says that another outcome has won. */
 async function settle<Outcome>(
-  deps: Deps,
+  deps: Finishing,
   step: StepId,
   { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
   refused: ((message: string) => Ending<Outcome>) | undefined,
 ): Promise<Outcome> {
-  for (;;) {
+  for (let tried = 1; ; tried++) {
     try {
       const settled = await settleStep(deps.db, step, outcome, writes)
       deps.notify(step.sessionId)
@@ -172,7 +182,9 @@ async function settle<Outcome>(
         })
       }
       if (isStelloError(error) && error.code === 'STORE_UNAVAILABLE' && !deps.db.pool.ended) {
-        deps.log.warn(`the store does not answer, settling ${step.key} again`, { sessionId: step.sessionId })
+        const why = `step ${step.key} has ended and is tried to be stored until it succeeds: ${error.message}`
+        deps.note(why)
+        if (tried % WARN_EVERY === 1) deps.log.warn(`session ${step.sessionId}: ${why}`)
         await delay(SETTLE_RETRY_MS)
       } else throw error
     }

@@ -28,6 +28,11 @@ export class SessionConfigs {
     return facts
   }
 
+  /** The store may have been put back to an earlier state. */
+  clear(): void {
+    this.#known.clear()
+  }
+
   #keep(sessionId: string, facts: SessionFacts): void {
     this.#known.set(sessionId, facts)
     const oldest = this.#known.size > LIMIT ? this.#known.keys().next() : undefined

@@ -1,5 +1,5 @@
 /** Finds what dead workers left and has Temporal schedule it at once, instead of after a heartbeat time-out (durability 4). */
-import { ActivityNotFoundError, WorkflowNotFoundError, type Client } from '@temporalio/client'
+import { ActivityNotFoundError, WorkflowNotFoundError, isGrpcServiceError, type Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { messageOf } from '../agent/errors.ts'
 import type { Database } from '../store/database.ts'
@@ -13,6 +13,8 @@ import {
 } from '../store/workers.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000
+/** Of gRPC: the workflow is over. */
+const NOT_FOUND = 5
 /** Temporal is asked for each. Whatever is left undone with more sessions waits for Temporal's own time-outs. */
 const SESSIONS_LOOKED_AT = 1000
 const AT_ONCE = 20
@@ -31,6 +33,7 @@ export function workerIdentity(host: string, pid: number, bootId: string): strin
 export async function takeOver(db: Database, client: Client, self: string, graceMs?: number): Promise<number> {
   // First the leases are raised, which fences the dead; the rest only speeds things up.
   const stolen = await stealDeadSteps(db, self, graceMs)
+  await Promise.all([...new Set(stolen.map(({ sessionId }) => sessionId))].map((id) => unstick(client, id)))
   const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
   let ended = (await Promise.all(byToken)).filter(Boolean).length
   for (const { bootId, agent } of await findDeadWorkers(db, self, graceMs)) {
@@ -57,10 +60,21 @@ async function endLeft(client: Client, sessionId: string, bootId: string): Promi
   const left = (description?.raw.pendingActivities ?? []).filter(
     (activity) => activity.state === STARTED && activity.lastWorkerIdentity?.endsWith(`#${bootId}`),
   )
+  if (left.length > 0) await unstick(client, sessionId)
   const ended = await Promise.all(
     left.map(({ activityId }) => endAttempt(client, { workflowId: sessionId, activityId: activityId ?? '' })),
   )
   return ended.filter(Boolean).length
+}
+
+/** Temporal keeps the workflow's next task for the worker that had it in its cache, dead or not, for a second. */
+async function unstick(client: Client, sessionId: string): Promise<void> {
+  const { namespace } = client.options
+  await client.workflowService
+    .resetStickyTaskQueue({ namespace, execution: { workflowId: sessionId } })
+    .catch((error: unknown) => {
+      if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error
+    })
 }
 
 /** An attempt that is over already is refused by Temporal: nothing is left to do. */

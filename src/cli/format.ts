@@ -47,6 +47,9 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
       return `${of('child')} ${of('label')}`
     case 'session.paused':
       return pc.red(`${of('reason')}: ${of('message')}`)
+    case 'session.rewound':
+    case 'session.restarted':
+      return pc.yellow(`goes on behind record ${of('seq')}; what came after it in this session no longer counts`)
     case 'turn.completed':
       return of('stopReason')
     default:

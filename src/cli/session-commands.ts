@@ -12,6 +12,8 @@ interface Context {
 
 type Options = Record<string, unknown>
 
+const EVERY = 1_000_000
+
 export function addSessionCommands(program: Command): void {
   const on =
     <Args extends unknown[]>(work: (context: Context, ...args: Args) => Promise<void>) =>
@@ -147,6 +149,27 @@ export function addSessionCommands(program: Command): void {
     '--cascade',
     'end its forks too',
   )
+
+  program
+    .command('recover [session-id]')
+    .description('start a session again whose workflow was terminated or lost, from what the store holds')
+    .option('--all', 'every session that is not closed')
+    .option('--restart', 'also one that runs: it disagrees with the store since one of them was restored from a copy')
+    .action(
+      on(async ({ stello, out }, id: string | undefined, options: { all?: boolean; restart?: boolean }) => {
+        if ((id === undefined) === !options.all) program.error('error: name one session, or use --all')
+        const open = async (): Promise<string[]> =>
+          (await stello.list({ limit: EVERY })).filter(({ state }) => state !== 'closed').map((session) => session.id)
+        for (const sessionId of id === undefined ? (await open()).toReversed() : [id]) {
+          const recovered = await stello.session(sessionId).recover(options)
+          const waiting = recovered.waiting > 0 ? `; ${recovered.waiting} messages waited` : ''
+          out.result(
+            { sessionId, ...recovered },
+            `${sessionId} ${recovered.restarted ? `goes on from the store${waiting}` : 'runs, nothing was done'}`,
+          )
+        }
+      }),
+    )
 
   program
     .command('fork <session-id>')

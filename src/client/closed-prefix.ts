@@ -1,11 +1,28 @@
 /** Where a fork may branch: behind the last exchange whose calls all have their results. */
-import type { StoredRecord } from '../store/records.ts'
+import type { Database } from '../store/database.ts'
+import { lastSeq, readRecordsSoFar, type StoredRecord } from '../store/records.ts'
 
-/** @returns seq of the last record that may be inherited */
-export function closedPrefix(records: readonly StoredRecord[]): number {
-  const asking = records.findLastIndex((record) => (record.message.toolCalls?.length ?? 0) > 0)
+/** Records looked at first; an answer that asked for more calls than this is found in the next, larger look. */
+const WINDOW = 64
+
+/**
+ * Reads the end only: what a fork costs must not grow with its parent.
+ *
+ * @returns seq of the last own record that may be inherited
+ */
+export async function closedPrefix(db: Database, sessionId: string, gen: number): Promise<number> {
+  const last = await lastSeq(db, sessionId, gen)
+  for (let window = WINDOW; ; window *= 8) {
+    const from = Math.max(0, last - window)
+    const records = await readRecordsSoFar(db, sessionId, gen, from)
+    if (from === 0 || records.some(({ message }) => message.role !== 'tool')) return closedEnd(records)
+  }
+}
+
+function closedEnd(records: readonly StoredRecord[]): number {
+  const asking = records.findLastIndex(({ message }) => message.role !== 'tool')
   const asked = records[asking]
-  if (!asked) return records.length
-  const answers = records.slice(asking + 1).filter((record) => record.message.role === 'tool').length
-  return answers >= (asked.message.toolCalls?.length ?? 0) ? records.length : asked.seq - 1
+  const answers = records.length - asking - 1
+  if (asked && answers < (asked.message.toolCalls?.length ?? 0)) return asked.seq - 1
+  return records.at(-1)?.seq ?? 0
 }

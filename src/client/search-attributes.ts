@@ -25,8 +25,8 @@ export async function registerSearchAttributes(client: Client, log: { warn(messa
       namespace: client.options.namespace,
       searchAttributes,
     })
-    const end = Date.now() + USABLE_WITHIN_MS
-    while ((await missingSearchAttributes(client)).length > 0 && Date.now() < end) await delay(100)
+    const end = performance.now() + USABLE_WITHIN_MS
+    while ((await missingSearchAttributes(client)).length > 0 && performance.now() < end) await delay(100)
   } catch (error) {
     log.warn(`search attributes cannot be registered, sessions run without: ${messageOf(error)}`)
   }

@@ -6,8 +6,8 @@ import { StelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
 import type { Branch, ForkRequest } from '../session/config.ts'
 import { putMessage } from '../store/messages.ts'
-import { lastSeq, readInherited, readOwnRecords, readWholeRecord, type StoredRecord } from '../store/records.ts'
-import { listSessions, type SessionSummary } from '../store/topology.ts'
+import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
+import { listSessions, readSubtree, type SessionSummary } from '../store/topology.ts'
 import {
   MESSAGE_ID_LIMIT,
   MESSAGE_TEXT_LIMIT,
@@ -21,6 +21,7 @@ import {
 } from '../workflows/messages.ts'
 import { closedPrefix } from './closed-prefix.ts'
 import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
+import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './tree.ts'
 import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
 import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
@@ -48,6 +49,8 @@ export interface SessionHandle {
   resume(): Promise<void>
   cancelTurn(): Promise<void>
   close(options?: { cascade?: boolean }): Promise<void>
+  /** Starts a workflow that was terminated or lost again, from what the store holds; does nothing to one that runs. */
+  recover(options?: RecoverOptions): Promise<Recovered>
   state(): Promise<SessionSummary>
   /** The whole conversation as the model knows it, inherited part first. */
   transcript(): Promise<Message[]>
@@ -63,13 +66,13 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   const workflow = client.workflow.getHandle(id)
 
   /** A workflow that is not there takes no signals: the row says whether it was closed, never existed, or is just being forked. */
-  const reach = async <T>(work: () => Promise<T>, until = Date.now() + STARTED_WITHIN_MS): Promise<T> => {
+  const reach = async <T>(work: () => Promise<T>, until = performance.now() + STARTED_WITHIN_MS): Promise<T> => {
     try {
       return await work()
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
       const row = await mustExist(db, id)
-      if (!row.opened && Date.now() < until) {
+      if (!row.opened && performance.now() < until) {
         await delay(STARTING_EVERY_MS)
         return reach(work, until)
       }
@@ -78,14 +81,14 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
           hint: 'fork it to go on from where it ended',
         })
       throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
-        hint: 'was it terminated there? Fork the session to go on from where it ended',
+        hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
         cause: error,
       })
     }
   }
   const own = async (): Promise<StoredRecord[]> => {
     const { gen } = await mustExist(db, id)
-    return readOwnRecords(db, { sessionId: id, gen, seq: await lastSeq(db, id, gen) })
+    return readRecordsSoFar(db, id, gen)
   }
 
   return {
@@ -104,7 +107,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       const parent = await mustExist(db, id)
       await checkProfile(db, parent.config.agent, request.profile)
       if (request.label.trim() === '') throw new StelloError('INVALID_ARGUMENT', 'fork: label is empty')
-      const at: Branch = { sessionId: id, gen: parent.gen, seq: closedPrefix(await own()) }
+      const at: Branch = { sessionId: id, gen: parent.gen, seq: await closedPrefix(db, id, parent.gen) }
       const { agent } = parent.config
       const child = newSessionId()
       await startSession(deps, {
@@ -127,6 +130,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     resume: () => reach(() => workflow.signal(resumeSignal)),
     cancelTurn: () => reach(() => workflow.signal(cancelTurnSignal)),
     close: (options = {}) => reach(() => workflow.signal(closeSignal, options)),
+    recover: (options) => recoverSession(deps, id, options),
     async state() {
       const [summary] = await listSessions(db, { ids: [id] })
       if (!summary) await mustExist(db, id)
@@ -144,8 +148,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       return { at, message: whole === undefined ? message : { ...message, content: whole } }
     },
     async tree() {
-      const { rootId } = await mustExist(db, id)
-      return buildTree(await listSessions(db, { rootId }), id)
+      await mustExist(db, id)
+      return buildTree(await listSessions(db, { ids: await readSubtree(db, id) }), id)
     },
     async stats() {
       await mustExist(db, id)

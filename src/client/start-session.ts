@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
+import type { NewSession } from '../session/state.ts'
 import type { Database } from '../store/database.ts'
 import type { Listener } from '../store/listener.ts'
 import { createSession, readAgents, readSession, type SessionRow } from '../store/topology.ts'
@@ -26,28 +27,13 @@ export interface ClientDeps {
 
 /** The row first, then the workflow: a crash in between leaves a row that the same call completes. */
 export async function startSession(deps: ClientDeps, session: NewSessionRow): Promise<void> {
-  const { client, db, searchable } = deps
-  const { sessionId, rootId, parentId, config } = session
+  const { sessionId, config } = session
   const origin = session.origin ?? `client/${sessionId}`
-  await createSession(db, { ...session, origin })
-  const input: SessionInput = {
-    session: { sessionId, label: config.label },
-    agent: config.agent,
-    rootId,
-    searchable,
-    ...(parentId !== undefined && { parentId }),
-    ...(config.profile !== undefined && { profile: config.profile }),
-  }
+  await createSession(deps.db, { ...session, origin })
   try {
-    await client.workflow.start(SESSION_WORKFLOW, {
-      workflowId: sessionId,
-      taskQueue: config.agent,
-      args: [input],
+    await startWorkflow(deps, session, {
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-      staticSummary: config.label,
-      memo: memoOf(input),
-      ...(searchable && { typedSearchAttributes: attributesOf(input) }),
+      session: { sessionId, label: config.label },
     })
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
@@ -55,6 +41,32 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
       hint: 'leave the id out to get a new one',
     })
   }
+}
+
+/** @throws WorkflowExecutionAlreadyStartedError */
+export async function startWorkflow(
+  { client, searchable }: ClientDeps,
+  { rootId, parentId, config }: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
+  { session, workflowIdReusePolicy }: { session: NewSession; workflowIdReusePolicy: WorkflowIdReusePolicy },
+): Promise<void> {
+  const input: SessionInput = {
+    session,
+    agent: config.agent,
+    rootId,
+    searchable,
+    ...(parentId !== undefined && { parentId }),
+    ...(config.profile !== undefined && { profile: config.profile }),
+  }
+  await client.workflow.start(SESSION_WORKFLOW, {
+    workflowId: session.sessionId,
+    taskQueue: config.agent,
+    args: [input],
+    workflowIdReusePolicy,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+    staticSummary: config.label,
+    memo: memoOf(input),
+    ...(searchable && { typedSearchAttributes: attributesOf(input) }),
+  })
 }
 
 export function newSessionId(): string {

@@ -4,6 +4,7 @@ import { StelloError } from '../agent/errors.ts'
 import type { Usage } from '../agent/message.ts'
 import type { StopReason } from '../session/steps.ts'
 import { readEvent } from '../store/events.ts'
+import { isLeftBehind } from '../store/runs.ts'
 import { listSessions } from '../store/topology.ts'
 import { readTurnNow, readTurnUsage, type TurnNow } from '../store/turns.ts'
 import { rejectionKey } from '../workflows/messages.ts'
@@ -30,7 +31,7 @@ export interface TurnHandle {
   readonly messageId: string
   /**
    * @throws StelloError SESSION_PAUSED (with `onPause: 'throw'`), SESSION_TERMINATED when the workflow was ended from
-   * outside, SESSION_CLOSED or INVALID_MESSAGE when the session did not take the message
+   * outside, STORE_CORRUPT when Temporal has fallen behind the store, SESSION_CLOSED or INVALID_MESSAGE when the session did not take the message
    */
   result(options?: ResultOptions): Promise<TurnResult>
 }
@@ -46,21 +47,21 @@ async function waitForResult(
   { onPause = 'wait', signal }: ResultOptions,
 ): Promise<TurnResult> {
   const news = waitForNews(deps.listener, (id) => id === sessionId)
-  let described = Date.now()
+  let described = performance.now()
   try {
     for (;;) {
       signal?.throwIfAborted()
-      const { gen, closed, turn } = await turnNow(deps, sessionId, messageId)
+      const { closed, turn } = await turnNow(deps, sessionId, messageId)
       if (turn?.status === 'ended') {
         const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
         return { text, stopReason, rounds, usage: await readTurnUsage(deps.db, sessionId, turn) }
       }
-      if (!turn) await throwIfRejected(deps, sessionId, messageId, gen)
+      if (!turn) await throwIfRejected(deps, sessionId, messageId)
       if (closed)
         throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
       if (onPause === 'throw') await throwIfPaused(deps, sessionId)
-      if (Date.now() - described > DESCRIBE_EVERY_MS) {
-        described = Date.now()
+      if (performance.now() - described > DESCRIBE_EVERY_MS) {
+        described = performance.now()
         await throwIfEnded(deps, sessionId)
       }
       await news.next(signal)
@@ -74,8 +75,8 @@ async function turnNow({ db }: ClientDeps, sessionId: string, messageId: string)
   return (await readTurnNow(db, sessionId, messageId)) ?? throwUnknown(sessionId)
 }
 
-async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId: string, gen: number): Promise<void> {
-  const rejected = await readEvent(db, sessionId, gen, rejectionKey(messageId))
+async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId: string): Promise<void> {
+  const rejected = await readEvent(db, sessionId, rejectionKey(messageId))
   if (!rejected) return
   throw new StelloError(
     'INVALID_MESSAGE',
@@ -95,19 +96,28 @@ async function throwIfPaused({ db }: ClientDeps, sessionId: string): Promise<voi
   })
 }
 
-async function throwIfEnded({ client }: ClientDeps, sessionId: string): Promise<void> {
-  const status = await client.workflow
+async function throwIfEnded({ client, db }: ClientDeps, sessionId: string): Promise<void> {
+  const { status, runId } = await client.workflow
     .getHandle(sessionId)
     .describe()
     .then(
-      (description) => description.status.name,
+      (found) => ({ status: found.status.name, runId: found.runId }),
       (error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) return 'NOT_FOUND'
+        if (error instanceof WorkflowNotFoundError) return { status: 'NOT_FOUND', runId: '' }
         throw error
       },
     )
+  if (status === 'RUNNING' && (await isLeftBehind(db, sessionId, runId))) {
+    throw new StelloError(
+      'STORE_CORRUPT',
+      `Temporal runs an earlier state of session ${sessionId} than the store has`,
+      {
+        hint: `was it restored from a copy? \`stello recover ${sessionId} --restart\` goes on from the store`,
+      },
+    )
+  }
   if (status === 'RUNNING' || status === 'COMPLETED' || status === 'CONTINUED_AS_NEW') return
   throw new StelloError('SESSION_TERMINATED', `the workflow of session ${sessionId} has ended: ${status}`, {
-    hint: 'fork the session to go on from where it ended',
+    hint: `\`stello recover ${sessionId}\` goes on from where it ended`,
   })
 }

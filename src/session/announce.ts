@@ -2,7 +2,7 @@
 import { preview } from '../agent/message.ts'
 import type { Step } from './commands.ts'
 import type { AnnounceTag } from './events.ts'
-import type { SessionState } from './state.ts'
+import { placeOf, type SessionState } from './state.ts'
 import type { AnnounceInput, Pause, TurnEnding } from './steps.ts'
 
 interface Announcement {
@@ -25,6 +25,7 @@ export function announce(state: SessionState, { events = [], tag = 'none', ...fa
     gen: state.gen,
     turn: state.turns,
     base: state.turn?.base ?? state.seq,
+    place: placeOf(state),
     events: events.map((event, i) => ({ key: `${key}.${i}`, ...event })),
     ...facts,
   }

@@ -2,7 +2,7 @@
 import { announcePause } from './announce.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
-import { FORKS_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import { FORKS_SHOWN, REPORTS_LIMIT, placeOf, type Call, type SessionState, type Turn } from './state.ts'
 import { addToolResult } from './stats.ts'
 import type { CallResult, CallToolInput, ChildReport, ChildStart, Proposal } from './steps.ts'
 
@@ -19,6 +19,7 @@ export function callInput(state: SessionState, turn: Turn, call: Call): CallTool
     gen: state.gen,
     turn: turn.n,
     base: turn.base,
+    place: placeOf(state),
     messageId: turn.opening.messageId,
     round: turn.round,
     index: call.index,

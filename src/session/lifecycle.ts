@@ -3,8 +3,8 @@ import { announce, announcePause, lastAnnouncement } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './calls.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
-import { messageStored } from './queue.ts'
-import type { SessionState } from './state.ts'
+import { messageStored, takeUnanswered } from './queue.ts'
+import { placeOf, type SessionState } from './state.ts'
 import { cancelRequested, completingCall, finishTurn, report } from './turn.ts'
 
 type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
@@ -19,23 +19,27 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
   if (state.opened) return [state, []]
   switch (outcome.kind) {
     case 'opened':
-      return [
-        {
-          ...state,
-          opened: true,
-          gen: outcome.gen,
-          seq: Math.max(state.seq, outcome.seq),
-          turns: Math.max(state.turns, outcome.turn),
-          limits: outcome.limits,
-          model: outcome.model,
-        },
-        [],
-      ]
+      return reportAnswered({
+        ...takeUnanswered(state, outcome.unanswered),
+        opened: true,
+        gen: outcome.gen,
+        seq: Math.max(state.seq, outcome.seq),
+        turns: Math.max(state.turns, outcome.turn),
+        limits: outcome.limits,
+        model: outcome.model,
+      })
     case 'closed':
       return [{ ...state, closed: true }, []]
     case 'failed':
       return announcePause(state, outcome.pause)
   }
+}
+
+/** A `new_task` child whose workflow was lost between its answer and the report of it has nothing to do but that. */
+function reportAnswered(state: SessionState): Step {
+  const { awaited, ...reported } = state
+  if (!awaited || state.closing || state.turns === 0 || state.turn || state.queue.length > 0) return [state, []]
+  return [{ ...reported, closing: { cascade: false, announced: false } }, [report(state, awaited, state.turns)]]
 }
 
 export function pauseRequested(state: SessionState, message: string | undefined): Step {
@@ -112,5 +116,5 @@ function turnEnded(state: SessionState): Step {
 
 function openSession(state: SessionState): Command {
   const { sessionId, gen, turns, seq } = state
-  return { type: 'openSession', input: { sessionId, key: 'open', gen, turn: turns, base: seq } }
+  return { type: 'openSession', input: { sessionId, key: 'open', gen, turn: turns, base: seq, place: placeOf(state) } }
 }

@@ -19,6 +19,17 @@ export function messageReceived(state: SessionState, messageId: string, text: st
   return announce({ ...known, queue }, { message: { messageId, text }, tag: 'message' })
 }
 
+/** A message that was taken before this workflow was started anew comes before those that came since. */
+export function takeUnanswered(state: SessionState, messageId: string | undefined): SessionState {
+  if (messageId === undefined) return state
+  const seen = fingerprint(messageId)
+  return {
+    ...state,
+    seen: [...state.seen.filter((known) => known !== seen).slice(1 - SEEN_LIMIT), seen],
+    queue: [{ messageId }, ...state.queue.filter((queued) => queued.messageId !== messageId)],
+  }
+}
+
 /**
  * A malformed or refused message becomes an event that people see, never a stuck workflow. It is final for the message's
  * id: whoever waits for its turn finds the event by its key.

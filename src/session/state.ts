@@ -4,7 +4,7 @@
  */
 import type { Limits } from './config.ts'
 import { fingerprint } from './fnv1a.ts'
-import type { CallRef, CallResult, ChildReport, Opening, Pause, StopReason, ModelFacts } from './steps.ts'
+import type { CallRef, CallResult, ChildReport, Opening, Pause, Place, StopReason, ModelFacts } from './steps.ts'
 
 /** Message ids remembered for deduplication; older ones are found in the store when a turn opens. */
 export const SEEN_LIMIT = 1000
@@ -119,8 +119,8 @@ export interface NewSession {
   sessionId: string
   label: string
   awaited?: Awaited
-  /** A message to begin with. */
-  messageId?: string
+  /** Messages to begin with; their texts are in the store. */
+  messages?: string[]
 }
 
 const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
@@ -134,8 +134,8 @@ export function initialState(session: NewSession): SessionState {
     gen: 0,
     seq: 0,
     turns: 0,
-    queue: session.messageId === undefined ? [] : [{ messageId: session.messageId }],
-    seen: session.messageId === undefined ? [] : [fingerprint(session.messageId)],
+    queue: (session.messages ?? []).map((messageId) => ({ messageId })),
+    seen: (session.messages ?? []).map(fingerprint),
     limits: DEFAULT_LIMITS,
     model: { name: 'model', timeoutMs: 600_000 },
     closed: false,
@@ -146,6 +146,15 @@ export function initialState(session: NewSession): SessionState {
     reports: [],
     announcements: 0,
     lastAnswer: '',
+  }
+}
+
+export function placeOf({ seq, announcements, turn, pause }: SessionState): Place {
+  return {
+    seq,
+    told: announcements,
+    ...(turn && { round: turn.round, ...(turn.phase === 'model' && { asking: true }) }),
+    ...(pause && { paused: true }),
   }
 }
 

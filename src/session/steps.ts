@@ -37,6 +37,20 @@ export interface StepRef {
   turn: number
   /** Last record of the closed part of the transcript this step builds on. */
   base: number
+  place: Place
+}
+
+/** How far the session had come when it asked for a step: where a run that Temporal has rewound parts from the past. */
+export interface Place {
+  /** Last record given out. */
+  seq: number
+  /** Announcements made. */
+  told: number
+  /** The round of the turn under way; unset between turns. */
+  round?: number
+  /** Its model step, and so the whole round, is not answered yet. */
+  asking?: true
+  paused?: true
 }
 
 /** A user message that a turn opens with. `text` is absent when the body is in the table `messages`. */
@@ -180,10 +194,22 @@ export interface ModelFacts {
 }
 
 /** The base of every run: `key` is `open`, `base` what the state already knows. */
-export type OpenSessionInput = StepRef
+export interface OpenSessionInput extends StepRef {
+  /** The workflow was started, neither rewound nor continued: all that is known of the session stands in the store. */
+  fresh?: true
+}
 
 export type OpenSessionOutcome =
-  | { kind: 'opened'; gen: number; seq: number; turn: number; limits: Limits; model: ModelFacts }
+  | {
+      kind: 'opened'
+      gen: number
+      seq: number
+      turn: number
+      limits: Limits
+      model: ModelFacts
+      /** A message that an earlier workflow of this session took and did not answer; its body is in the store. */
+      unanswered?: string
+    }
   | { kind: 'closed' }
   | { kind: 'failed'; pause: Pause }
 

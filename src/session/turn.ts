@@ -4,7 +4,7 @@ import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { messageRejected } from './queue.ts'
 import { addUsage } from './stats.ts'
-import type { Call, SessionState, Turn } from './state.ts'
+import { placeOf, type Call, type SessionState, type Turn } from './state.ts'
 import type { CallModelInput, ModelAnswer, StopReason } from './steps.ts'
 
 const CLOSING = { cascade: false, announced: false }
@@ -35,6 +35,7 @@ export function modelInput(state: SessionState, turn: Turn): CallModelInput {
     gen: state.gen,
     turn: turn.n,
     base: turn.base,
+    place: placeOf(state),
     round: turn.round,
     upTo: state.seq,
     ...(turn.round === 0 && { opening: turn.opening }),

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { StelloError } from '../agent/errors.ts'
 import { run, transaction, type Database, type Statement } from './database.ts'
-import { lineage, resolveRun, type Ancestor, type RunRef } from './runs.ts'
+import { resolveRun, type RunRef } from './runs.ts'
 import { reuseStep } from './reuse.ts'
 import { toParameter, writesSql, type NewRecord, type Writes } from './writes.ts'
 
@@ -37,6 +37,8 @@ export type Claim =
   | { kind: 'busy'; gen: number; lease: number; owner: string }
   /** An attempt of this very worker has it. */
   | { kind: 'mineAlready'; gen: number; lease: number }
+  /** A living worker still has it in hand for a run that was rewound: its outcome will do. */
+  | { kind: 'elsewhere' }
   | { kind: 'duplicate'; turn: number }
   | { kind: 'paused' }
   | { kind: 'closed' }
@@ -95,6 +97,12 @@ const RETAKE: Statement = {
            input_hash = coalesce($7, input_hash)
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning lease, failures`,
+}
+const DUPLICATE: Statement = {
+  name: 'turn_duplicate',
+  text: `select t.turn from stello_line($1, $2) line,
+           lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $3 offset 0) t
+         where t.start_seq <= line.up_to and t.turn <> $4`,
 }
 const SESSION_STATE: Statement = {
   name: 'session_state',
@@ -157,11 +165,11 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
     if (!taken) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
     return { kind: 'mine', gen, lease: taken.lease, failures: taken.failures, begun: !existing.released }
   }
-  const ancestors = await lineage(tx, ref.sessionId, gen)
-  const duplicate = await findDuplicate(tx, request, ancestors)
+  const duplicate = await findDuplicate(tx, request, gen)
   if (duplicate !== undefined) return { kind: 'duplicate', turn: duplicate }
-  const reused = await reuseStep(tx, { sessionId: ref.sessionId, gen, key, turn: ref.turn, inputHash, ancestors })
+  const reused = await reuseStep(tx, { sessionId: ref.sessionId, gen, key, inputHash, opening: request.opening })
   if (typeof reused === 'object') return { kind: 'settled', gen, outcome: reused.outcome }
+  if (reused === 'inHand') return { kind: 'elsewhere' }
   const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, openingWrites(request), gen]
   const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
   if (inserted?.taken !== 1) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
@@ -172,7 +180,7 @@ function fromRow(row: StepRow, { run: ref, key, inputHash, owner }: ClaimRequest
   // A step that was only waited for or ended from outside has no input: nobody has begun it.
   if (row.input_hash !== '' && row.input_hash !== inputHash) {
     throw new StelloError('STORE_CORRUPT', `session ${ref.sessionId}: step ${key} was begun with another input`, {
-      hint: 'the store and Temporal disagree about this session: was one of them restored from a copy?',
+      hint: `was Temporal or the store restored from a copy? \`stello recover ${ref.sessionId} --restart\` goes on from the store`,
     })
   }
   if (row.outcome !== null) return { kind: 'settled', gen, outcome: row.outcome }
@@ -186,14 +194,12 @@ function fromRow(row: StepRow, { run: ref, key, inputHash, owner }: ClaimRequest
 async function findDuplicate(
   tx: pg.PoolClient,
   { run: ref, opening }: ClaimRequest,
-  ancestors: Ancestor[],
+  gen: number,
 ): Promise<number | undefined> {
   if (!opening) return undefined
-  const { rows } = await tx.query<{ gen: number; turn: number; start_seq: number }>(
-    'select gen, turn, start_seq from turns where session_id = $1 and message_id = $2 and turn <> $3',
-    [ref.sessionId, opening.messageId, opening.turn],
-  )
-  return rows.find((row) => ancestors.some(({ gen, upTo }) => gen === row.gen && row.start_seq <= upTo))?.turn
+  const values = [ref.sessionId, gen, opening.messageId, opening.turn]
+  const [row] = await run<{ turn: number }>(tx, DUPLICATE, values)
+  return row?.turn
 }
 
 function openingWrites({ key, opening }: ClaimRequest): string {

@@ -110,7 +110,8 @@ export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'StelloError') return error
   const code = sqlState(error)
   if (code !== undefined && !PASSING.includes(code.slice(0, 2))) return error
-  return new StelloError('STORE_UNAVAILABLE', `the store does not answer: ${messageOf(error)}`, { cause: error })
+  const what = code?.startsWith('53') ? 'the store has no room or no connection left' : 'the store does not answer'
+  return new StelloError('STORE_UNAVAILABLE', `${what}: ${messageOf(error)}`, { cause: error })
 }
 
 /** The content itself was refused (SQLSTATE classes 22 and 54) or is too long to be sent: repeating it cannot help. */

@@ -23,7 +23,7 @@ export interface LivePiece {
 const READ: Statement = {
   name: 'events_read',
   text: `select session_id, "offset", at, type, data from events
-         where session_id = $1 and "offset" >= $2 order by "offset" limit $3`,
+         where session_id = $1 and "offset" >= $2 and not abandoned order by "offset" limit $3`,
 }
 const READ_LIVE: Statement = {
   name: 'live_read',
@@ -43,7 +43,9 @@ const APPEND_LIVE: Statement = {
 }
 const BY_KEY: Statement = {
   name: 'event_by_key',
-  text: `select session_id, "offset", at, type, data from events where session_id = $1 and gen = $2 and key = $3`,
+  text: `select e.session_id, e."offset", e.at, e.type, e.data from sessions s, generate_series(0, s.gen) as known(gen),
+           lateral (select * from events where session_id = $1 and gen = known.gen and key = $2 offset 0) e
+         where s.id = $1 and not e.abandoned order by e.gen desc limit 1`,
 }
 const NEXT_OFFSET: Statement = { name: 'events_next', text: `select next_offset from sessions where id = $1` }
 
@@ -60,13 +62,8 @@ export async function readEvents(db: Database, sessionId: string, from: number, 
 }
 
 /** An event that is looked up by its key, such as the rejection of a message. */
-export async function readEvent(
-  db: Database,
-  sessionId: string,
-  gen: number,
-  key: string,
-): Promise<StoredEvent | undefined> {
-  const [row] = await run<EventRow>(db.pool, BY_KEY, [sessionId, gen, key])
+export async function readEvent(db: Database, sessionId: string, key: string): Promise<StoredEvent | undefined> {
+  const [row] = await run<EventRow>(db.pool, BY_KEY, [sessionId, key])
   return row && toEvent(row)
 }
 

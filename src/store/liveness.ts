@@ -69,12 +69,19 @@ export interface Liveness {
   release(): Promise<void>
 }
 
-/** Holds the lock of `bootId` until released; takes it again whenever the connection was lost. */
-export async function holdLiveness(url: string, bootId: string): Promise<Liveness> {
+/**
+ * Holds the lock of `bootId` until released; takes it again whenever the connection was lost.
+ *
+ * @param onLost the server may have been restarted, or even restored from a copy
+ */
+export async function holdLiveness(url: string, bootId: string, onLost = (): void => {}): Promise<Liveness> {
   let released = false
   let client = await lock(url, bootId)
   const watch = (): void => {
-    client.once('end', () => void retake())
+    client.once('end', () => {
+      onLost()
+      void retake()
+    })
   }
   const retake = async (): Promise<void> => {
     while (!released) {

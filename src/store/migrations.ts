@@ -114,10 +114,33 @@ const FIRST = `
   );
 `
 
+/**
+ * `stello_line`: the generations whose rows are visible in generation `at`, and of each up to which record.
+ * Events of a future that Temporal was rewound from stay in the log, so that offsets have no gap, but are not shown.
+ */
+const REWINDS = `
+  create function stello_line(id text, at integer) returns table (gen integer, up_to integer) language sql stable as $$
+    with recursive line(gen, up_to) as (
+      select at, 2147483647
+      union all
+      select g.parent_gen, least(line.up_to, g.branch_seq)
+      from line join generations g on g.session_id = id and g.gen = line.gen
+    )
+    select gen, up_to from line
+  $$;
+  alter table events add column abandoned boolean not null default false;
+  create index events_abandoned on events (session_id) where abandoned;
+`
+
 const MIGRATIONS: Record<string, Migration> = {
   '0001_first': {
     async up(db: Kysely<unknown>) {
       await sql.raw(FIRST).execute(db)
+    },
+  },
+  '0002_rewinds': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(REWINDS).execute(db)
     },
   },
 }

@@ -3,7 +3,6 @@ import { StelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
 import type { Branch } from '../session/config.ts'
 import { run, type Database, type Statement } from './database.ts'
-import { lineage } from './runs.ts'
 
 export interface StoredRecord {
   seq: number
@@ -11,10 +10,16 @@ export interface StoredRecord {
   chain: string
 }
 
+/** The biggest `integer` of PostgreSQL. */
+const LAST_SEQ = 2 ** 31 - 1
+
+/** `offset 0`: each generation is looked up by the whole key, never all records of the session. */
 const OWN: Statement = {
   name: 'records_own',
-  text: `select distinct on (seq) seq, message, chain from records
-         where session_id = $1 and gen = any($2) and seq > $3 and seq <= $4 order by seq, gen desc`,
+  text: `select distinct on (r.seq) r.seq, r.message, r.chain from stello_line($1, $2) line, lateral (
+           select * from records
+           where session_id = $1 and gen = line.gen and seq > $3 and seq <= least($4, line.up_to) offset 0
+         ) r order by r.seq, r.gen desc`,
 }
 const BRANCH: Statement = {
   name: 'records_branch',
@@ -22,11 +27,14 @@ const BRANCH: Statement = {
 }
 const END: Statement = {
   name: 'records_end',
-  text: `select coalesce(max(seq), 0)::int as last from records where session_id = $1 and gen = $2`,
+  text: `select coalesce(max(r.seq), 0)::int as last from stello_line($1, $2) line,
+           lateral (select max(seq) as seq from records where session_id = $1 and gen = line.gen and seq <= line.up_to) r`,
 }
 const WHOLE: Statement = {
   name: 'records_whole',
-  text: `select message, whole, at from records where session_id = $1 and gen = any($2) and seq = $3 order by gen desc limit 1`,
+  text: `select r.message, r.whole, r.at from stello_line($1, $2) line,
+           lateral (select * from records where session_id = $1 and gen = line.gen and seq = $3 offset 0) r
+         where r.seq <= line.up_to order by r.gen desc limit 1`,
 }
 
 /**
@@ -36,25 +44,44 @@ const WHOLE: Statement = {
  */
 export async function readOwnRecords(db: Database, at: Branch, from = 0): Promise<StoredRecord[]> {
   if (at.seq <= from) return []
-  const gens = (await lineage(db.pool, at.sessionId, at.gen)).map((ancestor) => ancestor.gen)
-  const rows = await run<{ seq: number; message: Message; chain: string }>(db.pool, OWN, [
-    at.sessionId,
-    gens,
-    from,
-    at.seq,
-  ])
+  const rows = await run<StoredRecord>(db.pool, OWN, [at.sessionId, at.gen, from, at.seq])
   const gap = rows.findIndex((row, i) => row.seq !== from + 1 + i)
   const missing = gap === -1 ? from + 1 + rows.length : from + 1 + gap
-  if (missing <= at.seq) {
-    throw new StelloError(
-      'STORE_CORRUPT',
-      `session ${at.sessionId}: record ${missing} (generation ${at.gen}) is missing in the store`,
-      {
-        hint: 'restore the record from a backup, or fork the session before it',
-      },
-    )
+  if (missing <= at.seq) throw isMissing(at, missing)
+  return rows
+}
+
+/**
+ * The session's own records after `from` there are. The calls of a round end in any order: of the last round, results may be
+ * still to come.
+ *
+ * @throws StelloError STORE_CORRUPT naming a record that is missing for good
+ */
+export async function readRecordsSoFar(
+  db: Database,
+  sessionId: string,
+  gen: number,
+  from = 0,
+): Promise<StoredRecord[]> {
+  const rows = await run<StoredRecord>(db.pool, OWN, [sessionId, gen, from, LAST_SEQ])
+  // Nothing but results: what asked for them lies before, and with it how many there may be.
+  if (from > 0 && rows.every((row) => row.message.role === 'tool')) return rows
+  const asking = rows.findLast((row) => (row.message.toolCalls?.length ?? 0) > 0)
+  const last = rows.at(-1)?.seq ?? from
+  const underWay = asking && last <= asking.seq + (asking.message.toolCalls?.length ?? 0)
+  const seqs = new Set(rows.map((row) => row.seq))
+  for (let seq = from + 1; seq < (underWay ? asking.seq : last); seq++) {
+    if (!seqs.has(seq)) throw isMissing({ sessionId, gen }, seq)
   }
   return rows
+}
+
+function isMissing({ sessionId, gen }: Pick<Branch, 'sessionId' | 'gen'>, seq: number): StelloError {
+  return new StelloError(
+    'STORE_CORRUPT',
+    `session ${sessionId}: record ${seq} (generation ${gen}) is missing in the store`,
+    { hint: 'restore the record from a backup, then resume the session' },
+  )
 }
 
 /** Everything a transcript begins with that is not its own: the parents' records up to where each branched. */
@@ -77,11 +104,10 @@ async function readBranch(db: Database, sessionId: string): Promise<Branch | und
   return { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 }
 }
 
-/** Last record of a generation: where it branched, or its own last. */
+/** Last record that is visible in a generation. */
 export async function lastSeq(db: Database, sessionId: string, gen: number): Promise<number> {
   const [row] = await run<{ last: number }>(db.pool, END, [sessionId, gen])
-  const [, parent] = await lineage(db.pool, sessionId, gen)
-  return Math.max(row?.last ?? 0, parent ? parent.upTo : 0)
+  return row?.last ?? 0
 }
 
 /** One record as it was written, also where the model reads a cut one. */
@@ -89,10 +115,9 @@ export async function readWholeRecord(
   db: Database,
   at: Branch,
 ): Promise<{ message: Message; whole?: string; at: Date } | undefined> {
-  const gens = (await lineage(db.pool, at.sessionId, at.gen)).map((ancestor) => ancestor.gen)
   const [row] = await run<{ message: Message; whole: string | null; at: Date }>(db.pool, WHOLE, [
     at.sessionId,
-    gens,
+    at.gen,
     at.seq,
   ])
   return row && { message: row.message, at: row.at, ...(row.whole !== null && { whole: row.whole }) }

@@ -1,66 +1,104 @@
 /** After Temporal was rewound: what an earlier generation did with the same input is not done again. */
 import type pg from 'pg'
+import type { ClaimRequest } from './claim.ts'
 import { run, type Statement } from './database.ts'
-import type { Ancestor } from './runs.ts'
+import { GRACE_MS, HELD, UP_LONG_ENOUGH } from './liveness.ts'
+import { toParameter, writesSql, type NewEvent, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
 
 interface Wanted {
   sessionId: string
   gen: number
   key: string
-  turn: number
   inputHash: string
-  /** Newest first; the first is `gen` itself. */
-  ancestors: Ancestor[]
+  opening: ClaimRequest['opening']
 }
 
+/** The input holds the whole past, so that any generation will do. A cancelled model call has no answer: it is asked again. */
 const FIND: Statement = {
   name: 'reuse_find',
-  text: `select gen, outcome is not null as settled from steps
-         where session_id = $1 and step_key = $2 and input_hash = $3 and gen = any($4) and (outcome is not null or not released)
-         order by gen desc limit 1`,
+  text: `select gen, outcome, first_seq, last_seq, ends_turn, name,
+           owner is not null and (${HELD} or not (${UP_LONG_ENOUGH})) as "inHand"
+         from steps
+         where session_id = $2 and step_key = $3 and input_hash = $4 and gen < $5
+           and (outcome is not null or not released)
+           and (kind <> 'model' or outcome->>'kind' is distinct from 'cancelled')
+         order by outcome is null, gen desc limit 1`,
 }
-/** The step, the records it wrote, and its turn as it stood when the step was settled. */
+const READ: Statement = {
+  name: 'reuse_read',
+  text: `
+  select
+    (select jsonb_agg(jsonb_build_object('seq', seq, 'message', message, 'chain', chain, 'whole', whole))
+     from records where session_id = $1 and gen = $2 and seq between $3 and $4) as records,
+    (select jsonb_agg(jsonb_build_object('key', key, 'type', type, 'data', data) order by "offset")
+     from events where session_id = $1 and gen = $2 and key like $5) as events,
+    (select jsonb_build_object('turn', turn, 'stopReason', stop_reason, 'text', text, 'rounds', rounds)
+     from turns where session_id = $1 and gen = $2 and turn = $6 and status = 'ended') as turn`,
+}
+/** Events that stayed visible until their step was due again. */
+const REPLACE: Statement = {
+  name: 'reuse_replace',
+  text: `update events set abandoned = true where session_id = $1 and gen < $2 and key = any($3) and not abandoned`,
+}
 const COPY: Statement = {
   name: 'reuse_copy',
   text: `
-  with old as (
-    select * from steps where session_id = $1 and gen = $3 and step_key = $4
-  ), copied as (
+  with guard as (
     insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, first_seq, last_seq, ends_turn, outcome, settled_at)
-    select session_id, $2, step_key, kind, name, input_hash, 1, first_seq, last_seq, ends_turn,
-      jsonb_set(outcome, '{gen}', to_jsonb($2::int)), settled_at
-    from old on conflict do nothing
-    returning outcome
-  ), copied_records as (
-    insert into records (session_id, gen, seq, message, chain, whole)
-    select r.session_id, $2, r.seq, r.message, r.chain, r.whole from records r, old
-    where r.session_id = $1 and r.gen = $3 and r.seq between old.first_seq and old.last_seq
-    on conflict do nothing
-  ), copied_turn as (
-    insert into turns (session_id, gen, turn, message_id, start_seq, status, stop_reason, text, rounds, ended_at)
-    select t.session_id, $2, t.turn, t.message_id, t.start_seq,
-      case when old.ends_turn then t.status else 'open' end,
-      case when old.ends_turn then t.stop_reason end, case when old.ends_turn then t.text end,
-      case when old.ends_turn then t.rounds end, case when old.ends_turn then t.ended_at end
-    from turns t, old where t.session_id = $1 and t.gen = $3 and t.turn = $5
-    on conflict (session_id, gen, turn) do update set
-      status = excluded.status, stop_reason = excluded.stop_reason, text = excluded.text, rounds = excluded.rounds,
-      ended_at = excluded.ended_at
-  )
-  select outcome from copied`,
+    select session_id, $3, step_key, kind, name, input_hash, 1, first_seq, last_seq, ends_turn,
+      jsonb_set(outcome, '{gen}', to_jsonb($3::int)), settled_at
+    from steps where session_id = $1 and step_key = $2 and gen = $4 on conflict do nothing
+    returning gen, outcome
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'once' })}
+  select outcome from guard`,
 }
 
-/** `begun`: an earlier generation had begun the step, and its end is unknown. */
+interface Found {
+  gen: number
+  outcome: { kind?: string; result?: unknown } | null
+  first_seq: number | null
+  last_seq: number | null
+  ends_turn: boolean
+  name: string
+  inHand: boolean
+}
+
+/** `begun`: an earlier generation had begun the step, and its end is unknown; `inHand`: a living worker will tell it. */
 export async function reuseStep(
   tx: pg.PoolClient,
   wanted: Wanted,
-): Promise<{ outcome: unknown } | 'begun' | undefined> {
-  const { sessionId, gen, key, turn, inputHash, ancestors } = wanted
-  const older = ancestors.slice(1).map((ancestor) => ancestor.gen)
-  if (older.length === 0) return undefined
-  const [found] = await run<{ gen: number; settled: boolean }>(tx, FIND, [sessionId, key, inputHash, older])
+): Promise<{ outcome: unknown } | 'begun' | 'inHand' | undefined> {
+  const { sessionId, gen, key, inputHash } = wanted
+  if (gen === 0) return undefined
+  const [found] = await run<Found>(tx, FIND, [GRACE_MS, sessionId, key, inputHash, gen])
   if (!found) return undefined
-  if (!found.settled) return 'begun'
-  const [copied] = await run<{ outcome: unknown }>(tx, COPY, [sessionId, gen, found.gen, key, turn])
+  if (found.outcome === null) return found.inHand ? 'inHand' : 'begun'
+  const writes = await readWrites(tx, wanted, found)
+  await run(tx, REPLACE, [sessionId, gen, (writes.events ?? []).map((event) => event.key)])
+  const [copied] = await run<{ outcome: unknown }>(tx, COPY, [sessionId, key, gen, found.gen, toParameter(writes)])
   return copied
+}
+
+/** What the step wrote, once more. Usage is not: it was paid once. Nor is a child: it lives. */
+async function readWrites(tx: pg.PoolClient, { sessionId, key, opening }: Wanted, found: Found): Promise<Writes> {
+  interface Row {
+    records: NewRecord[] | null
+    events: NewEvent[] | null
+    turn: TurnWrite | null
+  }
+  const { first_seq, last_seq, ends_turn, outcome, name } = found
+  const turn = Number(/^[mt](\d+)\./.exec(key)?.[1] ?? 0)
+  const task = key.endsWith('.open') && key !== 'open' ? key.slice(0, -'.open'.length) : undefined
+  const from = opening?.record.seq ?? first_seq
+  const events = task === undefined ? `${key}.%` : `${task}.forked`
+  const values = [sessionId, found.gen, from, last_seq ?? from, events, turn]
+  const [row] = await run<Row>(tx, READ, values)
+  const opened = opening && { turn, messageId: opening.messageId, startSeq: opening.record.seq }
+  const ended = ends_turn && row?.turn ? row.turn : undefined
+  return {
+    records: row?.records ?? [],
+    events: row?.events ?? [],
+    turns: opened || ended ? [{ turn, ...opened, ...ended }] : [],
+    ...(task !== undefined && outcome?.kind === 'childOpened' && !outcome.result && { waiting: { key: task, name } }),
+  }
 }

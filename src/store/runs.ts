@@ -4,7 +4,9 @@
  */
 import type pg from 'pg'
 import { StelloError } from '../agent/errors.ts'
+import type { Place } from '../session/steps.ts'
 import { run, transaction, type Database, type Statement } from './database.ts'
+import { abandonFuture } from './abandon-future.ts'
 
 /** What an activity knows of its run. */
 export interface RunRef {
@@ -12,21 +14,17 @@ export interface RunRef {
   runId: string
   /** The run this one continued as new from. */
   prevRunId?: string
+  /** The workflow was started, neither rewound nor continued. */
+  fresh?: true
   /** The generation the workflow last heard of. */
   gen: number
-  /** Last record of the closed part of the transcript: where a new generation would branch. */
-  base: number
-  /** The turn under way, 0 before the first. */
+  /** The turn under way, or else the last one. */
   turn: number
+  /** Where a new generation would branch. */
+  place: Place
 }
 
 export type ResolvedRun = { kind: 'current'; gen: number } | { kind: 'stale' }
-
-/** One generation on the way back to the first, newest first. `upTo` bounds what is visible of it. */
-export interface Ancestor {
-  gen: number
-  upTo: number
-}
 
 const READ: Statement = {
   name: 'run_read',
@@ -38,21 +36,6 @@ const ADOPT: Statement = {
   name: 'run_adopt',
   text: `with adopted as (update sessions set run_id = $2, gen = $3 where id = $1)
          insert into runs (session_id, run_id, gen) values ($1, $2, $3)`,
-}
-const NEW_GENERATION: Statement = {
-  name: 'run_new_generation',
-  text: `insert into generations (session_id, gen, parent_gen, branch_seq) values ($1, $2, $3, $4)`,
-}
-/** The turn under way goes on in the new generation. */
-const CARRY_TURN: Statement = {
-  name: 'run_carry_turn',
-  text: `insert into turns (session_id, gen, turn, message_id, status, start_seq)
-         select session_id, $2, turn, message_id, 'open', start_seq from turns
-         where session_id = $1 and gen = $3 and turn = $4 and start_seq <= $5`,
-}
-const LINEAGE: Statement = {
-  name: 'run_lineage',
-  text: `select gen, parent_gen, branch_seq from generations where session_id = $1`,
 }
 
 interface RunRow {
@@ -72,6 +55,12 @@ export async function resolveRun(db: Database, ref: RunRef): Promise<ResolvedRun
   return transaction(db, (tx) => adopt(tx, ref))
 }
 
+/** Whether another run has taken over from this one. */
+export async function isLeftBehind(db: Database, sessionId: string, runId: string): Promise<boolean> {
+  const [row] = await run<RunRow>(db.pool, READ, [sessionId, runId])
+  return row !== undefined && row.known && row.run_id !== runId
+}
+
 async function adopt(tx: pg.PoolClient, ref: RunRef): Promise<ResolvedRun> {
   const { sessionId, runId } = ref
   const [row] = await run<RunRow>(tx, LOCK, [sessionId, runId])
@@ -84,28 +73,8 @@ async function adopt(tx: pg.PoolClient, ref: RunRef): Promise<ResolvedRun> {
   if (row.known) return { kind: 'stale' }
   const successor = row.run_id === null || row.run_id === ref.prevRunId
   const gen = successor ? row.gen : row.gen + 1
-  if (!successor) {
-    // A store that was restored from a copy may be behind the workflow: no generation descends from itself.
-    const parent = Math.min(ref.gen, row.gen)
-    await run(tx, NEW_GENERATION, [sessionId, gen, parent, ref.base])
-    await run(tx, CARRY_TURN, [sessionId, gen, parent, ref.turn, ref.base + 1])
-  }
   await run(tx, ADOPT, [sessionId, runId, gen])
+  // A store that was restored from a copy may be behind the workflow: no generation descends from itself.
+  if (!successor) await abandonFuture(tx, ref, { gen, parent: ref.fresh ? row.gen : Math.min(ref.gen, row.gen) })
   return { kind: 'current', gen }
-}
-
-/** The generations whose records are visible in `gen`, newest first. */
-export async function lineage(
-  on: Pick<pg.PoolClient, 'query'> | pg.Pool,
-  sessionId: string,
-  gen: number,
-): Promise<Ancestor[]> {
-  const chain: Ancestor[] = [{ gen, upTo: Number.MAX_SAFE_INTEGER }]
-  if (gen === 0) return chain
-  const rows = await run<{ gen: number; parent_gen: number; branch_seq: number }>(on, LINEAGE, [sessionId])
-  const parents = new Map(rows.map((row) => [row.gen, row]))
-  for (let at = parents.get(gen); at; at = parents.get(at.parent_gen)) {
-    chain.push({ gen: at.parent_gen, upTo: Math.min(at.branch_seq, chain.at(-1)?.upTo ?? at.branch_seq) })
-  }
-  return chain
 }

@@ -122,20 +122,43 @@ export async function readSession(db: Database, sessionId: string): Promise<Sess
   )
 }
 
+/** Its parent was rewound to before the fork and has not forked it again: it lives on, but belongs to no tree. */
+const ABANDONED = (id: string, parent: string): string => `exists (
+  select from events e where e.session_id = ${parent} and e.abandoned and e.type = 'session.forked' and e.data->>'child' = ${id}
+    and not exists (
+      select from events v where v.session_id = e.session_id and v.key = e.key and v.gen > e.gen and not v.abandoned
+        and v.data->>'child' = ${id}))`
 const BELOW: Statement = {
   name: 'session_below',
   text: `with recursive below as (
            select id, created_at from sessions where id = $1
            union all
            select s.id, s.created_at from sessions s join below on s.parent_id = below.id
+           where not ${ABANDONED('s.id', 's.parent_id')}
          )
          select id from below order by created_at, id`,
 }
 
-/** The session and everything below it, oldest first. */
+/** The session and everything below it, oldest first; without forks of a future that was abandoned. */
 export async function readSubtree(db: Database, sessionId: string): Promise<string[]> {
   const rows = await run<{ id: string }>(db.pool, BELOW, [sessionId])
   return rows.map((row) => row.id)
+}
+
+const AWAITED: Statement = {
+  name: 'session_awaited',
+  text: `select s.parent_id as parent, split_part(s.origin, '/', 2) as key from sessions s
+         where s.id = $1 and s.origin like s.parent_id || '/%' and exists (
+           select from steps t where t.session_id = s.parent_id and t.step_key = split_part(s.origin, '/', 2) || '.open')`,
+}
+
+/** The call of its parent that waits, or waited, for this session's first answer. */
+export async function readAwaited(
+  db: Database,
+  sessionId: string,
+): Promise<{ parentId: string; callKey: string } | undefined> {
+  const [row] = await run<{ parent: string; key: string }>(db.pool, AWAITED, [sessionId])
+  return row && { parentId: row.parent, callKey: row.key }
 }
 
 export interface SessionFilter {
@@ -152,8 +175,16 @@ export async function listSessions(db: Database, filter: SessionFilter = {}): Pr
     sql<SummaryRow>`
       select * from (
         select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
-          (select count(*)::int from turns t where t.session_id = s.id and t.gen = s.gen and t.status = 'ended') as turns,
-          (select coalesce(max(r.seq), 0)::int from records r where r.session_id = s.id) as records,
+          case when s.gen = 0
+            then (select count(*)::int from turns t where t.session_id = s.id and t.gen = 0 and t.status = 'ended')
+            else (select count(*)::int from (
+              select distinct on (t.turn) t.status from turns t
+              join stello_line(s.id, s.gen) line on t.gen = line.gen and t.start_seq <= line.up_to
+              where t.session_id = s.id order by t.turn, t.gen desc) seen where status = 'ended') end as turns,
+          case when s.gen = 0
+            then (select coalesce(max(r.seq), 0)::int from records r where r.session_id = s.id and r.gen = 0)
+            else (select coalesce(max(r.seq), 0)::int from records r
+              join stello_line(s.id, s.gen) line on r.gen = line.gen and r.seq <= line.up_to where r.session_id = s.id) end as records,
           w.in_hand,
           case when s.closed_at is not null then 'closed'
                when s.pause is not null then 'paused'

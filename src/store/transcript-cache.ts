@@ -66,6 +66,12 @@ export class TranscriptCache {
     }
   }
 
+  /** The store may have been put back to an earlier state. */
+  clear(): void {
+    this.#entries.clear()
+    this.#bytes = 0
+  }
+
   async #entry(db: Database, sessionId: string, gen: number): Promise<Entry> {
     const known = this.#entries.get(sessionId)
     if (known?.gen === gen) return known

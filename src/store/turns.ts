@@ -2,7 +2,6 @@
 import type { Usage } from '../agent/message.ts'
 import type { StopReason } from '../session/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
-import { lineage } from './runs.ts'
 
 export interface TurnRow {
   gen: number
@@ -22,13 +21,13 @@ interface Row {
   stop_reason: StopReason | null
   text: string | null
   rounds: number | null
-  start_seq: number
 }
 
 const BY_MESSAGE: Statement = {
   name: 'turn_by_message',
-  text: `select gen, turn, message_id, status, stop_reason, text, rounds, start_seq from turns
-         where session_id = $1 and message_id = $2 order by gen desc`,
+  text: `select t.gen, turn, message_id, status, stop_reason, text, rounds from stello_line($1, $3) line,
+           lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $2 offset 0) t
+         where t.start_seq <= line.up_to order by t.gen desc limit 1`,
 }
 const NOW: Statement = {
   name: 'turn_now',
@@ -39,17 +38,49 @@ const NOW: Statement = {
 }
 const BY_NUMBER: Statement = {
   name: 'turn_by_number',
-  text: `select gen, turn, message_id, status, stop_reason, text, rounds, start_seq from turns
+  text: `select gen, turn, message_id, status, stop_reason, text, rounds from turns
          where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
 }
-const USAGE: Statement = {
-  name: 'turn_usage',
+/** Nothing of the first generation stands elsewhere. */
+const FIRST_USAGE: Statement = {
+  name: 'turn_usage_first',
   text: `select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input, coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
          from usage where session_id = $1 and gen = $2 and split_part(step_key, '.', 1) = $3`,
 }
+/** Of a step that a later generation took over from an earlier one, the row stands where it was paid for. */
+const USAGE: Statement = {
+  name: 'turn_usage',
+  text: `
+  with asked as (
+    select distinct on (s.step_key) s.step_key, s.input_hash
+    from steps s join stello_line($1, $2) line on s.gen = line.gen and s.last_seq <= line.up_to
+    where s.session_id = $1 and s.kind = 'model' and split_part(s.step_key, '.', 1) = $3
+    order by s.step_key, s.gen desc
+  ), paid as (
+    select distinct on (u.step_key) u.usage
+    from asked join steps s on s.session_id = $1 and s.step_key = asked.step_key and s.input_hash = asked.input_hash
+    join usage u on u.session_id = $1 and u.step_key = s.step_key and u.gen = s.gen
+    order by u.step_key, u.gen desc
+  )
+  select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input,
+    coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
+  from paid`,
+}
 const LAST: Statement = {
   name: 'turn_last',
-  text: `select coalesce(max(turn), 0)::int as last from turns where session_id = $1 and gen = $2`,
+  text: `select coalesce(max(t.turn), 0)::int as last from stello_line($1, $2) line,
+           lateral (select max(turn) as turn from turns where session_id = $1 and gen = line.gen and start_seq <= line.up_to) t`,
+}
+
+const ABANDONED: Statement = {
+  name: 'turn_abandoned',
+  text: `
+  select t.message_id as "messageId", g.parent_gen as gen, t.start_seq as seq
+  from generations g
+  join stello_line($1, g.parent_gen) line on true
+  join turns t on t.session_id = $1 and t.gen = line.gen and t.start_seq <= line.up_to and t.status = 'open'
+    and t.start_seq = g.branch_seq + 1
+  where g.session_id = $1 and g.gen = $2 order by t.gen desc limit 1`,
 }
 
 /** Where a session stands, and the turn that answers a message. */
@@ -76,10 +107,7 @@ export async function readTurn(
   messageId: string,
   gen: number,
 ): Promise<TurnRow | undefined> {
-  const rows = await run<Row>(db.pool, BY_MESSAGE, [sessionId, messageId])
-  if (rows.length === 0) return undefined
-  const visible = await lineage(db.pool, sessionId, gen)
-  const row = rows.find((each) => visible.some((at) => at.gen === each.gen && each.start_seq <= at.upTo))
+  const [row] = await run<Row>(db.pool, BY_MESSAGE, [sessionId, messageId, gen])
   return row && toTurn(row)
 }
 
@@ -94,13 +122,27 @@ export async function readTurnByNumber(
 }
 
 export async function readTurnUsage(db: Database, sessionId: string, turn: TurnRow): Promise<Usage> {
-  const [row] = await run<{ input: number; output: number }>(db.pool, USAGE, [sessionId, turn.gen, `m${turn.turn}`])
+  const [row] = await run<{ input: number; output: number }>(db.pool, turn.gen === 0 ? FIRST_USAGE : USAGE, [
+    sessionId,
+    turn.gen,
+    `m${turn.turn}`,
+  ])
   return { inputTokens: row?.input ?? 0, outputTokens: row?.output ?? 0 }
 }
 
 export async function lastTurn(db: Database, sessionId: string, gen: number): Promise<number> {
   const [row] = await run<{ last: number }>(db.pool, LAST, [sessionId, gen])
   return row?.last ?? 0
+}
+
+/** The open turn right behind the place where generation `gen` branched: nobody has answered it, and its message is record `seq` of `gen`. */
+export async function readAbandonedTurn(
+  db: Database,
+  sessionId: string,
+  gen: number,
+): Promise<{ messageId: string; gen: number; seq: number } | undefined> {
+  const [row] = await run<{ messageId: string; gen: number; seq: number }>(db.pool, ABANDONED, [sessionId, gen])
+  return row
 }
 
 function toTurn(row: Row): TurnRow {

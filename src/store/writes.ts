@@ -103,11 +103,11 @@ export function writesSql({ session, key, writes, records }: Slots): string {
       pause = case when ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
       closed_at = case when ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end
     from guard where id = ${session}
-    returning next_offset - (select count(*) from w_new_events)::int as first, guard.gen
+    returning next_offset - (select count(*) from w_new_events)::int as first, guard.gen, sessions.gen > guard.gen as abandoned
   ),
   w_events as (
-    insert into events (session_id, "offset", gen, key, type, data)
-    select ${session}, s.first + e.n - 1, s.gen, e.event->>'key', e.event->>'type', e.event->'data'
+    insert into events (session_id, "offset", gen, key, type, data, abandoned)
+    select ${session}, s.first + e.n - 1, s.gen, e.event->>'key', e.event->>'type', e.event->'data', s.abandoned
     from w_new_events e, w_session s
   ),
   w_usage as (

@@ -13,6 +13,7 @@ import type { ToolStats, Totals, NewSession, SessionState, Status } from '../ses
 import type { ChildReport, Pause, StopReason } from '../session/steps.ts'
 
 export { rejectionKey } from '../session/queue.ts'
+export { QUEUE_LIMIT } from '../session/state.ts'
 
 export const SESSION_WORKFLOW = 'session'
 /** Longest message id, in characters. */

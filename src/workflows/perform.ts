@@ -47,8 +47,10 @@ export function createPerformer(
   emit: (event: SessionEvent) => void,
   model: () => { name: string; timeoutMs: number },
 ): Performer {
-  const prevRunId = workflowInfo().continuedFromExecutionRunId
+  const { continuedFromExecutionRunId: prevRunId, firstExecutionRunId, runId } = workflowInfo()
   const run = prevRunId === undefined ? {} : { prevRunId }
+  // A reset keeps the first run id and takes a run id of its own.
+  const fresh = prevRunId === undefined && firstExecutionRunId === runId ? { fresh: true as const } : {}
   const cancellable = new Set<CancellationScope>()
   const childStarts = new Map<string, Promise<void>>()
   const heard = new Set<string>()
@@ -67,7 +69,7 @@ export function createPerformer(
 
   const perform: { [T in Command['type']]: (command: Of<T>) => Promise<void> } = {
     async openSession({ input }) {
-      const outcome = await openingActivities().openSession({ ...input, ...run })
+      const outcome = await openingActivities().openSession({ ...input, ...run, ...fresh })
       emit({ type: 'sessionOpened', outcome })
     },
 
@@ -135,7 +137,7 @@ export function createPerformer(
         session: {
           sessionId,
           label: config.label,
-          ...(messageId !== undefined && { messageId }),
+          ...(messageId !== undefined && { messages: [messageId] }),
           ...(awaited && { awaited: { parentId: workflowInfo().workflowId, callKey } }),
         },
         agent: config.agent,

@@ -1,4 +1,5 @@
 /** The commands that talk to sessions, against a worker process. */
+import { Client, Connection } from '@temporalio/client'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { linesOf, start, stello, stelloJson } from './command.ts'
 import { useServed } from './served.ts'
@@ -200,6 +201,26 @@ describe('a turn under way', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(`no longer waiting; the turn goes on, and \`stello transcript ${id}\` shows its answer\n`)
     expect(await json('send', id, 'think', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: think' }])
+  })
+})
+
+describe('recover', () => {
+  it('starts a session again whose workflow was terminated, and leaves others alone', async () => {
+    const [id, other] = [await newSession(), await newSession()]
+    await json('send', id, 'hello', '--wait')
+    const temporal = await Connection.connect({ address: served.env['TEMPORAL_ADDRESS'] ?? '' })
+    await new Client({ connection: temporal }).workflow.getHandle(id).terminate()
+    await temporal.close()
+    expect(await run('send', id, 'still there?')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`stello recover ${id}`),
+    })
+    const recovered = await json('recover', '--all')
+    expect(recovered).toContainEqual({ sessionId: id, restarted: true, waiting: 0 })
+    expect(recovered).toContainEqual({ sessionId: other, restarted: false, waiting: 0 })
+    expect(await run('recover', other)).toMatchObject({ code: 0, stdout: `${other} runs, nothing was done\n` })
+    expect(await json('send', id, 'still there?', '--wait')).toMatchObject([{ text: 'You said: still there?' }])
+    expect(await run('recover')).toMatchObject({ code: 2, stderr: expect.stringContaining('--all') })
   })
 })
 

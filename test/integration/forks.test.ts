@@ -157,7 +157,12 @@ describe('inheriting', () => {
       const role = seq % 2 ? 'user' : 'assistant'
       records.push(nextRecord(records.at(-1)?.chain ?? NO_CHAIN, seq, { role, content: `record ${seq}` }))
     }
-    await announceFacts(stello.db, { sessionId: session.id, runId, gen: 0, base: 0, turn: 0 }, 'seed', { records })
+    await announceFacts(
+      stello.db,
+      { sessionId: session.id, runId, gen: 0, turn: 0, place: { seq: 0, told: 0 } },
+      'seed',
+      { records },
+    )
     const llm = scriptedModel(replyBy(forking({ context: 'inherit' })))
     await stello.work({ name, llm })
     expect(await ask(session, 'fork')).toBe('forked')

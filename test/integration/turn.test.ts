@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
-import { ask, useStello } from '../support/session-fixture.ts'
+import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()
 
@@ -38,6 +38,35 @@ describe('a turn', () => {
       '1 messages',
       '3 messages',
       '5 messages',
+    ])
+  })
+
+  it('can be read while a round is under way: the results there are, in their places', async () => {
+    const gate = createGate()
+    const slow = tool('slow', 'Waits', z.object({}), async () => {
+      await gate.pass()
+      return 'slow done'
+    })
+    const quick = tool('quick', 'Answers', z.object({}), () => 'quick done')
+    const llm = scriptedModel(
+      replyBy([
+        ['go', { toolCalls: [{ name: 'slow' }, { name: 'quick' }] }],
+        [{ tool: 'slow' }, 'done'],
+      ]),
+    )
+    const session = await stello.session({ llm, capabilities: { tools: [slow, quick] } })
+    const turn = await session.send('go')
+    await gate.reached()
+    await eventOf(session, 'tool.status')
+    expect((await session.transcript()).map(({ content }) => content)).toEqual(['go', '', 'quick done'])
+    gate.open()
+    await turn.result()
+    expect((await session.transcript()).map(({ content }) => content)).toEqual([
+      'go',
+      '',
+      'slow done',
+      'quick done',
+      'done',
     ])
   })
 

@@ -1,6 +1,7 @@
 /** Sessions, steps and records for the contract tests of the store. */
 import { randomBytes } from 'node:crypto'
 import type { Message } from '../../src/agent/message.ts'
+import type { Place } from '../../src/session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
@@ -27,7 +28,7 @@ export function newSessionRow(row: Partial<NewSessionRow> = {}): NewSessionRow {
 export async function openSession(db: Database, row: Partial<NewSessionRow> = {}): Promise<RunRef> {
   const session = newSessionRow(row)
   await createSession(db, session)
-  const run = { sessionId: session.sessionId, runId: 'run-1', gen: 0, base: 0, turn: 1 }
+  const run = { sessionId: session.sessionId, runId: 'run-1', gen: 0, turn: 1, place: placeAt(0) }
   await resolveRun(db, run)
   return run
 }
@@ -77,7 +78,12 @@ export async function countRows(db: Database, table: string, sessionId: string):
   return rows[0]?.n ?? 0
 }
 
-/** A generation that a reset of Temporal opens at `base`. */
-export function resetRun(run: RunRef, runId: string, base: number): RunRef {
-  return { ...run, runId, base }
+/** Behind record `seq`, about to ask the model of the turn under way. */
+export function placeAt(seq: number): Place {
+  return { seq, told: 0, round: 0, asking: true }
+}
+
+/** A run that a reset of Temporal begins behind record `seq`. */
+export function resetRun(run: RunRef, runId: string, seq: number): RunRef {
+  return { ...run, runId, place: placeAt(seq) }
 }

@@ -5,7 +5,7 @@ import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/topology.ts'
 import { readTurn } from '../../src/store/turns.ts'
-import { claim, countRows, openSession, opening, resetRun, take, userRecord } from './fixtures.ts'
+import { claim, countRows, openSession, opening, placeAt, resetRun, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -76,7 +76,7 @@ describe('resolveRun', () => {
   })
 
   it('says which session has no row', async () => {
-    const run = { sessionId: 's-nowhere', runId: 'run-1', gen: 0, base: 0, turn: 0 }
+    const run = { sessionId: 's-nowhere', runId: 'run-1', gen: 0, turn: 0, place: placeAt(0) }
     await expect(resolveRun(at.db, run)).rejects.toMatchObject({
       code: 'STORE_CORRUPT',
       message: expect.stringContaining('s-nowhere'),
@@ -97,9 +97,9 @@ describe('a new generation', () => {
     expect(await contents(run, 0, 3)).toEqual(['old 1', 'old 2', 'old 3'])
   })
 
-  it('goes on inside a round: results written before the reset, behind where it branched, are still read', async () => {
+  it('goes on inside a round: what was given out before the reset is still read', async () => {
     const run = await sessionOf(3)
-    await resolveRun(at.db, resetRun(run, 'reset', 1))
+    await resolveRun(at.db, resetRun(run, 'reset', 3))
     expect(await contents(run, 1, 3)).toEqual(['old 1', 'old 2', 'old 3'])
   })
 
@@ -108,7 +108,7 @@ describe('a new generation', () => {
     const first = resetRun(run, 'reset-1', 2)
     const step = await take(at.db, first, { key: 'm3.0', inputHash: 'another question' })
     await settleStep(at.db, step, {}, { records: [userRecord(3, 'first reset 3')] })
-    const second = { ...first, runId: 'reset-2', gen: 1, base: 1 }
+    const second = { ...first, runId: 'reset-2', gen: 1, place: placeAt(1) }
     const again = await take(at.db, second, { key: 'm2.0', inputHash: 'a third question' })
     await settleStep(at.db, again, {}, { records: [userRecord(2, 'second reset 2')] })
     expect(again.gen).toBe(2)

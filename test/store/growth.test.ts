@@ -1,8 +1,13 @@
 /** What a step costs the store does not grow with the session: counted in rows PostgreSQL reads. */
 import { expect, it } from 'vitest'
+import type { Message } from '../../src/agent/message.ts'
+import { closedPrefix } from '../../src/client/closed-prefix.ts'
+import { announceFacts } from '../../src/store/announce.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
+import { nextRecord } from '../../src/store/hashes.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readTurnNow } from '../../src/store/turns.ts'
+import type { NewRecord } from '../../src/store/writes.ts'
 import { openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -12,6 +17,29 @@ it('reads no more rows in a session of 2,000 turns than in a new one', async () 
   const [early, late] = [await rowsOfTurn(0), await rowsOfTurn(2000)]
   expect(early).toBeGreaterThan(0)
   expect(late).toBeLessThan(early + 10)
+})
+
+it('looks at the end of a transcript only, to find where a fork may branch', async () => {
+  const run = await openSession(at.db)
+  const { sessionId } = run
+  const calls = Array.from({ length: 100 }, (_, i) => ({ id: `c${i}`, name: 'look', arguments: '{}' }))
+  const said = (messages: Message[]): NewRecord[] => messages.map((message, i) => nextRecord('', i + 1, message))
+  const past = Array.from({ length: 4000 }, (): Message => ({ role: 'user', content: '' }))
+  const results = calls.map(({ id }): Message => ({ role: 'tool', content: '', toolCallId: id }))
+  const all = said([...past, { role: 'assistant', content: '', toolCalls: calls }, ...results])
+  const missing = all.find(({ seq }) => seq === 4050)
+  await announceFacts(at.db, run, 'seed', { records: all.filter((record) => record !== missing) })
+
+  const db = openDatabase(at.url, { max: 1 })
+  try {
+    const begun = await rowsRead(db)
+    expect(await closedPrefix(db, sessionId, 0)).toBe(4000)
+    expect((await rowsRead(db)) - begun).toBeLessThan(1000)
+    await announceFacts(at.db, run, 'last', { records: missing ? [missing] : [] })
+    expect(await closedPrefix(db, sessionId, 0)).toBe(4101)
+  } finally {
+    await db.close()
+  }
 })
 
 /** Rows read by one turn behind `before` turns, each with two events, two records and two steps. */

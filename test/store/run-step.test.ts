@@ -5,13 +5,14 @@ import type { Deps } from '../../src/activities/deps.ts'
 import { runStep, type Running, type StepWork } from '../../src/activities/run-step.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { claimStep, takeStep } from '../../src/store/claim.ts'
-import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
+import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import type { RunRef } from '../../src/store/runs.ts'
+import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/topology.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
-import { TOKEN, claim, openSession } from './fixtures.ts'
+import { TOKEN, claim, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -34,6 +35,7 @@ function attemptOf(run: RunRef, stopped?: StopWhy): Attempt {
   return {
     run,
     token: TOKEN,
+    note: () => undefined,
     attend(work, stop) {
       if (stopped) stop(stopped)
       return work
@@ -131,11 +133,24 @@ it('ends a step whose replacement is refused too, instead of trying for ever', a
   ).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
 })
 
-it('finds a step that an earlier generation had begun as begun', async () => {
+it('finds a step that a dead worker had begun in an earlier generation as begun', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })
+  await stealDeadSteps(at.db, 'somebody else', 0)
   const rewound = { ...run, runId: 'run-2' }
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', gen: 1, begun: true })
+})
+
+it('waits for a step that a living worker has in hand for an abandoned run, and takes its outcome', async () => {
+  const run = await openSession(at.db)
+  const bootId = newBootId()
+  const liveness = await holdLiveness(at.url, bootId)
+  const step = { ...(await take(at.db, run, { key: 't1.0.0', owner: bootId })) }
+  const rewound = { ...run, runId: 'run-2' }
+  expect(await claim(at.db, rewound, { key: 't1.0.0' })).toEqual({ kind: 'elsewhere' })
+  await settleStep(at.db, step, { gen: 0, told: 'late' }, {})
+  expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'settled', outcome: { told: 'late' } })
+  await liveness.release()
 })
 
 it('refuses to begin a step for a run while another takes over', async () => {

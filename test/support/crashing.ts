@@ -72,11 +72,11 @@ export interface WorkerProcess {
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Resolves when the worker serves. */
-export async function startWorkerProcess(settings: WorkerSettings): Promise<WorkerProcess> {
+/** Resolves when the worker serves. `preloads`: modules the process loads before anything else. */
+export async function startWorkerProcess(settings: WorkerSettings, preloads: string[] = []): Promise<WorkerProcess> {
   const script = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
   const child: ChildProcess = fork(script, [JSON.stringify(settings)], {
-    execArgv: ['--import', 'tsx'],
+    execArgv: ['tsx', ...preloads].flatMap((module) => ['--import', module]),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Awaited<WorkerProcess['ended']>)

@@ -1,16 +1,21 @@
-/** A Temporal server of its own, in memory, for a test file that needs it configured differently. */
+/** A Temporal server of its own, for a test file that needs it configured differently or does it harm. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { choosePort } from '../../src/dev/ports.ts'
 import { pingTemporal } from '../../src/dev/temporal-server.ts'
 
-/** @param dynamicConfig as `name=value`; without the first two a task takes 40 ms to start */
+/**
+ * @param dynamicConfig as `name=value`; without the first two a task takes 40 ms to start
+ * @param options.file where it keeps its data; unset = in memory
+ * @param options.port unset = a free one
+ */
 export async function startTemporalWith(
   dynamicConfig: string[],
+  { file, port: wanted }: { file?: string; port?: number } = {},
 ): Promise<{ temporalAddress: string; close(): Promise<void> }> {
   const { path } = await findTemporal()
-  const port = await choosePort('Temporal', undefined, undefined)
+  const port = wanted ?? (await choosePort('Temporal', undefined, undefined))
   const settings = [
     'history.transferProcessorMaxPollRPS=10000',
     'history.timerProcessorMaxPollRPS=10000',
@@ -25,6 +30,7 @@ export async function startTemporalWith(
       '--ip=127.0.0.1',
       `--port=${port}`,
       '--log-level=never',
+      ...(file === undefined ? [] : [`--db-filename=${file}`]),
       ...settings.map((value) => `--dynamic-config-value=${value}`),
     ],
     { stdio: 'ignore' },

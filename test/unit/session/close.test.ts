@@ -54,7 +54,7 @@ describe('close', () => {
 })
 
 describe('a child that is awaited', () => {
-  const awaited = { awaited: { parentId: 's-0', callKey: 't4.1.0' }, messageId: 'task' }
+  const awaited = { awaited: { parentId: 's-0', callKey: 't4.1.0' }, messages: ['task'] }
 
   it('reports its first turn and closes', () => {
     const { commands } = play(opened(awaited), rests(1, 0, 2))

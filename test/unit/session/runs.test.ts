@@ -21,9 +21,9 @@ import {
   usage,
 } from './play.ts'
 
-const found = (gen: number, seq: number, turn: number): SessionEvent => ({
+const found = (gen: number, seq: number, turn: number, more: { unanswered?: string } = {}): SessionEvent => ({
   type: 'sessionOpened',
-  outcome: { kind: 'opened', gen, seq, turn, limits: LIMITS, model: { name: 'gpt-x', timeoutMs: 42_000 } },
+  outcome: { kind: 'opened', gen, seq, turn, limits: LIMITS, model: { name: 'gpt-x', timeoutMs: 42_000 }, ...more },
 })
 const gens = (played: ReturnType<typeof play>): (number | undefined)[] => [
   played.state.gen,
@@ -37,6 +37,31 @@ describe('a run', () => {
     expect(only(play(fresh.state, message('a')).commands, 'callModel')).toMatchObject([
       { input: { key: 'm4.0', gen: 2, base: 7, upTo: 8 } },
     ])
+  })
+
+  it('takes up the turn an earlier workflow left open before the messages it was started with, each once', () => {
+    const fresh = initialState({ sessionId: 's-1', label: 'demo', messages: ['b', 'a'] })
+    const { state, commands } = play(fresh, { type: 'runStarted' }, found(1, 4, 2, { unanswered: 'a' }))
+    expect(only(commands, 'callModel')).toMatchObject([{ input: { key: 'm3.0', opening: { messageId: 'a' } } }])
+    expect(state.queue).toEqual([{ messageId: 'b' }])
+    expect(play(state, message('a'), message('b')).state.queue).toEqual(state.queue)
+  })
+
+  it('of a task that was answered before its workflow was lost reports the answer and closes', () => {
+    const fresh = initialState({ sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' } })
+    const { commands } = play(fresh, { type: 'runStarted' }, found(1, 2, 1))
+    expect(only(commands, 'reportToParent')).toMatchObject([
+      { parentId: 's-0', report: { childGen: 1, childTurn: 1, callKey: 't1.0.0' } },
+    ])
+    expect(only(commands, 'announce')).toMatchObject([{ tag: 'close' }])
+  })
+
+  it('tells with each step where it stands, so that a rewound one is known to part there', () => {
+    const asking = play(opened(), message('a'))
+    const calling = play(asking.state, asks(1, 0, 2, 'Read'))
+    expect(only(asking.commands, 'callModel')[0]?.input.place).toEqual({ seq: 1, told: 0, round: 0, asking: true })
+    expect(only(calling.commands, 'callTool')[0]?.input.place).toEqual({ seq: 3, told: 0, round: 0 })
+    expect(only(play(opened(), pause).commands, 'announce')[0]?.input.place).toMatchObject({ seq: 0, told: 0 })
   })
 
   it('keeps what it has given out, when the store knows less', () => {

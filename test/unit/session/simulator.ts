@@ -51,7 +51,7 @@ export class Simulator {
     this.state = initialState({
       sessionId: 's-1',
       label: 'demo',
-      ...(this.awaited && { awaited: { parentId: 's-0', callKey: 't1.0.0' }, messageId: 'first' }),
+      ...(this.awaited && { awaited: { parentId: 's-0', callKey: 't1.0.0' }, messages: ['first'] }),
     })
     this.happens({ type: 'runStarted' })
   }

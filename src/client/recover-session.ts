@@ -1,0 +1,72 @@
+/**
+ * Starts the workflow of a session again from what the store holds, as the next generation: after it was terminated, or
+ * after Temporal lost it. The transcript goes on where it ended; a turn without an answer is taken up again.
+ */
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
+import { WorkflowIdReusePolicy } from '@temporalio/common'
+import { StelloError } from '../agent/errors.ts'
+import { readEvent } from '../store/events.ts'
+import { putMessage } from '../store/messages.ts'
+import { readAwaited } from '../store/topology.ts'
+import { readTurn } from '../store/turns.ts'
+import { QUEUE_LIMIT, messageSignal, rejectionKey } from '../workflows/messages.ts'
+import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
+import { takenMessages } from './taken-messages.ts'
+
+export interface RecoverOptions {
+  /** Also ends a workflow that runs: for one that disagrees with the store since one of them was restored from a copy. */
+  restart?: boolean
+}
+
+export interface Recovered {
+  /** False: the workflow runs, nothing was done. */
+  restarted: boolean
+  /** Messages that the ended workflow had taken and not begun to answer; they are answered now. */
+  waiting: number
+}
+
+/** @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED */
+export async function recoverSession(
+  deps: ClientDeps,
+  sessionId: string,
+  { restart = false }: RecoverOptions = {},
+): Promise<Recovered> {
+  const { client, db } = deps
+  const row = await mustExist(db, sessionId)
+  if (row.closedAt)
+    throw new StelloError('SESSION_CLOSED', `session ${sessionId} is closed: nothing is left to recover`)
+  const ended = client.workflow.getHandle(sessionId)
+  const found = await ended.describe().catch(ignoreMissing)
+  if (found?.status.name === 'RUNNING') {
+    if (!restart) return { restarted: false, waiting: 0 }
+    await ended.terminate('stello recover').catch(ignoreMissing)
+  }
+  const messages: string[] = []
+  for (const { messageId, text } of found ? takenMessages(await ended.fetchHistory()) : []) {
+    if (await readTurn(db, sessionId, messageId, row.gen)) continue
+    if (await readEvent(db, sessionId, rejectionKey(messageId))) continue
+    if (text !== undefined) await putMessage(db, sessionId, messageId, text)
+    messages.push(messageId)
+  }
+  const awaited = await readAwaited(db, sessionId)
+  try {
+    await startWorkflow(deps, row, {
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      session: {
+        sessionId,
+        label: row.config.label,
+        messages: messages.slice(0, QUEUE_LIMIT),
+        ...(awaited && { awaited }),
+      },
+    })
+    for (const messageId of messages.slice(QUEUE_LIMIT)) await ended.signal(messageSignal, { messageId })
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return { restarted: false, waiting: 0 }
+    throw error
+  }
+  return { restarted: true, waiting: messages.length }
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError)) throw error
+}

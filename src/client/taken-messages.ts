@@ -1,0 +1,61 @@
+/** Which messages a workflow had taken, read from its history in Temporal. */
+import { randomUUID } from 'node:crypto'
+import { defaultPayloadConverter } from '@temporalio/common'
+import type { WorkflowHandle } from '@temporalio/client'
+import type { SessionState } from '../session/state.ts'
+import type { Opening } from '../session/steps.ts'
+import { messageSignal, messageUpdate, type MessageInput, type SessionInput } from '../workflows/messages.ts'
+
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>
+type HistoryEvent = NonNullable<History['events']>[number]
+
+/** Without an id: a text that somebody sent as it is, to which the workflow gave an id. */
+type Taken = Partial<Opening>
+
+/** Those that waited when the run began and those that came since, in the order of their arrival. */
+export function takenMessages({ events }: History): Opening[] {
+  const all = events ?? []
+  const taken = [...all.flatMap(fromStart), ...all.flatMap(fromOutside)]
+  const known = new Set(taken.map(({ messageId }) => messageId))
+  // Texts are answered in the order they came in: the ids that nobody sent are theirs.
+  const given = all.flatMap(openingOf).filter((messageId) => !known.has(messageId))
+  return taken.map(({ messageId = given.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text }))
+}
+
+function fromStart({ workflowExecutionStartedEventAttributes: started }: HistoryEvent): Taken[] {
+  const input = first<SessionInput>(started?.input?.payloads)
+  const state: SessionState | undefined = input?.state
+  const underWay = state?.turn ? [state.turn.opening] : []
+  return state ? [...underWay, ...state.queue] : (input?.session.messages ?? []).map((messageId) => ({ messageId }))
+}
+
+function fromOutside(event: HistoryEvent): Taken[] {
+  const signal = event.workflowExecutionSignaledEventAttributes
+  const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
+  const payloads =
+    signal?.signalName === messageSignal.name
+      ? signal.input?.payloads
+      : update?.name === messageUpdate.name
+        ? update.args?.payloads
+        : undefined
+  const message = first<MessageInput>(payloads)
+  if (typeof message === 'string') return [{ text: message }]
+  return message && typeof message.messageId === 'string' ? [message] : []
+}
+
+function openingOf(event: HistoryEvent): string[] {
+  const input = first<{ opening?: Opening }>(event.activityTaskScheduledEventAttributes?.input?.payloads)
+  return input?.opening ? [input.opening.messageId] : []
+}
+
+type Payload = Parameters<typeof defaultPayloadConverter.fromPayload>[0]
+
+/** What people sent by hand may be anything. */
+function first<T>(payloads: Payload[] | null | undefined): T | undefined {
+  const [payload] = payloads ?? []
+  try {
+    return payload && (defaultPayloadConverter.fromPayload(payload) as T)
+  } catch {
+    return undefined
+  }
+}

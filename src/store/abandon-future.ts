@@ -1,0 +1,121 @@
+/**
+ * Parting from a future: what lies behind the place a new generation branches at neither shows nor blocks, and is kept.
+ * A reset branches where the rewound run stands; a workflow that was started anew goes on where the store ends.
+ */
+import type pg from 'pg'
+import { run, type Statement } from './database.ts'
+import type { RunRef } from './runs.ts'
+import { toParameter, writesSql } from './writes.ts'
+
+interface Parting {
+  /** Last record that stays. */
+  seq: number
+  /** The last turn that stays, and of it the last round whose steps are not done again. */
+  turn: number
+  round: number
+  told: number
+  /** The turn is under way: what ended it belongs to the abandoned future. */
+  open: boolean
+}
+
+const ALL = 2 ** 31 - 1
+
+/** Where the newest line of a session ends. A turn without an answer is begun once more: what it did is reused. */
+const END: Statement = {
+  name: 'abandon_end',
+  text: `
+  with line as (select * from stello_line($1, $2)),
+  seen as (
+    select distinct on (turn) t.turn, t.status, t.start_seq from turns t join line on t.gen = line.gen and t.start_seq <= line.up_to
+    where t.session_id = $1 order by turn, t.gen desc
+  )
+  select
+    (select coalesce(max(r.seq), 0) from records r join line on r.gen = line.gen and r.seq <= line.up_to where r.session_id = $1)::int as last,
+    (select coalesce(max(turn), 0) from seen)::int as turn,
+    (select min(turn) from seen where status = 'open')::int as open_turn,
+    (select min(start_seq) from seen where status = 'open')::int as open_seq`,
+}
+/** The records a session was created with come before its first turn: no rewind takes them away. */
+const FIRST: Statement = {
+  name: 'abandon_first',
+  text: `select coalesce(
+           (select min(start_seq) - 1 from turns where session_id = $1),
+           (select max(seq) from records where session_id = $1 and gen = 0), 0)::int as seq`,
+}
+const BRANCH: Statement = {
+  name: 'abandon_branch',
+  text: `with live as (delete from live where session_id = $1)
+         insert into generations (session_id, gen, parent_gen, branch_seq) values ($1, $2, $3, $4)`,
+}
+/** The turn under way goes on in the new generation. */
+const CARRY_TURN: Statement = {
+  name: 'abandon_carry_turn',
+  text: `insert into turns (session_id, gen, turn, message_id, status, start_seq)
+         select session_id, $2, turn, message_id, 'open', start_seq from turns
+         where session_id = $1 and gen = $3 and turn = $4 and start_seq <= $5`,
+}
+/** Events tell by their key which step they belong to; a client's forks belong to none. */
+const ABANDON: Statement = {
+  name: 'abandon_abandon',
+  text: `
+  with past as (
+    select "offset", gen, key, (regexp_match(key, '^[mt](\\d+)\\.'))[1]::int as turn,
+      coalesce((regexp_match(key, '^[mt]\\d+\\.(\\d+)\\.'))[1]::int, case when $6 then ${ALL} else 0 end) as round,
+      (regexp_match(key, '^a(\\d+)\\.'))[1]::int as told
+    from events where session_id = $1 and gen < $2 and not abandoned and key not like 'fork.%'
+  )
+  update events set abandoned = true from past
+  where events.session_id = $1 and events."offset" = past."offset" and (
+    past.gen not in (select gen from stello_line($1, $2)) or past.told > $3 or (past.turn, past.round) > ($4, $5))`,
+}
+/** A pause and a close of the abandoned future hold no longer. */
+const TELL: Statement = {
+  name: 'abandon_tell',
+  text: `
+  with reopened as (select id from sessions where id = $1),
+  guard as (select $3::int as gen from reopened), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
+  select from guard`,
+}
+const REOPEN: Statement = { name: 'abandon_reopen', text: `update sessions set closed_at = null where id = $1` }
+
+export async function abandonFuture(
+  tx: pg.PoolClient,
+  ref: RunRef,
+  { gen, parent }: { gen: number; parent: number },
+): Promise<void> {
+  const { sessionId, place, fresh } = ref
+  const { seq, turn, round, told, open } = fresh ? await endOf(tx, sessionId, parent) : await placeOf(tx, ref)
+  await run(tx, BRANCH, [sessionId, gen, parent, seq])
+  if (open && !fresh) await run(tx, CARRY_TURN, [sessionId, gen, parent, turn, seq])
+  await run(tx, ABANDON, [sessionId, gen, told, turn, round, open])
+  if (!fresh) await run(tx, REOPEN, [sessionId])
+  const type = fresh ? 'session.restarted' : 'session.rewound'
+  const events = [{ key: 'rewound', type, data: { generation: gen, seq, turn } }]
+  await run(tx, TELL, [sessionId, 'rewound', gen, toParameter({ events, ...(!place.paused && { pause: null }) })])
+}
+
+async function placeOf(tx: pg.PoolClient, { sessionId, turn, place }: RunRef): Promise<Parting> {
+  const { seq, told, round, asking } = place
+  const [first] = seq === 0 ? await run<{ seq: number }>(tx, FIRST, [sessionId]) : []
+  return {
+    seq: first?.seq ?? seq,
+    turn,
+    told,
+    open: round !== undefined,
+    round: round === undefined ? ALL : asking ? round - 1 : round,
+  }
+}
+
+async function endOf(tx: pg.PoolClient, sessionId: string, gen: number): Promise<Parting> {
+  interface Row {
+    last: number
+    turn: number
+    open_turn: number | null
+    open_seq: number | null
+  }
+  const [row] = await run<Row>(tx, END, [sessionId, gen])
+  const { last = 0, turn = 0, open_turn, open_seq } = row ?? {}
+  const told = ALL
+  if (open_turn == null || open_seq == null) return { seq: last, turn, round: ALL, told, open: false }
+  return { seq: open_seq - 1, turn: open_turn - 1, round: ALL, told, open: false }
+}

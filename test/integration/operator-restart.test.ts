@@ -1,0 +1,143 @@
+/** The workflow of a session is gone, and somebody starts it again under the same id: it goes on from the store. */
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../src/agent/tool.ts'
+import type { SessionHandle } from '../../src/client/index.ts'
+import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
+import { messageSignal } from '../../src/workflows/messages.ts'
+import { onlyChild } from '../support/forks.ts'
+import { createGate } from '../support/gate.ts'
+import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { viewOf } from '../support/settled.ts'
+
+const stello = useStello()
+
+const script = (): ScriptedModel =>
+  scriptedModel(
+    replyBy([
+      ['pay', { toolCalls: [{ name: 'pay' }] }],
+      ['wait', { toolCalls: [{ name: 'pay' }, { name: 'wait' }] }],
+      ['task', { toolCalls: [{ name: 'new_task', arguments: { label: 'child', message: 'wait' } }] }],
+      [({ role }) => role === 'tool', 'it is done'],
+      [() => true, ({ messages }) => `answer to ${messages.at(-1)?.content}`],
+    ]),
+  )
+
+const terminate = (session: SessionHandle): Promise<unknown> =>
+  stello.client.temporal.workflow.getHandle(session.id).terminate('an operator')
+
+const contents = async (session: SessionHandle): Promise<string[]> =>
+  (await session.transcript()).map(({ content }) => content)
+
+describe('a terminated session', () => {
+  it('says what happened and what to do, to who sends and to who waits', async () => {
+    const session = await stello.session({ llm: scriptedModel([]) })
+    await viewOf(stello.client, session)
+    await terminate(session)
+    const said = {
+      code: 'SESSION_TERMINATED',
+      message: expect.stringContaining(session.id) as string,
+      hint: expect.stringContaining(`stello recover ${session.id}`) as string,
+    }
+    await expect(session.send('hello')).rejects.toMatchObject(said)
+    await expect(session.turn('m').result()).rejects.toMatchObject(said)
+  })
+
+  it('goes on from its records when somebody starts a workflow of the same id in Temporal', async () => {
+    const session = await stello.session({ llm: script() })
+    for (const text of ['one', 'two']) await ask(session, text)
+    const handle = stello.client.temporal.workflow.getHandle(session.id)
+    const { type, taskQueue } = await handle.describe()
+    const [input] =
+      (await handle.fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+    await terminate(session)
+    await stello.client.temporal.workflow.start(type, {
+      workflowId: session.id,
+      taskQueue,
+      args: [JSON.parse(Buffer.from(input?.data ?? []).toString())],
+    })
+    expect(await ask(session, 'three')).toBe('answer to three')
+    expect(await contents(session)).toEqual(['one', 'two', 'three'].flatMap((text) => [text, `answer to ${text}`]))
+    expect(await session.state()).toMatchObject({ state: 'idle', turns: 3, records: 6 })
+    expect((await eventOf(session, 'session.restarted')).data).toMatchObject({ generation: 1, seq: 4, turn: 2 })
+  })
+})
+
+describe('recover', () => {
+  it('takes up the turn that was open, repeats no effect, and answers what waited, in order', async () => {
+    const gate = createGate()
+    const paid: string[] = []
+    const pay = tool('pay', 'Pays', z.object({}), () => {
+      paid.push('paid')
+      return 'paid'
+    })
+    const wait = tool('wait', 'Waits', z.object({}), async () => {
+      await gate.pass()
+      return 'waited'
+    })
+    const llm = script()
+    const session = await stello.session({ llm, capabilities: { tools: [pay, wait] } })
+    await ask(session, 'one')
+    const turn = await session.send('wait', { messageId: 'm-wait' })
+    await gate.reached()
+    await eventOf(session, 'tool.status')
+    const waiting = [await session.send('two'), await session.send('x'.repeat(9000))]
+    await stello.client.temporal.workflow.getHandle(session.id).signal(messageSignal, 'by hand')
+    await viewOf(stello.client, session, ({ queued }) => queued === 3)
+    await terminate(session)
+    expect(await session.recover()).toEqual({ restarted: true, waiting: 3 })
+    expect(await session.recover()).toEqual({ restarted: false, waiting: 0 })
+    gate.open()
+    expect((await turn.result()).text).toBe('it is done')
+    for (const one of waiting) await one.result()
+    await viewOf(stello.client, session, ({ status, turns }) => status === 'idle' && turns === 5)
+    expect((await contents(session)).map((text) => text.slice(0, 20))).toEqual([
+      'one',
+      'answer to one',
+      'wait',
+      '',
+      'paid',
+      'waited',
+      'it is done',
+      'two',
+      'answer to two',
+      'x'.repeat(20),
+      `answer to ${'x'.repeat(10)}`,
+      'by hand',
+      'answer to by hand',
+    ])
+    expect(paid).toEqual(['paid'])
+    expect(gate.arrived).toBe(1)
+    expect(llm.calls).toHaveLength(6)
+  })
+
+  it('has a parent hear of the task it waited for', async () => {
+    const gate = createGate()
+    const wait = tool('wait', 'Waits', z.object({}), async () => {
+      await gate.pass()
+      return 'waited'
+    })
+    const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
+    const parent = await stello.session({ llm: script(), systemTools: true, capabilities: { tools: [wait, pay] } })
+    const turn = await parent.send('task')
+    await gate.reached()
+    const child = await onlyChild(stello.client, parent)
+    await terminate(parent)
+    await terminate(child)
+    await child.recover()
+    await parent.recover()
+    gate.open()
+    expect((await turn.result()).text).toBe('it is done')
+    expect((await contents(parent))[2]).toBe('it is done')
+  })
+
+  it('refuses a closed session, and leaves one alone that runs', async () => {
+    const session = await stello.session({ llm: script() })
+    await ask(session, 'one')
+    expect(await session.recover()).toEqual({ restarted: false, waiting: 0 })
+    await session.close()
+    await eventOf(session, 'session.closed')
+    await expect(session.recover()).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    await expect(stello.client.session('s-nobody').recover()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+  })
+})
