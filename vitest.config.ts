@@ -39,6 +39,7 @@ export default defineConfig({
         },
       },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...shared } },
+      { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], ...shared, testTimeout: 120_000 } },
       { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared, testTimeout: 180_000 } },
       { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared, testTimeout: 120_000 } },
       /** A few kills by default; `STELLO_CRASH=all`, which tests read too, kills at every point. */

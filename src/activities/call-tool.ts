@@ -47,7 +47,8 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       if ('builtin' in found) return settle(claim, runBuiltin(found.builtin.name, parsed.value, deps.agent))
       return runTool({ deps, input, facts, claim, stop, tool: found.tool, args: parsed.value, hash, settle })
     },
-    ...(effect === 'non_idempotent' && {
+    // Of a tool that is gone nobody knows whether it might have been repeated.
+    ...((effect === 'non_idempotent' || !found) && {
       unknown: (claim: Mine) => fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name))),
     }),
     refused: (claim, message) =>

@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'INVALID_ARGUMENT'
   | 'SESSION_NOT_FOUND'
   | 'SESSION_EXISTS'
+  | 'SESSION_BUSY'
   | 'SESSION_CLOSED'
   | 'SESSION_PAUSED'
   | 'SESSION_TERMINATED'
@@ -66,6 +67,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   INVALID_ARGUMENT: 'caller',
   SESSION_NOT_FOUND: 'caller',
   SESSION_EXISTS: 'caller',
+  SESSION_BUSY: 'caller',
   SESSION_CLOSED: 'caller',
   SESSION_PAUSED: 'caller',
   SESSION_TERMINATED: 'caller',

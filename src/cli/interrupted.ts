@@ -1,8 +1,13 @@
-/** Ctrl-C, and what service managers send. A second one ends the process at once. */
+/** Ctrl-C, and what service managers send. A second one, also of the other kind, ends the process at once. */
 export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
+    const first = (): void => {
+      process.off('SIGINT', first)
+      process.off('SIGTERM', first)
+      resolve()
+    }
+    process.on('SIGINT', first)
+    process.on('SIGTERM', first)
   })
 }
 

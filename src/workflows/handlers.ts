@@ -34,10 +34,12 @@ const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
 
 type Message = { messageId: string; text?: string }
 
+/** @param crowded why no more messages may come in by update, for they would delay the next run */
 export function setHandlers(
   emit: (event: SessionEvent) => void,
   state: () => SessionState,
   waiting: () => number,
+  crowded: () => string | undefined,
 ): void {
   const pause = (message?: unknown): void =>
     emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) })
@@ -72,6 +74,8 @@ export function setHandlers(
         const read = readMessage(input)
         if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
         if (state().closing) throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
+        const full = crowded()
+        if (full) throw ApplicationFailure.nonRetryable(busyText(full), 'SESSION_BUSY')
       },
     },
   )
@@ -97,6 +101,13 @@ export function setHandlers(
     description: 'Counts and durations per tool.',
   })
   setHandler(pendingQuery, () => [], { description: 'What waits for a person.' })
+}
+
+function busyText(full: string): string {
+  return (
+    `the session is busy: its run has taken ${full}, and the next run begins only when what runs now has ended. ` +
+    'Send the message as a signal, which is still taken, or once more later'
+  )
 }
 
 /** The message, or what is wrong with it. */

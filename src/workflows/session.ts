@@ -6,11 +6,13 @@ import {
   CancellationScope,
   allHandlersFinished,
   condition,
+  currentUpdateInfo,
   makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow'
 import type { SessionEvent } from '../session/events.ts'
 import { awaitedChildren } from '../session/calls.ts'
+import { crowdedBy } from '../session/run-load.ts'
 import { initialState, type SessionState } from '../session/state.ts'
 import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
@@ -22,11 +24,17 @@ import { watchChildren } from './watch-children.ts'
 export async function session(input: SessionInput): Promise<void> {
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: SessionEvent[] = []
+  const taken = { signals: 0, updates: 0 }
   const emit = (event: SessionEvent): void => void mailbox.push(event)
+  const receive = (event: SessionEvent): void => {
+    taken[currentUpdateInfo() ? 'updates' : 'signals']++
+    emit(event)
+  }
   setHandlers(
-    emit,
+    receive,
     () => state,
     () => mailbox.filter((event) => event.type === 'messageReceived').length,
+    crowded,
   )
   // "Request Cancellation" in the UI means: close. Cancelled in the middle, the session's row would stay open for good.
   CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))
@@ -48,12 +56,18 @@ export async function session(input: SessionInput): Promise<void> {
   }
 
   function drain(performer: Performer): void {
-    if (workflowInfo().continueAsNewSuggested) state = { ...state, resting: true }
+    if (workflowInfo().continueAsNewSuggested || crowded()) state = { ...state, resting: true }
     for (let event = mailbox.shift(); event; event = mailbox.shift()) {
       const [next, commands] = step(state, event)
       state = next
       for (const command of commands) performer.perform(command)
     }
+  }
+
+  /** A crowded run ends at the next quiet point, so what finds it crowded finds something still running. */
+  function crowded(): string | undefined {
+    const { historyLength, historySize } = workflowInfo()
+    return crowdedBy({ events: historyLength, bytes: historySize, ...taken })
   }
 
   /** Carries the whole state; memo and search attributes are kept, the summary is lost by Temporal. */

@@ -61,6 +61,28 @@ describe('a worker', () => {
     next.kill('SIGTERM')
     expect((await next.ended).code).toBe(0)
   })
+
+  it.each<[NodeJS.Signals, NodeJS.Signals]>([
+    ['SIGTERM', 'SIGINT'],
+    ['SIGINT', 'SIGTERM'],
+  ])('ends at once on %s and then %s; another goes on at once', async (first, second) => {
+    const asked = served.model.requests.length
+    const worker = await served.startWorker()
+    const id = await newSession()
+    const { release } = served.model.hold()
+    await json('send', id, 'hello', '--message-id', 'm')
+    await served.model.requested(asked + 1)
+    const next = await served.startWorker()
+    worker.kill(first)
+    await worker.printed('finishing what runs')
+    worker.kill(second)
+    expect(await worker.ended).toMatchObject({ code: null, signal: second })
+    await served.model.requested(asked + 2)
+    release()
+    expect(await json('send', id, 'hello', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: hello' }])
+    next.kill('SIGTERM')
+    expect((await next.ended).code).toBe(0)
+  })
 })
 
 describe('servers that do not answer', () => {

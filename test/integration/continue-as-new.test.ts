@@ -1,20 +1,12 @@
 /** Promise 3 over continue-as-new: the server asks for it after a few dozen events, in the middle of everything. */
 import { expect, it } from 'vitest'
-import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
+import { runIdsOf } from '../support/runs.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 import { startTemporalWith } from '../support/temporal.ts'
 
 const stello = useStello(() => startTemporalWith(['limit.historyCount.suggestContinueAsNew=40']))
-
-async function runsOf({ id }: SessionHandle): Promise<number> {
-  const { rows } = await stello.db.pool.query<{ count: number }>(
-    'select count(*)::int from runs where session_id = $1',
-    [id],
-  )
-  return rows[0]?.count ?? 0
-}
 
 it('answers each of 100 messages once, however they fall between the runs', async () => {
   const llm = scriptedModel(({ messages }) => `to ${messages.at(-1)?.content}`)
@@ -35,7 +27,7 @@ it('answers each of 100 messages once, however they fall between the runs', asyn
   expect([questions.length, new Set(questions).size]).toEqual([100, 100])
   expect(llm.calls).toHaveLength(100)
   expect(await session.state()).toMatchObject({ turns: 100, records: 200, state: 'idle' })
-  expect(await runsOf(session)).toBeGreaterThan(5)
+  expect((await runIdsOf(stello, session)).length).toBeGreaterThan(5)
 }, 180_000)
 
 it('goes on inside a round that waits for a child', async () => {
@@ -59,7 +51,7 @@ it('goes on inside a round that waits for a child', async () => {
   await gate.reached()
   const waiting = []
   for (let n = 0; n < 30; n++) waiting.push(await session.send(`message ${n}`))
-  while ((await runsOf(session)) < 2) await session.stats()
+  while ((await runIdsOf(stello, session)).length < 2) await session.stats()
   gate.open()
   expect((await turn.result()).text).toBe('child: slow answer')
   const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
@@ -73,7 +65,7 @@ it('keeps counts, pause and label', async () => {
   await session.pause('lunch')
   const turn = await session.send('held')
   await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({ code: 'SESSION_PAUSED' })
-  expect(await runsOf(session)).toBeGreaterThan(1)
+  expect((await runIdsOf(stello, session)).length).toBeGreaterThan(1)
   expect((await session.stats()).totals).toMatchObject({ turns: 12, modelCalls: 12 })
   const { memo } = await stello.client.temporal.workflow.getHandle(session.id).describe()
   expect(memo).toMatchObject({ title: 'main' })

@@ -65,6 +65,11 @@ export interface WorkerProcess {
   readonly pid: number
   /** SIGKILL: no chance to say goodbye. Resolves when it is gone. */
   kill(): Promise<void>
+  /** SIGTERM. Resolves when the worker knows. */
+  terminate(): Promise<void>
+  /** SIGTERM once more. */
+  insist(): void
+  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
 /** Resolves when the worker serves. `preloads`: modules the process loads before anything else. */
@@ -74,13 +79,23 @@ export async function startWorkerProcess(settings: WorkerSettings, preloads: str
     execArgv: ['tsx', ...preloads].flatMap((module) => ['--import', module]),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  const ended = once(child, 'exit')
-  await Promise.race([
-    once(child, 'message'),
-    ended.then(([code]) => Promise.reject(new Error(`the worker ended with code ${code}`))),
-  ])
+  const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Awaited<WorkerProcess['ended']>)
+  const told = async (): Promise<void> => {
+    await Promise.race([
+      once(child, 'message'),
+      ended.then(({ code }) => Promise.reject(new Error(`the worker ended with code ${code}`))),
+    ])
+  }
+  await told()
   return {
     pid: child.pid ?? 0,
+    ended,
+    async terminate() {
+      const stopping = told()
+      child.kill('SIGTERM')
+      await stopping
+    },
+    insist: () => void child.kill('SIGTERM'),
     async kill() {
       child.kill('SIGKILL')
       await ended

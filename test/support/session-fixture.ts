@@ -101,7 +101,7 @@ export function useStello(openServers?: OpenServers): Fixture {
 }
 
 /** Attempts that fail are part of many tests. The runtime ends with its last worker, so this is done before each. */
-function quietRuntime(): void {
+export function quietRuntime(): void {
   try {
     const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' })
     Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter } } })

@@ -17,6 +17,8 @@ export interface WorkerSettings {
   databaseUrl: string
   modelUrl: string
   gateUrl: string
+  /** How long running steps may go on after SIGTERM. Default 10 s. */
+  shutdownGraceMs?: number
   maxConcurrentSteps?: number
 }
 
@@ -75,7 +77,11 @@ const agent = createStelloAgent({
 // Attempts that fail are part of the tests.
 Runtime.install({ logger: new DefaultLogger('ERROR') })
 const worker = await startWorker({ ...settings, agent, log: { info: () => undefined, warn: () => undefined } })
-process.once('SIGTERM', () => void worker.stop())
+process.once('SIGTERM', () => {
+  void worker.stop()
+  process.send?.('stopping')
+})
 process.send?.('ready')
 await worker.stopped
-process.disconnect?.()
+// A tool that was given up may still wait for its answer.
+process.exit()

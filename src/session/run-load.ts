@@ -1,0 +1,19 @@
+/** How full one run of a workflow is, and when that is too full. */
+
+/** What a run has taken so far. */
+export interface RunLoad {
+  events: number
+  bytes: number
+  signals: number
+  updates: number
+}
+
+/** Temporal's defaults: beyond these it terminates the run (events, bytes) or refuses what comes (signals, updates). */
+const LIMITS: RunLoad = { events: 51_200, bytes: 50 * 1024 * 1024, signals: 10_000, updates: 2000 }
+const CROWDED = 0.8
+
+/** Names what more than 80 % of a limit is taken of: only what must get in still may. */
+export function crowdedBy(load: RunLoad): string | undefined {
+  const of = (Object.keys(LIMITS) as (keyof RunLoad)[]).find((name) => load[name] > LIMITS[name] * CROWDED)
+  return of && `${load[of]} of at most ${LIMITS[of]} ${of}`
+}
