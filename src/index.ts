@@ -7,13 +7,19 @@ export type {
   Duration,
   Effect,
   Kind,
+  OpenTool,
+  SessionContext,
   Tool,
   ToolAnnotations,
   ToolContext,
   ToolExtras,
 } from './agent/tool.ts'
 export { toTool } from './agent/to-tool.ts'
-export type { ToolLike } from './agent/to-tool.ts'
+export type { AnyTool, ToolLike } from './agent/to-tool.ts'
+export { BaseTool } from './agent/base-tool.ts'
+export type { DynamicTool, ToolClass, ToolFacts, ToolFactory } from './agent/dynamic-tool.ts'
+export { ToolStatus } from './agent/tool-status.ts'
+export type { ToolCard, ToolStatusOptions } from './agent/tool-status.ts'
 export {
   createSimpleTool,
   createTool,
@@ -25,7 +31,7 @@ export {
 } from './agent/forms.ts'
 export type { InputOf, SimpleTool, ToolDefinition } from './agent/forms.ts'
 export type { Validated, Validation } from './agent/precondition.ts'
-export type { ToolDescription } from './agent/description.ts'
+export type { DescriptionLike, NamedDescription, ToolDescription } from './agent/description.ts'
 export { ToolRegistryImpl } from './agent/registry.ts'
 export { buildSessionToolList } from './agent/tool-list.ts'
 export { ForkProfileRegistryImpl } from './agent/profile.ts'
