@@ -94,8 +94,8 @@ export class ToolChannel {
   #tell(kind: 'update' | 'progress' | 'output', value: unknown): void {
     if (this.#phase === 'ended') return
     // Of an output people want to see the end.
-    const told = typeof value === 'string' ? value.slice(-SHOWN_LIMIT) : value
-    const update = kind === 'update' ? shown(told, SHOWN_LIMIT) : { [kind]: shown(told, SHOWN_LIMIT) }
+    const told = typeof value === 'string' ? value.slice(-SHOWN_LIMIT) : shown(value, SHOWN_LIMIT)
+    const update = kind === 'update' ? told : { [kind]: told }
     this.#stage.live.update(this.#call, kind, update)
     this.#stage.note?.(shown(update, NOTE_LIMIT))
   }

@@ -1,0 +1,68 @@
+/** Row H3 and promise 6: what people see of an answer whose worker is killed while it streams. */
+import { randomBytes } from 'node:crypto'
+import { expect, it, onTestFinished } from 'vitest'
+import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
+import { startFakeOpenAI } from '../../src/testing/index.ts'
+import { startDoors, startWorkerProcess } from '../support/crashing.ts'
+import { eventsUntil, useStello } from '../support/session-fixture.ts'
+import { callPieces, streamingModel } from '../support/streaming-model.ts'
+
+const stello = useStello()
+const attemptOf = ({ data }: StelloEvent): number => Number(data['attempt'])
+const isCard = ({ data }: StelloEvent): boolean => data['status'] === 'WAIT' && data['params'] !== undefined
+const ofAnswer = ({ data }: StelloEvent): boolean => data['step'] === 'm1.0'
+
+/** What one attempt showed: its text put together, and the parameters of its cards. */
+function shownBy(events: StelloEvent[], attempt: number): { types: string[]; text: string; params: unknown } {
+  const own = events.filter((event) => ofAnswer(event) && attemptOf(event) === attempt)
+  const texts = own.filter(({ type }) => type === 'message.delta')
+  return {
+    types: own.map(({ type }) => type),
+    text: texts.map(({ data }) => String(data['text'])).join(''),
+    params: own.findLast(({ type }) => type === 'tool.status')?.data['params'],
+  }
+}
+
+it('a watcher sees the restarted answer from its beginning, never a mixture of both', async () => {
+  const llm = streamingModel([
+    { type: 'text', text: 'One ' },
+    { type: 'text', text: 'two ' },
+    ...callPieces('look', ['{"at":"the sk', 'y"}']),
+  ])
+  const fake = await startFakeOpenAI({ model: llm })
+  const doors = await startDoors()
+  onTestFinished(async () => void (await Promise.all([fake.close(), doors.close()])))
+  doors.open()
+  const agent = `crash-${randomBytes(4).toString('hex')}`
+  const settings = { agent, ...stello.servers, modelUrl: fake.url, gateUrl: doors.url }
+  const first = await startWorkerProcess(settings)
+  onTestFinished(() => first.kill())
+  const session: SessionHandle = await stello.client.createSession({ agent })
+  const watched = eventsUntil(session, ({ type }) => type === 'turn.completed', { live: true })
+  const turn = await session.send('go')
+  for (const gate of llm.gates.slice(0, 2)) gate.open()
+  const begun = await eventsUntil(session, isCard, { live: true })
+  await first.kill()
+
+  const second = await startWorkerProcess(settings)
+  onTestFinished(() => second.kill())
+  await llm.gates[2]?.reached(2)
+  const firstAttempt = Math.max(...begun.filter(ofAnswer).map(attemptOf))
+  const late = await eventsUntil(session, (event) => isCard(event) && attemptOf(event) > firstAttempt, { live: true })
+  const again = late.filter(ofAnswer).filter((event) => attemptOf(event) > firstAttempt)
+  const secondAttempt = Math.max(...again.map(attemptOf))
+  expect(shownBy(late, secondAttempt)).toMatchObject({ text: 'One two ', params: { at: 'the sk' } })
+  llm.open()
+  expect((await turn.result()).text).toBe('read look done')
+
+  const events = await watched
+  const attempts = events.filter(ofAnswer).map(attemptOf)
+  expect(attempts).toEqual(attempts.toSorted((a, b) => a - b))
+  expect(new Set(attempts)).toEqual(new Set([firstAttempt, secondAttempt]))
+  for (const attempt of [firstAttempt, secondAttempt]) {
+    expect(shownBy(events, attempt)).toMatchObject({ text: 'One two ', params: { at: 'the sk' } })
+    expect(shownBy(events, attempt).types[0]).toBe('model.started')
+  }
+  const answers = events.filter(({ type }) => type === 'message.completed')
+  expect(answers.map(({ data }) => data['text'])).toEqual(['One two ', 'read look done'])
+})
