@@ -56,7 +56,7 @@ export class ToolChannel {
     if (this.#phase === 'ended') return
     this.#card = mergeCard(this.#card, status, {
       ...(showTip !== undefined && { showTip: preview(String(showTip)) }),
-      ...(params !== undefined && { params: shown(params, SHOWN_LIMIT) as Record<string, unknown> }),
+      ...(params !== undefined && { params: toParams(shown(params, SHOWN_LIMIT)) }),
       ...(result !== undefined && { result: shown(result, RESULT_LIMIT) }),
     })
     // An end is certain, and told, when the step is settled.
@@ -99,4 +99,9 @@ export class ToolChannel {
     this.#stage.live.update(this.#call, kind, update)
     this.#stage.note?.(shown(update, NOTE_LIMIT))
   }
+}
+
+/** A note takes the place of parameters that cannot be shown; it must not be merged letter by letter. */
+function toParams(shownParams: unknown): Record<string, unknown> {
+  return typeof shownParams === 'object' ? { ...shownParams } : { '…': shownParams }
 }

@@ -7,8 +7,10 @@ import type { ToolChannel } from './tool-channel.ts'
 
 export class ToolUse {
   readonly channel: ToolChannel
-  /** Fires when nothing more streams in, or the call has ended. */
+  /** Fires when nothing more streams in. */
   readonly #streaming = new AbortController()
+  /** Fires when the call has ended before there was an instance. */
+  readonly #opening = new AbortController()
   #opened: Promise<OpenTool> | undefined
   #next: { args: unknown; ctx: ToolContext } | undefined
   #telling: Promise<void> | undefined
@@ -18,9 +20,14 @@ export class ToolUse {
   }
 
   /** The tool as it is for this call; one that could not be opened is opened anew. */
-  async open(tool: Tool, ctx: SessionContext): Promise<Tool> {
+  async open(tool: Tool, { sessionId, userId, permissionMode }: Omit<SessionContext, 'signal'>): Promise<Tool> {
     if (!tool.open) return tool
-    this.#opened ??= tool.open(ctx)
+    this.#opened ??= tool.open({
+      sessionId,
+      signal: this.#opening.signal,
+      ...(userId !== undefined && { userId }),
+      ...(permissionMode !== undefined && { permissionMode }),
+    })
     try {
       return (await this.#opened).tool
     } catch (error) {
@@ -58,7 +65,10 @@ export class ToolUse {
   async dispose(): Promise<void> {
     this.#streaming.abort()
     this.channel.end()
+    // What an instance has opened with its signal stays open for its own `dispose`.
+    const unfinished = setImmediate(() => this.#opening.abort())
     const opened = await this.#opened?.catch(() => undefined)
+    clearImmediate(unfinished)
     await opened?.dispose()
   }
 }

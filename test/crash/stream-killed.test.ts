@@ -52,6 +52,8 @@ it('a watcher sees the restarted answer from its beginning, never a mixture of b
   const again = late.filter(ofAnswer).filter((event) => attemptOf(event) > firstAttempt)
   const secondAttempt = Math.max(...again.map(attemptOf))
   expect(shownBy(late, secondAttempt)).toMatchObject({ text: 'One two ', params: { at: 'the sk' } })
+  const newcomer = await eventsUntil(session, isCard, { live: true })
+  expect(new Set(newcomer.filter(ofAnswer).map(attemptOf))).toEqual(new Set([secondAttempt]))
   llm.open()
   expect((await turn.result()).text).toBe('read look done')
 

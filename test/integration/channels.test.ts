@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { BaseTool } from '../../src/agent/base-tool.ts'
+import { StelloError } from '../../src/agent/errors.ts'
+import type { Model } from '../../src/agent/model.ts'
 import { ToolStatus } from '../../src/agent/tool-status.ts'
 import { tool, type ToolContext } from '../../src/agent/tool.ts'
 import type { StelloEvent } from '../../src/client/index.ts'
@@ -53,6 +55,20 @@ function weather() {
     }
   }
   return { Weather, life, working }
+}
+
+/** Breaks off the first answer when it is whole. */
+function breakingOnce(llm: Model): Model {
+  let broken = false
+  return {
+    name: llm.name,
+    async complete(messages, options) {
+      const completion = await llm.complete(messages, options)
+      if (broken) return completion
+      broken = true
+      throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off', { retryAfterMs: 1 })
+    },
+  }
 }
 
 describe('a call of a tool with two channels', () => {
@@ -116,6 +132,24 @@ describe('a call of a tool with two channels', () => {
     await session.cancelTurn()
     expect((await turn.result()).stopReason).toBe('cancelled')
     expect(life).toEqual(['dispose 1', 'partial Oslo', 'dispose 2'])
+  })
+})
+
+describe('an answer that breaks off and is asked for again', () => {
+  it('has the call begin anew: another instance, another card', async () => {
+    const { Weather, life, working } = weather()
+    working.open()
+    const llm = streamingModel(callPieces('get_weather', ['{"city":"Oslo"', ',"days":2}']))
+    const session = await stello.session({ llm: breakingOnce(llm), capabilities: { tools: [Weather] } })
+    const turn = await session.send('go')
+    await eventsUntil(session, ({ data }) => data['showTip'] === 'Looking for Oslo', { live: true })
+    llm.gates[0]?.open()
+    llm.gates[1]?.open()
+    expect((await turn.result()).text).toBe('read {"degrees":3}')
+    // 1 and 3 told the model of the tool, 2 saw only half of its arguments.
+    expect(life.filter((event) => event.startsWith('execute'))).toEqual(['execute Oslo 4'])
+    expect(life.indexOf('dispose 2')).toBeGreaterThan(0)
+    expect(life.indexOf('dispose 2')).toBeLessThan(life.indexOf('execute Oslo 4'))
   })
 })
 

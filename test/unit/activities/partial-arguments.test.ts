@@ -25,7 +25,7 @@ it('never throws, and a whole object is read as it is', () => {
     fc.property(fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue()), fc.nat(), (object, at) => {
       const text = JSON.stringify(object)
       readPartial(text.slice(0, at % (text.length + 1)))
-      if (!('__proto__' in object)) expect(readPartial(text)).toEqual(JSON.parse(text))
+      if (!text.includes('__proto__')) expect(readPartial(text)).toEqual(JSON.parse(text))
     }),
   )
   fc.assert(fc.property(fc.string(), (text) => void readPartial(`{${text}`)))
