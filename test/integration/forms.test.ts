@@ -138,7 +138,7 @@ describe('tools of all forms, side by side', () => {
     const shown = new Map(
       events
         .filter(({ type }) => type === 'tool.status')
-        .map(({ data }) => [`${data['name']} ${data['code'] ?? ''}`, data]),
+        .map(({ data }) => [[data['name'], data['code']].join(' '), data]),
     )
     expect(shown.get('a-typebox ')).toMatchObject({
       status: 'SUCCESS',
