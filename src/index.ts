@@ -31,7 +31,7 @@ export {
 } from './agent/forms.ts'
 export type { InputOf, SimpleTool, ToolDefinition } from './agent/forms.ts'
 export type { Validated, Validation } from './agent/precondition.ts'
-export type { DescriptionLike, NamedDescription, ToolDescription } from './agent/description.ts'
+export type { DescriptionLike, NamedDescription, StructuredDescription, ToolDescription } from './agent/description.ts'
 export { ToolRegistryImpl } from './agent/registry.ts'
 export { buildSessionToolList } from './agent/tool-list.ts'
 export { ForkProfileRegistryImpl } from './agent/profile.ts'

@@ -1,6 +1,6 @@
 /** Tool descriptions: plain text, or structured and rendered to text. */
 
-export interface ToolDescription {
+export interface StructuredDescription {
   short: string
   long?: string
   usageNotes?: string[]
@@ -15,7 +15,10 @@ export interface NamedDescription {
   category?: string
 }
 
-export type DescriptionLike = string | ToolDescription | NamedDescription
+/** Two of the seeds call their own shape so. */
+export type ToolDescription = StructuredDescription | NamedDescription
+
+export type DescriptionLike = string | ToolDescription
 
 /** The one text a model reads. Empty when there is nothing to say, which `toTool` refuses. */
 export function describe(description: DescriptionLike): string {

@@ -10,6 +10,7 @@ import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { historyOf, viewOf } from '../support/settled.ts'
 import { countRows } from '../store/fixtures.ts'
 
 const stello = useStello()
@@ -70,6 +71,24 @@ describe('what a tool tells while it runs', () => {
     expect(await heartbeatOf(session)).toEqual({ progress: 'a third done' })
     gate.open()
     await turn.result()
+  })
+
+  it('leaves no trace in the history of the workflow', async () => {
+    const historyWith = async (tell: (ctx: ToolContext) => void): Promise<number> => {
+      const { gate, work } = telling(tell)
+      gate.open()
+      const session = await stello.session({ llm: working(), capabilities: { tools: [work] } })
+      await ask(session, 'go')
+      await viewOf(stello.client, session)
+      return (await historyOf(stello.client, session.id)).bytes
+    }
+    const silent = await historyWith(() => undefined)
+    const chatty = await historyWith((ctx) => {
+      for (let i = 0; i < 100; i++) ctx.updateOutput('x'.repeat(4000))
+      void ctx.sendToolStatus(ctx.requestId, 'DOING', { result: 'x'.repeat(40_000) })
+    })
+    // A workflow task more or less is no content.
+    expect(chatty - silent).toBeLessThan(4000)
   })
 
   it('is lost when it comes after the end of the call', async () => {
