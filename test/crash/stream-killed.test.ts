@@ -27,12 +27,11 @@ it('a watcher sees the restarted answer from its beginning, never a mixture of b
   const llm = streamingModel([
     { type: 'text', text: 'One ' },
     { type: 'text', text: 'two ' },
-    ...callPieces('look', ['{"at":"the sk', 'y"}']),
+    ...callPieces('look', ['{"tag":"the sk', 'y"}']),
   ])
   const fake = await startFakeOpenAI({ model: llm })
   const doors = await startDoors()
   onTestFinished(async () => void (await Promise.all([fake.close(), doors.close()])))
-  doors.open()
   const agent = `crash-${randomBytes(4).toString('hex')}`
   const settings = { agent, ...stello.servers, modelUrl: fake.url, gateUrl: doors.url }
   const first = await startWorkerProcess(settings)
@@ -51,7 +50,7 @@ it('a watcher sees the restarted answer from its beginning, never a mixture of b
   const late = await eventsUntil(session, (event) => isCard(event) && attemptOf(event) > firstAttempt, { live: true })
   const again = late.filter(ofAnswer).filter((event) => attemptOf(event) > firstAttempt)
   const secondAttempt = Math.max(...again.map(attemptOf))
-  expect(shownBy(late, secondAttempt)).toMatchObject({ text: 'One two ', params: { at: 'the sk' } })
+  expect(shownBy(late, secondAttempt)).toMatchObject({ text: 'One two ', params: { tag: 'the sk' } })
   const newcomer = await eventsUntil(session, isCard, { live: true })
   expect(new Set(newcomer.filter(ofAnswer).map(attemptOf))).toEqual(new Set([secondAttempt]))
   llm.open()
@@ -62,7 +61,7 @@ it('a watcher sees the restarted answer from its beginning, never a mixture of b
   expect(attempts).toEqual(attempts.toSorted((a, b) => a - b))
   expect(new Set(attempts)).toEqual(new Set([firstAttempt, secondAttempt]))
   for (const attempt of [firstAttempt, secondAttempt]) {
-    expect(shownBy(events, attempt)).toMatchObject({ text: 'One two ', params: { at: 'the sk' } })
+    expect(shownBy(events, attempt)).toMatchObject({ text: 'One two ', params: { tag: 'the sk' } })
     expect(shownBy(events, attempt).types[0]).toBe('model.started')
   }
   const answers = events.filter(({ type }) => type === 'message.completed')
