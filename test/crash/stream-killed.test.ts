@@ -34,36 +34,41 @@ it('a watcher sees the restarted answer from its beginning, never a mixture of b
   onTestFinished(async () => void (await Promise.all([fake.close(), doors.close()])))
   const agent = `crash-${randomBytes(4).toString('hex')}`
   const settings = { agent, ...stello.servers, modelUrl: fake.url, gateUrl: doors.url }
-  const first = await startWorkerProcess(settings)
-  onTestFinished(() => first.kill())
+  const killed = await startWorkerProcess(settings)
+  onTestFinished(() => killed.kill())
   const session: SessionHandle = await stello.client.createSession({ agent })
-  const watched = eventsUntil(session, ({ type }) => type === 'turn.completed', { live: true })
+  const seen: StelloEvent[] = []
+  const watching = session.watch()[Symbol.asyncIterator]()
+  /** Goes on watching up to and with the first event that fits. */
+  const watchUntil = async (fits: (event: StelloEvent) => boolean): Promise<StelloEvent> => {
+    for (;;) {
+      const { value, done } = await watching.next()
+      if (done) throw new Error('the session closed first')
+      seen.push(value)
+      if (fits(value)) return value
+    }
+  }
   const turn = await session.send('go')
   for (const gate of llm.gates.slice(0, 2)) gate.open()
-  const begun = await eventsUntil(session, isCard, { live: true })
-  await first.kill()
+  const first = attemptOf(await watchUntil(isCard))
+  await killed.kill()
 
-  const second = await startWorkerProcess(settings)
-  onTestFinished(() => second.kill())
-  await llm.gates[2]?.reached(2)
-  const firstAttempt = Math.max(...begun.filter(ofAnswer).map(attemptOf))
-  const late = await eventsUntil(session, (event) => isCard(event) && attemptOf(event) > firstAttempt, { live: true })
-  const again = late.filter(ofAnswer).filter((event) => attemptOf(event) > firstAttempt)
-  const secondAttempt = Math.max(...again.map(attemptOf))
-  expect(shownBy(late, secondAttempt)).toMatchObject({ text: 'One two ', params: { tag: 'the sk' } })
+  const worker = await startWorkerProcess(settings)
+  onTestFinished(() => worker.kill())
+  const second = attemptOf(await watchUntil((event) => isCard(event) && attemptOf(event) > first))
   const newcomer = await eventsUntil(session, isCard, { live: true })
-  expect(new Set(newcomer.filter(ofAnswer).map(attemptOf))).toEqual(new Set([secondAttempt]))
+  expect(new Set(newcomer.filter(ofAnswer).map(attemptOf))).toEqual(new Set([second]))
   llm.open()
   expect((await turn.result()).text).toBe('read look done')
+  await watchUntil(({ type }) => type === 'turn.completed')
 
-  const events = await watched
-  const attempts = events.filter(ofAnswer).map(attemptOf)
+  const attempts = seen.filter(ofAnswer).map(attemptOf)
   expect(attempts).toEqual(attempts.toSorted((a, b) => a - b))
-  expect(new Set(attempts)).toEqual(new Set([firstAttempt, secondAttempt]))
-  for (const attempt of [firstAttempt, secondAttempt]) {
-    expect(shownBy(events, attempt)).toMatchObject({ text: 'One two ', params: { tag: 'the sk' } })
-    expect(shownBy(events, attempt).types[0]).toBe('model.started')
+  expect(new Set(attempts)).toEqual(new Set([first, second]))
+  for (const attempt of [first, second]) {
+    expect(shownBy(seen, attempt)).toMatchObject({ text: 'One two ', params: { tag: 'the sk' } })
+    expect(shownBy(seen, attempt).types[0]).toBe('model.started')
   }
-  const answers = events.filter(({ type }) => type === 'message.completed')
+  const answers = seen.filter(({ type }) => type === 'message.completed')
   expect(answers.map(({ data }) => data['text'])).toEqual(['One two ', 'read look done'])
 })
