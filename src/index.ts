@@ -7,13 +7,19 @@ export type {
   Duration,
   Effect,
   Kind,
+  OpenTool,
+  SessionContext,
   Tool,
   ToolAnnotations,
   ToolContext,
   ToolExtras,
 } from './agent/tool.ts'
 export { toTool } from './agent/to-tool.ts'
-export type { ToolLike } from './agent/to-tool.ts'
+export type { AnyTool, ToolLike } from './agent/to-tool.ts'
+export { BaseTool } from './agent/base-tool.ts'
+export type { DynamicTool, ToolClass, ToolFacts, ToolFactory } from './agent/dynamic-tool.ts'
+export { ToolStatus } from './agent/tool-status.ts'
+export type { ToolCard, ToolStatusOptions } from './agent/tool-status.ts'
 export {
   createSimpleTool,
   createTool,
@@ -25,7 +31,7 @@ export {
 } from './agent/forms.ts'
 export type { InputOf, SimpleTool, ToolDefinition } from './agent/forms.ts'
 export type { Validated, Validation } from './agent/precondition.ts'
-export type { ToolDescription } from './agent/description.ts'
+export type { DescriptionLike, NamedDescription, StructuredDescription, ToolDescription } from './agent/description.ts'
 export { ToolRegistryImpl } from './agent/registry.ts'
 export { buildSessionToolList } from './agent/tool-list.ts'
 export { ForkProfileRegistryImpl } from './agent/profile.ts'
@@ -37,6 +43,8 @@ export { buildToolsPrompt, generateToolsPrompt } from './agent/tools-prompt.ts'
 export { extractJSON } from './models/extract-json.ts'
 export { jsonActions } from './models/json-actions.ts'
 export type { JsonActionsOptions, TextModel } from './models/json-actions.ts'
+export { defineProfile } from './models/define-profile.ts'
+export type { CapabilityPack, ProfileDefinition } from './models/define-profile.ts'
 export { createClaude, openai } from './models/openai.ts'
 export type { CompleteOptions, Completion, JsonSchema, Model, ModelDelta, ModelLike, ToolSpec } from './agent/model.ts'
 export type { ImagePart, Message, Part, Role, TextPart, ToolCall, Usage } from './agent/message.ts'

@@ -17,6 +17,7 @@ import { createActivities } from './activities/index.ts'
 import { createLiveWriter } from './activities/live-writer.ts'
 import type { Running } from './activities/run-step.ts'
 import { SessionConfigs } from './activities/session-configs.ts'
+import { ToolUses } from './activities/tool-uses.ts'
 import { keepTakingOver, workerIdentity } from './activities/take-over.ts'
 import type { StelloAgent } from './agent/agent.ts'
 import { StelloError, messageOf } from './agent/errors.ts'
@@ -102,6 +103,9 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const live = createLiveWriter(db, (id) => notifier.notify(id), log)
     closing.push(() => live.close())
 
+    const toolUses = new ToolUses((message) => log.warn(message))
+    closing.push(() => toolUses.close())
+
     const connection = await connectNative(options)
     closing.push(() => connection.close())
     const clientConnection = await Connection.connect({ address: options.temporalAddress, ...toConnection(options) })
@@ -126,6 +130,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           transcripts,
           configs,
           running,
+          toolUses,
           notify: (id) => notifier.notify(id),
         }),
       },

@@ -11,10 +11,10 @@ export type StopWhy = 'cancel' | 'shutdown'
 export interface Attempt {
   run: RunRef
   token: Uint8Array
-  /** What people read in Temporal beside the running step; unset = nothing special. */
+  /** What people read in Temporal beside the running step, before the work's own detail; unset = nothing special. */
   note(text: string | undefined): void
-  /** Heartbeats while `work` is pending, and passes on why it should stop. */
-  attend<T>(work: Promise<T>, stop: (why: StopWhy) => void): Promise<T>
+  /** Heartbeats while `work` is pending, with the detail of the moment, and passes on why it should stop. */
+  attend<T>(work: Promise<T>, stop: (why: StopWhy) => void, detail?: () => unknown): Promise<T>
 }
 
 export function currentAttempt(ref: StepRef & Pick<OpenSessionInput, 'fresh'>): Attempt {
@@ -37,8 +37,8 @@ export function currentAttempt(ref: StepRef & Pick<OpenSessionInput, 'fresh'>): 
     note(text) {
       note = text
     },
-    async attend(work, stop) {
-      const heartbeat = setInterval(() => context.heartbeat(note), HEARTBEAT_EVERY_MS)
+    async attend(work, stop, detail = () => undefined) {
+      const heartbeat = setInterval(() => context.heartbeat(note ?? detail()), HEARTBEAT_EVERY_MS)
       const signal = context.cancellationSignal
       const stopped = (): void => {
         const why = whyStopped(context)

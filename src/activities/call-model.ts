@@ -9,9 +9,13 @@ import { idempotencyKey, inputHash, nextRecord } from '../store/hashes.ts'
 import { currentAttempt } from './attempt.ts'
 import { bounded, type Bounds } from './bounded.ts'
 import type { Deps } from './deps.ts'
+import { describeTools } from './describe-tools.ts'
+import { aboutSession } from './execute-tool.ts'
 import { backoffMs, toPause } from './failures.ts'
 import { toAnswer } from './model-answer.ts'
 import { runStep, type Ending, type Mine } from './run-step.ts'
+import { StreamingCalls } from './streaming-calls.ts'
+import { useId } from './tool-uses.ts'
 
 /** Attempts at a model that is busy or away, before the session pauses. */
 const MODEL_ATTEMPTS = 6
@@ -46,22 +50,29 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       if (question) deps.transcripts.append(sessionId, claim.gen, [question])
       const tools = sessionTools(deps.agent, config)
       const live = deps.live.step(sessionId, input.key, claim.lease)
+      const context = aboutSession({ sessionId, messageId: input.messageId, config })
+      const streaming = new StreamingCalls({ tools, live, uses: deps.toolUses, context })
+      let ending: Ending<ModelOutcome> | undefined
       live.started(model.name, round)
       try {
+        const specs = await describeTools(tools, context, { stop, log: deps.log })
         const completion = await askModel(
           model,
           [...system, ...before.messages, ...asked],
           {
-            tools: tools.specs,
+            tools: specs,
             idempotencyKey: idempotencyKey(sessionId, input.key, hash),
-            onDelta: (delta) => live.delta(delta),
+            onDelta: (delta) => (delta.type === 'text' ? live.text(delta.text) : streaming.take(delta)),
           },
           { stop, timeoutMs: deps.agent.modelTimeoutMs },
         )
-        return toAnswer({ deps, input, claim, config, rootId, tools, model, chain, completion })
+        return (ending = toAnswer({ deps, input, claim, config, rootId, tools, model, chain, completion }))
       } catch (error) {
         return endingOf(error, stop, claim)
       } finally {
+        streaming.end((index, name) =>
+          willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,
+        )
         await live.end()
       }
     },
@@ -99,6 +110,11 @@ function askModel(
     stopped: () => new Error('stopped'),
   }
   return bounded(bounds, (signal) => model.complete(messages, { ...options, signal }))
+}
+
+/** Whether a call that streamed in is among those the turn goes on with. */
+function willRun(ending: Ending<ModelOutcome> | undefined, index: number, name: string): boolean {
+  return ending?.kind === 'settle' && ending.outcome.kind === 'answered' && ending.outcome.calls[index]?.name === name
 }
 
 /** Three fates: the user's cancel settles; what a wait may mend is tried again; the rest pauses the session. */

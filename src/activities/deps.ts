@@ -4,8 +4,10 @@ import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
 import type { LiveWriter } from './live-writer.ts'
+import type { Permit } from './pipeline.ts'
 import type { Running } from './run-step.ts'
 import type { SessionConfigs } from './session-configs.ts'
+import type { ToolUses } from './tool-uses.ts'
 
 export interface Deps {
   agent: StelloAgent
@@ -18,6 +20,9 @@ export interface Deps {
   configs: SessionConfigs
   live: LiveWriter
   running: Running
+  toolUses: ToolUses
+  /** Asked before each tool of the user's runs. Nothing sets it yet. */
+  permit?: Permit
   /** Told after each commit that other processes may wait for. */
   notify(sessionId: string): void
   log: { warn(message: string, meta?: Record<string, unknown>): void }

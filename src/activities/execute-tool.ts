@@ -1,54 +1,55 @@
 /** Runs a tool's code under its time-out, with the context that is its view of the session. */
 import { StelloError } from '../agent/errors.ts'
-import type { Tool, ToolContext } from '../agent/tool.ts'
+import type { Message } from '../agent/message.ts'
+import type { ToolContext } from '../agent/tool.ts'
 import type { SessionConfig } from '../session/config.ts'
 import { bounded, type Bounds } from './bounded.ts'
+import type { ToolChannel } from './tool-channel.ts'
 
 export interface Execution {
   sessionId: string
   messageId: string
-  callId: string
   idempotencyKey: string
   timeoutMs: number
   /** The user's cancel or the worker's shutdown. */
   stop: AbortSignal
   config: SessionConfig
-  onUpdate(update: unknown): void
+  /** Up to and with the call. */
+  messages: readonly Message[]
+  channel: ToolChannel
 }
 
-/** @throws StelloError TOOL_TIMEOUT, TOOL_CANCELLED, TOOL_PRECONDITION_FAILED; whatever the tool throws */
-export async function executeTool(tool: Tool, args: unknown, execution: Execution): Promise<unknown> {
+/** @throws StelloError TOOL_TIMEOUT, TOOL_CANCELLED; whatever the work throws */
+export function executeTool<T>(name: string, execution: Execution, work: (ctx: ToolContext) => Promise<T>): Promise<T> {
   const { timeoutMs, stop } = execution
   const bounds: Bounds = {
     timeoutMs,
     stop,
-    timedOut: () => new StelloError('TOOL_TIMEOUT', `tool "${tool.name}" did not end within ${timeoutMs / 1000} s`),
-    stopped: () => new StelloError('TOOL_CANCELLED', `tool "${tool.name}" was cancelled`),
+    timedOut: () => new StelloError('TOOL_TIMEOUT', `tool "${name}" did not end within ${timeoutMs / 1000} s`),
+    stopped: () => new StelloError('TOOL_CANCELLED', `tool "${name}" was cancelled`),
   }
-  return bounded(bounds, async (signal) => {
-    const ctx = toContext(execution, signal)
-    if (tool.precondition) {
-      await tool.precondition(args, ctx)
-      // Timed out or cancelled meanwhile: the call has been answered, so the tool must not start behind its back.
-      signal.throwIfAborted()
-    }
-    return tool.execute(args, ctx)
-  })
+  return bounded(bounds, (signal) => work({ ...toContext(execution), signal }))
 }
 
-function toContext(execution: Execution, signal: AbortSignal): ToolContext {
-  const { sessionId, messageId, callId, idempotencyKey, config, onUpdate } = execution
+function toContext({ messages, channel, idempotencyKey, ...of }: Execution): Omit<ToolContext, 'signal'> {
+  return { ...channel.context, ...aboutSession(of), idempotencyKey, contextSnapshot: { messages } }
+}
+
+/** What a tool may know of its session before its call is complete. */
+export function aboutSession({
+  sessionId,
+  messageId,
+  config,
+}: Pick<Execution, 'sessionId' | 'messageId' | 'config'>): Pick<
+  ToolContext,
+  'sessionId' | 'messageId' | 'userId' | 'permissionMode' | 'bladeConfig'
+> {
+  const { userId, permissionMode } = config
   return {
     sessionId,
     messageId,
-    callId,
-    idempotencyKey,
-    signal,
-    onUpdate,
-    requestId: callId,
-    onProgress: (message) => onUpdate({ progress: message }),
-    updateOutput: (output) => onUpdate({ output }),
-    ...(config.userId !== undefined && { userId: config.userId }),
-    ...(config.permissionMode !== undefined && { permissionMode: config.permissionMode }),
+    bladeConfig: { ...config },
+    ...(userId !== undefined && { userId }),
+    ...(permissionMode !== undefined && { permissionMode }),
   }
 }

@@ -1,6 +1,9 @@
-/** What streams while a step runs: gathered for a moment, written in one go, dropped when the step is settled. Never slows the step. */
+/**
+ * What streams while a step runs: gathered for a moment, written in one go, dropped when the step is settled. What only
+ * the latest counts of (cards, updates) has one row. Never slows the step.
+ */
 import { messageOf } from '../agent/errors.ts'
-import type { ModelDelta } from '../agent/model.ts'
+import type { ToolCard } from '../agent/tool-status.ts'
 import type { Database } from '../store/database.ts'
 import { appendLive, type LivePiece } from '../store/events.ts'
 
@@ -8,14 +11,14 @@ import { appendLive, type LivePiece } from '../store/events.ts'
 const FLUSH_EVERY_MS = 50
 /** Pieces kept while the store does not answer; older ones are given up: the settled step tells the whole. */
 const KEPT = 2000
-/** Of arguments that stream in, in UTF-16 units: each piece holds all so far. */
-const ARGUMENTS_SHOWN = 4096
 
 export interface LiveStep {
   started(model: string, round: number): void
-  delta(delta: ModelDelta): void
-  status(call: { id: string; name: string }, status: 'WAIT' | 'DOING', params: unknown): void
-  update(call: { id: string; name: string }, update: unknown): void
+  text(text: string): void
+  /** Replaces the call's card. */
+  card(call: { id: string; name: string }, card: ToolCard): void
+  /** Replaces what the call told of this kind. */
+  update(call: { id: string; name: string }, kind: string, update: unknown): void
   /** Forgets what is not written yet, since the settled step tells the whole, and waits for what is being written: settling removes it. */
   end(): Promise<void>
 }
@@ -52,35 +55,33 @@ export function createLiveWriter(
     writing = writing.then(write)
     return writing
   }
-  const push = (piece: LivePiece): void => {
+  const push = (piece: LivePiece): LivePiece => {
     const last = waiting.at(-1)
-    if (last && mergeable(last, piece)) last.data = merged(last, piece)
-    else waiting.push(piece)
+    if (last && continues(last, piece)) {
+      last.data = { text: String(last.data['text']) + String(piece.data['text']) }
+      return last
+    }
+    waiting.push(piece)
     timer ??= setTimeout(() => void flush(), FLUSH_EVERY_MS)
+    return piece
   }
 
   return {
     step(sessionId, stepKey, lease) {
       let n = 0
-      const piece = (type: string, data: Record<string, unknown>): void =>
-        push({ sessionId, stepKey, lease, n: n++, type, data })
-      const calls = new Map<number, { id: string; name: string; arguments: string }>()
+      const latest = new Map<string, LivePiece>()
+      const add = (type: string, data: LivePiece['data'], replaces?: number): LivePiece =>
+        push({ sessionId, stepKey, lease, n: n++, type, data, ...(replaces !== undefined && { replaces }) })
+      const replace = (slot: string, type: string, data: LivePiece['data']): void => {
+        const before = latest.get(slot)
+        if (before && waiting.includes(before)) before.data = data
+        else latest.set(slot, add(type, data, before?.n))
+      }
       return {
-        started: (model, round) => piece('model.started', { model, round }),
-        delta(delta) {
-          if (delta.type === 'text') return piece('message.delta', { text: delta.text })
-          const known = calls.get(delta.index) ?? { id: '', name: '', arguments: '' }
-          if (known.arguments.length >= ARGUMENTS_SHOWN) return
-          const call = {
-            id: delta.id ?? known.id,
-            name: delta.name ?? known.name,
-            arguments: known.arguments + delta.arguments,
-          }
-          calls.set(delta.index, call)
-          piece('tool.status', { status: 'WAIT', callId: call.id, name: call.name, arguments: call.arguments })
-        },
-        status: (call, status, params) => piece('tool.status', { status, callId: call.id, name: call.name, params }),
-        update: (call, update) => piece('tool.update', { callId: call.id, name: call.name, update }),
+        started: (model, round) => void add('model.started', { model, round }),
+        text: (text) => void add('message.delta', { text }),
+        card: ({ id, name }, card) => replace(`card ${id}`, 'tool.status', { callId: id, name, ...card }),
+        update: ({ id, name }, kind, update) => replace(`${kind} ${id}`, 'tool.update', { callId: id, name, update }),
         end() {
           waiting = waiting.filter((one) => one.sessionId !== sessionId || one.stepKey !== stepKey)
           return writing
@@ -91,21 +92,13 @@ export function createLiveWriter(
   }
 }
 
-/** Neighbouring pieces of text, or of one call's arguments, become one row. */
-function mergeable(last: LivePiece, next: LivePiece): boolean {
-  if (
-    last.type !== next.type ||
-    last.stepKey !== next.stepKey ||
-    last.sessionId !== next.sessionId ||
-    last.lease !== next.lease
+/** Neighbouring pieces of text become one row. */
+function continues(last: LivePiece, next: LivePiece): boolean {
+  return (
+    last.type === 'message.delta' &&
+    next.type === 'message.delta' &&
+    last.stepKey === next.stepKey &&
+    last.sessionId === next.sessionId &&
+    last.lease === next.lease
   )
-    return false
-  if (next.type === 'message.delta') return true
-  return next.data['status'] === 'WAIT' && last.data['status'] === 'WAIT' && last.data['callId'] === next.data['callId']
-}
-
-/** Text grows; arguments come whole each time. */
-function merged(last: LivePiece, next: LivePiece): LivePiece['data'] {
-  if (next.type !== 'message.delta') return next.data
-  return { ...last.data, text: String(last.data['text']) + String(next.data['text']) }
 }

@@ -29,7 +29,8 @@ export type Ending<Outcome> =
 
 export interface StepWork<Outcome> {
   step: Omit<ClaimRequest, 'run' | 'owner' | 'token'>
-  run(claim: Mine, stop: AbortSignal): Promise<Ending<Outcome>>
+  /** @param note takes what people may see of the running step in Temporal: the latest goes along with each heartbeat */
+  run(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Promise<Ending<Outcome>>
   /** For steps that must not be repeated: what to settle when a dead worker had begun this one. */
   unknown?(claim: Mine): Ending<Outcome> | Promise<Ending<Outcome>>
   /** What to settle when the store refuses the content itself. */
@@ -42,6 +43,7 @@ export type StepResult<Outcome> = { outcome: Outcome; gen: number } | { duplicat
 interface InFlight {
   ended: Promise<unknown>
   stop: AbortController
+  noted: { latest?: unknown }
 }
 
 /** Steps of this process by session, generation, key and lease: a second attempt joins the first. */
@@ -84,10 +86,13 @@ export async function runStep<Outcome>(
       case 'mine': {
         const mine = claim
         const stop = new AbortController()
+        const noted: InFlight['noted'] = {}
         const here = id({ sessionId: attempt.run.sessionId, gen: mine.gen, key, lease: mine.lease })
-        const ended = carryOut(deps, attempt, work, mine, stop.signal).finally(() => deps.running.delete(here))
-        deps.running.set(here, { ended, stop })
-        return { outcome: await join(attempt, { ended, stop }), gen: mine.gen }
+        const ended = carryOut(deps, attempt, work, mine, { stop: stop.signal, noted }).finally(() =>
+          deps.running.delete(here),
+        )
+        deps.running.set(here, { ended, stop, noted })
+        return { outcome: await join(attempt, { ended, stop, noted }), gen: mine.gen }
       }
       case 'duplicate':
         return { duplicateOf: claim.turn, gen: attempt.run.gen }
@@ -101,8 +106,12 @@ export async function runStep<Outcome>(
   }
 }
 
-function join<T>(attempt: Attempt, { ended, stop }: { ended: Promise<T>; stop: AbortController }): Promise<T> {
-  return attempt.attend(ended, (why: StopWhy) => stop.abort(why))
+function join<T>(attempt: Attempt, { ended, stop, noted }: InFlight & { ended: Promise<T> }): Promise<T> {
+  return attempt.attend(
+    ended,
+    (why: StopWhy) => stop.abort(why),
+    () => noted.latest,
+  )
 }
 
 /** Waits a moment for another worker. Whoever stops this is answered at once: a cancelled step is then ended by the ledger. */
@@ -118,12 +127,13 @@ async function carryOut<Outcome>(
   attempt: Attempt,
   work: StepWork<Outcome>,
   claim: Mine,
-  stop: AbortSignal,
+  { stop, noted }: { stop: AbortSignal; noted: InFlight['noted'] },
 ): Promise<Outcome> {
   const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key: work.step.key, lease: claim.lease }
   let ending: Ending<Outcome>
   try {
-    ending = claim.begun && work.unknown ? await work.unknown(claim) : await work.run(claim, stop)
+    const note = (detail: unknown): void => void (noted.latest = detail)
+    ending = claim.begun && work.unknown ? await work.unknown(claim) : await work.run(claim, stop, note)
   } catch (error) {
     ending = { kind: 'retry', error, failed: false }
   }

@@ -2,10 +2,12 @@
 import type { StelloError, ToolErrorCode } from '../agent/errors.ts'
 import { preview, type Message } from '../agent/message.ts'
 import { normalizeResult, type NormalizedResult } from '../agent/result.ts'
+import type { ToolCard } from '../agent/tool-status.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
 import type { Writes } from '../store/writes.ts'
 import type { Ending } from './run-step.ts'
+import { shown } from './shown.ts'
 
 /** What of a result the model reads, in UTF-16 units; the whole is kept. */
 const RESULT_LIMIT = 50 * 1024
@@ -21,6 +23,8 @@ export interface CallEnded {
   chain: string
   durationMs: number
   end: CallEnd
+  /** What people were told of the call while it ran. */
+  card?: ToolCard
 }
 
 export function toResult(ended: CallEnded): Ending<ToolOutcome> {
@@ -29,7 +33,7 @@ export function toResult(ended: CallEnded): Ending<ToolOutcome> {
 }
 
 /** The same for whoever settles a call without having run it. */
-export function settlement({ input, claim, chain, durationMs, end }: CallEnded): {
+export function settlement({ input, claim, chain, durationMs, end, card }: CallEnded): {
   outcome: CallResult
   writes: Writes
 } {
@@ -56,15 +60,17 @@ export function settlement({ input, claim, chain, durationMs, end }: CallEnded):
     ...('endsTurn' in end && end.endsTurn && { endsTurn: true }),
   }
   const data = {
-    status: result.isError ? 'ERROR' : 'SUCCESS',
+    ...card,
+    // A tool may tell people of a failure that is none for the model; never the other way round.
+    status: result.isError || card?.status === 'ERROR' ? 'ERROR' : 'SUCCESS',
     callId: input.call.id,
     name: input.call.name,
     turn: input.turn,
     seq: input.seq,
     durationMs,
-    result: preview(result.display ?? result.content),
+    result: card?.result ?? preview(result.display ?? result.content),
     ...(code && { code }),
-    ...(result.details !== undefined && { details: bounded(result.details) }),
+    ...(result.details !== undefined && { details: shown(result.details, DETAILS_LIMIT) }),
   }
   return {
     outcome,
@@ -83,9 +89,4 @@ function limit(content: string, { sessionId, seq }: CallToolInput): { content: s
   if (content.length <= RESULT_LIMIT) return { content, cut: false }
   const note = `\n[cut: ${RESULT_LIMIT} of ${content.length} characters; people read the whole by \`stello transcript ${sessionId} --at ${seq}\`]`
   return { content: preview(content, RESULT_LIMIT) + note, cut: true }
-}
-
-function bounded(details: unknown): unknown {
-  const text = JSON.stringify(details) ?? ''
-  return text.length <= DETAILS_LIMIT ? details : `(${text.length} characters of details left out)`
 }

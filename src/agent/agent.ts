@@ -8,8 +8,8 @@ import type { ForkProfile, Source } from './profile.ts'
 import { resolveProfile } from './resolve-profile.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
-import type { ToolLike } from './to-tool.ts'
-import { collectTools } from './collect-tools.ts'
+import type { AnyTool, ToolLike } from './to-tool.ts'
+import { addTool, collectTools } from './collect-tools.ts'
 import type { ToolFilter } from './tool-list.ts'
 import type { Duration, Tool } from './tool.ts'
 
@@ -33,7 +33,7 @@ export interface AgentDefinition extends LimitSettings, ToolFilter {
   systemTools?: boolean
   capabilities?: {
     /** A registry, or a list of anything `toTool` takes. */
-    tools?: { list(): readonly ToolLike[] } | readonly ToolLike[]
+    tools?: { list(): readonly ToolLike[] } | readonly AnyTool[]
     skills?: { list(): readonly Skill[] }
     profiles?: { names(): readonly string[]; get(name: string): ForkProfile | undefined }
   }
@@ -60,10 +60,18 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   profile(source: Source): ResolvedProfile | undefined
   /** The limits of a session: its profile's, else the agent's. */
   limitsOf(profile: string | undefined): Limits
+  /**
+   * Adds a tool: a class, `{ name, factory }`, or anything `toTool` takes. Before a worker is started: all workers of an
+   * agent must have the same tools.
+   *
+   * @throws StelloError INVALID_TOOL when it is no tool, or its name is taken
+   * @example agent.registerTool(WeatherTool)
+   */
+  registerTool(tool: AnyTool): void
 }
 
 /**
- * Checks and freezes an agent's definition. What is registered afterwards does not reach it.
+ * Checks and freezes an agent's definition: later changes of it, or of its registries, do not reach the agent.
  *
  * @throws StelloError INVALID_AGENT listing every problem, not only the first
  * @example
@@ -137,6 +145,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     model: (source: Source) => (source === 'agent' ? own : toModel(profileOf(source)?.llm ?? own)),
     limitsOf: (profile: string | undefined) =>
       profile === undefined ? limits : (profiles.get(profile)?.limits ?? limits),
+    registerTool: (tool: AnyTool) => addTool(tools, tool, { where: '', warnings }),
   })
 }
 

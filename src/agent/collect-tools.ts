@@ -15,19 +15,21 @@ export interface Collecting {
 /** By name. Tools named like Stello's own are left out with a warning; a name that comes twice is a problem. */
 export function collectTools(given: readonly unknown[], { where, attempt, warnings }: Collecting): Map<string, Tool> {
   const tools = new Map<string, Tool>()
-  for (const each of given) {
-    const tool = attempt(() => toTool(each), undefined)
-    if (!tool) continue
-    if (STELLO_TOOLS.includes(tool.name)) {
-      warnings.push(`${where}tool "${tool.name}" is left out: Stello's own tool of that name comes first; rename yours`)
-      continue
-    }
-    attempt(() => add(tools, tool, where), undefined)
-  }
+  for (const each of given) attempt(() => addTool(tools, each, { where, warnings }), undefined)
   return tools
 }
 
-function add(tools: Map<string, Tool>, tool: Tool, where: string): void {
+/** @throws StelloError INVALID_TOOL */
+export function addTool(
+  tools: Map<string, Tool>,
+  given: unknown,
+  { where, warnings }: Omit<Collecting, 'attempt'>,
+): void {
+  const tool = toTool(given)
+  if (STELLO_TOOLS.includes(tool.name)) {
+    warnings.push(`${where}tool "${tool.name}" is left out: Stello's own tool of that name comes first; rename yours`)
+    return
+  }
   if (tools.has(tool.name)) {
     throw new StelloError('INVALID_TOOL', `${where}tool "${tool.name}" is there twice; rename or remove one of them`)
   }

@@ -1,6 +1,6 @@
 /** Tool descriptions: plain text, or structured and rendered to text. */
 
-export interface ToolDescription {
+export interface StructuredDescription {
   short: string
   long?: string
   usageNotes?: string[]
@@ -8,14 +8,33 @@ export interface ToolDescription {
   important?: string[]
 }
 
+/** With the tool's name for people. `category` is accepted and not used yet. */
+export interface NamedDescription {
+  displayName?: string
+  description: string
+  category?: string
+}
+
+/** Two of the seeds call their own shape so. */
+export type ToolDescription = StructuredDescription | NamedDescription
+
+export type DescriptionLike = string | ToolDescription
+
 /** The one text a model reads. Empty when there is nothing to say, which `toTool` refuses. */
-export function describe(description: string | ToolDescription): string {
+export function describe(description: DescriptionLike): string {
   if (typeof description === 'string') return description.trim()
+  if ('description' in description) return description.description.trim()
   const { short, long, usageNotes = [], examples = [], important = [] } = description
   const calls = examples.map((example) => `${example.description}: ${JSON.stringify(example.params)}`)
   return [short, long, bullets('Usage notes', usageNotes), bullets('Important', important), bullets('Examples', calls)]
     .filter(Boolean)
     .join('\n\n')
+}
+
+export function isDescription(value: unknown): value is DescriptionLike {
+  const { short, description } = Object(value) as Partial<Record<string, unknown>>
+  const text = typeof value === 'string' ? value : (short ?? description)
+  return typeof text === 'string' && text.trim() !== ''
 }
 
 function bullets(title: string, lines: readonly string[]): string {

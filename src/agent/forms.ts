@@ -1,4 +1,5 @@
 /** The other ways of writing a tool, each one line over `toTool`: nothing here may know more about tools than that. */
+import type { NamedDescription } from './description.ts'
 import { ToolRegistryImpl } from './registry.ts'
 import { toTool } from './to-tool.ts'
 import type { ToolLike } from './to-tool.ts'
@@ -71,10 +72,12 @@ export function toolFromDefinition<Schema>(definition: ToolDefinition<Schema>): 
 
 /** A plain object: its own fields are copied. */
 export interface SimpleTool<Schema = unknown> extends Omit<ToolLike<InputOf<Schema>>, 'description' | 'execute'> {
-  /** `category` is accepted and not used yet. */
-  description: { displayName?: string; description: string; category?: string }
+  description: NamedDescription
   parameters: Schema
-  /** `isPartial` is false: the arguments are complete. The return value is the result. */
+  /**
+   * What it returns is the result. With a third parameter it is also called while the arguments stream in: `isPartial` is
+   * true then, what is returned does not count, and nothing must be done but telling people.
+   */
   execute(params: InputOf<Schema>, ctx: ToolContext, isPartial: boolean): unknown
 }
 
@@ -93,8 +96,10 @@ export function createSimpleTool<Schema>(simple: SimpleTool<Schema>): Tool {
   return toTool({
     displayName: simple.description.displayName,
     ...simple,
-    description: simple.description.description,
     execute: (params: InputOf<Schema>, ctx: ToolContext) => simple.execute(params, ctx, false),
+    ...(simple.execute.length >= 3 && {
+      onPartial: async (params: InputOf<Schema>, ctx: ToolContext) => void (await simple.execute(params, ctx, true)),
+    }),
   })
 }
 

@@ -3,7 +3,7 @@ import { StelloError } from './errors.ts'
 import type { LimitSettings } from './limits.ts'
 import type { Message } from './message.ts'
 import type { ModelLike } from './model.ts'
-import type { ToolLike } from './to-tool.ts'
+import type { AnyTool } from './to-tool.ts'
 
 /** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
 export type Source = 'agent' | `profile:${string}`
@@ -19,7 +19,7 @@ export interface ForkProfile extends LimitSettings {
   systemPromptMode?: 'preset' | 'prepend' | 'append'
   llm?: ModelLike
   /** Exactly these user tools. */
-  tools?: readonly ToolLike[]
+  tools?: readonly AnyTool[]
   /** Whether the child begins with the parent's transcript. Overrides what the model asks for. */
   context?: 'none' | 'inherit'
   /** Decides what the child begins with; overrides `context`. Called once; its result is stored. */

@@ -1,7 +1,7 @@
 /** Where an author collects tools before the agent is created. */
 import { StelloError } from './errors.ts'
 import { toTool } from './to-tool.ts'
-import type { ToolLike } from './to-tool.ts'
+import type { AnyTool, ToolLike } from './to-tool.ts'
 import type { Tool } from './tool.ts'
 
 /**
@@ -16,8 +16,10 @@ export class ToolRegistryImpl {
   readonly #tools = new Map<string, Tool>()
 
   /** @throws StelloError INVALID_TOOL when the tool is not one, or its name is taken */
-  register(toolLike: ToolLike): this {
-    const tool = toTool(toolLike)
+  register(tool: ToolLike): this
+  register(tool: AnyTool): this
+  register(given: AnyTool): this {
+    const tool = toTool(given)
     if (this.#tools.has(tool.name)) {
       throw new StelloError('INVALID_TOOL', `tool "${tool.name}" is registered twice; rename or remove one of them`)
     }

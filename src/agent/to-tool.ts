@@ -1,8 +1,12 @@
 /** The only converter: whatever an author wrote as a tool becomes a `Tool`. Other forms are rewritten to `ToolLike`. */
+import { applyAliases, checkAliases } from './aliases.ts'
+import type { Aliases } from './aliases.ts'
 import { checkArguments } from './check-arguments.ts'
-import { describe } from './description.ts'
-import type { ToolDescription } from './description.ts'
+import { describe, isDescription } from './description.ts'
+import type { DescriptionLike } from './description.ts'
 import { toMs } from './duration.ts'
+import { isDynamic, toDynamicTool } from './dynamic-tool.ts'
+import type { DynamicTool, ToolClass, ToolFactory } from './dynamic-tool.ts'
 import { StelloError } from './errors.ts'
 import { demand } from './precondition.ts'
 import type { Validated } from './precondition.ts'
@@ -13,7 +17,7 @@ import type { Duration, Effect, Kind, Tool, ToolAnnotations, ToolContext } from 
 export interface ToolLike<Input = Record<string, unknown>> {
   /** 1 to 64 letters, digits, `_` or `-`: what providers allow. */
   name: string
-  description: string | ToolDescription
+  description: DescriptionLike
   /** Zod 4, JSON Schema, TypeBox or a Standard Schema; `parameters` and `schema` are other names for it. */
   inputSchema?: unknown
   parameters?: unknown
@@ -25,6 +29,13 @@ export interface ToolLike<Input = Record<string, unknown>> {
    * `execute` does not run and the model reads the reason. It may run more than once, so it must not change anything.
    */
   validate?(args: Input, ctx: ToolContext): Validated | Promise<Validated>
+  /**
+   * Told of the arguments while they stream in, unchecked and incomplete at any depth; now and then, not for each piece.
+   * Must do no work: the call may never come. What it throws is ignored.
+   */
+  onPartial?(args: Partial<Input>, ctx: ToolContext): void | Promise<void>
+  /** Other names of parameters, as models write them: `{ filePath: 'file_path' }`. */
+  aliases?: Aliases
   annotations?: ToolAnnotations
   /** For people; the same as `annotations.title`, which wins. */
   displayName?: string
@@ -36,7 +47,13 @@ export interface ToolLike<Input = Record<string, unknown>> {
   kind?: Kind
   timeout?: Duration
   timeoutMs?: number
+  // What it has not tells it from the other forms: so TypeScript knows the input of an `execute` written in a list.
+  getDescription?: undefined
+  factory?: undefined
 }
+
+/** Everything `toTool` takes. */
+export type AnyTool = ToolLike | DynamicTool | ToolFactory | ToolClass
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const EFFECTS: readonly unknown[] = ['pure', 'idempotent', 'non_idempotent'] satisfies Effect[]
@@ -50,11 +67,14 @@ const KINDS: readonly unknown[] = ['readonly', 'write', 'execute'] satisfies Kin
  */
 export function toTool(anything: unknown): Tool {
   if (isTool(anything)) return anything
+  if (isDynamic(anything)) return toDynamicTool(anything, toTool)
   const like = readToolLike(anything)
   const where = `tool "${like.name}"`
   const { annotations = {}, displayName: title = like.label, timeout = like.timeoutMs } = like
   const inputSchema = like.inputSchema ?? like.parameters ?? like.schema
   const parameters = toJsonSchema(inputSchema, where)
+  const aliases = like.aliases && checkAliases(like.aliases, parameters, where)
+  const rename = (args: unknown): unknown => (aliases ? applyAliases(args, aliases) : args)
   return {
     name: like.name,
     description: describe(like.description),
@@ -64,10 +84,13 @@ export function toTool(anything: unknown): Tool {
     effect: like.effect ?? effectOf(annotations),
     kind: like.kind ?? (annotations.readOnlyHint ? 'readonly' : 'execute'),
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
-    check: (args) => checkArguments(inputSchema, parameters, args),
+    check: (args) => checkArguments(inputSchema, parameters, rename(args)),
     // The arguments were checked: their schema is an object's. Called as methods, so that classes keep their `this`.
     ...(like.validate && {
       precondition: (args, ctx) => demand(async () => like.validate?.(args as Record<string, unknown>, ctx)),
+    }),
+    ...(like.onPartial && {
+      onPartial: async (args, ctx) => like.onPartial?.(rename(args) as Record<string, unknown>, ctx),
     }),
     execute: async (args, ctx) => like.execute(args as Record<string, unknown>, ctx),
   }
@@ -100,17 +123,13 @@ function readToolLike(value: unknown): ToolLike {
     throw invalid(where, 'description is missing; say what the tool does, as text or { short, … }')
   }
   if (typeof value['execute'] !== 'function') throw invalid(where, 'execute must be a function')
-  const { validate = () => undefined } = value
-  if (typeof validate !== 'function')
-    throw invalid(where, 'validate must be a function; leave it out when there is none')
+  for (const key of ['validate', 'onPartial']) {
+    if (!['undefined', 'function'].includes(typeof value[key]))
+      throw invalid(where, `${key} must be a function; leave it out when there is none`)
+  }
   oneOf(value['effect'], EFFECTS, `${where}: effect`)
   oneOf(value['kind'], KINDS, `${where}: kind`)
   return value as unknown as ToolLike
-}
-
-function isDescription(value: unknown): value is string | ToolDescription {
-  const short = isObject(value) ? value['short'] : value
-  return typeof short === 'string' && short.trim() !== ''
 }
 
 function oneOf(value: unknown, allowed: readonly unknown[], where: string): void {

@@ -1,8 +1,9 @@
 /** The canonical tool: every way of writing one ends in this shape. */
 import type { z } from 'zod'
-import type { Part } from './message.ts'
+import type { Message, Part } from './message.ts'
 import type { JsonSchema } from './model.ts'
 import { toTool } from './to-tool.ts'
+import type { ToolStatus, ToolStatusOptions } from './tool-status.ts'
 
 export type Effect = 'pure' | 'idempotent' | 'non_idempotent'
 export type Kind = 'readonly' | 'write' | 'execute'
@@ -16,9 +17,17 @@ export interface ToolAnnotations {
   title?: string
 }
 
-/** What a running tool knows of its call. One object for all ways of writing a tool. */
-export interface ToolContext {
+/** What a tool is told before there is a call: whoever makes or describes it may need to know for whom. */
+export interface SessionContext {
   sessionId: string
+  userId?: string
+  permissionMode?: string
+  /** Fires on the user's cancel, on the tool's time-out and on shutdown; never because Temporal was away. */
+  signal: AbortSignal
+}
+
+/** What a running tool knows of its call. One object for all ways of writing a tool. */
+export interface ToolContext extends SessionContext {
   /** The user message this turn answers. */
   messageId: string
   /** Stable over retries and crashes; the same as `callId`. */
@@ -26,12 +35,20 @@ export interface ToolContext {
   callId: string
   /** Stable over every repetition of this call: hand it to services that can deduplicate. */
   idempotencyKey: string
-  userId?: string
-  permissionMode?: string
-  /** Fires on the user's cancel, on the tool's time-out and on shutdown; never because Temporal was away. */
-  signal: AbortSignal
+  /** What was said up to this call. Unset while its arguments still stream in. */
+  contextSnapshot?: { readonly messages: readonly Message[] }
+  /** The session's stored configuration. */
+  bladeConfig?: Readonly<Record<string, unknown>>
+  /** Never set yet: nobody can be asked from inside a tool. */
+  confirmationHandler?: (request: unknown) => Promise<boolean>
+  /** To the model: the call's result, in any shape a tool may return. Set twice, the last counts; it beats what is returned. */
+  setToolResult(result: unknown): Promise<void>
+  /** To people: the call's card. `requestId` is the context's. SUCCESS and ERROR are shown when the call has ended. */
+  sendToolStatus(requestId: string, status: ToolStatus, options?: ToolStatusOptions): Promise<void>
+  /** To people, while the tool runs: each of the three replaces what it told before, and may be dropped when it comes too often. */
   onUpdate(update: unknown): void
   onProgress(message: string): void
+  /** The output so far, whole. */
   updateOutput(output: string): void
 }
 
@@ -49,11 +66,28 @@ export interface Tool {
   kind: Kind
   /** Milliseconds; unset = the agent's. */
   timeoutMs?: number
+  /** Renames aliases, validates, and repairs what can be. */
   check(args: unknown): Checked
   /** Runs inside the time-out, right before `execute`, which does not run when this throws. */
   precondition?(args: unknown, ctx: ToolContext): Promise<void>
+  /** Told of the arguments while they stream in. Unset: not interested. */
+  onPartial?(args: unknown, ctx: ToolContext): Promise<void>
   /** May return any of the seeds' result shapes; `normalizeResult` is the only reader. */
   execute(args: unknown, ctx: ToolContext): Promise<unknown>
+  /** `channel`: the result is what `ctx.setToolResult` was given, and its absence is an error. */
+  answersBy?: 'channel'
+  /**
+   * Set when description and parameters are known only when they are needed, or each call has an instance of its own:
+   * `description`, `parameters` and `check` of this tool say nothing then, those of the opened one count.
+   */
+  open?(ctx: SessionContext): Promise<OpenTool>
+}
+
+/** A tool as it is for one model call or one tool call. */
+export interface OpenTool {
+  /** Never dynamic itself. */
+  tool: Tool
+  dispose(): Promise<void>
 }
 
 /** What a tool written with `tool()` returns. Text alone will do. */

@@ -40,7 +40,7 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
         of('text') || pc.dim(`asks for ${(data['calls'] as { name: string }[]).map((call) => call.name).join(', ')}`)
       )
     case 'tool.status':
-      return `${of('name')} ${of('status')} ${of('result') || of('params') || of('arguments')}`
+      return [of('name'), of('status'), of('showTip'), of('result') || of('params')].filter(Boolean).join(' ')
     case 'tool.update':
       return `${of('name')} ${of('update')}`
     case 'session.forked':

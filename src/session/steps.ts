@@ -60,6 +60,8 @@ export interface Opening {
 }
 
 export interface CallModelInput extends StepRef {
+  /** The user message the turn answers. */
+  messageId: string
   round: number
   /** Last record the model is shown; the answer is written at `upTo + 1`. */
   upTo: number

@@ -36,6 +36,7 @@ export function modelInput(state: SessionState, turn: Turn): CallModelInput {
     turn: turn.n,
     base: turn.base,
     place: placeOf(state),
+    messageId: turn.opening.messageId,
     round: turn.round,
     upTo: state.seq,
     ...(turn.round === 0 && { opening: turn.opening }),

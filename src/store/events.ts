@@ -18,6 +18,8 @@ export interface LivePiece {
   n: number
   type: string
   data: Record<string, unknown>
+  /** `n` of the piece of this step that it makes obsolete. */
+  replaces?: number
 }
 
 const READ: Statement = {
@@ -35,9 +37,15 @@ const READ_LIVE: Statement = {
 }
 const APPEND_LIVE: Statement = {
   name: 'live_append',
-  text: `insert into live (session_id, step_key, lease, n, type, data)
-         select p."sessionId", p."stepKey", p.lease, p.n, p.type, p.data
-         from jsonb_to_recordset($1) as p("sessionId" text, "stepKey" text, lease int, n int, type text, data jsonb)
+  text: `with p as (
+           select * from jsonb_to_recordset($1)
+             as p("sessionId" text, "stepKey" text, lease int, n int, type text, data jsonb, replaces int)
+         ), obsolete as (
+           delete from live l using p
+           where l.session_id = p."sessionId" and l.step_key = p."stepKey" and l.lease = p.lease and l.n = p.replaces
+         )
+         insert into live (session_id, step_key, lease, n, type, data)
+         select p."sessionId", p."stepKey", p.lease, p.n, p.type, p.data from p
          join steps s on s.session_id = p."sessionId" and s.step_key = p."stepKey" and s.lease = p.lease and s.outcome is null
          on conflict do nothing`,
 }

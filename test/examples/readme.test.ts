@@ -15,13 +15,16 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { StelloAgent } from '../../src/agent/agent.ts'
 import { AGENT_TEMPLATE } from '../../src/cli/agent-template.ts'
 import { loadAgent } from '../../src/cli/load-agent.ts'
 import { addRunCommands } from '../../src/cli/run-commands.ts'
 import { addSessionCommands } from '../../src/cli/session-commands.ts'
+import { replyBy, startFakeOpenAI } from '../../src/testing/index.ts'
+import { ask, useStello } from '../support/session-fixture.ts'
 
+const sessions = useStello()
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DOCUMENTS = ['.', 'docs'].flatMap((folder) =>
@@ -128,14 +131,63 @@ describe('the programs of the README', () => {
   })
 
   it('of docs/tools.md make the tools they name', async () => {
-    const { agent: definition } = (await import(join(project, 'tools.ts'))) as { agent: StelloAgent }
-    expect([...definition.tools.keys()]).toEqual([
+    const { agent: definition, assistant } = (await import(join(project, 'tools.ts'))) as Record<string, StelloAgent>
+    expect([...(definition?.tools.keys() ?? [])]).toEqual([
       'Deploy',
       'transfer_funds',
       'SearchDocs',
       'ping',
       'calculator',
       'shell',
+      'get_weather',
+      'database_query',
+    ])
+    expect([...(assistant?.tools.keys() ?? [])]).toEqual(['transfer_funds', 'ping', 'SearchDocs'])
+  })
+
+  it('of docs/tools.md run in a session, each tool called once', async () => {
+    const { agent: definition } = (await import(join(project, 'tools.ts'))) as { agent: StelloAgent }
+    vi.stubGlobal('bank', { balance: async () => 10, send: async () => undefined })
+    vi.stubGlobal('stations', { cities: async () => ['Oslo'], forecast: async () => ({ degrees: 3 }) })
+    const database = { tables: async () => ['users'], rows: async () => [], close: async () => undefined }
+    vi.stubGlobal('databases', { connect: async () => database })
+    const toolCalls = [
+      { name: 'Deploy', arguments: { environment: 'staging', version: '1' } },
+      { name: 'transfer_funds', arguments: { from: 'a', amount: 20 } },
+      { name: 'transfer_funds', arguments: { from: 'a', amount: 5 } },
+      { name: 'SearchDocs', arguments: { query: 'x' } },
+      { name: 'ping' },
+      { name: 'calculator', arguments: { terms: '[1, 2]' } },
+      { name: 'shell', arguments: { program: 'echo', args: ['hello'] } },
+      { name: 'get_weather', arguments: { city: 'Oslo' } },
+      { name: 'database_query', arguments: { table: 'users' } },
+    ]
+    const fake = await startFakeOpenAI({
+      script: replyBy([
+        ['go', { toolCalls }],
+        [() => true, 'done'],
+      ]),
+    })
+    vi.stubEnv('OPENAI_BASE_URL', fake.url)
+    onTestFinished(async () => {
+      vi.unstubAllGlobals()
+      vi.unstubAllEnvs()
+      await fake.close()
+    })
+    await sessions.serve(definition)
+    const session = await sessions.client.createSession({ agent: definition.name, label: 'main' })
+    expect(await ask(session, 'go')).toBe('done')
+    const results = (await session.transcript()).filter(({ role }) => role === 'tool')
+    expect(results.map(({ content }) => content)).toEqual([
+      '{"environment":"staging","version":"1"}',
+      'Tool precondition failed: Insufficient funds',
+      'Transfer complete.',
+      '{"query":"x","hits":[]}',
+      'pong',
+      '3',
+      'hello\n',
+      '{"degrees":3}',
+      '[]',
     ])
   })
 

@@ -256,6 +256,33 @@ it('registerTool fills the registry that an agent takes; a name is taken once', 
   expect(refusal('INVALID_TOOL', () => registerTool(shell, () => ''))).toContain('"shell" is registered twice')
 })
 
+it('any Standard Schema that can give a JSON Schema types the input, too', async () => {
+  const validate = (value: unknown) => ({ value: { n: Number((value as { n: string }).n) } })
+  const schema = {
+    '~standard': {
+      version: 1 as const,
+      vendor: 'acme',
+      validate,
+      jsonSchema: { input: () => ({ type: 'object', properties: { n: { type: 'string' } } }) },
+      types: undefined as { input: { n: string }; output: { n: number } } | undefined,
+    },
+  }
+  const double = createTool({
+    name: 'double',
+    description: 'Doubles',
+    schema,
+    validate: ({ n }) => {
+      expectTypeOf(n).toEqualTypeOf<number>()
+    },
+    onPartial: (args) => {
+      expectTypeOf(args).toEqualTypeOf<Partial<{ n: number }>>()
+    },
+    execute: ({ n }) => 2 * n,
+  })
+  expect(double.parameters).toEqual({ type: 'object', properties: { n: { type: 'string' } } })
+  expect(await call(double, { n: '21' })).toBe(42)
+})
+
 it('the input of a schema is what it lets through', () => {
   const [zod, box] = [z.object({ a: z.string().transform(Number) }), Type.Object({ a: Type.Optional(Type.Number()) })]
   expectTypeOf<InputOf<typeof zod>>().toEqualTypeOf<{ a: number }>()

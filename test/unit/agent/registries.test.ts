@@ -13,6 +13,13 @@ describe('ToolRegistryImpl', () => {
     expect(tools.get('c')).toBeUndefined()
   })
 
+  it('takes a factory, whose instances are made when they are needed', () => {
+    const made: string[] = []
+    const tools = new ToolRegistryImpl().register({ name: 'made', factory: () => named(`inner ${made.push('one')}`) })
+    expect(tools.get('made')?.open).toBeTypeOf('function')
+    expect(made).toEqual([])
+  })
+
   it('gives execute its argument type, so that authors need not write it', () => {
     const tools = new ToolRegistryImpl().register({
       ...named('a'),

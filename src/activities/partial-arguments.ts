@@ -1,0 +1,20 @@
+/** Arguments that are still streaming in, as far as they can be read. */
+import { Allow, parse } from 'partial-json'
+
+/** Of one call, in UTF-16 units: the whole is read anew each time, so there is an end to it. */
+export const PARTIAL_LIMIT: number = 32 * 1024
+
+/** A number may still grow, so it is not there before its end; `tru` is not true yet. */
+const ALLOW = Allow.STR | Allow.ARR | Allow.OBJ
+
+/** Undefined as long as there is no object. Never throws; what is no JSON reads as far as it is. */
+export function readPartial(text: string): Record<string, unknown> | undefined {
+  if (text.length > PARTIAL_LIMIT || !text.trimStart().startsWith('{')) return undefined
+  try {
+    const value = parse(text, ALLOW) as unknown
+    // The parser assigns keys, so that `__proto__` makes a prototype: the copy leaves it behind.
+    return JSON.parse(JSON.stringify(value)) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,21 @@
+/** What people are shown of anything a tool hands over: always JSON, never more than the limit. */
+import { messageOf } from '../agent/errors.ts'
+import { preview } from '../agent/message.ts'
+import { toJson } from '../agent/to-json.ts'
+
+/** Of a text inside something too long, in UTF-16 units. */
+const TEXT_SHOWN = 500
+
+/** @param limit of its JSON text, in UTF-16 units: then long texts inside are cut, and if that is not enough a note replaces all */
+export function shown(value: unknown, limit: number): unknown {
+  try {
+    const text = toJson(value ?? null)
+    if (text.length <= limit) return JSON.parse(text) as unknown
+    const cut = JSON.stringify(JSON.parse(text), (_key, field: unknown) =>
+      typeof field === 'string' ? preview(field, TEXT_SHOWN) : field,
+    )
+    return cut.length <= limit ? (JSON.parse(cut) as unknown) : `(${text.length} characters left out)`
+  } catch (error) {
+    return `not JSON: ${preview(messageOf(error), TEXT_SHOWN)}`
+  }
+}

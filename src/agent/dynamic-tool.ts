@@ -1,0 +1,139 @@
+/**
+ * Tools that are complete only when they are needed: description and parameters come from outside, or each call has an
+ * instance of its own. Here they become a `Tool` with `open`.
+ */
+import type { DescriptionLike } from './description.ts'
+import { StelloError, messageOf } from './errors.ts'
+import type { Validated } from './precondition.ts'
+import type { ToolLike } from './to-tool.ts'
+import type { OpenTool, SessionContext, Tool, ToolContext } from './tool.ts'
+
+/** What must be known before there is an instance. */
+export type ToolFacts = Pick<
+  ToolLike,
+  'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs'
+>
+
+/** A tool that says only when asked what it does and takes. Its result is what `ctx.setToolResult` was given. */
+export interface DynamicTool<Input = Record<string, unknown>> extends ToolFacts, Pick<ToolLike, 'aliases'> {
+  getDescription(): DescriptionLike | Promise<DescriptionLike>
+  /** Zod, JSON Schema, TypeBox or a Standard Schema, or a promise of one. */
+  getParameters(): unknown
+  /**
+   * With a third parameter it is also called while the arguments stream in: `isPartial` is true then, and nothing must
+   * be done but telling people.
+   */
+  execute(params: Input, ctx: ToolContext, isPartial: boolean): unknown
+  validate?(params: Input, ctx: ToolContext): Validated | Promise<Validated>
+  dispose?(): unknown
+  factory?: undefined
+}
+
+/** Makes an instance for each call, and one for each look at description and parameters. */
+export interface ToolFactory extends ToolFacts {
+  /** May connect somewhere: `dispose` of what it returns is called when the call has ended. */
+  factory(ctx: SessionContext): object | Promise<object>
+  getDescription?: undefined
+}
+
+/** Made once more, when it is registered, to read its name: connect in a factory, not in a constructor. */
+export interface ToolClass {
+  new (): { name: string }
+  factory?: undefined
+  getDescription?: undefined
+}
+
+const FACTS = ['name', 'displayName', 'annotations', 'effect', 'kind', 'timeout', 'timeoutMs'] as const
+
+/** The field in which a `BaseTool` is told its call. By name: tools of another copy of this package work too. */
+const CALL = 'stelloCall'
+
+type Convert = (like: unknown) => Tool
+
+export function isDynamic(value: unknown): value is DynamicTool | ToolFactory | ToolClass {
+  return typeof value === 'function' || has(value, 'factory') || has(value, 'getDescription')
+}
+
+/** @throws StelloError INVALID_TOOL naming the tool and the field */
+export function toDynamicTool(given: DynamicTool | ToolFactory | ToolClass, convert: Convert): Tool {
+  const { known, make, owned } = read(given)
+  const facts = Object.fromEntries(FACTS.flatMap((key) => (known[key] === undefined ? [] : [[key, known[key]]])))
+  const { name } = known
+  const open = async (ctx: SessionContext): Promise<OpenTool> => {
+    const instance = await make(ctx)
+    const dispose = async (): Promise<void> => {
+      if (owned && has(instance, 'dispose')) await instance.dispose()
+    }
+    try {
+      return { tool: { ...(await complete(instance, { ...facts, name }, convert)), name }, dispose }
+    } catch (error) {
+      await dispose()
+      throw error
+    }
+  }
+  const execute = async (args: unknown, ctx: ToolContext): Promise<unknown> => {
+    const { tool, dispose } = await open(ctx)
+    return tool.execute(args, ctx).finally(dispose)
+  }
+  const shell = { ...facts, description: known.displayName ?? String(name), parameters: { type: 'object' }, execute }
+  return { ...convert(shell), check: (value) => ({ ok: true, value }), open }
+}
+
+interface Maker {
+  known: ToolFacts
+  make(ctx: SessionContext): unknown
+  /** Made for one call, and disposed of behind it. */
+  owned: boolean
+}
+
+function read(given: DynamicTool | ToolFactory | ToolClass): Maker {
+  if (typeof given === 'function') return { known: construct(given), make: () => construct(given), owned: true }
+  if (given.factory) return { known: given, make: (ctx) => given.factory(ctx), owned: true }
+  if (CALL in given) {
+    const where = `tool "${given.name}"`
+    throw new StelloError('INVALID_TOOL', `${where}: give the class, or { name, factory }: an instance serves one call`)
+  }
+  return { known: given, make: () => given, owned: false }
+}
+
+function construct(given: ToolClass): ToolFacts {
+  try {
+    return new given()
+  } catch (error) {
+    throw new StelloError('INVALID_TOOL', `tool class "${given.name}" cannot be made: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+async function complete(instance: unknown, facts: ToolFacts, convert: Convert): Promise<Tool> {
+  if (!has(instance, 'getDescription')) {
+    const tool = convert(instance)
+    if (!tool.open) return tool
+    throw new StelloError('INVALID_TOOL', `tool "${facts.name}": its factory must return an instance`)
+  }
+  const self = instance as unknown as DynamicTool & { [CALL]?: ToolContext }
+  const [description, parameters] = await Promise.all([self.getDescription(), self.getParameters()])
+  const { displayName } = Object(description) as { displayName?: string }
+  const serve = (ctx: ToolContext): DynamicTool => {
+    if (CALL in self) self[CALL] = ctx
+    return self
+  }
+  const like: ToolLike = {
+    ...facts,
+    ...(facts.displayName === undefined && displayName !== undefined && { displayName }),
+    ...(self.aliases && { aliases: self.aliases }),
+    description,
+    parameters,
+    execute: (args, ctx) => serve(ctx).execute(args, ctx, false),
+    ...(self.validate && { validate: (args, ctx) => serve(ctx).validate?.(args, ctx) }),
+    ...(self.execute?.length >= 3 && {
+      onPartial: async (args, ctx) => void (await serve(ctx).execute(args as Record<string, unknown>, ctx, true)),
+    }),
+  }
+  return { ...convert(like), answersBy: 'channel' }
+}
+
+function has<Key extends string>(value: unknown, key: Key): value is Record<Key, (...args: never[]) => unknown> {
+  return typeof value === 'object' && value !== null && typeof Reflect.get(value, key) === 'function'
+}

@@ -1,0 +1,79 @@
+/** An agent in Agentrail's words: its model by name, its tools beside packs of tools. What it returns is an agent module. */
+import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../agent/agent.ts'
+import { isStelloError, StelloError } from '../agent/errors.ts'
+import type { ModelLike } from '../agent/model.ts'
+import { toTool, type AnyTool } from '../agent/to-tool.ts'
+import { modelFromName } from './registry.ts'
+
+/** Tools that belong together. A tool of the agent's own replaces one of a pack that has its name. */
+export interface CapabilityPack {
+  tools: { list(): readonly AnyTool[] } | readonly AnyTool[]
+}
+
+export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {
+  /** The agent's name, which is also its task queue. */
+  id: string
+  /** For people; accepted and not shown yet. */
+  name?: string
+  agent: {
+    /** `provider:model`, or a model. */
+    model: string | ModelLike
+    prompt?: string
+    tools?: readonly AnyTool[]
+  }
+  capabilities?: readonly CapabilityPack[]
+  skills?: NonNullable<AgentDefinition['capabilities']>['skills']
+}
+
+/**
+ * @returns an agent; not a fork profile, in spite of its name
+ * @throws StelloError INVALID_AGENT
+ * @example
+ * export default defineProfile({
+ *   id: 'default', name: 'Default Assistant',
+ *   agent: { model: 'anthropic:claude-sonnet-4-5', prompt: 'You help.', tools: [lookup, ping] },
+ *   capabilities: [{ tools: [search] }],
+ * })
+ */
+export function defineProfile({
+  id,
+  name: _title,
+  agent,
+  capabilities = [],
+  skills,
+  ...rest
+}: ProfileDefinition): StelloAgent {
+  const { model, prompt, tools = [] } = agent
+  const own = new Set(tools.map(nameOf))
+  const packed = capabilities.flatMap(({ tools: pack }) => ('list' in pack ? pack.list() : pack))
+  return createStelloAgent({
+    ...rest,
+    name: id,
+    llm: typeof model === 'string' ? named(id, model) : model,
+    ...(prompt !== undefined && { systemPrompt: prompt }),
+    capabilities: { tools: [...tools, ...packed.filter((tool) => !own.has(nameOf(tool)))], ...(skills && { skills }) },
+  })
+}
+
+/** What is no tool has no name here: the agent reports it. */
+function nameOf(tool: AnyTool): string | undefined {
+  try {
+    return toTool(tool).name
+  } catch (error) {
+    if (isStelloError(error)) return undefined
+    throw error
+  }
+}
+
+function named(id: string, model: string): ModelLike {
+  try {
+    return modelFromName(model)
+  } catch (error) {
+    if (!isStelloError(error)) throw error
+    const { message, hint } = error
+    throw new StelloError('INVALID_AGENT', `agent "${id}" is not valid:\n- model: ${message}`, {
+      ...(hint !== undefined && { hint }),
+      cause: error,
+    })
+  }
+}

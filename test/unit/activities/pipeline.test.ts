@@ -1,0 +1,183 @@
+/** The way of one call, without Temporal: its stages in order, all under one time-out, each with its own error code. */
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { LiveStep } from '../../../src/activities/live-writer.ts'
+import { runPipeline, type PipelineRun } from '../../../src/activities/pipeline.ts'
+import { ToolChannel } from '../../../src/activities/tool-channel.ts'
+import { ToolUse } from '../../../src/activities/tool-use.ts'
+import { createStelloAgent } from '../../../src/agent/agent.ts'
+import { sessionTools } from '../../../src/agent/tool-list.ts'
+import type { AnyTool, ToolLike } from '../../../src/agent/to-tool.ts'
+import { createGate } from '../../support/gate.ts'
+import { llm } from '../agent/authoring.ts'
+
+interface Ran {
+  ended: Promise<unknown>
+  channel: ToolChannel
+}
+
+interface Run extends Partial<Omit<PipelineRun, 'execution'>> {
+  args?: string
+  timeoutMs?: number
+  stop?: AbortSignal
+}
+
+function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest }: Run = {}): Ran {
+  const agent = createStelloAgent({ name: 'a', llm, capabilities: { tools: [tool] } })
+  const live = { card: () => undefined, update: () => undefined } as unknown as LiveStep
+  const call = { id: 'c-1', name: [...agent.tools.keys()][0] ?? '', arguments: args }
+  const channel = new ToolChannel(call, { live })
+  channel.start(call, { live })
+  const ended = runPipeline({
+    call,
+    agent,
+    tools: sessionTools(agent, { tools: 'agent' }),
+    use: new ToolUse(channel),
+    ...rest,
+    execution: {
+      sessionId: 's-1',
+      messageId: 'm-1',
+      idempotencyKey: 'k-1',
+      timeoutMs,
+      stop: stop ?? new AbortController().signal,
+      config: { agent: 'a', label: 'l', model: 'agent', tools: 'agent' },
+      messages: [],
+      channel,
+    },
+  })
+  return { ended, channel }
+}
+
+/** Writes down its stages in the order they are reached. */
+function staged(ran: string[], extra: Partial<ToolLike<{ path: string; deep: boolean }>> = {}): ToolLike {
+  const like: ToolLike<{ path: string; deep: boolean }> = {
+    name: 'staged',
+    description: 'd',
+    parameters: z.object({ path: z.string(), deep: z.boolean() }),
+    aliases: { filePath: 'path' },
+    validate: ({ path, deep }) => void ran.push(`validate ${path} ${deep}`),
+    execute: ({ path, deep }) => {
+      ran.push(`execute ${path} ${deep}`)
+      return 'done'
+    },
+    ...extra,
+  }
+  return like as ToolLike
+}
+
+describe('a call', () => {
+  it('passes all stages in order: aliases, repair, precondition, permission, execute', async () => {
+    const ran: string[] = []
+    const permit = async (tool: { name: string }, args: unknown): Promise<undefined> =>
+      void ran.push(`permit ${tool.name} ${JSON.stringify(args)}`)
+    const { ended, channel } = runTool(staged(ran), { args: '{"filePath":"a","deep":"true"}', permit })
+    expect(await ended).toEqual({ value: 'done' })
+    expect(ran).toEqual(['validate a true', 'permit staged {"path":"a","deep":true}', 'execute a true'])
+    expect(channel.card).toEqual({ status: 'DOING', params: { path: 'a', deep: true } })
+  })
+
+  it('of a tool that is not there says what there is', async () => {
+    const { ended } = runTool(staged([]), { call: { id: 'c', name: 'other', arguments: '{}' } })
+    await expect(ended).rejects.toMatchObject({
+      code: 'TOOL_NOT_FOUND',
+      message: 'unknown tool "other". Available: stello_create_session, staged',
+    })
+  })
+
+  it('with arguments that cannot be repaired reaches nothing of the tool', async () => {
+    const ran: string[] = []
+    const { ended, channel } = runTool(staged(ran), { args: '{"path":7,"deep":"yes"}' })
+    await expect(ended).rejects.toMatchObject({
+      code: 'TOOL_VALIDATION_ERROR',
+      message: expect.stringContaining('- deep:') as string,
+    })
+    expect(ran).toEqual([])
+    expect(channel.card).toBeUndefined()
+  })
+
+  it('that is not permitted is not executed, and its card never says DOING', async () => {
+    const ran: string[] = []
+    const permit = async (): Promise<string> => 'only on weekdays'
+    const { ended, channel } = runTool(staged(ran), { args: '{"path":"a","deep":false}', permit })
+    await expect(ended).rejects.toMatchObject({ code: 'TOOL_PERMISSION_DENIED', message: 'only on weekdays' })
+    expect(ran).toEqual(['validate a false'])
+    expect(channel.card).toBeUndefined()
+  })
+
+  it('is told the call, the session and what was said', async () => {
+    const { ended } = runTool({
+      name: 'look',
+      description: 'd',
+      parameters: { type: 'object' },
+      execute: (_, { callId, requestId, sessionId, messageId, idempotencyKey, contextSnapshot, bladeConfig }) => {
+        return {
+          callId,
+          requestId,
+          sessionId,
+          messageId,
+          idempotencyKey,
+          contextSnapshot,
+          agent: bladeConfig?.['agent'],
+        }
+      },
+    })
+    expect(await ended).toEqual({
+      value: {
+        callId: 'c-1',
+        requestId: 'c-1',
+        sessionId: 's-1',
+        messageId: 'm-1',
+        idempotencyKey: 'k-1',
+        contextSnapshot: { messages: [] },
+        agent: 'a',
+      },
+    })
+  })
+})
+
+describe('a precondition', () => {
+  const guarded = (ran: string[], validate: NonNullable<ToolLike['validate']>): ToolLike => ({
+    name: 'guarded',
+    description: 'd',
+    parameters: { type: 'object' },
+    validate,
+    execute: () => void ran.push('execute'),
+  })
+
+  it('that fails keeps the tool from running', async () => {
+    const ran: string[] = []
+    const { ended } = runTool(guarded(ran, () => ({ valid: false, reason: 'not today' })))
+    await expect(ended).rejects.toMatchObject({ message: 'Tool precondition failed: not today' })
+    expect(ran).toEqual([])
+  })
+
+  it('that takes too long is the tool’s time-out', async () => {
+    const { ended } = runTool(
+      guarded([], () => new Promise(() => {})),
+      { timeoutMs: 1 },
+    )
+    await expect(ended).rejects.toMatchObject({ code: 'TOOL_TIMEOUT' })
+  })
+
+  it('that ends after a cancellation does not start the tool behind its back', async () => {
+    const ran: string[] = []
+    const stop = new AbortController()
+    const consent = createGate()
+    const { ended } = runTool(
+      guarded(ran, () => consent.pass()),
+      { stop: stop.signal },
+    )
+    await consent.reached()
+    stop.abort('cancel')
+    await expect(ended).rejects.toMatchObject({ code: 'TOOL_CANCELLED' })
+    consent.open()
+    // Everything that follows from the consent has happened when the event loop comes round.
+    await new Promise(setImmediate)
+    expect(ran).toEqual([])
+  })
+})
+
+it('a factory that never makes its instance is the tool’s time-out', async () => {
+  const { ended } = runTool({ name: 'slow', factory: () => new Promise<object>(() => {}) }, { timeoutMs: 1 })
+  await expect(ended).rejects.toMatchObject({ code: 'TOOL_TIMEOUT' })
+})
