@@ -22,6 +22,8 @@ export interface Doors {
   readonly knocks: readonly Knock[]
   /** Resolves when there were `n` knocks. */
   knocked(n: number): Promise<void>
+  /** Resolves when `n` of them have got their result. */
+  answered(n: number): Promise<void>
   /** From now on those that knock, of these the ones that fit, wait at the gate. */
   hold(which?: (knock: Knock) => boolean): Gate
   close(): Promise<void>
@@ -31,6 +33,7 @@ export interface Doors {
 export async function startDoors(): Promise<Doors> {
   const knocks: Knock[] = []
   const arrivals: Gate = createGate()
+  const left: Gate = createGate()
   const holds: { which(knock: Knock): boolean; gate: Gate }[] = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://doors')
@@ -38,6 +41,7 @@ export async function startDoors(): Promise<Doors> {
     const knock = { tool, pid: Number(given.get('pid')), key: given.get('key') ?? '', tag: given.get('tag') ?? '' }
     knocks.push(knock)
     void arrivals.pass()
+    response.once('finish', () => void left.pass())
     const held = holds.filter(({ which }) => which(knock)).map(({ gate }) => gate.pass())
     void Promise.all(held).then(() => response.end(`${tool} done`))
   })
@@ -47,6 +51,7 @@ export async function startDoors(): Promise<Doors> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     knocks,
     knocked: (n) => arrivals.reached(n),
+    answered: (n) => left.reached(n),
     hold(which = () => true) {
       const gate = createGate()
       holds.push({ which, gate })
