@@ -68,24 +68,53 @@ export async function startDoors(): Promise<Doors> {
 
 export interface WorkerProcess {
   readonly pid: number
+  /** Resolves when it serves; rejects when it ends before. */
+  readonly ready: Promise<void>
+  /** Resolves when it is gone, whatever ended it. */
+  readonly ended: Promise<void>
   /** SIGKILL: no chance to say goodbye. Resolves when it is gone. */
   kill(): Promise<void>
 }
 
-/** Resolves when the worker serves. `preloads`: modules the process loads before anything else. */
+export interface SpawnOptions {
+  /** Path of a module that sends a message to its parent as soon as it serves. */
+  module?: string
+  /** Modules the process loads before anything else. */
+  preloads?: readonly string[]
+  /** Its standard error, as a file descriptor. Default: ours. */
+  stderr?: number
+}
+
+/** Resolves when the worker serves. */
 export async function startWorkerProcess(settings: WorkerSettings, preloads: string[] = []): Promise<WorkerProcess> {
-  const script = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
-  const child: ChildProcess = fork(script, [JSON.stringify(settings)], {
-    execArgv: ['tsx', ...preloads].flatMap((module) => ['--import', module]),
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  const worker = spawnWorker(settings, { preloads })
+  await worker.ready
+  return worker
+}
+
+/** A worker that is only starting: it, too, can be killed. */
+export function spawnWorker(settings: object, options: SpawnOptions = {}): WorkerProcess {
+  const {
+    module = fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
+    preloads = [],
+    stderr = 'inherit',
+  } = options
+  const loaders = module.endsWith('.ts') ? ['tsx'] : []
+  const child: ChildProcess = fork(module, [JSON.stringify(settings)], {
+    execArgv: [...loaders, ...preloads].flatMap((preload) => ['--import', preload]),
+    stdio: ['ignore', 'ignore', stderr, 'ipc'],
   })
-  const ended = once(child, 'exit')
-  await Promise.race([
-    once(child, 'message'),
-    ended.then(([code]) => Promise.reject(new Error(`the worker ended with code ${code}`))),
+  const exit = once(child, 'exit')
+  const ended = exit.then(() => undefined)
+  const ready = Promise.race([
+    once(child, 'message').then(() => undefined),
+    exit.then(([code]) => Promise.reject(new Error(`the worker ended with code ${code}`))),
   ])
+  ready.catch(() => undefined)
   return {
     pid: child.pid ?? 0,
+    ready,
+    ended,
     async kill() {
       child.kill('SIGKILL')
       await ended
