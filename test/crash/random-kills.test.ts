@@ -13,6 +13,7 @@ import { idempotencyKey } from '../../src/store/hashes.ts'
 import { spawnWorker } from '../support/crashing.ts'
 import { startOwnServers, type OwnServers } from '../support/own-servers.ts'
 import { useStello } from '../support/session-fixture.ts'
+import { buildInto } from './tree/built.ts'
 import { growTree, type Grown } from './tree/grow.ts'
 import { killAtRandom, type Target } from './tree/killer.ts'
 import { gapsIn, pictureOf, type Picture } from './tree/picture.ts'
@@ -29,6 +30,14 @@ const LIMIT_MS = 60 * 60_000
 let servers: OwnServers
 const stello = useStello(async () => (servers = await startOwnServers()))
 
+interface Setting {
+  plan: Plan
+  /** For what the workers write. */
+  folder: string
+  /** Where the built package is. */
+  built: string
+}
+
 interface Run {
   grown: Grown
   picture: Picture
@@ -41,12 +50,12 @@ interface Run {
 }
 
 /** @param before the undisturbed run; unset = this is it */
-async function runTree(plan: Plan, folder: string, before?: Run): Promise<Run> {
+async function runTree({ plan, folder, built }: Setting, before?: Run): Promise<Run> {
   const agent = `tree-${randomBytes(4).toString('hex')}`
   const effectsFile = join(folder, `${agent}.effects`)
   const stderr = openSync(join(folder, `${agent}.log`), 'a')
   const world = await startWorld(effectsFile)
-  const settings = { agent, ...stello.servers, modelUrl: world.modelUrl, toolUrl: world.toolUrl, effectsFile }
+  const settings = { agent, built, ...stello.servers, modelUrl: world.modelUrl, toolUrl: world.toolUrl, effectsFile }
   const script = new URL('./tree/tree-worker.ts', import.meta.url)
   const workers = keepWorkers(2, () => spawnWorker(settings, { script, stderr }))
   const calmly = oneAfterAnother()
@@ -110,12 +119,12 @@ it(
     say(`STELLO_CRASH_SEED=${SEED}; again: ${again()}`)
     const folder = mkdtempSync(join(tmpdir(), 'stello-random-'))
     say(`what the workers say is in ${folder}`)
-    const plan = makePlan(createRandom(SEED), messagesEach)
-    const calm = await runTree(plan, folder)
+    const setting = { plan: makePlan(createRandom(SEED), messagesEach), folder, built: await buildInto(folder) }
+    const calm = await runTree(setting)
     expect(calm.picture.unknown).toEqual([])
     say(`undisturbed: ${calm.grown.seen.length} events, ${calm.world.requests.length} model calls, ${calm.seconds} s`)
 
-    const run = await runTree(plan, folder, calm)
+    const run = await runTree(setting, calm)
     const { picture } = run
     const { requests } = run.world
     const steps = await stepsOf(run.grown)

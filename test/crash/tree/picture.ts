@@ -59,9 +59,7 @@ async function portrait(db: Database, session: SessionHandle, lost: number): Pro
        where session_id = $1 and kind in ('model', 'tool', 'child') order by gen, step_key`,
     ),
     usage: await rows(`select gen, step_key, usage from usage where session_id = $1 order by gen, step_key`),
-    events: events
-      .map(({ type, data }) => JSON.stringify([type, restoredEvent(data, placeOf(messages, data['callId']))]))
-      .toSorted(),
+    events: events.map(({ type, data }) => ({ type, ...restoredEvent(data, placeOf(messages, data['callId'])) })),
     totals,
     tools: tools
       .map(({ toolName, executionCount, successCount, failureCount }) => {
@@ -96,10 +94,12 @@ function restoredEvent({ durationMs: _any, ...data }: EventRow['data'], place: s
   return { ...rest, status: 'SUCCESS', result: paid(place) }
 }
 
-function named(portrait: object, labels: Map<string, string>): unknown {
+/** Ids become labels; only then can the events be sorted. */
+function named(portrait: object, labels: Map<string, string>): object {
   let text = JSON.stringify(portrait)
   for (const [id, label] of labels) text = text.replaceAll(id, `<${label}>`)
-  return JSON.parse(text)
+  const { events, ...rest } = JSON.parse(text) as { events: object[] }
+  return { ...rest, events: events.map((event) => JSON.stringify(event)).toSorted() }
 }
 
 /** Offsets of each session as the log has them and as the watcher saw them: from 0, without a gap, each once. */
