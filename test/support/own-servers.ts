@@ -5,6 +5,7 @@
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { openDevServers, removeDevHome, stopDevServers, type DevServers } from '../../src/dev/dev-servers.ts'
 import { choosePort } from '../../src/dev/ports.ts'
 import { isAlive, processesIn, until, type ProcessId } from '../../src/dev/processes.ts'
@@ -16,6 +17,8 @@ export interface OwnServers {
   readonly databaseUrl: string
   /** SIGKILL, to all of them at once; PostgreSQL with every process it has. Resolves when they are gone. */
   kill(...servers: Server[]): Promise<void>
+  /** SIGKILL to one backend of PostgreSQL. Resolves when all its processes have been replaced and answer. */
+  crash(): Promise<void>
   /** Starts whatever is dead. Resolves when all answer. */
   start(): Promise<void>
   /** SIGSTOP: connections stay, nothing is answered. */
@@ -52,6 +55,17 @@ export async function startOwnServers(): Promise<OwnServers> {
         return gone()
       }, 30_000)
       if (!gone()) throw new Error(`${servers.join(' and ')} did not die`)
+    },
+    async crash() {
+      const [postmaster, ...all] = processesOf('postgres')
+      const before = all.filter(({ pid }) => pid !== postmaster?.pid)
+      const client = new pg.Client({ connectionString: opened.postgres.url })
+      client.on('error', () => undefined)
+      await client.connect()
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+      send(rows[0]?.pid ?? 0, 'SIGKILL')
+      await until(() => !before.some(isAlive), 30_000)
+      await open()
     },
     async start() {
       opened = await open()
