@@ -34,8 +34,8 @@ interface Setting {
   plan: Plan
   /** For what the workers write. */
   folder: string
-  /** Where the built package is. */
-  built: string
+  /** The worker's module. */
+  module: string
 }
 
 interface Run {
@@ -50,14 +50,13 @@ interface Run {
 }
 
 /** @param before the undisturbed run; unset = this is it */
-async function runTree({ plan, folder, built }: Setting, before?: Run): Promise<Run> {
+async function runTree({ plan, folder, module }: Setting, before?: Run): Promise<Run> {
   const agent = `tree-${randomBytes(4).toString('hex')}`
   const effectsFile = join(folder, `${agent}.effects`)
   const stderr = openSync(join(folder, `${agent}.log`), 'a')
   const world = await startWorld(effectsFile)
-  const settings = { agent, built, ...stello.servers, modelUrl: world.modelUrl, toolUrl: world.toolUrl, effectsFile }
-  const script = new URL('./tree/tree-worker.ts', import.meta.url)
-  const workers = keepWorkers(2, () => spawnWorker(settings, { script, stderr }))
+  const settings = { agent, ...stello.servers, modelUrl: world.modelUrl, toolUrl: world.toolUrl, effectsFile }
+  const workers = keepWorkers(2, () => spawnWorker(settings, { module, stderr }))
   const calmly = oneAfterAnother()
   const over = new AbortController()
   const begun = performance.now()
@@ -65,6 +64,7 @@ async function runTree({ plan, folder, built }: Setting, before?: Run): Promise<
   const all = before?.grown.seen.length ?? 0
   const postgresKilledAt: number[] = []
   let events = 0
+  let said = 0
   try {
     const growing = growTree({
       client: stello.client,
@@ -85,12 +85,15 @@ async function runTree({ plan, folder, built }: Setting, before?: Run): Promise<
         servers,
         workers,
         kills,
-        left: () => (0.5 * before.marks * (all - events)) / all,
+        left: () => (0.7 * before.marks * (all - events)) / all,
         calmly,
         onShot(killed, targets) {
           if (targets.includes('postgres')) postgresKilledAt.push(Date.now())
           writeSync(stderr, `${new Date().toISOString()} killed ${targets.join(' and ')}: ${killed}\n`)
-          if (killed % 10 === 0) say(`${killed} of ${kills} kills, ${events} of ${all} events, ${seconds()} s`)
+          if (Math.floor(killed / 10) > said) {
+            said = Math.floor(killed / 10)
+            say(`${killed} of ${kills} kills, ${events} of ${all} events, ${seconds()} s`)
+          }
         },
         signal: over.signal,
       })
@@ -119,9 +122,18 @@ it(
     say(`STELLO_CRASH_SEED=${SEED}; again: ${again()}`)
     const folder = mkdtempSync(join(tmpdir(), 'stello-random-'))
     say(`what the workers say is in ${folder}`)
-    const setting = { plan: makePlan(createRandom(SEED), messagesEach), folder, built: await buildInto(folder) }
+    const setting: Setting = {
+      plan: makePlan(createRandom(SEED), messagesEach),
+      folder,
+      module: await buildInto(folder, 'test/crash/tree/agent-process.ts'),
+    }
     const calm = await runTree(setting)
     expect(calm.picture.unknown).toEqual([])
+    expect(calm.picture.answered).toEqual({
+      ...Object.fromEntries(Object.entries(setting.plan).map(([label, said]) => [label, said.map(({ id }) => id)])),
+      T1: ['task'],
+      T2: ['task'],
+    })
     say(`undisturbed: ${calm.grown.seen.length} events, ${calm.world.requests.length} model calls, ${calm.seconds} s`)
 
     const run = await runTree(setting, calm)

@@ -1,17 +1,36 @@
-/** The package as it is published, built into a folder of the test's own. */
+/**
+ * A worker's module as JavaScript, with the sources it needs and the workflow bundle beside them, as in the published
+ * package: so it starts with a third of the work.
+ */
 import { execFile } from 'node:child_process'
-import { copyFile, symlink } from 'node:fs/promises'
+import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
-/** @returns the folder with `index.js`, which finds its dependencies as the repository does */
-export async function buildInto(folder: string): Promise<string> {
-  const built = join(folder, 'dist')
-  await copyFile(join(root, 'package.json'), join(folder, 'package.json'))
+/**
+ * @param module path in the repository
+ * @param folder outside the repository; dependencies are found as inside
+ * @returns path of the module to run
+ */
+export async function buildInto(folder: string, module: string): Promise<string> {
+  const config = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: { rootDir: root, outDir: folder, noEmit: false, rewriteRelativeImportExtensions: true },
+    files: [module, 'src/workflows/index.ts'].map((file) => join(root, file)),
+    include: [],
+  }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  await promisify(execFile)(process.execPath, [join(root, 'scripts/build.mjs'), built])
-  return built
+  await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root })
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(folder, 'src/workflows/index.js'),
+    logger: new DefaultLogger('WARN'),
+  })
+  await writeFile(join(folder, 'src/workflow-bundle.js'), code)
+  return join(folder, module.replace(/\.ts$/, '.js'))
 }

@@ -15,6 +15,8 @@ import { paid } from './plan.ts'
 export interface Picture {
   /** By label. */
   sessions: Record<string, unknown>
+  /** Message ids of the turns of each session, in order. */
+  answered: Record<string, string[]>
   /** Calls of `pay` whose outcome is unknown, as `session/step`. */
   unknown: string[]
 }
@@ -36,7 +38,8 @@ export async function pictureOf(db: Database, { sessions }: Grown): Promise<Pict
       return [label, named(await portrait(db, session, lost.length), labels)] as const
     }),
   )
-  return { sessions: Object.fromEntries(pictures), unknown }
+  const answered = await Promise.all([...sessions].map(async ([label, { id }]) => [label, await answeredIn(db, id)]))
+  return { sessions: Object.fromEntries(pictures), answered: Object.fromEntries(answered), unknown }
 }
 
 async function portrait(db: Database, session: SessionHandle, lost: number): Promise<object> {
@@ -68,6 +71,11 @@ async function portrait(db: Database, session: SessionHandle, lost: number): Pro
       })
       .toSorted((a, b) => a.toolName.localeCompare(b.toolName)),
   }
+}
+
+async function answeredIn({ pool }: Database, sessionId: string): Promise<string[]> {
+  const sql = `select message_id from turns where session_id = $1 and status = 'ended' order by gen, turn`
+  return (await pool.query<{ message_id: string }>(sql, [sessionId])).rows.map((row) => row.message_id)
 }
 
 async function unknownCalls({ pool }: Database, sessionId: string): Promise<{ step_key: string }[]> {

@@ -1,16 +1,13 @@
-/**
- * A worker of the tree, as a process of its own that is killed at any moment. What it does is seen by the world. It runs
- * the built package, as workers do elsewhere: that starts in a third of the time.
- */
+/** A worker of the tree, as a process of its own that is killed at any moment. What it does is seen by the world. */
 import { appendFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { z } from 'zod'
-import type { ToolContext, ToolExtras } from '../../../src/agent/tool.ts'
+import { createStelloAgent } from '../../../src/agent/agent.ts'
+import { tool, type ToolContext, type ToolExtras } from '../../../src/agent/tool.ts'
+import { openai } from '../../../src/models/openai.ts'
+import { startWorker } from '../../../src/worker.ts'
 import { MAX_ROUNDS, paid } from './plan.ts'
 
 export interface TreeWorkerSettings {
-  /** Folder of the built package. */
-  built: string
   agent: string
   temporalAddress: string
   databaseUrl: string
@@ -20,10 +17,6 @@ export interface TreeWorkerSettings {
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as TreeWorkerSettings
-const { createStelloAgent, openai, tool } = (await import(
-  join(settings.built, 'index.js')
-)) as typeof import('../../../src/index.ts')
-const { startWorker } = (await import(join(settings.built, 'worker.js'))) as typeof import('../../../src/worker.ts')
 
 const tell = async (what: string): Promise<void> => {
   const response = await fetch(`${settings.toolUrl}/${what}`)
