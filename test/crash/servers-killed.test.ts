@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
-import { stealDeadSteps } from '../../src/store/liveness.ts'
+import { newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, startWorkerProcess, type Doors, type WorkerProcess } from '../support/crashing.ts'
 import type { Gate } from '../support/gate.ts'
@@ -203,7 +203,7 @@ describe('when one process of PostgreSQL is killed, and the others start anew be
     // So that it cannot take its lock again before others look.
     process.kill(worker?.pid ?? 0, 'SIGSTOP')
     await servers.crash()
-    expect(await persist(() => stealDeadSteps(stello.db))).toEqual([])
+    expect(await persist(() => stealDeadSteps(stello.db, newBootId()))).toEqual([])
     process.kill(worker?.pid ?? 0, 'SIGCONT')
     door.open()
     await expectWhole(session, 'pay')

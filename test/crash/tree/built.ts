@@ -5,9 +5,9 @@
 import { execFile } from 'node:child_process'
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
+import { bundleWorkflows } from '../../../src/bundle-workflows.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -20,17 +20,14 @@ export async function buildInto(folder: string, module: string): Promise<string>
   const config = {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: { rootDir: root, outDir: folder, noEmit: false, rewriteRelativeImportExtensions: true },
-    files: [module, 'src/workflows/index.ts'].map((file) => join(root, file)),
+    files: [module, 'src/workflows/index.ts', 'src/workflows/stack-traces.ts'].map((file) => join(root, file)),
     include: [],
   }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root })
-  const { code } = await bundleWorkflowCode({
-    workflowsPath: join(folder, 'src/workflows/index.js'),
-    logger: new DefaultLogger('WARN'),
-  })
+  const { code } = await bundleWorkflows(pathToFileURL(join(folder, 'src/workflows')))
   await writeFile(join(folder, 'src/workflow-bundle.js'), code)
   return join(folder, module.replace(/\.ts$/, '.js'))
 }
