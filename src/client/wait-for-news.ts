@@ -25,12 +25,12 @@ export function waitForNews(
     async next(signal) {
       if (!heard && !signal?.aborted) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, pollMs)
           const woken = (): void => {
             clearTimeout(timer)
             signal?.removeEventListener('abort', woken)
             resolve()
           }
+          const timer = setTimeout(woken, pollMs)
           wake = woken
           signal?.addEventListener('abort', woken, { once: true })
         })

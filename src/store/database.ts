@@ -28,8 +28,12 @@ export function openDatabase(url: string, { max = 10 }: DatabaseOptions = {}): D
     application_name: 'stello',
     options: '-c synchronous_commit=off',
   })
-  // A pooled connection that breaks while idle is replaced by the next query; without a listener it ends the process.
-  for (const each of [pool, lazyPool]) each.on('error', () => undefined)
+  // A connection that breaks, idle or in the middle of a transaction, fails its next query and is replaced; without
+  // listeners it ends the process.
+  for (const each of [pool, lazyPool]) {
+    each.on('error', () => undefined)
+    each.on('connect', (client) => void client.on('error', () => undefined))
+  }
   const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
   return {
     url,

@@ -23,7 +23,13 @@ export const HELD = `exists (
     and l.database = (select oid from pg_database where datname = current_database())
     and (l.classid::bigint << 32 | l.objid::bigint) = owner::bigint
 )`
-export const UP_LONG_ENOUGH = `now() - pg_postmaster_start_time() > $1 * interval '1 millisecond'`
+/**
+ * A crash of one of its processes restarts PostgreSQL below the postmaster: then the checkpointer's age tells. It is
+ * hidden from users without the role `pg_read_all_stats`.
+ */
+export const UP_LONG_ENOUGH = `now() - greatest(pg_postmaster_start_time(), (
+  select max(backend_start) from pg_stat_activity where backend_type = 'checkpointer'
+)) > $1 * interval '1 millisecond'`
 
 const IS_ALIVE: Statement = {
   name: 'is_alive',

@@ -1,6 +1,6 @@
 /** The schema is brought up to date once, whoever starts first; an unknown one is refused. */
 import { describe, expect, it } from 'vitest'
-import { checkDatabase, openDatabase, run } from '../../src/store/database.ts'
+import { checkDatabase, openDatabase, run, transaction } from '../../src/store/database.ts'
 import { migrate, schemaVersion } from '../../src/store/migrations.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -47,6 +47,18 @@ describe('a database that cannot be reached', () => {
 
   it('is noticed when it goes away in the middle of a statement, and the next one works', async () => {
     const cut = run(at.db.pool, { name: 'suicide', text: 'select pg_terminate_backend(pg_backend_pid())' }, [])
+    await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+    expect(await run(at.db.pool, { name: 'one', text: 'select 1 as one' }, [])).toEqual([{ one: 1 }])
+  })
+
+  it('between two statements of a transaction fails the next one, not the process', async () => {
+    const cut = transaction(at.db, async (tx) => {
+      const ended = new Promise<void>((resolve) => tx.once('end', resolve))
+      const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
+      await at.db.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+      await ended
+      return run(tx, { name: 'one', text: 'select 1 as one' }, [])
+    })
     await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
     expect(await run(at.db.pool, { name: 'one', text: 'select 1 as one' }, [])).toEqual([{ one: 1 }])
   })

@@ -22,6 +22,8 @@ export interface Doors {
   readonly knocks: readonly Knock[]
   /** Resolves when there were `n` knocks. */
   knocked(n: number): Promise<void>
+  /** Resolves when `n` of them have got their result. */
+  answered(n: number): Promise<void>
   /** From now on those that knock, of these the ones that fit, wait at the gate. */
   hold(which?: (knock: Knock) => boolean): Gate
   close(): Promise<void>
@@ -31,6 +33,7 @@ export interface Doors {
 export async function startDoors(): Promise<Doors> {
   const knocks: Knock[] = []
   const arrivals: Gate = createGate()
+  const left: Gate = createGate()
   const holds: { which(knock: Knock): boolean; gate: Gate }[] = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://doors')
@@ -38,6 +41,7 @@ export async function startDoors(): Promise<Doors> {
     const knock = { tool, pid: Number(given.get('pid')), key: given.get('key') ?? '', tag: given.get('tag') ?? '' }
     knocks.push(knock)
     void arrivals.pass()
+    response.once('finish', () => void left.pass())
     const held = holds.filter(({ which }) => which(knock)).map(({ gate }) => gate.pass())
     void Promise.all(held).then(() => response.end(`${tool} done`))
   })
@@ -47,6 +51,7 @@ export async function startDoors(): Promise<Doors> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     knocks,
     knocked: (n) => arrivals.reached(n),
+    answered: (n) => left.reached(n),
     hold(which = () => true) {
       const gate = createGate()
       holds.push({ which, gate })
@@ -63,32 +68,63 @@ export async function startDoors(): Promise<Doors> {
 
 export interface WorkerProcess {
   readonly pid: number
+  /** Resolves when it serves; rejects when it ends before. */
+  readonly ready: Promise<void>
+  /** Resolves when it is gone, whatever ended it. */
+  readonly ended: Promise<Exit>
   /** SIGKILL: no chance to say goodbye. Resolves when it is gone. */
   kill(): Promise<void>
   /** SIGTERM. Resolves when the worker knows. */
   terminate(): Promise<void>
   /** SIGTERM once more. */
   insist(): void
-  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
-/** Resolves when the worker serves. `preloads`: modules the process loads before anything else. */
+export interface Exit {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface SpawnOptions {
+  /** Path of a module that sends a message to its parent as soon as it serves. */
+  module?: string
+  /** Modules the process loads before anything else. */
+  preloads?: readonly string[]
+  /** Its standard error, as a file descriptor. Default: ours. */
+  stderr?: number
+}
+
+/** Resolves when the worker serves. */
 export async function startWorkerProcess(settings: WorkerSettings, preloads: string[] = []): Promise<WorkerProcess> {
-  const script = fileURLToPath(new URL('./worker-process.ts', import.meta.url))
-  const child: ChildProcess = fork(script, [JSON.stringify(settings)], {
-    execArgv: ['tsx', ...preloads].flatMap((module) => ['--import', module]),
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  const worker = spawnWorker(settings, { preloads })
+  await worker.ready
+  return worker
+}
+
+/** A worker that is only starting: it, too, can be killed. */
+export function spawnWorker(settings: object, options: SpawnOptions = {}): WorkerProcess {
+  const {
+    module = fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
+    preloads = [],
+    stderr = 'inherit',
+  } = options
+  const loaders = module.endsWith('.ts') ? ['tsx'] : []
+  const child: ChildProcess = fork(module, [JSON.stringify(settings)], {
+    execArgv: [...loaders, ...preloads].flatMap((preload) => ['--import', preload]),
+    stdio: ['ignore', 'ignore', stderr, 'ipc'],
   })
-  const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Awaited<WorkerProcess['ended']>)
+  const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Exit)
   const told = async (): Promise<void> => {
     await Promise.race([
       once(child, 'message'),
       ended.then(({ code }) => Promise.reject(new Error(`the worker ended with code ${code}`))),
     ])
   }
-  await told()
+  const ready = told()
+  ready.catch(() => undefined)
   return {
     pid: child.pid ?? 0,
+    ready,
     ended,
     async terminate() {
       const stopping = told()

@@ -18,8 +18,8 @@ export interface TestServers {
   databaseUrl: string
 }
 
-/** Servers of its own for a test file. Needed where the shared ones are configured differently. */
-export type OpenServers = () => Promise<{ temporalAddress: string; close(): Promise<void> }>
+/** Servers of its own for a test file, which configures or kills them. PostgreSQL stays the shared one unless given. */
+export type OpenServers = () => Promise<{ temporalAddress: string; databaseUrl?: string; close(): Promise<void> }>
 
 export interface Fixture {
   readonly client: StelloClient
@@ -48,16 +48,26 @@ export function useStello(openServers?: OpenServers): Fixture {
   }
 
   beforeAll(async () => {
-    const { temporalAddress, close } = openServers
-      ? await openServers()
-      : { temporalAddress: inject('temporalAddress'), close: async () => undefined }
-    await execute(`create database ${database}`)
-    const url = new URL(inject('databaseUrl'))
+    const {
+      temporalAddress,
+      databaseUrl = inject('databaseUrl'),
+      close,
+    } = openServers ? await openServers() : { temporalAddress: inject('temporalAddress'), close: async () => undefined }
+    await execute(databaseUrl, `create database ${database}`)
+    const url = new URL(databaseUrl)
     url.pathname = `/${database}`
     const servers = { temporalAddress, databaseUrl: url.href }
     const db = openDatabase(url.href)
     await migrate(db)
-    opened = { client: await connectStello(servers), db, servers, close }
+    opened = {
+      client: await connectStello(servers),
+      db,
+      servers,
+      async close() {
+        await execute(databaseUrl, `drop database if exists ${database} with (force)`)
+        await close()
+      },
+    }
   })
   afterEach(async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.stop()))
@@ -66,7 +76,6 @@ export function useStello(openServers?: OpenServers): Fixture {
   afterAll(async () => {
     await opened?.client.close()
     await opened?.db.close()
-    await execute(`drop database if exists ${database} with (force)`)
     await opened?.close()
   })
 
@@ -110,8 +119,8 @@ export function quietRuntime(): void {
   }
 }
 
-async function execute(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: inject('databaseUrl') })
+async function execute(databaseUrl: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   try {
     await client.query(sql)

@@ -1,0 +1,128 @@
+/**
+ * All that is left of a tree, in a form in which a disturbed run equals an undisturbed one: session ids are replaced by
+ * labels, durations left out, events compared without their order (results of one round come in any).
+ *
+ * One thing may differ: the outcome of a call of `pay` whose worker died meanwhile is unknown, and the model was told
+ * so. Such a result is counted, and put back to what it would have been.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Message } from '../../../src/agent/message.ts'
+import type { SessionHandle } from '../../../src/client/index.ts'
+import type { Database } from '../../../src/store/database.ts'
+import { persist, type Grown } from './grow.ts'
+import { paid } from './plan.ts'
+
+export interface Picture {
+  /** By label. */
+  sessions: Record<string, unknown>
+  /** Message ids of the turns of each session, in order. */
+  answered: Record<string, string[]>
+  /** Calls of `pay` whose outcome is unknown, as `session/step`. */
+  unknown: string[]
+}
+
+const UNKNOWN = 'TOOL_OUTCOME_UNKNOWN'
+
+interface EventRow {
+  type: string
+  data: Record<string, unknown>
+}
+
+export async function pictureOf(db: Database, { sessions }: Grown): Promise<Picture> {
+  const unknown: string[] = []
+  const labels = new Map([...sessions].map(([label, { id }]) => [id, label]))
+  const pictures = await Promise.all(
+    [...sessions].map(async ([label, session]) => {
+      const lost = await unknownCalls(db, session.id)
+      unknown.push(...lost.map(({ step_key }) => `${session.id}/${step_key}`))
+      return [label, named(await portrait(db, session, lost.length), labels)] as const
+    }),
+  )
+  const answered = await Promise.all([...sessions].map(async ([label, { id }]) => [label, await answeredIn(db, id)]))
+  return { sessions: Object.fromEntries(pictures), answered: Object.fromEntries(answered), unknown }
+}
+
+async function portrait(db: Database, session: SessionHandle, lost: number): Promise<object> {
+  const rows = async <T extends object>(sql: string): Promise<T[]> => (await db.pool.query<T>(sql, [session.id])).rows
+  const messages = await session.transcript()
+  const events = await rows<EventRow>(`select type, data from events where session_id = $1`)
+  const { totals, tools } = await persist(() => session.stats())
+  return {
+    row: await rows(
+      `select parent_id, root_id, branch_session, branch_gen, branch_seq, depth, label, profile, gen, pause,
+         closed_at is not null as closed from sessions where id = $1`,
+    ),
+    transcript: messages.map((message) => restored(message, placeOf(messages, message.toolCallId))),
+    turns: await rows(
+      `select gen, turn, message_id, status, stop_reason, text, rounds, start_seq from turns
+       where session_id = $1 order by gen, turn`,
+    ),
+    steps: await rows(
+      `select gen, step_key, kind, name, outcome is not null as settled, owner from steps
+       where session_id = $1 and kind in ('model', 'tool', 'child') order by gen, step_key`,
+    ),
+    usage: await rows(`select gen, step_key, usage from usage where session_id = $1 order by gen, step_key`),
+    events: events.map(({ type, data }) => ({ type, ...restoredEvent(data, placeOf(messages, data['callId'])) })),
+    totals,
+    tools: tools
+      .map(({ toolName, executionCount, successCount, failureCount }) => {
+        const known = toolName === 'pay' ? lost : 0
+        return { toolName, executionCount, successCount: successCount + known, failureCount: failureCount - known }
+      })
+      .toSorted((a, b) => a.toolName.localeCompare(b.toolName)),
+  }
+}
+
+async function answeredIn({ pool }: Database, sessionId: string): Promise<string[]> {
+  const sql = `select message_id from turns where session_id = $1 and status = 'ended' order by gen, turn`
+  return (await pool.query<{ message_id: string }>(sql, [sessionId])).rows.map((row) => row.message_id)
+}
+
+async function unknownCalls({ pool }: Database, sessionId: string): Promise<{ step_key: string }[]> {
+  const sql = `select step_key from steps where session_id = $1 and name = 'pay' and outcome->>'code' = $2`
+  return (await pool.query<{ step_key: string }>(sql, [sessionId, UNKNOWN])).rows
+}
+
+/** The place that a call was given, which makes out its result. */
+function placeOf(messages: readonly Message[], callId: unknown): string {
+  const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls)
+  const call = calls.findLast(({ id }) => id === callId)
+  return call ? ((JSON.parse(call.arguments) as { place?: string }).place ?? '') : ''
+}
+
+function restored(message: Message, place: string): Message {
+  if (message.role !== 'tool' || !message.content.startsWith(UNKNOWN)) return message
+  const { isError: _unknown, ...rest } = message
+  return { ...rest, content: paid(place) }
+}
+
+function restoredEvent({ durationMs: _any, ...data }: EventRow['data'], place: string): EventRow['data'] {
+  if (data['code'] !== UNKNOWN) return data
+  const { code: _unknown, ...rest } = data
+  return { ...rest, status: 'SUCCESS', result: paid(place) }
+}
+
+/** Ids become labels; only then can the events be sorted. */
+function named(portrait: object, labels: Map<string, string>): object {
+  let text = JSON.stringify(portrait)
+  for (const [id, label] of labels) text = text.replaceAll(id, `<${label}>`)
+  const { events, ...rest } = JSON.parse(text) as { events: object[] }
+  return { ...rest, events: events.map((event) => JSON.stringify(event)).toSorted() }
+}
+
+/** Offsets of each session as the log has them and as the watcher saw them: from 0, without a gap, each once. */
+export async function gapsIn(db: Database, { sessions, seen }: Grown): Promise<string[]> {
+  const wrong: string[] = []
+  for (const [label, { id }] of sessions) {
+    const { rows } = await db.pool.query<{ offset: number }>(
+      'select "offset" from events where session_id = $1 order by "offset"',
+      [id],
+    )
+    const whole = rows.map((_, n) => n)
+    const logged = rows.map(({ offset }) => offset)
+    const watched = seen.filter(({ sessionId }) => sessionId === id).map(({ offset }) => offset)
+    if (!isDeepStrictEqual(logged, whole)) wrong.push(`the log of ${label}: ${logged.join(' ')}`)
+    if (!isDeepStrictEqual(watched, whole)) wrong.push(`what was seen of ${label}: ${watched.join(' ')}`)
+  }
+  return wrong
+}

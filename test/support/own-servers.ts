@@ -1,0 +1,97 @@
+/**
+ * A Temporal and a PostgreSQL of a test's own, which it may kill, freeze and start again: on the same files and the
+ * same ports. Never the shared ones.
+ */
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { openDevServers, removeDevHome, stopDevServers, type DevServers } from '../../src/dev/dev-servers.ts'
+import { choosePort } from '../../src/dev/ports.ts'
+import { isAlive, processesIn, until, type ProcessId } from '../../src/dev/processes.ts'
+
+export type Server = 'temporal' | 'postgres'
+
+export interface OwnServers {
+  readonly temporalAddress: string
+  readonly databaseUrl: string
+  /** SIGKILL, to all of them at once; PostgreSQL with every process it has. Resolves when they are gone. */
+  kill(...servers: Server[]): Promise<void>
+  /** SIGKILL to one backend of PostgreSQL. Resolves when all its processes have been replaced and answer. */
+  crash(): Promise<void>
+  /** Starts whatever is dead. Resolves when all answer. */
+  start(): Promise<void>
+  /** SIGSTOP: connections stay, nothing is answered. */
+  freeze(server: Server): void
+  thaw(server: Server): void
+  close(): Promise<void>
+}
+
+export async function startOwnServers(): Promise<OwnServers> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'stello-own-')))
+  // As root, PostgreSQL runs as another user, who must be able to enter.
+  await chmod(folder, 0o755)
+  const home = join(folder, '.stello')
+  const [temporalPort, uiPort, postgresPort] = [await quietPort(), await quietPort(), await quietPort()]
+  const open = (): Promise<DevServers> => openDevServers({ home, temporalPort, uiPort, postgresPort })
+  let opened = await open()
+
+  const processesOf = (server: Server): ProcessId[] => {
+    const { process, ...rest } = opened.info[server]
+    const children = 'dataFolder' in rest ? processesIn(rest.dataFolder ?? '') : []
+    return process ? [process, ...children] : children
+  }
+  const signal = (servers: Server[], sent: NodeJS.Signals): void => {
+    for (const { pid } of servers.flatMap(processesOf).filter(isAlive)) send(pid, sent)
+  }
+  return {
+    temporalAddress: opened.temporal.address,
+    databaseUrl: opened.postgres.url,
+    async kill(...servers) {
+      const gone = (): boolean => !servers.flatMap(processesOf).some(isAlive)
+      // A child that PostgreSQL forks meanwhile is met by the next round.
+      await until(() => {
+        signal(servers, 'SIGKILL')
+        return gone()
+      }, 30_000)
+      if (!gone()) throw new Error(`${servers.join(' and ')} did not die`)
+    },
+    async crash() {
+      const [postmaster, ...all] = processesOf('postgres')
+      const before = all.filter(({ pid }) => pid !== postmaster?.pid)
+      const client = new pg.Client({ connectionString: opened.postgres.url })
+      client.on('error', () => undefined)
+      await client.connect()
+      const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+      send(rows[0]?.pid ?? 0, 'SIGKILL')
+      await until(() => !before.some(isAlive), 30_000)
+      await open()
+    },
+    async start() {
+      opened = await open()
+    },
+    freeze: (server) => signal([server], 'SIGSTOP'),
+    thaw: (server) => signal([server], 'SIGCONT'),
+    async close() {
+      await stopDevServers(home)
+      await removeDevHome(home)
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Outside the range the system gives to clients: while the server is dead, nobody takes its port by chance. */
+async function quietPort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    if (await choosePort('a test', port, undefined).catch(() => undefined)) return port
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
