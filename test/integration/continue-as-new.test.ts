@@ -2,11 +2,11 @@
 import { expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { temporalWith } from '../support/configured.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
-import { startTemporalWith } from '../support/temporal.ts'
 
-const stello = useStello(() => startTemporalWith(['limit.historyCount.suggestContinueAsNew=40']))
+const stello = useStello(() => temporalWith('limit.historyCount.suggestContinueAsNew=40'))
 
 async function runsOf({ id }: SessionHandle): Promise<number> {
   const { rows } = await stello.db.pool.query<{ count: number }>(
