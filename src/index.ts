@@ -7,10 +7,12 @@ export type {
   Duration,
   Effect,
   Kind,
+  OnUnknownOutcome,
   Tool,
   ToolAnnotations,
   ToolContext,
   ToolExtras,
+  Verification,
 } from './agent/tool.ts'
 export { toTool } from './agent/to-tool.ts'
 export type { ToolLike } from './agent/to-tool.ts'
