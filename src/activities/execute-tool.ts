@@ -1,6 +1,6 @@
 /** Runs a tool's code under its time-out, with the context that is its view of the session. */
 import { StelloError } from '../agent/errors.ts'
-import type { Tool, ToolContext } from '../agent/tool.ts'
+import type { Tool, ToolContext, Verified } from '../agent/tool.ts'
 import type { SessionConfig } from '../session/config.ts'
 import { bounded, type Bounds } from './bounded.ts'
 
@@ -18,14 +18,7 @@ export interface Execution {
 
 /** @throws StelloError TOOL_TIMEOUT, TOOL_CANCELLED, TOOL_PRECONDITION_FAILED; whatever the tool throws */
 export async function executeTool(tool: Tool, args: unknown, execution: Execution): Promise<unknown> {
-  const { timeoutMs, stop } = execution
-  const bounds: Bounds = {
-    timeoutMs,
-    stop,
-    timedOut: () => new StelloError('TOOL_TIMEOUT', `tool "${tool.name}" did not end within ${timeoutMs / 1000} s`),
-    stopped: () => new StelloError('TOOL_CANCELLED', `tool "${tool.name}" was cancelled`),
-  }
-  return bounded(bounds, async (signal) => {
+  return bounded(toBounds(tool, execution), async (signal) => {
     const ctx = toContext(execution, signal)
     if (tool.precondition) {
       await tool.precondition(args, ctx)
@@ -34,6 +27,20 @@ export async function executeTool(tool: Tool, args: unknown, execution: Executio
     }
     return tool.execute(args, ctx)
   })
+}
+
+/** Asks the tool what became of a call. @throws like `executeTool` */
+export async function verifyTool(tool: Tool, args: unknown, execution: Execution): Promise<Verified> {
+  return bounded(toBounds(tool, execution), async (signal) => tool.verify?.(args, toContext(execution, signal)))
+}
+
+function toBounds(tool: Tool, { timeoutMs, stop }: Execution): Bounds {
+  return {
+    timeoutMs,
+    stop,
+    timedOut: () => new StelloError('TOOL_TIMEOUT', `tool "${tool.name}" did not end within ${timeoutMs / 1000} s`),
+    stopped: () => new StelloError('TOOL_CANCELLED', `tool "${tool.name}" was cancelled`),
+  }
 }
 
 function toContext(execution: Execution, signal: AbortSignal): ToolContext {

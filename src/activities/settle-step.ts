@@ -1,19 +1,23 @@
-/** Ends a step whose activity ended without an outcome, or that waits for a child: the ledger decides, this proposes. */
+/** Ends a step whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
 import { StelloError, type ToolErrorCode } from '../agent/errors.ts'
 import type {
   CallModelInput,
   CallToolInput,
   ModelOutcome,
+  PendingItem,
   Proposal,
   SettleStepInput,
   ToolOutcome,
 } from '../session/steps.ts'
-import { fenceStep, proposeOutcome } from '../store/settle.ts'
+import { forceStep, proposeOutcome, type Forced } from '../store/settle.ts'
 import { readTurnByNumber, type TurnRow } from '../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
-import { readCall } from './call-tool.ts'
 import type { Deps } from './deps.ts'
-import { settlement, type CallEnd } from './tool-result.ts'
+import { endStep, type Ending } from './run-step.ts'
+import { settleAnswered } from './settle-answered.ts'
+import { readCallAtHand, type CallAtHand } from './tool-call.ts'
+import { toResult, type CallEnd } from './tool-result.ts'
+import { askPerson, closing, findOut } from './unknown-outcome.ts'
 
 /** Every generation of the child. */
 const NEWEST = 2 ** 31 - 1
@@ -39,8 +43,8 @@ async function settleModel(
       writes: {},
     }))
   }
-  const { outcome } = await fenceStep(deps.db, proposing)
-  if (outcome !== undefined) return outcome as ModelOutcome
+  const forced = await forceStep(deps.db, proposing)
+  if ('outcome' in forced) return forced.outcome as ModelOutcome
   return {
     kind: 'failed',
     pause: {
@@ -51,18 +55,55 @@ async function settleModel(
   }
 }
 
-async function settleCall(deps: Deps, { run }: Attempt, step: CallToolInput, proposed: Proposal): Promise<ToolOutcome> {
-  const { chain } = await readCall(deps, step)
+async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, proposed: Proposal): Promise<ToolOutcome> {
+  const at = await readCallAtHand(deps, step)
+  if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer)
   const end = await endOf(deps, step, proposed)
-  const proposing = { run, key: step.key, kind: 'tool', name: step.call.name }
-  const outcome = await proposeOutcome<ToolOutcome>(deps.db, proposing, (gen) =>
-    settlement({ input: step, claim: { gen }, chain, durationMs: 0, end }),
-  )
-  deps.notify(step.sessionId)
-  return outcome
+  const proposing = { run: attempt.run, key: step.key, kind: 'tool', name: step.call.name }
+  const forced = await forceStep(deps.db, proposing)
+  if ('outcome' in forced) return forced.outcome as ToolOutcome
+  const settled = toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end })
+  const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut'
+  return endStep(deps, forced, lost ? await endLost(deps, attempt, at, forced, proposed.kind, settled) : settled)
 }
 
-async function endOf(deps: Deps, step: CallToolInput, proposed: Proposal): Promise<CallEnd> {
+/** The call's activity is gone. Where it had begun, its tool may know more than anybody else. */
+async function endLost(
+  deps: Deps,
+  attempt: Attempt,
+  at: CallAtHand,
+  forced: Forced,
+  how: 'cancelled' | 'timedOut',
+  otherwise: Ending<ToolOutcome>,
+): Promise<Ending<ToolOutcome>> {
+  const settle = (end: CallEnd): Ending<ToolOutcome> =>
+    toResult({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end })
+  if (forced.parked) {
+    return how === 'timedOut' ? askPerson(at, forced) : withdraw(settle, forced.parked)
+  }
+  const found = at.tools.find(at.call.name)
+  const tool = found && 'tool' in found ? found.tool : undefined
+  if (!forced.begun || tool?.effect !== 'non_idempotent') return otherwise
+  const stopped = new AbortController()
+  const verified = await attempt.attend(findOut(deps, at, tool, stopped.signal), (why) => stopped.abort(why))
+  if (verified?.happened) return settle({ value: verified.result })
+  if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
+  if (verified) return settle(failed('TOOL_CANCELLED', `"${tool.name}" was cancelled before it took effect`))
+  if (stopped.signal.aborted) throw new Error('the worker shuts down')
+  return tool.onUnknownOutcome === 'ask' && how === 'timedOut' ? askPerson(at, forced) : otherwise
+}
+
+/** A turn that stops no longer waits for anybody. */
+function withdraw(settle: (end: CallEnd) => Ending<ToolOutcome>, item: PendingItem): Ending<ToolOutcome> {
+  const text = `the turn was stopped before a person said whether "${item.name}" took effect; it was not run again`
+  return closing(settle(failed('TOOL_OUTCOME_UNKNOWN', text)), item, 'cancelled')
+}
+
+async function endOf(
+  deps: Deps,
+  step: CallToolInput,
+  proposed: Exclude<Proposal, { kind: 'answered' }>,
+): Promise<CallEnd> {
   switch (proposed.kind) {
     case 'cancelled':
       return failed('TOOL_CANCELLED', `"${step.call.name}" was cancelled; if it had begun, it may have taken effect`)

@@ -23,11 +23,7 @@ export async function session(input: SessionInput): Promise<void> {
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: SessionEvent[] = []
   const emit = (event: SessionEvent): void => void mailbox.push(event)
-  setHandlers(
-    emit,
-    () => state,
-    () => mailbox.filter((event) => event.type === 'messageReceived').length,
-  )
+  setHandlers(emit, () => state, mailbox)
   // "Request Cancellation" in the UI means: close. Cancelled in the middle, the session's row would stay open for good.
   CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))
   await CancellationScope.nonCancellable(live)
