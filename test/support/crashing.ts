@@ -14,6 +14,8 @@ export interface Doors {
   /** Resolves when there were `n` knocks. */
   knocked(n: number): Promise<void>
   open(): void
+  /** From now on that tool is answered at once, open or not. */
+  say(tool: string, text: string): void
   close(): Promise<void>
 }
 
@@ -21,11 +23,14 @@ export interface Doors {
 export async function startDoors(): Promise<Doors> {
   const knocks: { tool: string; pid: number }[] = []
   const gate: Gate = createGate()
+  const said = new Map<string, string>()
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://doors')
     const tool = url.pathname.slice(1)
     knocks.push({ tool, pid: Number(url.searchParams.get('pid')) })
+    const text = said.get(tool)
     void gate.pass().then(() => response.end(`${tool} done`))
+    if (text !== undefined) response.end(text)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -34,6 +39,7 @@ export async function startDoors(): Promise<Doors> {
     knocks,
     knocked: (n) => gate.reached(n),
     open: () => gate.open(),
+    say: (tool, text) => void said.set(tool, text),
     async close() {
       const closed = once(server, 'close')
       server.close()
