@@ -4,20 +4,19 @@ import type {
   CallModelInput,
   CallToolInput,
   ModelOutcome,
-  PendingItem,
   Proposal,
   SettleStepInput,
   ToolOutcome,
 } from '../session/steps.ts'
-import { forceStep, proposeOutcome, type Forced } from '../store/settle.ts'
+import { forceStep, proposeOutcome } from '../store/settle.ts'
 import { readTurnByNumber, type TurnRow } from '../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
-import { endStep, type Ending } from './run-step.ts'
+import { endLost } from './lost-call.ts'
+import { endStep } from './run-step.ts'
 import { settleAnswered } from './settle-answered.ts'
-import { readCallAtHand, type CallAtHand } from './tool-call.ts'
+import { readCallAtHand } from './tool-call.ts'
 import { toResult, type CallEnd } from './tool-result.ts'
-import { askPerson, closing, findOut } from './unknown-outcome.ts'
 
 /** Every generation of the child. */
 const NEWEST = 2 ** 31 - 1
@@ -62,41 +61,9 @@ async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, pro
   const proposing = { run: attempt.run, key: step.key, kind: 'tool', name: step.call.name }
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ToolOutcome
-  const settled = toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end })
-  const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut'
-  return endStep(deps, forced, lost ? await endLost(deps, attempt, at, forced, proposed.kind, settled) : settled)
-}
-
-/** The call's activity is gone. Where it had begun, its tool may know more than anybody else. */
-async function endLost(
-  deps: Deps,
-  attempt: Attempt,
-  at: CallAtHand,
-  forced: Forced,
-  how: 'cancelled' | 'timedOut',
-  otherwise: Ending<ToolOutcome>,
-): Promise<Ending<ToolOutcome>> {
-  const settle = (end: CallEnd): Ending<ToolOutcome> =>
-    toResult({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end })
-  if (forced.parked) {
-    return how === 'timedOut' ? askPerson(at, forced) : withdraw(settle, forced.parked)
-  }
-  const found = at.tools.find(at.call.name)
-  const tool = found && 'tool' in found ? found.tool : undefined
-  if (!forced.begun || tool?.effect !== 'non_idempotent') return otherwise
-  const stopped = new AbortController()
-  const verified = await attempt.attend(findOut(deps, at, tool, stopped.signal), (why) => stopped.abort(why))
-  if (verified?.happened) return settle({ value: verified.result })
-  if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
-  if (verified) return settle(failed('TOOL_CANCELLED', `"${tool.name}" was cancelled before it took effect`))
-  if (stopped.signal.aborted) throw new Error('the worker shuts down')
-  return tool.onUnknownOutcome === 'ask' && how === 'timedOut' ? askPerson(at, forced) : otherwise
-}
-
-/** A turn that stops no longer waits for anybody. */
-function withdraw(settle: (end: CallEnd) => Ending<ToolOutcome>, item: PendingItem): Ending<ToolOutcome> {
-  const text = `the turn was stopped before a person said whether "${item.name}" took effect; it was not run again`
-  return closing(settle(failed('TOOL_OUTCOME_UNKNOWN', text)), item, 'cancelled')
+  const { kind } = proposed
+  const found = kind === 'cancelled' || kind === 'timedOut' ? await endLost(deps, attempt, at, forced, kind) : undefined
+  return endStep(deps, forced, found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }))
 }
 
 async function endOf(
