@@ -18,13 +18,17 @@ interface Waiting {
   item: InboxItem
   /** How often the tool has been run. */
   runs(): number
+  /** How often it was asked what it did. */
+  verified(): number
 }
 
 /** A session that waits to hear whether `pay` took effect: its worker went away in the middle of it. */
 async function waiting(): Promise<Waiting> {
   const gate = createGate()
+  let verified = 0
   const pay = tool('pay', 'Pays', z.object({ amount: z.number() }), () => gate.pass().then(() => 'paid'), {
     onUnknownOutcome: 'ask',
+    verify: () => void verified++,
   })
   const agent: TestAgent = {
     llm: scriptedModel(
@@ -43,7 +47,7 @@ async function waiting(): Promise<Waiting> {
   await stello.work({ ...agent, name: first.taskQueue })
   await viewOf(stello.client, session, ({ status }) => status === 'waiting')
   const [item] = await session.pending()
-  return { session, turn, item: item as InboxItem, runs: () => gate.arrived }
+  return { session, turn, item: item as InboxItem, runs: () => gate.arrived, verified: () => verified }
 }
 
 const typesOf = async (session: SessionHandle, last: string): Promise<string[]> =>
@@ -85,6 +89,28 @@ describe('what waits for a person', () => {
     expect(await stello.client.inbox(session.id)).toEqual([])
     const closed = (await eventsUntil(session, ({ type }) => type === 'pending.closed')).at(-1)
     expect(closed?.data).toMatchObject({ id: item.id, decision: 'done', name: 'pay' })
+  })
+
+  it('takes an answer that the store refused once the store is mended, without asking anybody again', async () => {
+    const { session, turn, item, runs, verified } = await waiting()
+    await stello.db.pool.query(`
+      create function refuse() returns trigger language plpgsql as $$
+        begin raise exception 'refused' using errcode = '22000'; end $$;
+      create trigger refuse before update on steps for each row
+        when (old.pending is not null and new.outcome is not null) execute function refuse()`)
+    await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({
+      code: 'SESSION_PAUSED',
+      message: expect.stringContaining('store_error') as string,
+    })
+    await stello.db.pool.query('drop function refuse cascade')
+    await session.resume()
+    expect((await turn.result()).text).toBe('read: go |  | paid 3')
+    expect((await typesOf(session, 'turn.completed')).filter((type) => type.startsWith('pending.'))).toEqual([
+      'pending.opened',
+      'pending.closed',
+    ])
+    expect([runs(), verified()]).toEqual([1, 1])
   })
 
   it('takes an answer by an update, without a result too', async () => {
