@@ -147,7 +147,9 @@ export class Simulator {
   private personAnswers(): void {
     const key = `t${this.state.turns}.${this.state.turn?.round ?? 0}.${this.choose(3)}`
     const never = this.position < this.tape.length ? [`${key}@0.x`] : []
-    this.happens({ type: 'answered', answer: this.ledger.answer(never) })
+    const answer = this.ledger.answer(never)
+    this.happens({ type: 'answered', answer })
+    if (this.choose(3) === 1) this.happens({ type: 'answered', answer: { ...answer, decision: 'retry' } })
   }
 
   private stops(event: SessionEvent): void {
