@@ -63,7 +63,12 @@ async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, pro
   if ('outcome' in forced) return forced.outcome as ToolOutcome
   const { kind } = proposed
   const found = kind === 'cancelled' || kind === 'timedOut' ? await endLost(deps, attempt, at, forced, kind) : undefined
-  return endStep(deps, forced, found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }))
+  return endStep(
+    deps,
+    attempt,
+    forced,
+    found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }),
+  )
 }
 
 async function endOf(

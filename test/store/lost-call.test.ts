@@ -14,7 +14,7 @@ import { readInbox } from '../../src/store/pending.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep } from '../../src/store/settle.ts'
-import { TOKEN, claim, openSession, take, write } from './fixtures.ts'
+import { TOKEN, claim, openSession, placeAt, take, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -30,7 +30,7 @@ const deps = (): Deps =>
     agent: { limits: { toolTimeoutMs: 60_000 } },
   }) as unknown as Deps
 
-const attemptOf = (run: RunRef): Attempt => ({ run, token: TOKEN, attend: (work) => work })
+const attemptOf = (run: RunRef): Attempt => ({ run, token: TOKEN, attend: (work) => work, note: () => undefined })
 
 function pay(extras: {
   verify?: () => Verified | Promise<Verified>
@@ -42,7 +42,7 @@ function pay(extras: {
 
 function callOf({ sessionId }: RunRef, tool: Tool): CallAtHand {
   const call = { id: 'c-1', name: 'pay' }
-  const position = { gen: 0, turn: 1, base: 1, round: 0, index: 0, seq: 2, messageId: 'm' }
+  const position = { gen: 0, turn: 1, base: 1, place: placeAt(1), round: 0, index: 0, seq: 2, messageId: 'm' }
   return {
     input: { sessionId, key: KEY, call, ...position },
     call: { ...call, arguments: '{}' },
@@ -74,7 +74,7 @@ async function lost(tool: Tool, begun = true): Promise<Lost> {
       const forced = await forceStep(at.db, { run, ...step })
       if ('outcome' in forced) return forced.outcome as ToolOutcome
       const ending = await endLost(deps(), attemptOf(run), call, forced, how)
-      return ending && endStep(deps(), forced, ending)
+      return ending && endStep(deps(), attemptOf(run), forced, ending)
     },
     async read() {
       const records = await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 2 })

@@ -133,7 +133,6 @@ it('ends a step whose replacement is refused too, instead of trying for ever', a
   ).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
 })
 
-it('finds a step that a dead worker had begun in an earlier generation as begun', async () => {
 it.each([
   [
     'stays begun when it must not be repeated',
@@ -148,7 +147,7 @@ it.each([
   expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun })
 })
 
-it('finds a step that an earlier generation had begun as begun', async () => {
+it('finds a step that a dead worker had begun in an earlier generation as begun', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })
   await stealDeadSteps(at.db, 0)
