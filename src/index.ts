@@ -7,12 +7,14 @@ export type {
   Duration,
   Effect,
   Kind,
+  OnUnknownOutcome,
   OpenTool,
   SessionContext,
   Tool,
   ToolAnnotations,
   ToolContext,
   ToolExtras,
+  Verification,
 } from './agent/tool.ts'
 export { toTool } from './agent/to-tool.ts'
 export type { AnyTool, ToolLike } from './agent/to-tool.ts'

@@ -1,32 +1,31 @@
 /** One tool call: run it through the pipeline, and commit how it ended. */
 import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
-import type { Message, ToolCall } from '../agent/message.ts'
-import { sessionTools } from '../agent/tool-list.ts'
 import type { ToolCard } from '../agent/tool-status.ts'
-import type { Effect } from '../agent/tool.ts'
 import type { CallToolInput, ToolOutcome } from '../session/steps.ts'
-import { idempotencyKey, inputHash } from '../store/hashes.ts'
 import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
 import { backoffMs } from './failures.ts'
 import { runPipeline } from './pipeline.ts'
 import { runStep, type Ending, type Mine } from './run-step.ts'
+import { readCallAtHand, toExecution } from './tool-call.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { toResult, type CallEnd } from './tool-result.ts'
 import { ToolUse } from './tool-use.ts'
 import { useId } from './tool-uses.ts'
+import { askPerson, findOut } from './unknown-outcome.ts'
 
 /** Attempts at a pure or idempotent tool that throws. */
 const TOOL_ATTEMPTS = 3
 
+type Note = (detail: unknown) => void
+
 export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
   const attempt = currentAttempt(input)
-  const facts = await deps.configs.read(deps.db, input.sessionId)
-  const { call, chain, messages } = await readCall(deps, input)
-  const tools = sessionTools(deps.agent, facts.config)
+  const at = await readCallAtHand(deps, input)
+  const { call, chain, tools } = at
   const found = tools.find(call.name)
-  const effect: Effect = found && 'tool' in found ? found.tool.effect : 'pure'
-  const hash = inputHash('tool', chain, input.index, call.name, call.arguments)
+  const tool = found && 'tool' in found ? found.tool : undefined
+  const once = tool?.effect === 'non_idempotent'
   const started = performance.now()
   const settle = (claim: Mine, end: CallEnd, card?: ToolCard): Ending<ToolOutcome> =>
     toResult({
@@ -38,50 +37,40 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       ...(card && { card }),
     })
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settle(claim, { error })
-  const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
 
+  const run = async (claim: Mine, stop: AbortSignal, note: Note): Promise<Ending<ToolOutcome>> => {
+    const live = deps.live.step(input.sessionId, input.key, claim.lease)
+    const stage = { live, note }
+    const use = deps.toolUses.take(useId(claim.gen, input)) ?? new ToolUse(new ToolChannel(input.call, stage))
+    use.channel.start(input.call, stage)
+    const execution = toExecution(deps, at, tool?.timeoutMs, stop, use.channel)
+    try {
+      return settle(claim, await runPipeline({ ...deps, call, tools, use, execution }), use.channel.card)
+    } catch (error) {
+      if (stop.aborted && stop.reason !== 'cancel') return handOver(once)
+      if (isStelloError(error) && error.fate === 'model') return settle(claim, { error }, use.channel.card)
+      if (!once && claim.failures + 1 < TOOL_ATTEMPTS) return { kind: 'retry', error, failed: true, delayMs: backoffMs }
+      const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${call.name}" failed: ${messageOf(error)}`)
+      return settle(claim, { error: failed }, use.channel.card)
+    } finally {
+      deps.toolUses.end(use)
+      await live.end()
+    }
+  }
+  const unknown = async (claim: Mine, stop: AbortSignal, note: Note): Promise<Ending<ToolOutcome>> => {
+    if (claim.parked) return askPerson(at, claim)
+    const verified = tool && (await findOut(deps, at, tool, stop))
+    if (verified?.happened) return settle(claim, { value: verified.result })
+    if (verified) return run(claim, stop, note)
+    if (stop.reason === 'shutdown') return { kind: 'retry', error: shutsDown(), failed: false, begun: true }
+    if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(at, claim)
+    return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
+  }
   const result = await runStep<ToolOutcome>(deps, attempt, {
-    step: {
-      key: input.key,
-      kind: 'tool',
-      name: call.name,
-      inputHash: hash,
-      durable: effect === 'non_idempotent',
-    },
-    async run(claim, stop, note) {
-      const live = deps.live.step(input.sessionId, input.key, claim.lease)
-      const stage = { live, note }
-      const use = deps.toolUses.take(useId(claim.gen, input)) ?? new ToolUse(new ToolChannel(input.call, stage))
-      use.channel.start(input.call, stage)
-      const execution = {
-        sessionId: input.sessionId,
-        messageId: input.messageId,
-        idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
-        timeoutMs: own ?? facts.config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
-        stop,
-        config: facts.config,
-        messages,
-        channel: use.channel,
-      }
-      try {
-        return settle(claim, await runPipeline({ ...deps, call, tools, use, execution }), use.channel.card)
-      } catch (error) {
-        if (stop.aborted && stop.reason !== 'cancel') return handOver(effect)
-        if (isStelloError(error) && error.fate === 'model') return settle(claim, { error }, use.channel.card)
-        if (effect !== 'non_idempotent' && claim.failures + 1 < TOOL_ATTEMPTS) {
-          return { kind: 'retry', error, failed: true, delayMs: backoffMs }
-        }
-        const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${call.name}" failed: ${messageOf(error)}`)
-        return settle(claim, { error: failed }, use.channel.card)
-      } finally {
-        deps.toolUses.end(use)
-        await live.end()
-      }
-    },
-    // Of a tool that is gone nobody knows whether it might have been repeated.
-    ...((effect === 'non_idempotent' || !found) && {
-      unknown: (claim: Mine) => fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name))),
-    }),
+    step: { key: input.key, kind: 'tool', name: call.name, inputHash: at.hash, durable: once },
+    run,
+    // A tool that is gone may have been one that must not be repeated.
+    ...((once || !found) && { unknown }),
     refused: (claim, message) =>
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
   })
@@ -90,21 +79,13 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   throw new Error(`tool step ${input.key} met an opening`)
 }
 
-/** The whole call stands in the assistant's record; the workflow only knows a preview. */
-export async function readCall(
-  deps: Deps,
-  input: CallToolInput,
-): Promise<{ call: ToolCall; chain: string; messages: Message[] }> {
-  const { messages, chain } = await deps.transcripts.read(deps.db, input.sessionId, input.gen, input.base)
-  const call = messages.at(-1)?.toolCalls?.[input.index]
-  if (call) return { call, chain, messages }
-  throw new StelloError('STORE_CORRUPT', `session ${input.sessionId}: record ${input.base} has no call ${input.index}`)
+/** The worker shuts down. What may be repeated is given back; else the next worker finds it begun and unknown. */
+function handOver(once: boolean): Ending<ToolOutcome> {
+  return once ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
 }
 
-/** The worker shuts down. What may be repeated is given back; else the next worker finds it begun and unknown. */
-function handOver(effect: Effect): Ending<ToolOutcome> {
-  const error = new Error('the worker shuts down')
-  return effect === 'non_idempotent' ? { kind: 'abandon', error } : { kind: 'retry', error, failed: false }
+function shutsDown(): Error {
+  return new Error('the worker shuts down')
 }
 
 function unknownText(name: string): string {

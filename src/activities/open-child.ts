@@ -12,11 +12,11 @@ import { readSession } from '../store/topology.ts'
 import type { NewChild } from '../store/writes.ts'
 import { announceFork } from './announce-fork.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
-import { readCall } from './call-tool.ts'
 import type { Deps } from './deps.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
 import { runStep, type Ending, type Mine } from './run-step.ts'
+import { readCall } from './tool-call.ts'
 import { settlement, toResult } from './tool-result.ts'
 
 export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {

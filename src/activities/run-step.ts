@@ -5,10 +5,12 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import type { PendingItem } from '../session/steps.ts'
 import { claimStep, takeStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
 import { isDataError } from '../store/database.ts'
 import { isAlive } from '../store/liveness.ts'
-import { releaseStep, settleStep } from '../store/settle.ts'
+import { parkStep, reopenStep } from '../store/pending.ts'
+import { readOutcome, releaseStep, settleStep } from '../store/settle.ts'
 import type { Writes } from '../store/writes.ts'
 import type { Attempt, StopWhy } from './attempt.ts'
 import type { Deps } from './deps.ts'
@@ -22,8 +24,15 @@ export type Ending<Outcome> =
   | { kind: 'settle'; outcome: Outcome; writes: Writes }
   /** Without: give the step back and tell the workflow. */
   | { kind: 'giveBack'; result: Outcome }
-  /** Without: give the step back and let Temporal try again. `failed` counts as an attempt at the model or tool. */
-  | { kind: 'retry'; error: unknown; failed: boolean; delayMs?: (failures: number) => number }
+  /** Without: a person must answer first, and until then nobody has the step. */
+  | { kind: 'park'; item: PendingItem; result: Outcome; writes: Writes }
+  /** Without: nothing has been done, and the step may be begun. */
+  | { kind: 'reopen'; result: Outcome; writes: Writes }
+  /**
+   * Without: give the step back and let Temporal try again. `failed` counts as an attempt at the model or tool; `begun`
+   * leaves its end as unknown as it was.
+   */
+  | { kind: 'retry'; error: unknown; failed: boolean; begun?: boolean; delayMs?: (failures: number) => number }
   /** Without, and without giving it back: whoever finds the step begun by a dead worker decides. */
   | { kind: 'abandon'; error: unknown }
 
@@ -31,8 +40,8 @@ export interface StepWork<Outcome> {
   step: Omit<ClaimRequest, 'run' | 'owner' | 'token'>
   /** @param note takes what people may see of the running step in Temporal: the latest goes along with each heartbeat */
   run(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Promise<Ending<Outcome>>
-  /** For steps that must not be repeated: what to settle when a dead worker had begun this one. */
-  unknown?(claim: Mine): Ending<Outcome> | Promise<Ending<Outcome>>
+  /** For steps that must not be repeated: what to do about one that a dead worker had begun. */
+  unknown?(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Ending<Outcome> | Promise<Ending<Outcome>>
   /** What to settle when the store refuses the content itself. */
   refused(claim: Mine, message: string): Ending<Outcome>
 }
@@ -133,72 +142,96 @@ async function carryOut<Outcome>(
   let ending: Ending<Outcome>
   try {
     const note = (detail: unknown): void => void (noted.latest = detail)
-    ending = claim.begun && work.unknown ? await work.unknown(claim) : await work.run(claim, stop, note)
+    ending = claim.begun && work.unknown ? await work.unknown(claim, stop, note) : await work.run(claim, stop, note)
   } catch (error) {
-    ending = { kind: 'retry', error, failed: false }
+    // Nobody knows how far it came: what must not be repeated stays begun.
+    ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
   }
-  return finish({ ...deps, note: (text) => attempt.note(text) }, step, ending, (message) =>
-    work.refused(claim, message),
-  )
+  return endStep(deps, attempt, step, ending, (message) => work.refused(claim, message))
 }
 
-/** @param refused what to end the step with when the store refuses the content; unset = that was refused too */
-type Finishing = Deps & Pick<Attempt, 'note'>
+/** Who can say in Temporal why a step still waits. */
+type Noting = Pick<Attempt, 'note'>
 
-async function finish<Outcome>(
-  deps: Finishing,
+/** @param refused what to end the step with when the store refuses the content; unset = that was refused too */
+export async function endStep<Outcome>(
+  deps: Deps,
+  attempt: Noting,
   step: StepId,
   ending: Ending<Outcome>,
   refused?: (message: string) => Ending<Outcome>,
 ): Promise<Outcome> {
   switch (ending.kind) {
     case 'settle':
-      return settle(deps, step, ending, refused)
+      return settle(deps, attempt, step, ending, refused)
     case 'giveBack':
       await releaseStep(deps.db, step, { failed: false, reset: true })
       return ending.result
+    case 'park':
+    case 'reopen': {
+      const { kind, result, writes } = ending
+      const done = await untilStored(deps, attempt, step, () =>
+        kind === 'park' ? parkStep(deps.db, step, ending.item, writes) : reopenStep(deps.db, step, writes),
+      )
+      deps.notify(step.sessionId)
+      return done ? result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
+    }
     case 'abandon':
       throw ending.error
     case 'retry': {
-      const failures = await releaseStep(deps.db, step, { failed: ending.failed })
+      const { failed, begun = false } = ending
+      const failures = await releaseStep(deps.db, step, { failed, begun })
       if (!ending.delayMs) throw ending.error
       throw tryAgain(ending.error, ending.delayMs(failures))
     }
   }
 }
 
-/** A result once obtained is kept until the store takes it or says that another outcome has won. */
 async function settle<Outcome>(
-  deps: Finishing,
+  deps: Deps,
+  attempt: Noting,
   step: StepId,
   { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
   refused: ((message: string) => Ending<Outcome>) | undefined,
 ): Promise<Outcome> {
+  try {
+    const settled = await untilStored(deps, attempt, step, () => settleStep(deps.db, step, outcome, writes))
+    deps.notify(step.sessionId)
+    if (!settled.won) return otherOutcome(step, settled.outcome) as Outcome
+    if (writes.records) deps.transcripts.append(step.sessionId, step.gen, writes.records)
+    return outcome
+  } catch (error) {
+    if (!isDataError(error)) throw error
+    if (refused) return endStep(deps, attempt, step, refused(messageOf(error)))
+    throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** What came out of a step is kept until the store takes it or says that another outcome has won. */
+async function untilStored<T>(
+  deps: Deps,
+  attempt: Noting,
+  { key, sessionId }: StepId,
+  store: () => Promise<T>,
+): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
-      const settled = await settleStep(deps.db, step, outcome, writes)
-      deps.notify(step.sessionId)
-      if (settled.won) {
-        if (writes.records) deps.transcripts.append(step.sessionId, step.gen, writes.records)
-        return outcome
-      }
-      if (settled.outcome === undefined) throw new Error(`step ${step.key} was taken over by another attempt`)
-      return settled.outcome as Outcome
+      return await store()
     } catch (error) {
-      if (isDataError(error)) {
-        if (refused) return finish(deps, step, refused(messageOf(error)))
-        throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
-          cause: error,
-        })
-      }
-      if (isStelloError(error) && error.code === 'STORE_UNAVAILABLE' && !deps.db.pool.ended) {
-        const why = `step ${step.key} has ended and is tried to be stored until it succeeds: ${error.message}`
-        deps.note(why)
-        if (tried % WARN_EVERY === 1) deps.log.warn(`session ${step.sessionId}: ${why}`)
-        await delay(SETTLE_RETRY_MS)
-      } else throw error
+      if (!isStelloError(error) || error.code !== 'STORE_UNAVAILABLE' || deps.db.pool.ended) throw error
+      const why = `step ${key} has ended and is tried to be stored until it succeeds: ${error.message}`
+      attempt.note(why)
+      if (tried % WARN_EVERY === 1) deps.log.warn(`session ${sessionId}: ${why}`)
+      await delay(SETTLE_RETRY_MS)
     }
   }
+}
+
+function otherOutcome(step: StepId, outcome: unknown): unknown {
+  if (outcome === undefined) throw new Error(`step ${step.key} was taken over by another attempt`)
+  return outcome
 }
 
 function id({ sessionId, gen, key, lease }: StepId): string {

@@ -1,4 +1,4 @@
-/** Ends a step whose activity ended without an outcome, or that waits for a child: the ledger decides, this proposes. */
+/** Ends a step whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
 import { StelloError, type ToolErrorCode } from '../agent/errors.ts'
 import type {
   CallModelInput,
@@ -8,12 +8,15 @@ import type {
   SettleStepInput,
   ToolOutcome,
 } from '../session/steps.ts'
-import { fenceStep, proposeOutcome } from '../store/settle.ts'
+import { forceStep, proposeOutcome } from '../store/settle.ts'
 import { readTurnByNumber, type TurnRow } from '../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
-import { readCall } from './call-tool.ts'
 import type { Deps } from './deps.ts'
-import { settlement, type CallEnd } from './tool-result.ts'
+import { endLost } from './lost-call.ts'
+import { endStep } from './run-step.ts'
+import { settleAnswered } from './settle-answered.ts'
+import { readCallAtHand } from './tool-call.ts'
+import { toResult, type CallEnd } from './tool-result.ts'
 
 /** Every generation of the child. */
 const NEWEST = 2 ** 31 - 1
@@ -39,8 +42,8 @@ async function settleModel(
       writes: {},
     }))
   }
-  const { outcome } = await fenceStep(deps.db, proposing)
-  if (outcome !== undefined) return outcome as ModelOutcome
+  const forced = await forceStep(deps.db, proposing)
+  if ('outcome' in forced) return forced.outcome as ModelOutcome
   return {
     kind: 'failed',
     pause: {
@@ -51,18 +54,28 @@ async function settleModel(
   }
 }
 
-async function settleCall(deps: Deps, { run }: Attempt, step: CallToolInput, proposed: Proposal): Promise<ToolOutcome> {
-  const { chain } = await readCall(deps, step)
+async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, proposed: Proposal): Promise<ToolOutcome> {
+  const at = await readCallAtHand(deps, step)
+  if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer)
   const end = await endOf(deps, step, proposed)
-  const proposing = { run, key: step.key, kind: 'tool', name: step.call.name }
-  const outcome = await proposeOutcome<ToolOutcome>(deps.db, proposing, (gen) =>
-    settlement({ input: step, claim: { gen }, chain, durationMs: 0, end }),
+  const proposing = { run: attempt.run, key: step.key, kind: 'tool', name: step.call.name }
+  const forced = await forceStep(deps.db, proposing)
+  if ('outcome' in forced) return forced.outcome as ToolOutcome
+  const { kind } = proposed
+  const found = kind === 'cancelled' || kind === 'timedOut' ? await endLost(deps, attempt, at, forced, kind) : undefined
+  return endStep(
+    deps,
+    attempt,
+    forced,
+    found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }),
   )
-  deps.notify(step.sessionId)
-  return outcome
 }
 
-async function endOf(deps: Deps, step: CallToolInput, proposed: Proposal): Promise<CallEnd> {
+async function endOf(
+  deps: Deps,
+  step: CallToolInput,
+  proposed: Exclude<Proposal, { kind: 'answered' }>,
+): Promise<CallEnd> {
   switch (proposed.kind) {
     case 'cancelled':
       return failed('TOOL_CANCELLED', `"${step.call.name}" was cancelled; if it had begun, it may have taken effect`)

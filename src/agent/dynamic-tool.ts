@@ -11,11 +11,12 @@ import type { OpenTool, SessionContext, Tool, ToolContext } from './tool.ts'
 /** What must be known before there is an instance. */
 export type ToolFacts = Pick<
   ToolLike,
-  'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs'
+  'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs' | 'onUnknownOutcome'
 >
 
 /** A tool that says only when asked what it does and takes. Its result is what `ctx.setToolResult` was given. */
-export interface DynamicTool<Input = Record<string, unknown>> extends ToolFacts, Pick<ToolLike, 'aliases'> {
+export interface DynamicTool<Input = Record<string, unknown>>
+  extends ToolFacts, Pick<ToolLike<Input>, 'aliases' | 'verify'> {
   getDescription(): DescriptionLike | Promise<DescriptionLike>
   /** Zod, JSON Schema, TypeBox or a Standard Schema, or a promise of one. */
   getParameters(): unknown
@@ -43,7 +44,16 @@ export interface ToolClass {
   getDescription?: undefined
 }
 
-const FACTS = ['name', 'displayName', 'annotations', 'effect', 'kind', 'timeout', 'timeoutMs'] as const
+const FACTS = [
+  'name',
+  'displayName',
+  'annotations',
+  'effect',
+  'kind',
+  'timeout',
+  'timeoutMs',
+  'onUnknownOutcome',
+] as const
 
 /** The field in which a `BaseTool` is told its call. By name: tools of another copy of this package work too. */
 const CALL = 'stelloCall'
@@ -127,6 +137,7 @@ async function complete(instance: unknown, facts: ToolFacts, convert: Convert): 
     parameters,
     execute: (args, ctx) => serve(ctx).execute(args, ctx, false),
     ...(self.validate && { validate: (args, ctx) => serve(ctx).validate?.(args, ctx) }),
+    ...(self.verify && { verify: (args, ctx) => serve(ctx).verify?.(args, ctx) }),
     ...(self.execute?.length >= 3 && {
       onPartial: async (args, ctx) => void (await serve(ctx).execute(args as Record<string, unknown>, ctx, true)),
     }),

@@ -11,7 +11,7 @@ import { StelloError } from './errors.ts'
 import { demand } from './precondition.ts'
 import type { Validated } from './precondition.ts'
 import { toJsonSchema } from './schema.ts'
-import type { Duration, Effect, Kind, Tool, ToolAnnotations, ToolContext } from './tool.ts'
+import type { Duration, Effect, Kind, OnUnknownOutcome, Tool, ToolAnnotations, ToolContext, Verified } from './tool.ts'
 
 /** A tool as an author may write it. `Input` is what its schema lets through. */
 export interface ToolLike<Input = Record<string, unknown>> {
@@ -36,6 +36,10 @@ export interface ToolLike<Input = Record<string, unknown>> {
   onPartial?(args: Partial<Input>, ctx: ToolContext): void | Promise<void>
   /** Other names of parameters, as models write them: `{ filePath: 'file_path' }`. */
   aliases?: Aliases
+  /** Finds out whether a call took effect whose end nobody knows; see `ToolExtras`. */
+  verify?(args: Input, ctx: ToolContext): Verified | Promise<Verified>
+  /** What follows when that cannot be found out. Unset = `report`. */
+  onUnknownOutcome?: OnUnknownOutcome
   annotations?: ToolAnnotations
   /** For people; the same as `annotations.title`, which wins. */
   displayName?: string
@@ -58,6 +62,7 @@ export type AnyTool = ToolLike | DynamicTool | ToolFactory | ToolClass
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const EFFECTS: readonly unknown[] = ['pure', 'idempotent', 'non_idempotent'] satisfies Effect[]
 const KINDS: readonly unknown[] = ['readonly', 'write', 'execute'] satisfies Kind[]
+const UNKNOWN: readonly unknown[] = ['report', 'ask'] satisfies OnUnknownOutcome[]
 
 /**
  * The canonical form of a tool; a `Tool` is returned as it is.
@@ -84,6 +89,7 @@ export function toTool(anything: unknown): Tool {
     effect: like.effect ?? effectOf(annotations),
     kind: like.kind ?? (annotations.readOnlyHint ? 'readonly' : 'execute'),
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
+    ...(like.onUnknownOutcome === undefined ? {} : { onUnknownOutcome: like.onUnknownOutcome }),
     check: (args) => checkArguments(inputSchema, parameters, rename(args)),
     // The arguments were checked: their schema is an object's. Called as methods, so that classes keep their `this`.
     ...(like.validate && {
@@ -92,6 +98,7 @@ export function toTool(anything: unknown): Tool {
     ...(like.onPartial && {
       onPartial: async (args, ctx) => like.onPartial?.(rename(args) as Record<string, unknown>, ctx),
     }),
+    ...(like.verify && { verify: async (args, ctx) => like.verify?.(args as Record<string, unknown>, ctx) }),
     execute: async (args, ctx) => like.execute(args as Record<string, unknown>, ctx),
   }
 }
@@ -123,12 +130,13 @@ function readToolLike(value: unknown): ToolLike {
     throw invalid(where, 'description is missing; say what the tool does, as text or { short, … }')
   }
   if (typeof value['execute'] !== 'function') throw invalid(where, 'execute must be a function')
-  for (const key of ['validate', 'onPartial']) {
-    if (!['undefined', 'function'].includes(typeof value[key]))
-      throw invalid(where, `${key} must be a function; leave it out when there is none`)
+  for (const optional of ['validate', 'verify', 'onPartial']) {
+    if (!['undefined', 'function'].includes(typeof value[optional]))
+      throw invalid(where, `${optional} must be a function; leave it out when there is none`)
   }
   oneOf(value['effect'], EFFECTS, `${where}: effect`)
   oneOf(value['kind'], KINDS, `${where}: kind`)
+  oneOf(value['onUnknownOutcome'], UNKNOWN, `${where}: onUnknownOutcome`)
   return value as unknown as ToolLike
 }
 

@@ -52,6 +52,19 @@ export interface ToolContext extends SessionContext {
   updateOutput(output: string): void
 }
 
+/** What `verify` found out about a call whose end nobody knows. */
+export type Verification =
+  /** It took effect; `result` is what `execute` would have returned. */
+  | { happened: true; result?: unknown }
+  /** It did not: the tool is run. */
+  | { happened: false }
+
+/** Returning nothing means that it cannot be found out. */
+export type Verified = Verification | undefined | void
+
+/** When nobody knows whether a call took effect: the model reads so, or a person is asked. */
+export type OnUnknownOutcome = 'report' | 'ask'
+
 export type Checked = { ok: true; value: unknown } | { ok: false; problem: string }
 
 export interface Tool {
@@ -66,10 +79,14 @@ export interface Tool {
   kind: Kind
   /** Milliseconds; unset = the agent's. */
   timeoutMs?: number
+  /** Unset = `report`. Only for `non_idempotent`: what may be repeated is repeated. */
+  onUnknownOutcome?: OnUnknownOutcome
   /** Renames aliases, validates, and repairs what can be. */
   check(args: unknown): Checked
   /** Runs inside the time-out, right before `execute`, which does not run when this throws. */
   precondition?(args: unknown, ctx: ToolContext): Promise<void>
+  /** Asked before `onUnknownOutcome`, under the tool's time-out. */
+  verify?(args: unknown, ctx: ToolContext): Promise<Verified>
   /** Told of the arguments while they stream in. Unset: not interested. */
   onPartial?(args: unknown, ctx: ToolContext): Promise<void>
   /** May return any of the seeds' result shapes; `normalizeResult` is the only reader. */
@@ -98,13 +115,20 @@ export interface CallToolResult {
   details?: unknown
 }
 
-export interface ToolExtras extends ToolAnnotations {
+export interface ToolExtras<Input = Record<string, unknown>> extends ToolAnnotations {
   /** Whether a repetition does harm. Unset: readOnlyHint → pure, idempotentHint → idempotent, else non_idempotent. */
   effect?: Effect
   /** What the tool needs permission for. Unset: readOnlyHint → readonly, else execute. */
   kind?: Kind
   /** Unset = the agent's `toolTimeout`. */
   timeout?: Duration
+  /** What follows when a call's end is unknown and `verify` cannot tell. Unset = `report`. */
+  onUnknownOutcome?: OnUnknownOutcome
+  /**
+   * Finds out whether a call took effect whose worker died in the middle of it. Must change nothing; it may be called
+   * more than once, and what it throws counts as "cannot be found out".
+   */
+  verify?(input: Input, ctx: ToolContext): Verified | Promise<Verified>
 }
 
 /**
@@ -114,7 +138,8 @@ export interface ToolExtras extends ToolAnnotations {
  * @param description tells the model when to use it
  * @param inputSchema a Zod object; the model's arguments are checked against it before `execute` runs
  * @param execute gets the checked input; an error it throws is shown to the model
- * @param extras hints (also shown to people), `effect`, `kind`, `timeout` (milliseconds or text such as `'30s'`)
+ * @param extras hints (also shown to people), `effect`, `kind`, `timeout` (milliseconds or text such as `'30s'`),
+ *   `onUnknownOutcome`, `verify`
  * @throws StelloError INVALID_TOOL naming the tool and the field
  * @example
  * const weather = tool(
@@ -128,8 +153,9 @@ export function tool<Schema extends z.ZodType>(
   description: string,
   inputSchema: Schema,
   execute: (input: z.output<Schema>, ctx: ToolContext) => CallToolResult | string | Promise<CallToolResult | string>,
-  extras: ToolExtras = {},
+  extras: ToolExtras<z.output<Schema>> = {},
 ): Tool {
-  const { effect, kind, timeout, ...annotations } = extras
-  return toTool({ name, description, inputSchema, execute, annotations, effect, kind, timeout })
+  const { effect, kind, timeout, onUnknownOutcome, verify, ...annotations } = extras
+  const unknown = { onUnknownOutcome, verify }
+  return toTool({ name, description, inputSchema, execute, annotations, effect, kind, timeout, ...unknown })
 }

@@ -1,14 +1,15 @@
 /** Sessions, trees and events as people read them in a terminal. */
 import pc from 'picocolors'
-import type { SessionSummary, SessionTree, StelloEvent } from '../client/index.ts'
+import type { InboxItem, SessionSummary, SessionTree, StelloEvent } from '../client/index.ts'
 
 const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: pc.red, closed: pc.dim } as const
 
 export function sessionLine(session: SessionSummary): string {
   const hand = session.inHand.map(({ kind, name, since }) => `${kind === 'model' ? '⋯' : '⚒'} ${name} ${age(since)}`)
+  const asks = session.pending.map(({ id, name }) => pc.yellow(` ? ${name} (${id})`)).join('')
   const pause = session.pause ? pc.red(` ${session.pause.reason}: ${session.pause.message}`) : ''
   const state = COLOURS[session.state](session.state.padEnd(7))
-  return `${session.id}  ${state} ${session.label}${session.profile ? pc.dim(` (${session.profile})`) : ''} ${pc.dim(hand.join(', '))}${pause}`.trimEnd()
+  return `${session.id}  ${state} ${session.label}${session.profile ? pc.dim(` (${session.profile})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}`.trimEnd()
 }
 
 export function treeLines(tree: SessionTree, indent = '', branch = ''): string[] {
@@ -18,6 +19,15 @@ export function treeLines(tree: SessionTree, indent = '', branch = ''): string[]
     `${indent}${branch}${sessionLine(tree)}`,
     ...tree.children.flatMap((child, i) => treeLines(child, below, i === last ? '└─ ' : '├─ ')),
   ]
+}
+
+/** The question, and how to answer it. */
+export function inboxLines({ sessionId, label, id, name, preview, message, at }: InboxItem): string {
+  return [
+    `${pc.yellow('?')} ${message} ${pc.dim(`(${label}, ${age(new Date(at))})`)}`,
+    `    ${name} ${oneLine(preview)}`,
+    `    stello answer ${sessionId} ${id} done|not_done|retry`,
+  ].join('\n')
 }
 
 /** One line, or nothing for what only fills the screen. */
@@ -50,6 +60,10 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
     case 'session.rewound':
     case 'session.restarted':
       return pc.yellow(`goes on behind record ${of('seq')}; what came after it in this session no longer counts`)
+    case 'pending.opened':
+      return pc.yellow(`${of('message')} ${of('id')}`)
+    case 'pending.closed':
+      return `${of('name')} ${of('decision')} ${of('id')}`
     case 'turn.completed':
       return of('stopReason')
     default:

@@ -1,6 +1,7 @@
 /** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
+import { addInboxCommands } from './inbox-commands.ts'
 import { eventLine, sessionLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
@@ -14,8 +15,13 @@ type Options = Record<string, unknown>
 
 const EVERY = 1_000_000
 
+/** A command's action on an open client. */
+export type OnSession = <Args extends unknown[]>(
+  work: (context: Context, ...args: Args) => Promise<void>,
+) => (...args: unknown[]) => Promise<void>
+
 export function addSessionCommands(program: Command): void {
-  const on =
+  const on: OnSession =
     <Args extends unknown[]>(work: (context: Context, ...args: Args) => Promise<void>) =>
     async (...args: unknown[]): Promise<void> => {
       const out = createOutput(program.opts<{ json?: boolean }>().json === true)
@@ -125,6 +131,8 @@ export function addSessionCommands(program: Command): void {
         out.result(stats, [totals, ...tools].join('\n'))
       }),
     )
+
+  addInboxCommands(program, on)
 
   const signal = (
     name: string,

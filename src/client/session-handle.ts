@@ -5,18 +5,23 @@ import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
 import type { Branch, ForkRequest } from '../session/config.ts'
+import type { Answer, Decision } from '../session/steps.ts'
 import { putMessage } from '../store/messages.ts'
+import { readInbox, type InboxItem } from '../store/pending.ts'
 import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
 import { listSessions, readSubtree, type SessionSummary } from '../store/topology.ts'
 import {
   MESSAGE_ID_LIMIT,
   MESSAGE_TEXT_LIMIT,
+  answerSignal,
   cancelTurnSignal,
   closeSignal,
   messageSignal,
   pauseSignal,
+  readAnswer,
   resumeSignal,
   statsQuery,
+  wrongWord,
   type ToolStatsView,
 } from '../workflows/messages.ts'
 import { closedPrefix } from './closed-prefix.ts'
@@ -37,6 +42,13 @@ export interface SessionStats {
   tools: ToolStatsView[]
 }
 
+export interface AnswerOptions {
+  /** `done`, `not_done`: whether the call took effect. `retry`: run it again. */
+  decision: Decision
+  /** With `done`: what the model reads as the call's result. */
+  result?: string
+}
+
 export interface SessionHandle {
   readonly id: string
   /** Durable when it returns. The same `messageId` names the same turn. */
@@ -48,6 +60,15 @@ export interface SessionHandle {
   pause(reason?: string): Promise<void>
   resume(): Promise<void>
   cancelTurn(): Promise<void>
+  /** What waits for a person in this session, oldest first. */
+  pending(): Promise<InboxItem[]>
+  /**
+   * Answers what waits for a person. Durable when it returns; if another answer was faster, that one counts.
+   *
+   * @param id of an item of `pending()`
+   * @throws StelloError INVALID_ARGUMENT when nothing waits under that id, or in wrong words
+   */
+  answer(id: string, answer: AnswerOptions): Promise<void>
   close(options?: { cascade?: boolean }): Promise<void>
   /** Starts a workflow that was terminated or lost again, from what the store holds; does nothing to one that runs. */
   recover(options?: RecoverOptions): Promise<Recovered>
@@ -129,6 +150,23 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     pause: (reason) => reach(() => workflow.signal(pauseSignal, reason)),
     resume: () => reach(() => workflow.signal(resumeSignal)),
     cancelTurn: () => reach(() => workflow.signal(cancelTurnSignal)),
+    async pending() {
+      await mustExist(db, id)
+      return readInbox(db, [id])
+    },
+    async answer(itemId, { decision, result }) {
+      await refuseClosed(id)
+      const big = result !== undefined && Buffer.byteLength(result) > SIGNAL_TEXT_BYTES
+      const resultId = big ? `answer-${randomUUID()}` : undefined
+      const answer = checkAnswer(await readInbox(db, [id]), {
+        id: itemId,
+        decision,
+        ...(resultId !== undefined && { resultId }),
+        ...(result !== undefined && !big && { result }),
+      })
+      if (resultId !== undefined && result !== undefined) await putMessage(db, id, resultId, result)
+      await reach(() => workflow.signal(answerSignal, answer))
+    },
     close: (options = {}) => reach(() => workflow.signal(closeSignal, options)),
     recover: (options) => recoverSession(deps, id, options),
     async state() {
@@ -164,6 +202,19 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
         hint: 'fork it to go on from where it ended',
       })
   }
+}
+
+function checkAnswer(open: InboxItem[], input: unknown): Answer {
+  const answer = readAnswer(input)
+  if (typeof answer === 'string') throw new StelloError('INVALID_ARGUMENT', `answer: ${answer}`)
+  const item = open.find(({ id }) => id === answer.id)
+  const problem = item ? wrongWord(item.kind, answer) : `nothing with the id "${answer.id}" waits for an answer`
+  if (problem !== undefined) {
+    throw new StelloError('INVALID_ARGUMENT', `answer: ${problem}`, {
+      hint: '`stello inbox` shows what waits; what was answered once is no longer there',
+    })
+  }
+  return answer
 }
 
 function checkMessage(text: string, messageId: string): void {

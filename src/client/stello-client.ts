@@ -2,9 +2,10 @@
 import type { Client } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
 import type { SessionConfig } from '../session/config.ts'
-import { listSessions, readAgents, type SessionFilter, type SessionSummary } from '../store/topology.ts'
+import { readInbox, type InboxItem } from '../store/pending.ts'
+import { listSessions, readAgents, readSubtree, type SessionFilter, type SessionSummary } from '../store/topology.ts'
 import { createSessionHandle, type SessionHandle } from './session-handle.ts'
-import { checkProfile, newSessionId, startSession, type ClientDeps } from './start-session.ts'
+import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
 
 export interface CreateSessionOptions {
   /** Name of the agent; a worker that serves it may be started later. */
@@ -27,6 +28,8 @@ export interface StelloClient {
   /** A handle without a look whether the session exists; its methods throw SESSION_NOT_FOUND. */
   session(sessionId: string): SessionHandle
   list(filter?: SessionFilter): Promise<SessionSummary[]>
+  /** What waits for a person, oldest first: everywhere, or in a session and everything below it. */
+  inbox(sessionId?: string): Promise<InboxItem[]>
   /** Names of the agents that workers have served. */
   agents(): Promise<string[]>
   /** Link to a session's workflow in the Temporal UI, where its address is known. */
@@ -42,6 +45,11 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
     temporal: client,
     session: (sessionId) => createSessionHandle(deps, sessionId),
     list: (filter) => listSessions(db, filter),
+    async inbox(sessionId) {
+      if (sessionId === undefined) return readInbox(db)
+      await mustExist(db, sessionId)
+      return readInbox(db, await readSubtree(db, sessionId))
+    },
     agents: async () => (await readAgents(db)).map((agent) => agent.name),
     uiLink: (sessionId) =>
       deps.uiUrl &&

@@ -1,6 +1,7 @@
 /** What is due now: the only place that begins model calls, tool calls and turns, and so the only place that must hold still while paused. */
 import { announce, announcePause } from './announce.ts'
-import { callInput, cancelCall, replaceCall } from './calls.ts'
+import { callInput, replaceCall } from './call.ts'
+import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
 import { countTimeouts } from './limits.ts'
 import { PARALLEL_CALLS, type Call, type SessionState, type Turn } from './state.ts'

@@ -1,38 +1,14 @@
-/** The calls of one round: each runs, waits for a child, or is settled; each ends with exactly one result. */
+/** The calls of one round: each runs, waits for a child or a person, or is settled; each ends with exactly one result. */
 import { announcePause } from './announce.ts'
+import { callKey, findCall, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
-import { FORKS_SHOWN, REPORTS_LIMIT, placeOf, type Call, type SessionState, type Turn } from './state.ts'
+import { asked, unasked } from './pending.ts'
+import { FORKS_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import { addToolResult } from './stats.ts'
-import type { CallResult, CallToolInput, ChildReport, ChildStart, Proposal } from './steps.ts'
+import type { CallResult, ChildReport, ChildStart, Proposal } from './steps.ts'
 
 type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
-
-export function callKey(turn: Turn, call: Call): string {
-  return `t${turn.n}.${turn.round}.${call.index}`
-}
-
-export function callInput(state: SessionState, turn: Turn, call: Call): CallToolInput {
-  return {
-    sessionId: state.sessionId,
-    key: callKey(turn, call),
-    gen: state.gen,
-    turn: turn.n,
-    base: turn.base,
-    place: placeOf(state),
-    messageId: turn.opening.messageId,
-    round: turn.round,
-    index: call.index,
-    call: { id: call.id, name: call.name },
-    seq: call.seq,
-  }
-}
-
-/** Asks the ledger to end the call as proposed, unless it has ended otherwise already. */
-export function settle(state: SessionState, turn: Turn, call: Call, proposed: Proposal): Step {
-  const input = { of: 'tool' as const, step: callInput(state, turn, call), proposed }
-  return [replaceCall(state, turn, { ...call, status: 'settling' }), [{ type: 'settleStep', input }]]
-}
 
 /** Ends a call the turn no longer wants; a child it waits for is told to stop too. */
 export function cancelCall(state: SessionState, turn: Turn, call: Call): Step {
@@ -47,14 +23,19 @@ export function toolEnded(state: SessionState, event: Of<'toolEnded'>): Step {
   const { outcome } = event
   switch (outcome.kind) {
     case 'settled':
-      return [settled({ ...state, gen: outcome.gen }, turn, call, outcome), []]
+      return settled({ ...state, gen: outcome.gen }, turn, call, outcome)
     case 'childOpened': {
       const opened = showFork({ ...state, gen: outcome.gen }, outcome.child)
       if (outcome.result) {
-        return [settled(opened, turn, call, outcome.result), [startChild(turn, call, outcome.child, false)]]
+        const [done, commands] = settled(opened, turn, call, outcome.result)
+        return [done, [startChild(turn, call, outcome.child, false), ...commands]]
       }
       return awaitChild(opened, turn, call, outcome.child)
     }
+    case 'pending':
+      return asked({ ...state, gen: outcome.gen }, turn, call, outcome.item)
+    case 'due':
+      return unasked({ ...state, gen: outcome.gen }, turn, { ...call, status: 'due' })
     case 'failed': {
       const due = replaceCall(state, turn, { ...call, status: 'due' })
       return turn.stopping ? [due, []] : announcePause(due, outcome.pause)
@@ -85,32 +66,12 @@ export function childVanished(state: SessionState, event: Of<'childVanished'>): 
   return settle(state, found.turn, found.call, { kind: 'childLost', childId: event.childId, message: event.message })
 }
 
-export function findCall(
-  state: SessionState,
-  at: { turn: number; round: number; index: number },
-): { turn: Turn; call: Call } | undefined {
-  const { turn } = state
-  if (turn?.phase !== 'tools' || turn.n !== at.turn || turn.round !== at.round) return undefined
-  const call = turn.calls[at.index]
-  return call && { turn, call }
-}
-
 /** The children that calls of this session wait for. */
 export function awaitedChildren({ turn }: SessionState): { callKey: string; childId: string }[] {
   if (turn?.phase !== 'tools') return []
   return turn.calls.flatMap((call) =>
     call.status === 'waiting' && call.child ? [{ callKey: callKey(turn, call), childId: call.child.sessionId }] : [],
   )
-}
-
-/** Its activity, or the question to the ledger how it ended, has not been answered. */
-export function isUnderWay(call: Call): boolean {
-  return call.status === 'running' || call.status === 'settling'
-}
-
-export function replaceCall(state: SessionState, turn: Turn, call: Call): SessionState {
-  const calls = turn.calls.map((other) => (other.index === call.index ? call : other))
-  return { ...state, turn: { ...turn, calls } }
 }
 
 function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildStart): Step {
@@ -123,12 +84,12 @@ function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildSta
   return [next, [start, ...commands]]
 }
 
-function settled(state: SessionState, turn: Turn, call: Call, result: CallResult): SessionState {
+function settled(state: SessionState, turn: Turn, call: Call, result: CallResult): Step {
   const { child: _ended, ...rest } = call
   const kept = { ...result, preview: result.endsTurn ? result.preview : '' }
-  const done = replaceCall(state, turn, { ...rest, status: 'done', result: kept })
+  const [done, commands] = unasked(state, turn, { ...rest, status: 'done', result: kept })
   const reports = done.reports.filter((report) => report.callKey !== callKey(turn, call))
-  return addToolResult({ ...done, reports }, call.name, result)
+  return [addToolResult({ ...done, reports }, call.name, result), commands]
 }
 
 function findWaiting(state: SessionState, key: string, childId: string): { turn: Turn; call: Call } | undefined {

@@ -16,7 +16,8 @@ export type Command =
   | { type: 'openSession'; input: OpenSessionInput }
   | { type: 'callModel'; input: CallModelInput }
   | { type: 'callTool'; input: CallToolInput; route: CallRoute; preview: string; timeoutMs: number }
-  | { type: 'settleStep'; input: SettleStepInput }
+  /** `timeoutMs`: how long a tool may take to find out what became of its call. */
+  | { type: 'settleStep'; input: SettleStepInput; timeoutMs?: number }
   | { type: 'startChild'; callKey: string; child: ChildStart; awaited: boolean }
   | { type: 'announce'; input: AnnounceInput; tag: AnnounceTag }
   /** Cancels the model and tool activities that run. */

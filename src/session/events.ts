@@ -1,11 +1,13 @@
 /** What can happen to a session, in the past tense. Each is JSON; times and ids arrive inside. */
-import type { AnnounceOutcome, ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from './steps.ts'
+import type { AnnounceOutcome, Answer, ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from './steps.ts'
 
 export type SessionEvent =
   | { type: 'runStarted' }
   | { type: 'sessionOpened'; outcome: OpenSessionOutcome }
   | { type: 'messageReceived'; messageId: string; text?: string }
   | { type: 'messageRejected'; reason: string; preview: string }
+  | { type: 'answered'; answer: Answer }
+  | { type: 'answerRejected'; reason: string; preview: string }
   | { type: 'modelEnded'; turn: number; round: number; outcome: ModelOutcome }
   /** The activity ended without telling the outcome: the ledger must be asked. */
   | { type: 'modelLost'; turn: number; round: number; how: 'cancelled' | 'timedOut' }

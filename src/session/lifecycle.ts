@@ -1,6 +1,6 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
 import { announce, announcePause, lastAnnouncement } from './announce.ts'
-import { findCall, isUnderWay, replaceCall } from './calls.ts'
+import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { messageStored, takeUnanswered } from './queue.ts'

@@ -4,7 +4,18 @@
  */
 import type { Limits } from './config.ts'
 import { fingerprint } from './fnv1a.ts'
-import type { CallRef, CallResult, ChildReport, Opening, Pause, Place, StopReason, ModelFacts } from './steps.ts'
+import type {
+  Answer,
+  CallRef,
+  CallResult,
+  ChildReport,
+  ModelFacts,
+  Opening,
+  Pause,
+  PendingRef,
+  Place,
+  StopReason,
+} from './steps.ts'
 
 /** Message ids remembered for deduplication; older ones are found in the store when a turn opens. */
 export const SEEN_LIMIT = 1000
@@ -14,6 +25,8 @@ export const QUEUE_LIMIT = 200
 export const QUEUE_TEXT_LIMIT: number = 8 * 1024
 /** A message body above this many UTF-16 units is kept in the store. */
 export const INLINE_TEXT_LIMIT: number = 4 * 1024
+/** Text of answers that are on their way to the ledger, in UTF-16 units. */
+export const ANSWERS_TEXT_LIMIT: number = 8 * 1024
 /** Tool calls of one session that run at once. */
 export const PARALLEL_CALLS = 32
 /** Tools with statistics of their own; the rest is counted under `(other)`. */
@@ -34,6 +47,10 @@ export interface Call extends CallRef {
   status: CallStatus
   /** The child it waits for. */
   child?: { sessionId: string; label: string }
+  /** What it waits to hear from a person. */
+  pending?: PendingRef
+  /** What a person said, until the ledger has taken it. */
+  answer?: Answer
   result?: CallResult
 }
 

@@ -10,6 +10,8 @@
  *  I5  Sequence numbers are given out without a gap and never twice.
  *  I6  One turn at a time; messages are answered in the order of their arrival, each exactly once.
  *  I7  An event that belongs to nothing under way changes nothing.
+ *  I8  A call that waits for a person goes on by the first answer to that very question, or by a stop; a call is never
+ *      begun again unless the ledger gave it back.
  */
 import { advance } from './advance.ts'
 import { childReported, childVanished, toolEnded, toolLost } from './calls.ts'
@@ -24,6 +26,7 @@ import {
   sessionOpened,
   stepFailed,
 } from './lifecycle.ts'
+import { answerRejected, answered } from './pending.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
 import { cancelRequested, modelEnded, modelLost } from './turn.ts'
@@ -51,6 +54,10 @@ function apply(state: SessionState, event: SessionEvent): Step {
       return messageReceived(state, event.messageId, event.text)
     case 'messageRejected':
       return messageRejected(state, event.reason, event.preview)
+    case 'answered':
+      return answered(state, event.answer)
+    case 'answerRejected':
+      return answerRejected(state, event.reason, { preview: event.preview })
     case 'modelEnded':
       return modelEnded(state, event)
     case 'modelLost':

@@ -136,8 +136,48 @@ export interface ChildStart {
   messageId?: string
 }
 
+/** Why a call waits for a person. */
+export type PendingKind = 'unknown_outcome'
+
+/** What waits for a person, as the workflow keeps it; the store holds the whole item. */
+export interface PendingRef {
+  id: string
+  kind: PendingKind
+}
+
+/** The whole item: what a person is asked. */
+export interface PendingItem extends PendingRef {
+  /** The tool's name. */
+  name: string
+  callId: string
+  turn: number
+  /** The beginning of the call's arguments. */
+  preview: string
+  /** The question. */
+  message: string
+  /** When it was asked, ISO 8601. */
+  at: string
+}
+
+/** `done`, `not_done`: whether the call took effect. `retry`: run it again, whatever happened. */
+export type Decision = 'done' | 'not_done' | 'retry'
+
+/** What a person said to a pending item. */
+export interface Answer {
+  id: string
+  decision: Decision
+  /** With `done`: what the model reads as the call's result. */
+  result?: string
+  /** Instead of `result`: the id of a long text in the table `messages`. */
+  resultId?: string
+}
+
 export type ToolOutcome =
   | CallResult
+  /** Parked in the ledger until a person answers. */
+  | { kind: 'pending'; gen: number; item: PendingRef }
+  /** Given back as never begun: it may be run. */
+  | { kind: 'due'; gen: number }
   /** A child was prepared: start it. With `result`, the call is settled already (a fork); without, its answer is awaited. */
   | { kind: 'childOpened'; gen: number; child: ChildStart; result?: CallResult }
   | { kind: 'failed'; pause: Pause }
@@ -149,6 +189,7 @@ export type Proposal =
   | { kind: 'timedOut' }
   | { kind: 'childEnded'; childId: string; childGen: number; childTurn: number }
   | { kind: 'childLost'; childId: string; message: string }
+  | { kind: 'answered'; answer: Answer }
 
 export type SettleStepInput =
   | { of: 'model'; step: CallModelInput; proposed: Proposal }

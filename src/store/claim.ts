@@ -1,6 +1,7 @@
 /** Taking a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
 import type pg from 'pg'
 import { StelloError } from '../agent/errors.ts'
+import type { PendingItem } from '../session/steps.ts'
 import { run, transaction, type Database, type Statement } from './database.ts'
 import { resolveRun, type RunRef } from './runs.ts'
 import { reuseStep } from './reuse.ts'
@@ -31,8 +32,8 @@ export interface ClaimRequest {
 }
 
 export type Claim =
-  /** `begun`: an earlier attempt had begun it, and its end is unknown. */
-  | { kind: 'mine'; gen: number; lease: number; failures: number; begun: boolean }
+  /** `begun`: an earlier attempt had begun it, and its end is unknown. `parked`: a person has been asked about that. */
+  | { kind: 'mine'; gen: number; lease: number; failures: number; begun: boolean; parked?: PendingItem }
   | { kind: 'settled'; gen: number; outcome: unknown }
   | { kind: 'busy'; gen: number; lease: number; owner: string }
   /** An attempt of this very worker has it. */
@@ -51,6 +52,12 @@ interface StepRow {
   failures: number
   released: boolean
   outcome: unknown
+}
+
+interface TakenRow {
+  lease: number
+  failures: number
+  pending: PendingItem | null
 }
 
 const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token)`
@@ -96,7 +103,7 @@ const RETAKE: Statement = {
   text: `update steps set lease = lease + 1, owner = $5, token = $6, released = false, begun_at = now(),
            input_hash = coalesce($7, input_hash)
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
-         returning lease, failures`,
+         returning lease, failures, pending`,
 }
 const DUPLICATE: Statement = {
   name: 'turn_duplicate',
@@ -141,8 +148,8 @@ export async function takeStep(
   token: Uint8Array,
 ): Promise<Extract<Claim, { kind: 'mine' }> | undefined> {
   const values = [step.sessionId, step.gen, step.key, step.lease, owner, token, null]
-  const [row] = await run<{ lease: number; failures: number }>(db.pool, RETAKE, values)
-  return row && { kind: 'mine', gen: step.gen, lease: row.lease, failures: row.failures, begun: true }
+  const [row] = await run<TakenRow>(db.pool, RETAKE, values)
+  return row && taken(row, step.gen, true)
 }
 
 async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number): Promise<Claim> {
@@ -161,9 +168,9 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   if (state?.paused) return { kind: 'paused' }
   if (existing) {
     const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash]
-    const [taken] = await run<{ lease: number; failures: number }>(tx, RETAKE, values)
-    if (!taken) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
-    return { kind: 'mine', gen, lease: taken.lease, failures: taken.failures, begun: !existing.released }
+    const [row] = await run<TakenRow>(tx, RETAKE, values)
+    if (!row) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
+    return taken(row, gen, !existing.released)
   }
   const duplicate = await findDuplicate(tx, request, gen)
   if (duplicate !== undefined) return { kind: 'duplicate', turn: duplicate }
@@ -174,6 +181,10 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
   if (inserted?.taken !== 1) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
   return { kind: 'mine', gen, lease: 1, failures: 0, begun: reused === 'begun' }
+}
+
+function taken({ lease, failures, pending }: TakenRow, gen: number, begun: boolean): Extract<Claim, { kind: 'mine' }> {
+  return { kind: 'mine', gen, lease, failures, begun, ...(pending && { parked: pending }) }
 }
 
 function fromRow(row: StepRow, { run: ref, key, inputHash, owner }: ClaimRequest, gen: number): Claim | undefined {

@@ -132,6 +132,12 @@ const REWINDS = `
   create index events_abandoned on events (session_id) where abandoned;
 `
 
+/** A parked step holds the item that waits for a person; together with an outcome it tells what was asked. */
+const PENDING = `
+  alter table steps add column pending jsonb;
+  create index steps_pending on steps (session_id, gen) where pending is not null and outcome is null;
+`
+
 const MIGRATIONS: Record<string, Migration> = {
   '0001_first': {
     async up(db: Kysely<unknown>) {
@@ -141,6 +147,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002_rewinds': {
     async up(db: Kysely<unknown>) {
       await sql.raw(REWINDS).execute(db)
+    },
+  },
+  '0003_pending': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(PENDING).execute(db)
     },
   },
 }

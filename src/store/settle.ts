@@ -1,6 +1,7 @@
 /** Ending a step: the second half of the ledger rule (durability 2). Whoever settles first decides, for everybody. */
 import { cleanJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
+import type { PendingItem } from '../session/steps.ts'
 import type { StepId } from './claim.ts'
 import { isUniqueViolation, run, type Database, type Statement } from './database.ts'
 import { resolveRun, type RunRef } from './runs.ts'
@@ -27,7 +28,7 @@ const READ_OUTCOME: Statement = {
 }
 const RELEASE: Statement = {
   name: 'release',
-  text: `update steps set owner = null, token = null, released = true,
+  text: `update steps set owner = null, token = null, released = not $7,
            failures = case when $6 then 0 when $5 then failures + 1 else failures end
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning failures`,
@@ -38,7 +39,7 @@ const FORCE: Statement = {
          values ($1, $2, $3, $4, $5, '', 1, true)
          on conflict (session_id, gen, step_key) do update set lease = steps.lease + 1, owner = null, token = null
            where steps.outcome is null
-         returning lease`,
+         returning lease, released, waiting, pending`,
 }
 
 /**
@@ -72,14 +73,16 @@ export async function readOutcome(db: Database, step: Omit<StepId, 'lease'>): Pr
  *
  * @param options.failed counts as a failed attempt at the model or the tool
  * @param options.reset forgets the failed attempts: the session pauses, and resume begins to count anew
+ * @param options.begun it stays begun: whoever takes it finds its end unknown
  * @returns failed attempts so far
  */
 export async function releaseStep(
   db: Database,
   step: StepId,
-  options: { failed: boolean; reset?: boolean },
+  options: { failed: boolean; reset?: boolean; begun?: boolean },
 ): Promise<number> {
-  const values = [step.sessionId, step.gen, step.key, step.lease, options.failed, options.reset === true]
+  const { failed, reset = false, begun = false } = options
+  const values = [step.sessionId, step.gen, step.key, step.lease, failed, reset, begun]
   const [row] = await run<{ failures: number }>(db.pool, RELEASE, values)
   return row?.failures ?? 0
 }
@@ -91,37 +94,51 @@ export interface Proposing {
   name: string
 }
 
+/** A step that nobody can end any more but who holds this lease. */
+export interface Forced extends StepId {
+  /** A worker had begun it, and its end is unknown. */
+  begun: boolean
+  /** What a person has been asked about it. */
+  parked?: PendingItem
+}
+
+interface ForcedRow {
+  lease: number
+  released: boolean
+  waiting: boolean
+  pending: PendingItem | null
+}
+
+/** Fences whoever may run the step. `outcome`: it has ended already. */
+export async function forceStep(
+  db: Database,
+  { run: ref, key, kind, name }: Proposing,
+): Promise<{ gen: number; outcome: unknown } | Forced> {
+  const resolved = await resolveRun(db, ref)
+  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+  const { gen } = resolved
+  const { sessionId } = ref
+  const [row] = await run<ForcedRow>(db.pool, FORCE, [sessionId, gen, key, kind, name])
+  if (!row) return { gen, outcome: await readOutcome(db, { sessionId, gen, key }) }
+  const { lease, released, waiting, pending } = row
+  return { sessionId, gen, key, lease, begun: !released && !waiting, ...(pending && { parked: pending }) }
+}
+
 /**
- * Settles a step from outside: its activity has ended without an outcome, or it waits for no worker. Fences whoever
- * may still run it. An outcome that is there already wins.
+ * Settles a step from outside: its activity has ended without an outcome, or it waits for no worker. An outcome that is
+ * there already wins.
  */
 export async function proposeOutcome<Outcome>(
   db: Database,
-  { run: ref, key, kind, name }: Proposing,
-  propose: (gen: number) => { outcome: Outcome; writes: Writes } | Promise<{ outcome: Outcome; writes: Writes }>,
+  proposing: Proposing,
+  propose: (gen: number) => { outcome: Outcome; writes: Writes },
 ): Promise<Outcome> {
-  const resolved = await resolveRun(db, ref)
-  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
-  const { gen } = resolved
-  const id = { sessionId: ref.sessionId, gen, key }
   for (;;) {
-    const [forced] = await run<{ lease: number }>(db.pool, FORCE, [ref.sessionId, gen, key, kind, name])
-    if (!forced) return (await readOutcome(db, id)) as Outcome
-    const { outcome, writes } = await propose(gen)
-    const settled = await settleStep(db, { ...id, lease: forced.lease }, outcome, writes)
+    const forced = await forceStep(db, proposing)
+    if ('outcome' in forced) return forced.outcome as Outcome
+    const { outcome, writes } = propose(forced.gen)
+    const settled = await settleStep(db, forced, outcome, writes)
     if (settled.won) return outcome
     if (settled.outcome !== undefined) return settled.outcome as Outcome
   }
-}
-
-/** Fences whoever may run the step, without an outcome: it is due again. */
-export async function fenceStep(
-  db: Database,
-  { run: ref, key, kind, name }: Proposing,
-): Promise<{ gen: number; outcome: unknown }> {
-  const resolved = await resolveRun(db, ref)
-  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
-  const { gen } = resolved
-  await run(db.pool, FORCE, [ref.sessionId, gen, key, kind, name])
-  return { gen, outcome: await readOutcome(db, { sessionId: ref.sessionId, gen, key }) }
 }

@@ -4,7 +4,7 @@ import { cleanJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { Branch, SessionConfig } from '../session/config.ts'
 import type { Status } from '../session/state.ts'
-import type { Pause } from '../session/steps.ts'
+import type { Pause, PendingItem } from '../session/steps.ts'
 import { run, toStoreError, type Database, type Statement } from './database.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
@@ -34,6 +34,8 @@ export interface SessionSummary {
   pause?: Pause
   /** The steps a worker has in hand. */
   inHand: { kind: string; name: string; since: Date }[]
+  /** What waits for a person. */
+  pending: PendingItem[]
   turns: number
   records: number
   createdAt: Date
@@ -185,7 +187,7 @@ export async function listSessions(db: Database, filter: SessionFilter = {}): Pr
             then (select coalesce(max(r.seq), 0)::int from records r where r.session_id = s.id and r.gen = 0)
             else (select coalesce(max(r.seq), 0)::int from records r
               join stello_line(s.id, s.gen) line on r.gen = line.gen and r.seq <= line.up_to where r.session_id = s.id) end as records,
-          w.in_hand,
+          w.in_hand, w.pending,
           case when s.closed_at is not null then 'closed'
                when s.pause is not null then 'paused'
                when not exists (
@@ -195,7 +197,8 @@ export async function listSessions(db: Database, filter: SessionFilter = {}): Pr
         from sessions s
         left join lateral (
           select count(*) filter (where waiting) as waiting,
-            jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at)) filter (where not waiting) as in_hand
+            jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at)) filter (where not waiting) as in_hand,
+            jsonb_agg(pending order by step_key) filter (where pending is not null) as pending
           from steps where session_id = s.id and gen = s.gen and outcome is null
         ) w on true
         where true
@@ -223,6 +226,7 @@ interface SummaryRow {
   turns: number
   records: number
   in_hand: { kind: string; name: string; since: string }[] | null
+  pending: PendingItem[] | null
   state: Status
 }
 
@@ -235,6 +239,7 @@ function toSummary(row: SummaryRow): SessionSummary {
     label: row.label,
     state: row.state,
     inHand: (row.in_hand ?? []).map(({ kind, name, since }) => ({ kind, name, since: new Date(since) })),
+    pending: row.closed_at === null ? (row.pending ?? []) : [],
     turns: row.turns,
     records: row.records,
     createdAt: row.created_at,

@@ -29,6 +29,17 @@ export function stepActivities(timeoutMs: number, summary: string): SessionActiv
   })
 }
 
+/** Ends a call that was lost: its tool may take its time to find out what happened. Never cancelled, never given up. */
+export function verifyingActivities(timeoutMs: number, summary: string): SessionActivities {
+  return proxyActivities<SessionActivities>({
+    startToCloseTimeout: timeoutMs + BACKSTOP_MS,
+    heartbeatTimeout: '10 seconds',
+    cancellationType: ActivityCancellationType.ABANDON,
+    retry: { ...retry, nonRetryableErrorTypes: [] },
+    summary,
+  })
+}
+
 /** Opening runs a profile's `contextFn`, which the worker bounds; a dead worker is noticed by its heartbeats. */
 export function openingActivities(): SessionActivities {
   return proxyActivities<SessionActivities>({

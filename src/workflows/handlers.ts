@@ -6,11 +6,14 @@
 import { ApplicationFailure, setHandler, uuid4 } from '@temporalio/workflow'
 import { preview } from '../agent/message.ts'
 import type { SessionEvent } from '../session/events.ts'
+import { answerProblem, pendingCalls, readAnswer } from '../session/pending.ts'
 import { INLINE_TEXT_LIMIT, status, type SessionState } from '../session/state.ts'
-import type { ChildReport } from '../session/steps.ts'
+import type { Answer, ChildReport } from '../session/steps.ts'
 import {
   MESSAGE_ID_LIMIT,
   MESSAGE_TEXT_LIMIT,
+  answerSignal,
+  answerUpdate,
   cancelTurnSignal,
   cancelTurnUpdate,
   childReportSignal,
@@ -25,6 +28,7 @@ import {
   resumeUpdate,
   stateQuery,
   statsQuery,
+  type PendingView,
   type SessionView,
   type ToolStatsView,
 } from './messages.ts'
@@ -38,7 +42,7 @@ type Message = { messageId: string; text?: string }
 export function setHandlers(
   emit: (event: SessionEvent) => void,
   state: () => SessionState,
-  waiting: () => number,
+  mailbox: readonly SessionEvent[],
   crowded: () => string | undefined,
 ): void {
   const pause = (message?: unknown): void =>
@@ -62,7 +66,7 @@ export function setHandlers(
   setHandler(
     messageUpdate,
     (input: unknown) => {
-      const position = state().queue.length + waiting() + (state().turn ? 1 : 0)
+      const position = state().queue.length + mailbox.filter(isMessage).length + (state().turn ? 1 : 0)
       const read = readMessage(input)
       if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
       emit({ type: 'messageReceived', ...read })
@@ -88,6 +92,32 @@ export function setHandlers(
   setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
   setHandler(closeUpdate, close, { description: 'Like the signal.' })
   setHandler(
+    answerSignal,
+    (input: unknown) => {
+      const answer = readAnswer(input)
+      if (typeof answer === 'string') emit({ type: 'answerRejected', reason: answer, preview: previewOf(input) })
+      else emit({ type: 'answered', answer })
+    },
+    {
+      description:
+        'Answers what waits for a person: {"id": "...", "decision": "done" | "not_done" | "retry", "result": "..."}. ' +
+        'The query pending shows the ids; a result goes with done.',
+    },
+  )
+  setHandler(
+    answerUpdate,
+    (input: unknown) => {
+      const answer = takeAnswer(input, state())
+      const before = mailbox.some((event) => event.type === 'answered' && event.answer.id === answer.id)
+      if (before) throw ApplicationFailure.nonRetryable(`"${answer.id}" has been answered already`, 'INVALID_ANSWER')
+      emit({ type: 'answered', answer })
+    },
+    {
+      description: 'Like the signal; fails when nothing waits under that id. Needs a running worker.',
+      validator: (input: unknown) => void takeAnswer(input, state()),
+    },
+  )
+  setHandler(
     childReportSignal,
     (input: unknown) => {
       const report = readReport(input)
@@ -100,7 +130,29 @@ export function setHandlers(
   setHandler(statsQuery, () => ({ totals: state().totals, tools: toolStats(state()) }), {
     description: 'Counts and durations per tool.',
   })
-  setHandler(pendingQuery, () => [], { description: 'What waits for a person.' })
+  setHandler(pendingQuery, () => pendingView(state()), { description: 'What waits for a person.' })
+}
+
+function isMessage(event: SessionEvent): boolean {
+  return event.type === 'messageReceived'
+}
+
+/** @throws ApplicationFailure INVALID_ANSWER when the session cannot take it */
+function takeAnswer(input: unknown, state: SessionState): Answer {
+  const answer = readAnswer(input)
+  const problem = typeof answer === 'string' ? answer : answerProblem(state, answer)
+  if (problem !== undefined) throw ApplicationFailure.nonRetryable(problem, 'INVALID_ANSWER')
+  return answer as Answer
+}
+
+function pendingView(state: SessionState): PendingView[] {
+  return pendingCalls(state).map(({ call, item }) => ({
+    ...item,
+    turn: state.turn?.n ?? 0,
+    name: call.name,
+    callId: call.id,
+    preview: call.preview,
+  }))
 }
 
 function busyText(full: string): string {

@@ -10,8 +10,9 @@ import {
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import { preview } from '../agent/message.ts'
 import type { ToolStats, Totals, NewSession, SessionState, Status } from '../session/state.ts'
-import type { ChildReport, Pause, StopReason } from '../session/steps.ts'
+import type { Answer, ChildReport, Pause, PendingRef, StopReason } from '../session/steps.ts'
 
+export { readAnswer, wrongWord } from '../session/pending.ts'
 export { rejectionKey } from '../session/queue.ts'
 export { QUEUE_LIMIT } from '../session/state.ts'
 
@@ -53,6 +54,16 @@ export interface SessionView {
   lastStop?: StopReason
 }
 
+/** A call that waits for a person; the store holds the whole item. */
+export interface PendingView extends PendingRef {
+  turn: number
+  /** The tool's name. */
+  name: string
+  callId: string
+  /** The beginning of the call's arguments. */
+  preview: string
+}
+
 export type ToolStatsView = ToolStats & { averageDuration: number }
 
 export const messageSignal: SignalDefinition<[MessageInput]> = defineSignal('message')
@@ -60,6 +71,7 @@ export const pauseSignal: SignalDefinition<[string?]> = defineSignal('pause')
 export const resumeSignal: SignalDefinition = defineSignal('resume')
 export const cancelTurnSignal: SignalDefinition = defineSignal('cancelTurn')
 export const closeSignal: SignalDefinition<[{ cascade?: boolean }?]> = defineSignal('close')
+export const answerSignal: SignalDefinition<[Answer]> = defineSignal('answer')
 /** From a child workflow to the one that awaits it. */
 export const childReportSignal: SignalDefinition<[ChildReport]> = defineSignal('childReport')
 
@@ -68,10 +80,11 @@ export const pauseUpdate: UpdateDefinition<void, [string?]> = defineUpdate('paus
 export const resumeUpdate: UpdateDefinition<void, []> = defineUpdate('resume')
 export const cancelTurnUpdate: UpdateDefinition<void, []> = defineUpdate('cancelTurn')
 export const closeUpdate: UpdateDefinition<void, [{ cascade?: boolean }?]> = defineUpdate('close')
+export const answerUpdate: UpdateDefinition<void, [Answer]> = defineUpdate('answer')
 
 export const stateQuery: QueryDefinition<SessionView> = defineQuery('state')
 export const statsQuery: QueryDefinition<{ totals: Totals; tools: ToolStatsView[] }> = defineQuery('stats')
-export const pendingQuery: QueryDefinition<unknown[]> = defineQuery('pending')
+export const pendingQuery: QueryDefinition<PendingView[]> = defineQuery('pending')
 
 /** Search attribute values are cut to this many characters. */
 const VALUE_LIMIT = 200

@@ -20,7 +20,7 @@ import { messageOf } from '../agent/errors.ts'
 import type { Command } from '../session/commands.ts'
 import type { FailedStep, SessionEvent } from '../session/events.ts'
 import type { ModelOutcome, ToolOutcome } from '../session/steps.ts'
-import { openingActivities, stepActivities, storeActivities } from './activities.ts'
+import { openingActivities, stepActivities, storeActivities, verifyingActivities } from './activities.ts'
 import {
   SESSION_WORKFLOW,
   WORKFLOW_TASK_TIMEOUT,
@@ -105,11 +105,13 @@ export function createPerformer(
       })
     },
 
-    async settleStep({ input: settle }) {
+    async settleStep({ input: settle, timeoutMs }) {
       const { turn, round } = settle.step
       const index = settle.of === 'tool' ? settle.step.index : -1
       try {
-        const activities = storeActivities(settleSummary(settle))
+        const summary = settleSummary(settle)
+        const lost = settle.proposed.kind === 'cancelled' || settle.proposed.kind === 'timedOut'
+        const activities = lost && timeoutMs ? verifyingActivities(timeoutMs, summary) : storeActivities(summary)
         const outcome = await activities.settleStep(withRun(settle, run))
         if (settle.of === 'model') emit({ type: 'modelEnded', turn, round, outcome: outcome as ModelOutcome })
         else emit({ type: 'toolEnded', turn, round, index, outcome: outcome as ToolOutcome })
@@ -224,6 +226,7 @@ const PROPOSED = {
   timedOut: 'timed out',
   childEnded: 'the child has answered',
   childLost: 'the child is gone',
+  answered: 'a person has answered',
 } as const
 
 function settleSummary({ of, step, proposed }: Of<'settleStep'>['input']): string {

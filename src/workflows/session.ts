@@ -30,12 +30,7 @@ export async function session(input: SessionInput): Promise<void> {
     taken[currentUpdateInfo() ? 'updates' : 'signals']++
     emit(event)
   }
-  setHandlers(
-    receive,
-    () => state,
-    () => mailbox.filter((event) => event.type === 'messageReceived').length,
-    crowded,
-  )
+  setHandlers(receive, () => state, mailbox, crowded)
   // "Request Cancellation" in the UI means: close. Cancelled in the middle, the session's row would stay open for good.
   CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))
   await CancellationScope.nonCancellable(live)

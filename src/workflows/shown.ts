@@ -1,7 +1,9 @@
 /** What the Temporal UI shows of a session: memo, search attributes, current details. */
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import { preview } from '../agent/message.ts'
+import { pendingCalls } from '../session/pending.ts'
 import { status, type Call, type SessionState, type Status } from '../session/state.ts'
+import type { PendingKind } from '../session/steps.ts'
 import { STATE, type SessionInput } from './messages.ts'
 
 /** The details travel in a link of the UI: about 4 KB at most. */
@@ -42,6 +44,7 @@ function details(state: SessionState, input: SessionInput): string {
   const text = [
     `# ${ICONS[now]} ${state.label} · ${now}`,
     ...pauseLines(state),
+    ...pendingLines(state),
     ...(state.turn ? turnLines(state) : []),
     ...(state.lastAnswer ? ['## Last answer', quote(preview(state.lastAnswer, 600))] : []),
     ...(state.forks.length > 0 ? ['## Forks', ...state.forks.map(forkLine)] : []),
@@ -65,6 +68,22 @@ function pauseLines({ pause, sessionId }: SessionState): string[] {
     ...(pause.hint ? [`To go on: ${pause.hint}.`] : []),
     `Resume with \`stello resume ${sessionId}\` or the signal \`resume\`.`,
   ]
+}
+
+/** Above the rest: somebody has to do something. */
+function pendingLines(state: SessionState): string[] {
+  const items = pendingCalls(state)
+  if (items.length === 0) return []
+  return [
+    '## Waits for a person',
+    ...items.slice(0, CALLS_SHOWN).map(({ call, item }) => `- ${ASKS[item.kind](call.name)} (\`${item.id}\`)`),
+    ...(items.length > CALLS_SHOWN ? [`- … ${items.length - CALLS_SHOWN} more`] : []),
+    `Answer with \`stello answer ${state.sessionId} ID DECISION\` or the signal \`answer\`.`,
+  ]
+}
+
+const ASKS: Record<PendingKind, (name: string) => string> = {
+  unknown_outcome: (name) => `Did \`${name}\` take effect? \`done\`, \`not_done\` or \`retry\``,
 }
 
 function turnLines({ turn, limits }: SessionState): string[] {

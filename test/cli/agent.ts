@@ -10,11 +10,16 @@ const weather = tool(
   { readOnlyHint: true },
 )
 
+/** Ends with its worker only, so that its outcome is unknown. */
+const pay = tool('pay', 'Pays', z.object({ amount: z.number() }), () => new Promise<string>(() => undefined), {
+  onUnknownOutcome: 'ask',
+})
+
 export default createStelloAgent({
   name: process.env['TEST_AGENT'] ?? 'cli-test',
   llm: openai({ model: 'fake' }),
   capabilities: {
-    tools: [weather],
+    tools: [weather, pay],
     profiles: new ForkProfileRegistryImpl().register('short', {
       systemPrompt: 'Answer in one line.',
       systemPromptMode: 'preset',

@@ -30,6 +30,7 @@ export function useServed(): Served {
   beforeAll(async () => {
     const script = replyBy([
       [/weather/, { toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }],
+      [/^pay/, { toolCalls: [{ name: 'pay', arguments: { amount: 3 } }] }],
       [{ tool: 'weather' }, 'Take an umbrella.'],
       [() => true, ({ messages }) => `You said: ${messages.at(-1)?.content}`],
     ])

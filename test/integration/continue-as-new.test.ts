@@ -1,10 +1,12 @@
 /** Promise 3 over continue-as-new: the server asks for it after a few dozen events, in the middle of everything. */
 import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { temporalWith } from '../support/configured.ts'
 import { createGate } from '../support/gate.ts'
 import { runIdsOf } from '../support/runs.ts'
-import { ask, useStello } from '../support/session-fixture.ts'
+import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello(() => temporalWith('limit.historyCount.suggestContinueAsNew=40'))
 
@@ -56,6 +58,34 @@ it('goes on inside a round that waits for a child', async () => {
   expect((await turn.result()).text).toBe('child: slow answer')
   const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
   expect(answers).toEqual(waiting.map(() => 'ok'))
+}, 120_000)
+
+it('goes on inside a round that waits for a person', async () => {
+  const gate = createGate()
+  const pay = tool('pay', 'Pays', z.object({}), () => gate.pass().then(() => 'paid'), { onUnknownOutcome: 'ask' })
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [{ name: 'pay' }] }],
+      [{ tool: 'pay' }, ({ messages }) => `pay: ${messages.at(-1)?.content}`],
+      [() => true, 'ok'],
+    ]),
+  )
+  const agent = { llm, capabilities: { tools: [pay] } }
+  const first = await stello.work(agent)
+  const session = await stello.client.createSession({ agent: first.taskQueue })
+  const turn = await session.send('go')
+  await gate.reached()
+  await first.stop()
+  await stello.work({ ...agent, name: first.taskQueue })
+  const { data } = await eventOf(session, 'pending.opened')
+  const waiting = []
+  for (let n = 0; n < 30; n++) waiting.push(await session.send(`message ${n}`))
+  while ((await runIdsOf(stello, session)).length < 2) await session.stats()
+  await session.answer(String(data['id']), { decision: 'done', result: 'paid 3' })
+  expect((await turn.result()).text).toBe('pay: paid 3')
+  const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
+  expect(answers).toEqual(waiting.map(() => 'ok'))
+  expect(gate.arrived).toBe(1)
 }, 120_000)
 
 it('keeps counts, pause and label', async () => {

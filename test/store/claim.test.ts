@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { takeStep } from '../../src/store/claim.ts'
 import { readEvents } from '../../src/store/events.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
-import { fenceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'
+import { forceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import { OTHER_OWNER, OWNER, TOKEN, claim, countRows, openSession, opening, take } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
@@ -169,12 +169,12 @@ describe('takeStep', () => {
   })
 })
 
-describe('fenceStep', () => {
+describe('forceStep', () => {
   const proposing = { key: 't1.0.0', kind: 'tool', name: 'send_mail' } as const
 
   it('leaves a step that never began claimable, as one that nobody has begun', async () => {
     const run = await openSession(at.db)
-    await fenceStep(at.db, { run, ...proposing })
+    await forceStep(at.db, { run, ...proposing })
     expect(await claim(at.db, run, { ...proposing })).toMatchObject({ kind: 'mine', begun: false })
     await expect(claim(at.db, run, { ...proposing, inputHash: 'other' })).rejects.toMatchObject({
       code: 'STORE_CORRUPT',
@@ -184,7 +184,7 @@ describe('fenceStep', () => {
   it('keeps whoever runs the step from settling it, and tells the next one that it had begun', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { ...proposing })
-    await fenceStep(at.db, { run, ...proposing })
+    await forceStep(at.db, { run, ...proposing })
     expect(await settleStep(at.db, step, { kind: 'late' }, {})).toEqual({ won: false, outcome: undefined })
     expect(await claim(at.db, run, { ...proposing })).toMatchObject({ kind: 'mine', begun: true })
   })

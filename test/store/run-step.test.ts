@@ -133,6 +133,20 @@ it('ends a step whose replacement is refused too, instead of trying for ever', a
   ).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
 })
 
+it.each([
+  [
+    'stays begun when it must not be repeated',
+    { unknown: () => ({ kind: 'giveBack', result: 'unknown' }) as const },
+    true,
+  ],
+  ['is given back when it may be repeated', {}, false],
+])('whose work fails in a way nobody foresaw %s', async (_how, over, begun) => {
+  const run = await openSession(at.db)
+  const failing = work(() => Promise.reject(new Error('a bug')), over)
+  await expect(runStep(worker(), attemptOf(run), failing)).rejects.toThrow('a bug')
+  expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun })
+})
+
 it('finds a step that a dead worker had begun in an earlier generation as begun', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })

@@ -26,6 +26,8 @@ export interface Doors {
   answered(n: number): Promise<void>
   /** From now on those that knock, of these the ones that fit, wait at the gate. */
   hold(which?: (knock: Knock) => boolean): Gate
+  /** From now on that tool is told this, held or not. */
+  say(tool: string, text: string): void
   close(): Promise<void>
 }
 
@@ -34,6 +36,7 @@ export async function startDoors(): Promise<Doors> {
   const knocks: Knock[] = []
   const arrivals: Gate = createGate()
   const left: Gate = createGate()
+  const said = new Map<string, string>()
   const holds: { which(knock: Knock): boolean; gate: Gate }[] = []
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '', 'http://doors')
@@ -42,6 +45,8 @@ export async function startDoors(): Promise<Doors> {
     knocks.push(knock)
     void arrivals.pass()
     response.once('finish', () => void left.pass())
+    const text = said.get(tool)
+    if (text !== undefined) return void response.end(text)
     const held = holds.filter(({ which }) => which(knock)).map(({ gate }) => gate.pass())
     void Promise.all(held).then(() => response.end(`${tool} done`))
   })
@@ -57,6 +62,7 @@ export async function startDoors(): Promise<Doors> {
       holds.push({ which, gate })
       return gate
     },
+    say: (tool, text) => void said.set(tool, text),
     async close() {
       const closed = once(server, 'close')
       server.close()

@@ -7,7 +7,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
-import { tool, type ToolExtras } from '../../src/agent/tool.ts'
+import { tool, type ToolExtras, type Verification } from '../../src/agent/tool.ts'
 import { openai } from '../../src/models/openai.ts'
 import { startWorker } from '../../src/worker.ts'
 
@@ -39,6 +39,11 @@ function knocking(name: string, extras: ToolExtras): ReturnType<typeof tool> {
   )
 }
 
+/** The test says what is found out, as JSON; what is no JSON makes it throw. */
+async function verify(): Promise<Verification> {
+  return JSON.parse(await knock('verify', {})) as Verification
+}
+
 /** Blocks the whole process until the file is there. */
 const block = tool(
   'block',
@@ -63,6 +68,8 @@ const agent = createStelloAgent({
       knocking('pay', {}),
       // Does not look at its signal.
       knocking('hang', { readOnlyHint: true, timeout: 300 }),
+      knocking('wire', { onUnknownOutcome: 'ask' }),
+      knocking('post', { verify }),
       block,
     ],
     profiles: new ForkProfileRegistryImpl().register('told', {

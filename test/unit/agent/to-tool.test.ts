@@ -67,6 +67,28 @@ describe('tool()', () => {
     expect(result).toEqual({ content: [{ type: 'text', text: 'Rome c' }] })
   })
 
+  it('keeps what follows an unknown outcome, and asks verify with the checked input', async () => {
+    const pay = tool('pay', 'Pays', z.object({ amount: z.number() }), done, {
+      onUnknownOutcome: 'ask',
+      verify: (input, { callId }) => {
+        expectTypeOf(input).toEqualTypeOf<{ amount: number }>()
+        return { happened: true, result: `${callId} paid ${input.amount}` }
+      },
+    })
+    expect(pay.onUnknownOutcome).toBe('ask')
+    expect(pay.annotations).toEqual({})
+    expect(await pay.verify?.({ amount: 3 }, { ...ctx, callId: 'c-1' })).toEqual({
+      happened: true,
+      result: 'c-1 paid 3',
+    })
+  })
+
+  it('says nothing about unknown outcomes unless told', () => {
+    const plain = tool('t', 'd', z.object({}), done)
+    expect(plain).not.toHaveProperty('onUnknownOutcome')
+    expect(plain).not.toHaveProperty('verify')
+  })
+
   it('leaves the time-out to the agent when none is given', () => {
     expect(tool('t', 'd', z.object({}), done)).not.toHaveProperty('timeoutMs')
   })
@@ -194,6 +216,12 @@ describe('toTool refuses', () => {
       'the JSON Schema is invalid',
     ],
     ['an unknown effect', { ...good, effect: 'none' }, 'effect must be one of pure, idempotent, non_idempotent'],
+    ['a verify that is no function', { ...good, verify: true }, 'verify must be a function'],
+    [
+      'an unknown word for unknown outcomes',
+      { ...good, onUnknownOutcome: 'retry' },
+      'onUnknownOutcome must be one of report, ask',
+    ],
     ['an unknown kind', { ...good, kind: 'read' }, 'kind must be one of readonly, write, execute'],
     ['a time-out that is none', { ...good, timeout: 'soon' }, 'tool "fetch": timeout: \'soon\''],
     [

@@ -90,9 +90,15 @@ describe('the state is bounded', () => {
     )
     const calls = many(128, (i) => callRef(long(i, 64), { id: long(i, 64), preview: 'p'.repeat(200), route: 'task' }))
     const asked = play(counted, message('first', 'x'.repeat(4096)), asks(1, 0, 2, ...calls))
+    const item = (i: number) => ({ id: `t1.0.${i}@0.2`, kind: 'unknown_outcome' }) as const
     const waiting = play(
       asked.state,
-      ...many(64, (i) => tool(1, 0, i, { kind: 'childOpened', gen: 0, child: child(long(i, 32)) })),
+      ...many(32, (i) => tool(1, 0, i, { kind: 'childOpened', gen: 0, child: child(long(i, 32)) })),
+      ...many(32, (i) => tool(1, 0, 32 + i, { kind: 'pending', gen: 0, item: item(32 + i) })),
+      ...many(32, (i): SessionEvent => ({
+        type: 'answered',
+        answer: { id: item(32 + i).id, decision: 'done', result: 'x'.repeat(1000) },
+      })),
       ...many(64, (i) =>
         tool(1, 0, 64 + i, result({ preview: 'r'.repeat(1000), code: 'TOOL_TIMEOUT', isError: true })),
       ),
@@ -107,6 +113,7 @@ describe('the state is bounded', () => {
       { type: 'pauseRequested', message: 'x'.repeat(10_000) },
     ).state
     expect(full.queue).toHaveLength(QUEUE_LIMIT)
+    expect(full.turn?.calls.filter((call) => call.answer)).toHaveLength(8)
     expect(full.seen).toHaveLength(SEEN_LIMIT)
     expect(bytes(full)).toBeLessThan(256 * 1024)
   })

@@ -116,7 +116,8 @@ export function settlement(proposed: Proposal): CallResult {
     case 'childEnded':
       return result()
     case 'childLost':
-      return result({ isError: true })
+    case 'answered':
+      return result({ isError: proposed.kind === 'childLost' })
   }
 }
 

@@ -9,20 +9,18 @@ import { initialState, type SessionState } from '../../../src/session/state.ts'
 import { step } from '../../../src/session/step.ts'
 import type {
   CallModelInput,
-  CallResult,
   CallToolInput,
   ModelOutcome,
-  Proposal,
   SettleStepInput,
   ToolOutcome,
 } from '../../../src/session/steps.ts'
-import { callRef, cancel, child, message, pause, result, resume, settlement, timeout, usage } from './play.ts'
+import { cancel, child, message, pause, result, resume, settlement, timeout } from './play.ts'
+import { Ledger } from './ledger.ts'
 import { Watcher, check, freeze } from './watcher.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 type Awaiting = Exclude<Command, { type: 'reportToParent' | 'cancelSteps' | 'signalChild' }>
 
-const NAMES = ['Read', 'Grep', 'constructor', 'new_task']
 const AUTH = { reason: 'model_error', message: 'the key was refused' } as const
 
 export class Simulator {
@@ -32,8 +30,7 @@ export class Simulator {
   private position = 0
   private readonly awaited: boolean
   private readonly outstanding: Awaiting[] = []
-  private readonly models = new Map<string, ModelOutcome>()
-  private readonly tools = new Map<string, CallResult>()
+  private readonly ledger: Ledger
   private readonly children = new Set<string>()
   private readonly reported = new Set<string>()
   /** Events that have had their effect: told again, they must have none. */
@@ -48,6 +45,11 @@ export class Simulator {
       { maxToolRounds: this.choose(4), timeoutsBeforePause: 1 + this.choose(3), toolTimeoutMs: 1000 },
       this.awaited ? 'first' : undefined,
     )
+    this.ledger = new Ledger({
+      watcher: this.watcher,
+      choose: (options) => this.choose(options),
+      over: () => this.position >= this.tape.length,
+    })
     this.state = initialState({
       sessionId: 's-1',
       label: 'demo',
@@ -71,15 +73,18 @@ export class Simulator {
       this.drain()
     }
     check(!this.state.turn, 'a turn stays unfinished')
+    check(this.ledger.open.size === 0, 'I8: a question stays open')
     check(this.state.closed || (!this.state.closing && !this.awaited), 'the session never closes')
     check(this.state.closed || this.state.queue.length === 0, 'a message waits in an idle session')
     this.watcher.ended(this.state)
   }
 
   private drain(): void {
-    for (let answers = 0; this.outstanding.length > 0; answers++) {
+    for (let answers = 0; this.outstanding.length > 0 || this.ledger.open.size > 0; answers++) {
       check(answers < 5000, 'the session never comes to rest')
-      this.answerOne(false)
+      if (this.outstanding.length > 0) this.answerOne(false)
+      else if (this.state.pause) return
+      else this.personAnswers()
       this.continueAsNew()
     }
   }
@@ -99,7 +104,7 @@ export class Simulator {
 
   private interfere(): void {
     const deaf = this.state.closing !== undefined || this.state.closed
-    switch (this.choose(13)) {
+    switch (this.choose(15)) {
       case 0:
       case 1:
       case 2: {
@@ -130,7 +135,21 @@ export class Simulator {
       }
       case 12:
         this.state = { ...this.state, resting: true }
+        return
+      case 13:
+        return this.personAnswers()
+      case 14:
+        return this.happens({ type: 'answerRejected', reason: 'not an answer', preview: '?' })
     }
+  }
+
+  /** Also to a call that is not known to wait. */
+  private personAnswers(): void {
+    const key = `t${this.state.turns}.${this.state.turn?.round ?? 0}.${this.choose(3)}`
+    const never = this.position < this.tape.length ? [`${key}@0.x`] : []
+    const answer = this.ledger.answer(never)
+    this.happens({ type: 'answered', answer })
+    if (this.choose(3) === 1) this.happens({ type: 'answered', answer: { ...answer, decision: 'retry' } })
   }
 
   private stops(event: SessionEvent): void {
@@ -152,6 +171,7 @@ export class Simulator {
     deepStrictEqual(copy, next, 'the state is not plain JSON')
     this.watcher.saw(event, this.state, next)
     this.state = copy
+    if (event.type === 'answered' && !next.closed) this.watcher.heard(event.answer, commands)
     for (const command of commands) {
       this.watcher.wants(command, next)
       if (command.type === 'startChild' && (!command.awaited || this.reported.has(command.callKey))) continue
@@ -197,7 +217,7 @@ export class Simulator {
 
   private answerModel(input: CallModelInput, odd: number): void {
     const { turn, round, opening, upTo, key } = input
-    const settled = this.models.get(key)
+    const settled = this.ledger.models.get(key)
     if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
     if (odd === 0) return this.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
     if (odd === 1 && this.watcher.paused) {
@@ -210,47 +230,30 @@ export class Simulator {
     if (odd === 3) return this.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: AUTH } })
     if (odd === 4) {
       /** Its answer may stand in the ledger already. */
-      if (this.choose(2) === 0) this.answers(input)
+      if (this.choose(2) === 0) this.ledger.answers(input)
       return this.happens({ type: 'modelLost', turn, round, how: this.stopAsked ? 'cancelled' : 'timedOut' })
     }
-    this.tell({ type: 'modelEnded', turn, round, outcome: this.answers(input) })
-  }
-
-  private answers({ key, opening, upTo, last }: CallModelInput): ModelOutcome {
-    if (opening) this.watcher.writes(upTo, opening.messageId)
-    const calls = Array.from({ length: this.choose(6) }, () => {
-      const name = NAMES[this.choose(NAMES.length)] ?? 'Read'
-      return callRef(name, { route: name === 'new_task' ? 'task' : 'tool' })
-    })
-    const rests = last || (calls.length === 0 && this.choose(4) > 0) || this.position >= this.tape.length
-    const notes = rests && last ? calls.length : 0
-    for (let i = 0; i <= notes; i++) this.watcher.writes(upTo + 1 + i, `${key} ${i}`)
-    const outcome: ModelOutcome = {
-      kind: 'answered',
-      gen: 0,
-      seq: upTo + 1 + notes,
-      text: 'text',
-      usage,
-      calls: rests ? [] : calls,
-      ...(rests && { stopReason: last ? 'max_tool_rounds' : 'end_turn' }),
-    }
-    this.models.set(key, outcome)
-    return outcome
+    this.tell({ type: 'modelEnded', turn, round, outcome: this.ledger.answers(input) })
   }
 
   private answerTool({ input, route }: Of<'callTool'>, odd: number): void {
     const { turn, round, index, key } = input
     const at = { turn, round, index }
-    const settled = this.tools.get(key)
+    const settled = this.ledger.tools.get(key)
     if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
     if (odd === 0) return this.happens({ type: 'stepFailed', step: { of: 'tool', ...at }, message: 'corrupt' })
     if (odd === 1 && this.watcher.paused)
       return this.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
     if (odd === 2) return this.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: AUTH } })
     if (odd === 3) return this.happens({ type: 'toolLost', ...at, how: this.stopAsked ? 'cancelled' : 'timedOut' })
+    if (this.ledger.open.has(key) || (odd === 4 && route === 'tool')) {
+      const outcome = this.ledger.ask(key)
+      if (this.choose(4) === 1) this.personAnswers()
+      return this.happens({ type: 'toolEnded', ...at, outcome })
+    }
     if (route === 'task' && (this.children.has(key) || this.choose(4) > 0)) return this.opensChild(input)
     const outcome = [result(), timeout, timeout, result({ isError: true }), result({ endsTurn: true })][this.choose(5)]
-    this.tell({ type: 'toolEnded', ...at, outcome: this.settles(input, outcome ?? result()) })
+    this.tell({ type: 'toolEnded', ...at, outcome: this.ledger.settles(input, outcome ?? result()) })
   }
 
   private opensChild(input: CallToolInput): void {
@@ -259,18 +262,9 @@ export class Simulator {
     this.children.add(key)
     if (this.choose(6) === 0 && !this.reported.has(key)) this.reports(key)
     const fork = !known && this.choose(4) === 0
-    this.happens({
-      type: 'toolEnded',
-      turn,
-      round,
-      index,
-      outcome: {
-        kind: 'childOpened',
-        gen: 0,
-        child: child(`s-${key}`),
-        ...(fork && { result: this.settles(input, result()) }),
-      },
-    })
+    const settled = fork && { result: this.ledger.settles(input, result()) }
+    const outcome = { kind: 'childOpened', gen: 0, child: child(`s-${key}`), ...settled } as const
+    this.happens({ type: 'toolEnded', turn, round, index, outcome })
   }
 
   private endChild({ callKey, child: { sessionId } }: Of<'startChild'>, odd: number): void {
@@ -288,29 +282,20 @@ export class Simulator {
     const { turn, round } = input.step
     if (input.of === 'model') {
       if (odd === 0) return this.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
-      return this.tell({ type: 'modelEnded', turn, round, outcome: this.settlesModel(input.step, input.proposed, odd) })
+      return this.tell({
+        type: 'modelEnded',
+        turn,
+        round,
+        outcome: this.ledger.settlesModel(input.step, input.proposed, odd),
+      })
     }
     const { index, key } = input.step
     if (odd === 0)
       return this.happens({ type: 'stepFailed', step: { of: 'tool', turn, round, index }, message: 'corrupt' })
-    const outcome = this.settles(input.step, this.tools.get(key) ?? settlement(input.proposed))
+    const undecided = this.ledger.tools.has(key) ? undefined : this.ledger.decide(key, input.proposed, odd)
+    if (undecided) return this.happens({ type: 'toolEnded', turn, round, index, outcome: undecided })
+    const outcome = this.ledger.settles(input.step, this.ledger.tools.get(key) ?? settlement(input.proposed))
     this.tell({ type: 'toolEnded', turn, round, index, outcome })
-  }
-
-  private settlesModel(input: CallModelInput, proposed: Proposal, odd: number): ModelOutcome {
-    const before = this.models.get(input.key)
-    if (before) return before
-    if (odd === 1) return this.answers(input)
-    const outcome: ModelOutcome =
-      proposed.kind === 'cancelled' ? { kind: 'cancelled', gen: 0 } : { kind: 'failed', pause: AUTH }
-    if (outcome.kind === 'cancelled') this.models.set(input.key, outcome)
-    return outcome
-  }
-
-  private settles({ key, seq }: CallToolInput, outcome: CallResult): CallResult {
-    this.watcher.writes(seq, key)
-    this.tools.set(key, outcome)
-    return outcome
   }
 
   private answerAnnouncement({ input, tag }: Of<'announce'>): void {

@@ -4,6 +4,7 @@ import type { Command } from '../../../src/session/commands.ts'
 import type { SessionEvent } from '../../../src/session/events.ts'
 import type { SessionState } from '../../../src/session/state.ts'
 import type { Limits } from '../../../src/session/config.ts'
+import type { Answer, Decision } from '../../../src/session/steps.ts'
 
 interface Round {
   names: string[]
@@ -25,6 +26,8 @@ export class Watcher {
   private pauseOwed = false
   /** The last round reached the limit of time-outs in a row. */
   private earned = false
+  /** What was said first to each question. */
+  private readonly decisions = new Map<string, Decision>()
   private reported = 0
   paused = false
 
@@ -44,6 +47,13 @@ export class Watcher {
       check(state.pause !== undefined && state.resuming === undefined, 'I3: time-outs in a row do not pause')
       this.pauseOwed = false
     }
+  }
+
+  /** A person has answered; who is not refused was the first. */
+  heard({ id, decision }: Answer, commands: Command[]): void {
+    if (commands.some((command) => refusals(command).length > 0)) return
+    check(!this.decisions.has(id), `I8: ${id} is answered twice`)
+    this.decisions.set(id, decision)
   }
 
   wants(command: Command, state: SessionState): void {
@@ -73,12 +83,20 @@ export class Watcher {
         if (endTurn?.opening) this.opens(turn, endTurn.opening.messageId, endTurn.opening.seq)
         if (endTurn && state.turn) this.mustBeAnswered(`${turn}.${state.turn.round}`)
         for (const { messageId } of close?.messages ?? []) this.answered.push(messageId)
+        for (const { data } of refusals(command)) {
+          if (String(data['reason']).includes('never asked')) this.decisions.delete(String(data['id']))
+        }
         return
+      }
+      case 'settleStep': {
+        const { proposed } = command.input
+        if (proposed.kind !== 'answered') return
+        const { id, decision } = proposed.answer
+        return check(this.decisions.get(id) === decision, `I8: ${id} is decided as nobody has said`)
       }
       case 'reportToParent':
         return check(++this.reported === 1, 'the parent is told twice')
       case 'openSession':
-      case 'settleStep':
       case 'startChild':
       case 'cancelSteps':
       case 'signalChild':
@@ -162,6 +180,11 @@ export class Watcher {
     check(!this.paused, `I4: ${what} begins while paused`)
     check(state.resting !== true, `${what} begins in a run that is about to end`)
   }
+}
+
+function refusals(command: Command): { data: Record<string, unknown> }[] {
+  if (command.type !== 'announce') return []
+  return command.input.events.filter(({ type }) => type === 'answer.rejected')
 }
 
 export function check(holds: boolean, problem: string): void {

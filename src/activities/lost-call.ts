@@ -1,0 +1,48 @@
+/** A call whose activity is gone: it ran into its backstop, or was cancelled while its worker was dead. */
+import { StelloError, type ToolErrorCode } from '../agent/errors.ts'
+import type { PendingItem, ToolOutcome } from '../session/steps.ts'
+import type { Forced } from '../store/settle.ts'
+import type { Attempt } from './attempt.ts'
+import type { Deps } from './deps.ts'
+import type { Ending } from './run-step.ts'
+import type { CallAtHand } from './tool-call.ts'
+import { toResult, type CallEnd } from './tool-result.ts'
+import { askPerson, closing, findOut } from './unknown-outcome.ts'
+
+/**
+ * Where the call had begun, its tool may know more than anybody else, and a person may be asked; but a turn that stops
+ * no longer waits for anybody.
+ *
+ * @returns undefined when nothing is known beyond how the call was lost
+ */
+export async function endLost(
+  deps: Deps,
+  attempt: Attempt,
+  at: CallAtHand,
+  forced: Forced,
+  how: 'cancelled' | 'timedOut',
+): Promise<Ending<ToolOutcome> | undefined> {
+  const settle = (end: CallEnd): Ending<ToolOutcome> =>
+    toResult({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end })
+  const fail = (code: ToolErrorCode, text: string): Ending<ToolOutcome> =>
+    settle({ error: new StelloError(code, text) })
+
+  if (forced.parked) {
+    if (how === 'timedOut') return askPerson(at, forced)
+    return closing(fail('TOOL_OUTCOME_UNKNOWN', withdrawn(forced.parked)), forced.parked, 'cancelled')
+  }
+  const found = at.tools.find(at.call.name)
+  const tool = found && 'tool' in found ? found.tool : undefined
+  if (!forced.begun || tool?.effect !== 'non_idempotent') return undefined
+  const stop = new AbortController()
+  const verified = await attempt.attend(findOut(deps, at, tool, stop.signal), (why) => stop.abort(why))
+  if (verified?.happened) return settle({ value: verified.result })
+  if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
+  if (verified) return fail('TOOL_CANCELLED', `"${tool.name}" was cancelled before it took effect`)
+  if (stop.signal.aborted) throw new Error('the worker shuts down')
+  return tool.onUnknownOutcome === 'ask' && how === 'timedOut' ? askPerson(at, forced) : undefined
+}
+
+function withdrawn({ name }: PendingItem): string {
+  return `the turn was stopped before a person said whether "${name}" took effect; it was not run again`
+}

@@ -1,0 +1,51 @@
+/** Carries out what a person said about a parked call. The first answer decides: a later one finds its question gone. */
+import { StelloError } from '../agent/errors.ts'
+import type { Answer, ToolOutcome } from '../session/steps.ts'
+import { getMessage } from '../store/messages.ts'
+import { readParked } from '../store/pending.ts'
+import { resolveRun } from '../store/runs.ts'
+import type { Attempt } from './attempt.ts'
+import type { Deps } from './deps.ts'
+import { endStep, type Ending } from './run-step.ts'
+import type { CallAtHand } from './tool-call.ts'
+import { toResult, type CallEnd } from './tool-result.ts'
+import { closing } from './unknown-outcome.ts'
+
+/** @returns `due` when nothing is open under that id: the claim rules then say what becomes of the call */
+export async function settleAnswered(
+  deps: Deps,
+  attempt: Attempt,
+  at: CallAtHand,
+  answer: Answer,
+): Promise<ToolOutcome> {
+  const resolved = await resolveRun(deps.db, attempt.run)
+  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+  const { gen } = resolved
+  const step = { sessionId: attempt.run.sessionId, gen, key: at.input.key }
+  const { lease, item, outcome } = (await readParked(deps.db, step)) ?? {}
+  if (outcome !== undefined) return outcome as ToolOutcome
+  if (lease === undefined || item?.id !== answer.id) return { kind: 'due', gen }
+  const ending = await carriedOut(deps, at, gen, answer)
+  return endStep(deps, attempt, { ...step, lease }, closing(ending, item, answer.decision))
+}
+
+async function carriedOut(deps: Deps, at: CallAtHand, gen: number, answer: Answer): Promise<Ending<ToolOutcome>> {
+  const { input, call, chain } = at
+  const settle = (end: CallEnd): Ending<ToolOutcome> => toResult({ input, claim: { gen }, chain, durationMs: 0, end })
+  switch (answer.decision) {
+    case 'done': {
+      const text = await resultOf(deps, input.sessionId, answer)
+      return settle({ value: text ?? `"${call.name}" took effect: a person has said so. Its result is not known.` })
+    }
+    case 'not_done': {
+      const text = `"${call.name}" did not take effect: a person has said so. It was not run again.`
+      return settle({ error: new StelloError('TOOL_EXECUTION_ERROR', text) })
+    }
+    case 'retry':
+      return { kind: 'reopen', result: { kind: 'due', gen }, writes: {} }
+  }
+}
+
+async function resultOf(deps: Deps, sessionId: string, { result, resultId }: Answer): Promise<string | undefined> {
+  return resultId === undefined ? result : getMessage(deps.db, sessionId, resultId)
+}

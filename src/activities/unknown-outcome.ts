@@ -1,0 +1,78 @@
+/** A call that was begun and whose end nobody knows (durability 11): its tool finds out, or says who is told. */
+import { isStelloError, messageOf } from '../agent/errors.ts'
+import { preview } from '../agent/message.ts'
+import type { Tool, Verification } from '../agent/tool.ts'
+import type { Decision, PendingItem, ToolOutcome } from '../session/steps.ts'
+import { pendingId } from '../store/pending.ts'
+import type { Deps } from './deps.ts'
+import { executeTool } from './execute-tool.ts'
+import { parseArguments } from './parse-arguments.ts'
+import type { Ending } from './run-step.ts'
+import { toExecution, type CallAtHand } from './tool-call.ts'
+import { ToolChannel } from './tool-channel.ts'
+import { ToolUse } from './tool-use.ts'
+
+/** What a tool found out about its call; `undefined`: it is unknown. Never throws. */
+export async function findOut(
+  deps: Deps,
+  at: CallAtHand,
+  tool: Tool,
+  stop: AbortSignal,
+): Promise<Verification | undefined> {
+  if (!tool.verify && !tool.open) return undefined
+  const channel = new ToolChannel(at.call, { live: deps.live.step(at.input.sessionId, at.input.key, 0) })
+  // To find out is not to run: people are shown nothing, and what it sets is no result.
+  channel.end()
+  const use = new ToolUse(channel)
+  try {
+    const execution = toExecution(deps, at, tool.timeoutMs, stop, channel)
+    const found: unknown = await executeTool(tool.name, execution, async (ctx) => {
+      const opened = await use.open(tool, ctx)
+      const parsed = parseArguments(at.call, opened.check)
+      return parsed.ok ? opened.verify?.(parsed.value, ctx) : undefined
+    })
+    if (found === undefined || isVerification(found)) return found
+    deps.log.warn(`verify of tool "${tool.name}" returned neither { happened: true | false } nor nothing`)
+  } catch (error) {
+    if (!isStelloError(error) || error.code !== 'TOOL_CANCELLED')
+      deps.log.warn(`verify of tool "${tool.name}" failed: ${preview(messageOf(error))}`)
+  } finally {
+    deps.toolUses.end(use)
+  }
+  return undefined
+}
+
+function isVerification(found: unknown): found is Verification {
+  return typeof found === 'object' && found !== null && typeof (found as Verification).happened === 'boolean'
+}
+
+/** Asks a person; a question that was put before stays as it is. */
+export function askPerson(
+  { input, call }: CallAtHand,
+  { gen, lease, parked }: { gen: number; lease: number; parked?: PendingItem },
+): Ending<ToolOutcome> {
+  const item = parked ?? {
+    id: pendingId({ key: input.key, gen, lease }),
+    kind: 'unknown_outcome' as const,
+    name: call.name,
+    callId: call.id,
+    turn: input.turn,
+    preview: preview(call.arguments, 200),
+    message: `"${call.name}" was begun, and nobody knows how it ended: did it take effect?`,
+    at: new Date().toISOString(),
+  }
+  const { id, kind } = item
+  const opened = { key: `${id}.opened`, type: 'pending.opened', data: { ...item } }
+  return { kind: 'park', item, result: { kind: 'pending', gen, item: { id, kind } }, writes: { events: [opened] } }
+}
+
+/** What ends the wait also closes its item. */
+export function closing<Outcome>(
+  ending: Ending<Outcome>,
+  { id, kind, name, callId, turn }: PendingItem,
+  decision: Decision | 'cancelled',
+): Ending<Outcome> {
+  if (!('writes' in ending)) return ending
+  const closed = { key: `${id}.closed`, type: 'pending.closed', data: { id, kind, name, callId, turn, decision } }
+  return { ...ending, writes: { ...ending.writes, events: [closed, ...(ending.writes.events ?? [])] } }
+}

@@ -1,0 +1,51 @@
+/** One call of a round: its key, its input, its place in the state, and the question to the ledger how it ended. */
+import type { Step } from './commands.ts'
+import { placeOf, type Call, type SessionState, type Turn } from './state.ts'
+import type { CallToolInput, Proposal } from './steps.ts'
+
+export function callKey(turn: Turn, call: Call): string {
+  return `t${turn.n}.${turn.round}.${call.index}`
+}
+
+export function callInput(state: SessionState, turn: Turn, call: Call): CallToolInput {
+  return {
+    sessionId: state.sessionId,
+    key: callKey(turn, call),
+    gen: state.gen,
+    turn: turn.n,
+    base: turn.base,
+    place: placeOf(state),
+    messageId: turn.opening.messageId,
+    round: turn.round,
+    index: call.index,
+    call: { id: call.id, name: call.name },
+    seq: call.seq,
+  }
+}
+
+/** Asks the ledger to end the call as proposed, unless it has ended otherwise already. */
+export function settle(state: SessionState, turn: Turn, call: Call, proposed: Proposal): Step {
+  const input = { of: 'tool' as const, step: callInput(state, turn, call), proposed }
+  const command = { type: 'settleStep' as const, input, timeoutMs: call.timeoutMs }
+  return [replaceCall(state, turn, { ...call, status: 'settling' }), [command]]
+}
+
+export function findCall(
+  state: SessionState,
+  at: { turn: number; round: number; index: number },
+): { turn: Turn; call: Call } | undefined {
+  const { turn } = state
+  if (turn?.phase !== 'tools' || turn.n !== at.turn || turn.round !== at.round) return undefined
+  const call = turn.calls[at.index]
+  return call && { turn, call }
+}
+
+/** Its activity, or the question to the ledger how it ended, has not been answered. */
+export function isUnderWay(call: Call): boolean {
+  return call.status === 'running' || call.status === 'settling'
+}
+
+export function replaceCall(state: SessionState, turn: Turn, call: Call): SessionState {
+  const calls = turn.calls.map((other) => (other.index === call.index ? call : other))
+  return { ...state, turn: { ...turn, calls } }
+}

@@ -1,0 +1,113 @@
+/**
+ * Calls that wait for a person, whatever the reason: one kind of item, one kind of wait, one way to answer. An answer is
+ * kept with its call until the ledger has taken it, so that neither a failing store nor a slow worker loses it.
+ */
+import { preview } from '../agent/message.ts'
+import { announce } from './announce.ts'
+import { callKey, isUnderWay, replaceCall, settle } from './call.ts'
+import type { Step } from './commands.ts'
+import { ANSWERS_TEXT_LIMIT, INLINE_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import type { Answer, Decision, PendingKind, PendingRef } from './steps.ts'
+
+/** Longest id that is looked at, in characters. */
+const ID_LIMIT = 200
+
+/** Which words answer what. */
+const WORDS: Readonly<Record<PendingKind, readonly Decision[]>> = {
+  unknown_outcome: ['done', 'not_done', 'retry'],
+}
+
+/** Reads what a person sent; a text says what is wrong with it. */
+export function readAnswer(input: unknown): Answer | string {
+  if (typeof input !== 'object' || input === null) return 'an answer is an object with id and decision'
+  const { id, decision, result, resultId } = input as Partial<Record<string, unknown>>
+  if (typeof id !== 'string' || id === '' || id.length > ID_LIMIT) return 'id is missing: what is answered?'
+  if (!isDecision(decision)) return `decision must be one of ${words().join(', ')}`
+  if (result === undefined && resultId === undefined) return { id, decision }
+  if (decision !== 'done') return `a result goes with done, not with ${decision}`
+  if (resultId !== undefined) {
+    const valid = typeof resultId === 'string' && resultId.length <= ID_LIMIT && result === undefined
+    return valid ? { id, decision, resultId } : 'resultId is not the id of a stored text, or stands beside a result'
+  }
+  if (typeof result !== 'string') return 'result is not a text'
+  if (result.length <= INLINE_TEXT_LIMIT) return { id, decision, result }
+  return `result is longer than ${INLINE_TEXT_LIMIT} characters: \`stello answer\` takes longer ones`
+}
+
+/** What is wrong with that answer to an item of that kind. */
+export function wrongWord(kind: PendingKind, { decision }: Answer): string | undefined {
+  const allowed = WORDS[kind]
+  return allowed.includes(decision) ? undefined : `decision must be one of ${allowed.join(', ')}`
+}
+
+/** Why the session, as it stands, cannot take this answer. */
+export function answerProblem(state: SessionState, answer: Answer): string | undefined {
+  const { turn, call } = findAsked(state, answer.id) ?? {}
+  if (!turn || !call) return `nothing with the id "${answer.id}" waits for an answer`
+  if (call.answer) return `"${answer.id}" has been answered already`
+  if (turn.stopping) return 'the turn is being stopped'
+  const kept = turn.calls.reduce((sum, one) => sum + (one.answer?.result?.length ?? 0), 0)
+  if (kept + (answer.result?.length ?? 0) > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
+  return call.pending && wrongWord(call.pending.kind, answer)
+}
+
+/** First answer wins; it may overtake the news that its call waits. */
+export function answered(state: SessionState, answer: Answer): Step {
+  const problem = answerProblem(state, answer)
+  if (problem !== undefined) return answerRejected(state, problem, { id: answer.id })
+  const found = findAsked(state, answer.id)
+  if (!found) return [state, []]
+  const call = { ...found.call, answer }
+  if (call.status !== 'waiting') return [replaceCall(state, found.turn, call), []]
+  return settle(state, found.turn, call, { kind: 'answered', answer })
+}
+
+/** An answer that changes nothing becomes an event that people see. */
+export function answerRejected(state: SessionState, reason: string, what: { id: string } | { preview: string }): Step {
+  return announce(state, { events: [{ type: 'answer.rejected', data: { ...what, reason } }] })
+}
+
+/** The ledger has parked the call: it waits, unless its answer is here already. */
+export function asked(state: SessionState, turn: Turn, call: Call, item: PendingRef): Step {
+  const { answer, ...rest } = call
+  const waiting: Call = { ...rest, status: 'waiting', pending: item }
+  if (!answer || turn.stopping) return [replaceCall(state, turn, waiting), []]
+  const problem = answer.id === item.id ? wrongWord(item.kind, answer) : neverAsked(answer)
+  if (problem !== undefined) return answerRejected(replaceCall(state, turn, waiting), problem, { id: answer.id })
+  return settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
+}
+
+/** The call no longer waits. An answer to what it never asked is refused, visibly. */
+export function unasked(state: SessionState, turn: Turn, { pending, answer, ...call }: Call): Step {
+  const next = replaceCall(state, turn, call)
+  return answer && !pending ? answerRejected(next, neverAsked(answer), { id: answer.id }) : [next, []]
+}
+
+/** What waits for a person now. */
+export function pendingCalls({ turn }: SessionState): { call: Call; item: PendingRef }[] {
+  return (turn?.calls ?? []).flatMap((call) =>
+    call.pending && call.status === 'waiting' ? [{ call, item: call.pending }] : [],
+  )
+}
+
+function findAsked({ turn }: SessionState, id: string): { turn: Turn; call: Call } | undefined {
+  if (turn?.phase !== 'tools') return undefined
+  // The ledger makes ids of the step's key and what tells its questions apart.
+  const key = id.slice(0, id.lastIndexOf('@'))
+  const call = turn.calls.find((one) =>
+    one.pending ? one.pending.id === id : isUnderWay(one) && callKey(turn, one) === key,
+  )
+  return call && { turn, call }
+}
+
+function neverAsked({ id }: Answer): string {
+  return `"${preview(id, ID_LIMIT)}" was never asked`
+}
+
+function words(): Decision[] {
+  return [...new Set(Object.values(WORDS).flat())]
+}
+
+function isDecision(word: unknown): word is Decision {
+  return words().some((one) => one === word)
+}

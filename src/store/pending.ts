@@ -1,0 +1,95 @@
+/** Steps that are parked until a person answers: the item stands in the step's own row, so the two cannot disagree. */
+import { cleanJson } from '../agent/clean.ts'
+import type { PendingItem } from '../session/steps.ts'
+import type { StepId } from './claim.ts'
+import { run, type Database, type Statement } from './database.ts'
+import { toParameter, writesSql, type Writes } from './writes.ts'
+
+/** An item and the session it waits in. */
+export interface InboxItem extends PendingItem {
+  sessionId: string
+  label: string
+  agent: string
+}
+
+/** Each question has an id of its own, also two about one call: the step's key, then generation and lease. */
+export function pendingId({ key, gen, lease }: Omit<StepId, 'sessionId'>): string {
+  return `${key}@${gen}.${lease}`
+}
+
+const PARK: Statement = {
+  name: 'step_park',
+  text: `
+  with guard as (
+    update steps set owner = null, token = null, waiting = true, pending = $5::jsonb
+    where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
+    returning gen
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$6::jsonb', records: 'strict' })}
+  select count(*)::int as done from guard`,
+}
+/** As if nobody had begun it; a higher lease, so that nobody who knew it before can end it. */
+const REOPEN: Statement = {
+  name: 'step_reopen',
+  text: `
+  with guard as (
+    update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = false, pending = null,
+      failures = 0
+    where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
+    returning gen
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'strict' })}
+  select count(*)::int as done from guard`,
+}
+const READ_PARKED: Statement = {
+  name: 'step_parked',
+  text: `select lease, pending, outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
+}
+const INBOX: Statement = {
+  name: 'inbox',
+  text: `select s.id, s.label, s.agent, p.pending from steps p join sessions s on s.id = p.session_id and s.gen = p.gen
+         where p.pending is not null and p.outcome is null and s.closed_at is null
+           and ($1::text[] is null or s.id = any($1))
+         order by p.pending->>'at', p.pending->>'id'`,
+}
+
+/** Takes the step from its worker until a person answers. @returns false when the lease is lost or the step has ended */
+export async function parkStep(db: Database, step: StepId, item: PendingItem, writes: Writes): Promise<boolean> {
+  const { sessionId, key, gen, lease } = step
+  const values = [sessionId, key, gen, lease, JSON.stringify(cleanJson(item)), toParameter(writes)]
+  const [row] = await run<{ done: number }>(db.pool, PARK, values)
+  return row?.done === 1
+}
+
+/** Gives the step back as never begun. @returns false when the lease is lost or the step has ended */
+export async function reopenStep(db: Database, step: StepId, writes: Writes): Promise<boolean> {
+  const { sessionId, key, gen, lease } = step
+  const [row] = await run<{ done: number }>(db.pool, REOPEN, [sessionId, key, gen, lease, toParameter(writes)])
+  return row?.done === 1
+}
+
+/** How a step that may be parked stands; undefined when it has no row. */
+export async function readParked(
+  db: Database,
+  { sessionId, gen, key }: Omit<StepId, 'lease'>,
+): Promise<{ lease: number; item?: PendingItem; outcome?: unknown } | undefined> {
+  interface Row {
+    lease: number
+    pending: PendingItem | null
+    outcome: unknown
+  }
+  const [row] = await run<Row>(db.pool, READ_PARKED, [sessionId, gen, key])
+  if (!row) return undefined
+  const { lease, pending, outcome } = row
+  return { lease, ...(pending && { item: pending }), ...(outcome !== null && { outcome }) }
+}
+
+/** What waits for a person, oldest first. @param sessions unset = everywhere */
+export async function readInbox(db: Database, sessions?: string[]): Promise<InboxItem[]> {
+  interface Row {
+    id: string
+    label: string
+    agent: string
+    pending: PendingItem
+  }
+  const rows = await run<Row>(db.pool, INBOX, [sessions ?? null])
+  return rows.map(({ id, label, agent, pending }) => ({ sessionId: id, label, agent, ...pending }))
+}

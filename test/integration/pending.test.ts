@@ -1,0 +1,189 @@
+/** What waits for a person: how it is shown, what counts as an answer, and what else may end the wait. */
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../src/agent/tool.ts'
+import type { InboxItem, SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { answerSignal, answerUpdate, pendingQuery } from '../../src/workflows/messages.ts'
+import { createGate } from '../support/gate.ts'
+import { ask, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'
+import { viewOf } from '../support/settled.ts'
+
+const stello = useStello()
+const workflow = ({ id }: SessionHandle) => stello.client.temporal.workflow.getHandle(id)
+
+interface Waiting {
+  session: SessionHandle
+  turn: TurnHandle
+  item: InboxItem
+  /** How often the tool has been run. */
+  runs(): number
+  /** How often it was asked what it did. */
+  verified(): number
+}
+
+/** A session that waits to hear whether `pay` took effect: its worker went away in the middle of it. */
+async function waiting(): Promise<Waiting> {
+  const gate = createGate()
+  let verified = 0
+  const pay = tool('pay', 'Pays', z.object({ amount: z.number() }), () => gate.pass().then(() => 'paid'), {
+    onUnknownOutcome: 'ask',
+    verify: () => void verified++,
+  })
+  const agent: TestAgent = {
+    llm: scriptedModel(
+      replyBy([
+        ['go', { toolCalls: [{ name: 'pay', arguments: { amount: 3 } }] }],
+        [() => true, ({ messages }) => `read: ${messages.map(({ content }) => content).join(' | ')}`],
+      ]),
+    ),
+    capabilities: { tools: [pay] },
+  }
+  const first = await stello.work(agent)
+  const session = await stello.client.createSession({ agent: first.taskQueue, label: 'payments' })
+  const turn = await session.send('go')
+  await gate.reached()
+  await first.stop()
+  await stello.work({ ...agent, name: first.taskQueue })
+  await viewOf(stello.client, session, ({ status }) => status === 'waiting')
+  const [item] = await session.pending()
+  return { session, turn, item: item as InboxItem, runs: () => gate.arrived, verified: () => verified }
+}
+
+const typesOf = async (session: SessionHandle, last: string): Promise<string[]> =>
+  (await eventsUntil(session, ({ type }) => type === last)).map(({ type }) => type)
+
+describe('what waits for a person', () => {
+  it('is shown wherever people look: inbox, tree, query, events and the Temporal UI', async () => {
+    const { session, item } = await waiting()
+    expect(item).toMatchObject({
+      sessionId: session.id,
+      label: 'payments',
+      kind: 'unknown_outcome',
+      name: 'pay',
+      turn: 1,
+      preview: '{"amount":3}',
+      message: '"pay" was begun, and nobody knows how it ended: did it take effect?',
+    })
+    const child = await session.fork({ label: 'aside' })
+    expect(await stello.client.inbox(session.id)).toEqual([item])
+    expect(await stello.client.inbox(child.id)).toEqual([])
+    expect(await stello.client.inbox()).toContainEqual(item)
+    expect(await session.tree()).toMatchObject({ state: 'waiting', pending: [{ id: item.id }] })
+    expect(await workflow(session).query(pendingQuery)).toEqual([
+      { id: item.id, kind: 'unknown_outcome', turn: 1, name: 'pay', callId: item.callId, preview: '{"amount":3}' },
+    ])
+    const opened = (await eventsUntil(session, ({ type }) => type === 'pending.opened')).at(-1)
+    expect(opened?.data).toMatchObject({ id: item.id, name: 'pay', message: item.message })
+    const { currentDetails } = await workflow(session).query<{ currentDetails: string }>('__temporal_workflow_metadata')
+    expect(currentDetails).toContain(`Did \`pay\` take effect? \`done\`, \`not_done\` or \`retry\` (\`${item.id}\`)`)
+    expect(currentDetails).toContain(`\`stello answer ${session.id} ID DECISION\``)
+  })
+
+  it('takes an answer by the client, whose long result goes through the store', async () => {
+    const { session, turn, item, runs } = await waiting()
+    const long = `wired ${'x'.repeat(20_000)}`
+    await session.answer(item.id, { decision: 'done', result: long })
+    expect((await turn.result()).text).toBe(`read: go |  | ${long}`)
+    expect(runs()).toBe(1)
+    expect(await stello.client.inbox(session.id)).toEqual([])
+    const closed = (await eventsUntil(session, ({ type }) => type === 'pending.closed')).at(-1)
+    expect(closed?.data).toMatchObject({ id: item.id, decision: 'done', name: 'pay' })
+  })
+
+  it('takes an answer that the store refused once the store is mended, without asking anybody again', async () => {
+    const { session, turn, item, runs, verified } = await waiting()
+    await stello.db.pool.query(`
+      create function refuse() returns trigger language plpgsql as $$
+        begin raise exception 'refused' using errcode = '22000'; end $$;
+      create trigger refuse before update on steps for each row
+        when (old.pending is not null and new.outcome is not null) execute function refuse()`)
+    await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({
+      code: 'SESSION_PAUSED',
+      message: expect.stringContaining('store_error') as string,
+    })
+    await stello.db.pool.query('drop function refuse cascade')
+    await session.resume()
+    expect((await turn.result()).text).toBe('read: go |  | paid 3')
+    expect((await typesOf(session, 'turn.completed')).filter((type) => type.startsWith('pending.'))).toEqual([
+      'pending.opened',
+      'pending.closed',
+    ])
+    expect([runs(), verified()]).toEqual([1, 1])
+  })
+
+  it('takes an answer by an update, without a result too', async () => {
+    const { session, turn, item } = await waiting()
+    await workflow(session).executeUpdate(answerUpdate, { args: [{ id: item.id, decision: 'done' }] })
+    expect((await turn.result()).text).toContain('"pay" took effect: a person has said so')
+  })
+})
+
+describe('an answer in wrong words', () => {
+  it.each([
+    ['to nothing', { id: 't1.0.0@0.99', decision: 'done' }, 'waits for an answer'],
+    ['that is no word', { decision: 'yes' }, 'decision must be one of done, not_done, retry'],
+    ['with a result of nothing', { decision: 'retry', result: 'x' }, 'a result goes with done'],
+  ])('%s fails as an update, is an event as a signal, and changes nothing', async (_what, wrong, problem) => {
+    const { session, turn, item } = await waiting()
+    const input = { id: item.id, ...wrong } as Parameters<typeof session.answer>[1] & { id: string }
+    await expect(session.answer(input.id, input)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(problem) as string,
+    })
+    await expect(workflow(session).executeUpdate(answerUpdate, { args: [input] })).rejects.toMatchObject({
+      cause: { type: 'INVALID_ANSWER', message: expect.stringContaining(problem) as string },
+    })
+    await workflow(session).signal(answerSignal, input)
+    const rejected = (await eventsUntil(session, ({ type }) => type === 'answer.rejected')).at(-1)
+    expect(rejected?.data['reason']).toContain(problem)
+    expect(await session.pending()).toEqual([item])
+    await session.answer(item.id, { decision: 'not_done' })
+    expect((await turn.result()).text).toContain('"pay" did not take effect')
+  })
+})
+
+describe('of several answers', () => {
+  it('the first counts: the others are refused, whichever way they come', async () => {
+    const { session, turn, item, runs } = await waiting()
+    const say = (decision: 'done' | 'not_done' | 'retry') =>
+      workflow(session).executeUpdate(answerUpdate, { args: [{ id: item.id, decision }] })
+    const said = await Promise.allSettled([say('not_done'), say('not_done'), say('not_done')])
+    expect(said.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect((await turn.result()).text).toContain('"pay" did not take effect')
+    await workflow(session).signal(answerSignal, { id: item.id, decision: 'retry' })
+    expect((await typesOf(session, 'answer.rejected')).filter((type) => type === 'pending.closed')).toHaveLength(1)
+    await expect(session.answer(item.id, { decision: 'retry' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(runs()).toBe(1)
+  })
+})
+
+describe('the wait for a person', () => {
+  it('is ended by cancelTurn: the outcome stays unknown, the item is closed, and the session goes on', async () => {
+    const { session, turn, item, runs } = await waiting()
+    await session.cancelTurn()
+    expect(await turn.result()).toMatchObject({ stopReason: 'cancelled' })
+    expect(await stello.client.inbox(session.id)).toEqual([])
+    const closed = (await eventsUntil(session, ({ type }) => type === 'pending.closed')).at(-1)
+    expect(closed?.data).toMatchObject({ id: item.id, decision: 'cancelled' })
+    expect(await ask(session, 'and now?')).toContain('TOOL_OUTCOME_UNKNOWN: the turn was stopped before a person said')
+    expect(runs()).toBe(1)
+  })
+
+  it('is ended by close', async () => {
+    const { session, turn } = await waiting()
+    await session.close()
+    expect(await turn.result()).toMatchObject({ stopReason: 'closed' })
+    expect(await typesOf(session, 'session.closed')).toContain('pending.closed')
+    expect(await stello.client.inbox(session.id)).toEqual([])
+  })
+
+  it('lets messages queue up, which are answered afterwards', async () => {
+    const { session, turn, item } = await waiting()
+    const next = await session.send('next')
+    await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    await turn.result()
+    expect((await next.result()).text).toContain('paid 3')
+  })
+})

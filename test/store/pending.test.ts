@@ -1,0 +1,201 @@
+/** Steps that wait for a person: parked and answered in their own row, once, and shown as long as they wait. */
+import { describe, expect, it } from 'vitest'
+import type { PendingItem } from '../../src/session/steps.ts'
+import { announceFacts } from '../../src/store/announce.ts'
+import type { StepId } from '../../src/store/claim.ts'
+import { readEvents } from '../../src/store/events.ts'
+import { stealDeadSteps } from '../../src/store/liveness.ts'
+import { parkStep, pendingId, readInbox, readParked, reopenStep } from '../../src/store/pending.ts'
+import type { RunRef } from '../../src/store/runs.ts'
+import { forceStep, releaseStep, settleStep } from '../../src/store/settle.ts'
+import { listSessions } from '../../src/store/topology.ts'
+import { OTHER_OWNER, claim, openSession, opening, resetRun, take, write } from './fixtures.ts'
+import { countStatements, useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+const KEY = 't1.0.0'
+const request = { key: KEY, kind: 'tool', name: 'pay' } as const
+
+function itemOf(step: StepId, over: Partial<PendingItem> = {}): PendingItem {
+  return {
+    id: pendingId(step),
+    kind: 'unknown_outcome',
+    name: 'pay',
+    callId: 'c-1',
+    turn: 1,
+    preview: '{}',
+    message: 'did it take effect?',
+    at: '2026-01-01T00:00:00.000Z',
+    ...over,
+  }
+}
+
+const opened = (item: PendingItem) => ({
+  events: [{ key: `${item.id}.opened`, type: 'pending.opened', data: { id: item.id } }],
+})
+
+async function parked(): Promise<{ run: RunRef; step: StepId; item: PendingItem }> {
+  const run = await openSession(at.db)
+  await write(at.db, run, 'm1.0', 1, [{ role: 'user', content: 'pay' }])
+  const step = await take(at.db, run, request)
+  const item = itemOf(step)
+  expect(await parkStep(at.db, step, item, opened(item))).toBe(true)
+  return { run, step, item }
+}
+
+const idsIn = async (sessionId: string): Promise<string[]> =>
+  (await readInbox(at.db, [sessionId])).map((item) => item.id)
+const typesOf = async (sessionId: string): Promise<string[]> =>
+  (await readEvents(at.db, sessionId, 0)).map(({ type }) => type)
+
+describe('parkStep', () => {
+  it('takes the step from its worker and appends the event in one statement', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, { ...request, opening: opening(1, 'a', 1) })
+    const item = itemOf(step)
+    expect(await countStatements(() => parkStep(at.db, step, item, opened(item)))).toBe(1)
+    expect(await readParked(at.db, step)).toEqual({ lease: 1, item })
+    expect(await typesOf(run.sessionId)).toEqual(['turn.started', 'pending.opened'])
+    expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([
+      { state: 'waiting', inHand: [], pending: [{ id: item.id, name: 'pay' }] },
+    ])
+  })
+
+  it('writes nothing after the lease was raised', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, request)
+    await forceStep(at.db, { run, ...request })
+    const item = itemOf(step)
+    expect(await parkStep(at.db, step, item, opened(item))).toBe(false)
+    expect(await idsIn(run.sessionId)).toEqual([])
+    expect(await typesOf(run.sessionId)).toEqual([])
+  })
+
+  it('may be repeated: the event is there once', async () => {
+    const { run, step, item } = await parked()
+    expect(await parkStep(at.db, step, item, opened(item))).toBe(true)
+    expect((await typesOf(run.sessionId)).filter((type) => type === 'pending.opened')).toHaveLength(1)
+  })
+
+  it('stores NUL and half an emoji as U+FFFD', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, request)
+    await parkStep(at.db, step, itemOf(step, { preview: 'a\0\uD83D' }), {})
+    expect((await readInbox(at.db, [run.sessionId]))[0]?.preview).toBe('a\uFFFD\uFFFD')
+  })
+})
+
+describe('a parked step', () => {
+  it('is nobody’s: no dead worker is looked for, and whoever claims it is told of the question', async () => {
+    const { run, item } = await parked()
+    expect(
+      (await stealDeadSteps(at.db, 'somebody else', 0)).filter(({ sessionId }) => sessionId === run.sessionId),
+    ).toEqual([])
+    expect(await claim(at.db, run, { ...request, owner: OTHER_OWNER })).toMatchObject({
+      kind: 'mine',
+      begun: true,
+      lease: 2,
+      parked: item,
+    })
+  })
+
+  it('stays parked when whoever claimed it dies: the question is still open', async () => {
+    const { run, step, item } = await parked()
+    await claim(at.db, run, { ...request, owner: OTHER_OWNER })
+    expect(await idsIn(run.sessionId)).toEqual([item.id])
+    expect(await forceStep(at.db, { run, ...request })).toMatchObject({ ...step, lease: 3, parked: item })
+  })
+
+  it('is told from one that was begun and from one that never was', async () => {
+    const { run } = await parked()
+    expect(await forceStep(at.db, { run, ...request })).toMatchObject({ begun: false })
+    await take(at.db, run, { ...request, key: 't1.0.1' })
+    expect(await forceStep(at.db, { run, ...request, key: 't1.0.1' })).toMatchObject({ begun: true })
+    expect(await forceStep(at.db, { run, ...request, key: 't1.0.2' })).toMatchObject({ begun: false })
+  })
+
+  it('leaves the inbox when it is settled', async () => {
+    const { run, step } = await parked()
+    expect(await settleStep(at.db, step, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
+    expect(await idsIn(run.sessionId)).toEqual([])
+    expect(await readParked(at.db, step)).toMatchObject({ outcome: { kind: 'settled' } })
+  })
+
+  it('is not begun for the generation that a reset opens, which asks by another id', async () => {
+    const { run, item } = await parked()
+    const rewound = resetRun(run, 'run-2', 1)
+    const again = await claim(at.db, rewound, request)
+    expect(again).toMatchObject({ kind: 'mine', gen: 1, begun: true })
+    expect(again).not.toHaveProperty('parked')
+    if (again.kind !== 'mine') return
+    expect(pendingId({ key: KEY, ...again })).not.toBe(item.id)
+    expect(await idsIn(run.sessionId)).toEqual([])
+  })
+})
+
+describe('reopenStep', () => {
+  it('gives the step back as never begun; the next question has another id', async () => {
+    const { run, step, item } = await parked()
+    const closed = { events: [{ key: `${item.id}.closed`, type: 'pending.closed', data: {} }] }
+    expect(await reopenStep(at.db, step, closed)).toBe(true)
+    expect(await typesOf(run.sessionId)).toEqual(['pending.opened', 'pending.closed'])
+    expect(await idsIn(run.sessionId)).toEqual([])
+    const again = await claim(at.db, run, request)
+    expect(again).toMatchObject({ kind: 'mine', begun: false, failures: 0 })
+    expect(again).not.toHaveProperty('parked')
+    if (again.kind === 'mine') expect(pendingId({ key: KEY, ...again })).not.toBe(item.id)
+  })
+
+  it('lets one of several answers win', async () => {
+    const { run, step } = await parked()
+    const event = (n: number) => ({ events: [{ key: `e${n}`, type: 'pending.closed', data: { n } }] })
+    const [reopened, settled, again] = await Promise.all([
+      reopenStep(at.db, step, event(1)),
+      settleStep(at.db, step, { kind: 'settled', gen: 0 }, event(2)),
+      reopenStep(at.db, step, event(3)),
+    ])
+    expect([reopened, settled.won, again].filter(Boolean)).toHaveLength(1)
+    expect((await typesOf(run.sessionId)).filter((type) => type === 'pending.closed')).toHaveLength(1)
+  })
+
+  it('comes too late for a step that runs again: an old answer does not fence it', async () => {
+    const { run, step } = await parked()
+    await reopenStep(at.db, step, {})
+    const running = await take(at.db, run, request)
+    expect(await reopenStep(at.db, step, {})).toBe(false)
+    expect(await settleStep(at.db, running, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
+  })
+})
+
+describe('releaseStep', () => {
+  it('may leave the step begun, so that whoever takes it does not run it', async () => {
+    const run = await openSession(at.db)
+    await releaseStep(at.db, await take(at.db, run, request), { failed: false, begun: true })
+    expect(await claim(at.db, run, { ...request, owner: OTHER_OWNER })).toMatchObject({ kind: 'mine', begun: true })
+  })
+})
+
+describe('readInbox', () => {
+  it('shows the oldest first, of the sessions asked for, or of all', async () => {
+    const { run, item } = await parked()
+    const older = await take(at.db, run, { ...request, key: 't1.0.1' })
+    await parkStep(at.db, older, itemOf(older, { at: '2025-01-01T00:00:00.000Z' }), {})
+    const other = await parked()
+    expect(await idsIn(run.sessionId)).toEqual([pendingId(older), item.id])
+    const all = await readInbox(at.db)
+    expect(all.map(({ sessionId }) => sessionId)).toEqual(
+      expect.arrayContaining([run.sessionId, other.run.sessionId]) as string[],
+    )
+    expect(all.find(({ sessionId }) => sessionId === run.sessionId)).toMatchObject({
+      label: 'a session',
+      agent: 'test',
+    })
+  })
+
+  it('leaves out closed sessions', async () => {
+    const { run } = await parked()
+    await announceFacts(at.db, run, 'a1', { closed: true })
+    expect(await idsIn(run.sessionId)).toEqual([])
+    expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ pending: [] }])
+  })
+})

@@ -1,0 +1,82 @@
+/** Asking a tool what became of a call whose end nobody knows: with the call's context, under the tool's time-out. */
+import { describe, expect, it } from 'vitest'
+import type { Deps } from '../../../src/activities/deps.ts'
+import type { LiveStep } from '../../../src/activities/live-writer.ts'
+import type { CallAtHand } from '../../../src/activities/tool-call.ts'
+import { ToolUses } from '../../../src/activities/tool-uses.ts'
+import { findOut } from '../../../src/activities/unknown-outcome.ts'
+import { toTool, type AnyTool } from '../../../src/agent/to-tool.ts'
+import type { Verification } from '../../../src/agent/tool.ts'
+
+const at = {
+  input: { sessionId: 's-1', messageId: 'm-1', key: 't1.0.0' },
+  call: { id: 'c-1', name: 'pay', arguments: '{"sum": 3}' },
+  messages: [],
+  hash: 'h',
+  facts: { config: {} },
+} as unknown as CallAtHand
+
+function ask(
+  given: AnyTool,
+  stop = new AbortController(),
+): { found: Promise<Verification | undefined>; warned: string[] } {
+  const warned: string[] = []
+  const warn = (message: string): void => void warned.push(message)
+  const live = { card: () => expect.fail('people are shown nothing'), update: () => undefined } as unknown as LiveStep
+  const deps = {
+    agent: { limits: { toolTimeoutMs: 60_000 } },
+    live: { step: () => live },
+    log: { warn },
+    toolUses: new ToolUses(warn),
+  } as unknown as Deps
+  return { found: findOut(deps, at, toTool(given), stop.signal), warned }
+}
+
+const pay = { name: 'pay', description: 'd', parameters: { type: 'object' }, execute: () => 'never' }
+
+describe('a tool that can verify', () => {
+  it('gets the arguments and the context of its call, and shows people nothing', async () => {
+    const { found } = ask({
+      ...pay,
+      verify: async (args, { sessionId, callId, idempotencyKey, signal, sendToolStatus, requestId }) => {
+        await sendToolStatus(requestId, 'DOING', { showTip: 'looking' })
+        return { happened: true, result: [args, sessionId, callId, idempotencyKey !== '', signal.aborted] }
+      },
+    })
+    expect(await found).toEqual({ happened: true, result: [{ sum: 3 }, 's-1', 'c-1', true, false] })
+  })
+
+  it('is the instance of a factory, made for the question and disposed of behind it', async () => {
+    const disposed: string[] = []
+    const { found } = ask({
+      name: 'pay',
+      factory: () => ({ ...pay, verify: () => ({ happened: false }), dispose: () => void disposed.push('pay') }),
+    })
+    expect(await found).toEqual({ happened: false })
+    await new Promise(setImmediate)
+    expect(disposed).toEqual(['pay'])
+  })
+
+  it('shares the tool’s time-out, of which its signal tells', async () => {
+    let signal: AbortSignal | undefined
+    const { found, warned } = ask({
+      ...pay,
+      timeout: 1,
+      verify: (_, ctx) => {
+        signal = ctx.signal
+        return new Promise(() => {})
+      },
+    })
+    expect(await found).toBeUndefined()
+    expect(signal?.aborted).toBe(true)
+    expect(warned).toMatchObject([expect.stringContaining('did not end within')])
+  })
+
+  it('is stopped with the worker, which is nothing to warn of', async () => {
+    const stop = new AbortController()
+    const { found, warned } = ask({ ...pay, verify: () => new Promise(() => {}) }, stop)
+    stop.abort('shutdown')
+    expect(await found).toBeUndefined()
+    expect(warned).toEqual([])
+  })
+})

@@ -1,0 +1,100 @@
+/** The simulated ledger: how each step has ended, which calls are parked, and what follows from an answer. */
+import type {
+  Answer,
+  CallModelInput,
+  CallResult,
+  CallToolInput,
+  ModelOutcome,
+  Proposal,
+  ToolOutcome,
+} from '../../../src/session/steps.ts'
+import { callRef, usage } from './play.ts'
+import type { Watcher } from './watcher.ts'
+
+export interface World {
+  watcher: Watcher
+  choose(options: number): number
+  /** Nothing odd happens any more. */
+  over(): boolean
+}
+
+const NAMES = ['Read', 'Grep', 'constructor', 'new_task']
+const AUTH = { reason: 'model_error', message: 'the key was refused' } as const
+
+const DECISIONS = ['done', 'not_done', 'retry'] as const
+
+export class Ledger {
+  readonly models = new Map<string, ModelOutcome>()
+  readonly tools = new Map<string, CallResult>()
+  /** Ids of questions, by the key of the call. */
+  readonly open = new Map<string, string>()
+  private asked = 0
+  private readonly world: World
+
+  constructor(world: World) {
+    this.world = world
+  }
+
+  answers({ key, opening, upTo, last }: CallModelInput): ModelOutcome {
+    if (opening) this.world.watcher.writes(upTo, opening.messageId)
+    const calls = Array.from({ length: this.world.choose(6) }, () => {
+      const name = NAMES[this.world.choose(NAMES.length)] ?? 'Read'
+      return callRef(name, { route: name === 'new_task' ? 'task' : 'tool' })
+    })
+    const rests = last || (calls.length === 0 && this.world.choose(4) > 0) || this.world.over()
+    const notes = rests && last ? calls.length : 0
+    for (let i = 0; i <= notes; i++) this.world.watcher.writes(upTo + 1 + i, `${key} ${i}`)
+    const outcome: ModelOutcome = {
+      kind: 'answered',
+      gen: 0,
+      seq: upTo + 1 + notes,
+      text: 'text',
+      usage,
+      calls: rests ? [] : calls,
+      ...(rests && { stopReason: last ? 'max_tool_rounds' : 'end_turn' }),
+    }
+    this.models.set(key, outcome)
+    return outcome
+  }
+
+  settlesModel(input: CallModelInput, proposed: Proposal, odd: number): ModelOutcome {
+    const before = this.models.get(input.key)
+    if (before) return before
+    if (odd === 1) return this.answers(input)
+    const outcome: ModelOutcome =
+      proposed.kind === 'cancelled' ? { kind: 'cancelled', gen: 0 } : { kind: 'failed', pause: AUTH }
+    if (outcome.kind === 'cancelled') this.models.set(input.key, outcome)
+    return outcome
+  }
+
+  settles({ key, seq }: CallToolInput, outcome: CallResult): CallResult {
+    this.world.watcher.writes(seq, key)
+    this.tools.set(key, outcome)
+    return outcome
+  }
+
+  /** Parks a call; a question that was put before stays as it is. */
+  ask(key: string): ToolOutcome {
+    const id = this.open.get(key) ?? `${key}@0.${++this.asked}`
+    this.open.set(key, id)
+    return { kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome' } }
+  }
+
+  /** What becomes of a call that is not settled: asked about, given back, or (undefined) settled as proposed. */
+  decide(key: string, proposed: Proposal, odd: number): ToolOutcome | undefined {
+    const id = this.open.get(key)
+    if (proposed.kind === 'timedOut' && (id !== undefined || odd === 1)) return this.ask(key)
+    const { answer } = proposed.kind === 'answered' ? proposed : {}
+    const back = answer ? answer.id !== id || answer.decision === 'retry' : proposed.kind === 'timedOut' && odd === 2
+    this.open.delete(key)
+    return back ? { kind: 'due', gen: 0 } : undefined
+  }
+
+  /** An answer to what is open, or to what never was. */
+  answer(never: string[]): Answer {
+    const { choose } = this.world
+    const ids = [...this.open.values(), ...never]
+    const id = ids[choose(Math.max(1, ids.length))] ?? 'none'
+    return { id, decision: DECISIONS[choose(DECISIONS.length)] ?? 'done' }
+  }
+}
