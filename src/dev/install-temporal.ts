@@ -3,12 +3,12 @@
  *
  * The program appears under its name only when it is complete. The caller sees to it that one installs at a time.
  */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { messageOf } from '../agent/errors.ts'
+import { goInstall } from './go-install.ts'
 
 const run = promisify(execFile)
 
@@ -37,32 +37,8 @@ export async function downloadTemporal(target: string, options: InstallOptions):
 
 /** @throws Error with Go's last line when the build fails. */
 export async function goInstallTemporal(go: string, target: string, options: InstallOptions): Promise<string> {
-  const module = `github.com/temporalio/cli/cmd/temporal@v${CLI_VERSION}`
-  return install(target, async (folder) => {
-    options.onProgress(`go install ${module}: takes minutes and about 3 GB of Go's caches, once`)
-    const began = Date.now()
-    let [modules, last] = [0, '']
-    const ticker = setInterval(() => {
-      options.onProgress(`go install: ${Math.round((Date.now() - began) / 1000)} s, ${modules} modules downloaded`)
-    }, 10_000)
-    try {
-      // -s leaves the symbol table out: 40 MB less.
-      const goFlags = `${process.env['GOFLAGS'] ?? ''} -ldflags=-s`.trim()
-      const build = spawn(go, ['install', module], {
-        stdio: ['ignore', 'ignore', 'pipe'],
-        env: { ...process.env, GOBIN: folder, GOFLAGS: goFlags },
-      })
-      const ended = new Promise<number | null>((resolve, reject) => build.once('close', resolve).once('error', reject))
-      createInterface(build.stderr).on('line', (line) => {
-        if (line.startsWith('go: downloading')) modules += 1
-        last = line
-      })
-      const code = await ended
-      if (code !== 0) throw new Error(`exited with code ${code}: ${last}`)
-    } finally {
-      clearInterval(ticker)
-    }
-  })
+  const packages = [`github.com/temporalio/cli/cmd/temporal@v${CLI_VERSION}`]
+  return install(target, (folder) => goInstall({ go, packages, folder, onProgress: options.onProgress }))
 }
 
 /** `produce` puts a program `temporal` into a folder of its own, which is given up however it ends. */

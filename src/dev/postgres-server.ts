@@ -49,6 +49,8 @@ const SETTINGS = [
 export interface PostgresServerOptions {
   home: string
   port?: number | undefined
+  /** `name=value`, over ours. */
+  settings?: string[]
   /** What ran here last: its port is preferred. */
   last?: PostgresInfo | undefined
   onProgress: (line: string) => void
@@ -80,7 +82,7 @@ export async function adoptPostgres(home: string, runAs: RunAs | undefined): Pro
  * @throws StelloError `DATABASE_UNREACHABLE` with the end of `<home>/postgres.log` when it does not come up.
  */
 export async function startPostgres(runAs: RunAs | undefined, options: PostgresServerOptions): Promise<PostgresInfo> {
-  const { home, last, onProgress } = options
+  const { home, last, settings = [], onProgress } = options
   const { folder, dataFolder } = placeOf(home, runAs)
   const binaries = await findPostgresBinaries(runAs ? SYSTEM_FOLDER : cacheFolder(), runAs)
   if (!existsSync(dataFolder)) {
@@ -90,8 +92,8 @@ export async function startPostgres(runAs: RunAs | undefined, options: PostgresS
   const port = await choosePort('PostgreSQL', options.port, last?.port)
   const log = join(home, 'postgres.log')
   onProgress(`starting PostgreSQL on port ${port}${runAs ? ` as user ${runAs.name}` : ''}`)
-  const settings = [...SETTINGS, `port=${port}`].flatMap((setting) => ['-c', setting])
-  const server = await startDaemon(binaries.postgres, ['-D', dataFolder, ...settings], { log, runAs })
+  const given = [...SETTINGS, ...settings, `port=${port}`].flatMap((setting) => ['-c', setting])
+  const server = await startDaemon(binaries.postgres, ['-D', dataFolder, ...given], { log, runAs })
   const info = await ready(home, dataFolder, server.id, port, server.ended)
   if (info) return info
   await endPostgres(server.id)

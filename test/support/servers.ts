@@ -9,6 +9,13 @@ declare module 'vitest' {
   export interface ProvidedContext {
     temporalAddress: string
     databaseUrl: string
+    /** How many workers serve an agent of a test. Default 1. */
+    workersPerAgent?: number
+    /**
+     * On a cluster, whose dynamic configuration is set once: the namespace that has a setting, written `name=value`. Else a
+     * test file starts a server of its own for it.
+     */
+    namespacesWith?: Record<string, string>
   }
 }
 

@@ -16,10 +16,13 @@ import { startWorker, type StelloWorker, type StelloWorkerOptions } from '../../
 export interface TestServers {
   temporalAddress: string
   databaseUrl: string
+  namespace?: string
 }
 
+export type OpenedServers = Omit<TestServers, 'databaseUrl'> & { databaseUrl?: string; close(): Promise<void> }
+
 /** Servers of its own for a test file, which configures or kills them. PostgreSQL stays the shared one unless given. */
-export type OpenServers = () => Promise<{ temporalAddress: string; databaseUrl?: string; close(): Promise<void> }>
+export type OpenServers = () => Promise<OpenedServers>
 
 export interface Fixture {
   readonly client: StelloClient
@@ -48,15 +51,14 @@ export function useStello(openServers?: OpenServers): Fixture {
   }
 
   beforeAll(async () => {
-    const {
-      temporalAddress,
-      databaseUrl = inject('databaseUrl'),
-      close,
-    } = openServers ? await openServers() : { temporalAddress: inject('temporalAddress'), close: async () => undefined }
+    const opening: OpenedServers = openServers
+      ? await openServers()
+      : { temporalAddress: inject('temporalAddress'), close: async () => undefined }
+    const { close, databaseUrl = inject('databaseUrl'), ...temporal } = opening
     await execute(databaseUrl, `create database ${database}`)
     const url = new URL(databaseUrl)
     url.pathname = `/${database}`
-    const servers = { temporalAddress, databaseUrl: url.href }
+    const servers: TestServers = { ...temporal, databaseUrl: url.href }
     const db = openDatabase(url.href)
     await migrate(db)
     opened = {
@@ -81,9 +83,18 @@ export function useStello(openServers?: OpenServers): Fixture {
 
   const serve: Fixture['serve'] = async (agent, options) => {
     quietRuntime()
-    const worker = await startWorker({ agent, ...use().servers, log, shutdownGraceMs: 0, ...options })
-    workers.push(worker)
-    return worker
+    const started = await Promise.all(
+      Array.from({ length: inject('workersPerAgent') ?? 1 }, () =>
+        startWorker({ agent, ...use().servers, log, shutdownGraceMs: 0, ...options }),
+      ),
+    )
+    const all: StelloWorker = {
+      taskQueue: agent.name,
+      stopped: Promise.all(started.map(({ stopped }) => stopped)).then(() => undefined),
+      stop: async () => void (await Promise.all(started.map((worker) => worker.stop()))),
+    }
+    workers.push(all)
+    return all
   }
   const work: Fixture['work'] = (agent, options) =>
     serve(createStelloAgent({ name: `test-${randomBytes(4).toString('hex')}`, ...agent }), options)

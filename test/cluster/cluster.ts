@@ -1,0 +1,197 @@
+/**
+ * The topology of docker-compose.yml as plain processes: one PostgreSQL for everybody, the production server of Temporal
+ * with its four services and several shards on it. Settings come from docker-compose.yml and deploy/dynamicconfig.yaml.
+ */
+import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Connection } from '@temporalio/client'
+import { msToTs, type StringValue } from '@temporalio/common/lib/time.js'
+import pg from 'pg'
+import { stringify } from 'yaml'
+import { choosePort, isListening } from '../../src/dev/ports.ts'
+import { postgresUser, removePostgres, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
+import { endProcess, startDaemon, tailOf, until, type Daemon } from '../../src/dev/processes.ts'
+import { pingTemporal } from '../../src/dev/temporal-server.ts'
+import { readCompose, type Compose } from './compose.ts'
+import { findClusterPrograms, type ClusterPrograms } from './programs.ts'
+
+const run = promisify(execFile)
+const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/dynamicconfig.yaml', import.meta.url))
+const READY_LIMIT_MS = 120_000
+
+/** Characters that have a meaning in URLs, shells or YAML. Not a space: Temporal puts its password into a URL as `+`. */
+export const PASSWORD = "s3cret@:/?#[]%&+='"
+
+export interface ClusterOptions {
+  /** A folder that the user PostgreSQL runs as can enter. */
+  home: string
+  /** Namespaces beside `default`, each with dynamic configuration of its own. */
+  namespaces: Record<string, Record<string, number>>
+  onProgress: (line: string) => void
+}
+
+export interface Cluster {
+  compose: Compose
+  temporalAddress: string
+  databaseUrl: string
+  stop(): Promise<void>
+}
+
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { home, onProgress } = options
+  const compose = await readCompose({ POSTGRES_PASSWORD: PASSWORD })
+  const version = compose.temporal.image?.split(':')[1] ?? ''
+  const programs = await findClusterPrograms(version, onProgress)
+  await mkdir(home, { recursive: true })
+  await chmod(home, 0o755)
+  const runAs = await postgresUser()
+  const postgres = await startPostgres(runAs, { home, settings: settingsOf(compose), onProgress })
+  let server: Daemon | undefined
+  const stop = async (): Promise<void> => {
+    if (server) await endProcess(server.id, 'SIGTERM')
+    await stopPostgres(home, runAs)
+    await removePostgres(home, runAs)
+    await rm(home, { recursive: true, force: true })
+  }
+  try {
+    const databaseUrl = await createOwner(postgres.url, compose)
+    const environment = await environmentOf(compose, String(postgres.port), options)
+    onProgress(`creating Temporal's databases with the schema of ${version}`)
+    await createSchema(programs, environment)
+    onProgress(`starting the production server of Temporal ${version}, ${environment['NUM_HISTORY_SHARDS']} shards`)
+    server = await startServer(programs, home, environment)
+    const temporalAddress = `127.0.0.1:${environment['FRONTEND_GRPC_PORT']}`
+    await untilServing(server, temporalAddress, home)
+    const retention = environment['DEFAULT_NAMESPACE_RETENTION'] as StringValue
+    for (const name of ['default', ...Object.keys(options.namespaces)])
+      await createNamespace(temporalAddress, name, retention)
+    return { compose, temporalAddress, databaseUrl, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** What docker-compose.yml gives the server; only names and ports of a container network become those of this machine. */
+async function environmentOf(
+  { temporal }: Compose,
+  postgresPort: string,
+  { home, namespaces }: ClusterOptions,
+): Promise<Record<string, string>> {
+  return {
+    ...temporal.environment,
+    POSTGRES_SEEDS: '127.0.0.1',
+    DB_PORT: postgresPort,
+    VISIBILITY_DB_PORT: postgresPort,
+    BIND_ON_IP: '127.0.0.1',
+    TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
+    DYNAMIC_CONFIG_FILE_PATH: await writeDynamicConfig(home, namespaces),
+    LOG_LEVEL: 'error',
+    ...(await ports()),
+  }
+}
+
+/** `postgres -c name=value …` */
+function settingsOf({ postgres: { command = [] } }: Compose): string[] {
+  return command.filter((argument) => argument.includes('='))
+}
+
+/** The image's entry point makes the user a superuser and the owner of the store's database. */
+async function createOwner(adminUrl: string, { postgres }: Compose): Promise<string> {
+  const { POSTGRES_USER: user = '', POSTGRES_DB: database = '' } = postgres.environment
+  const client = new pg.Client({ connectionString: adminUrl })
+  await client.connect()
+  const password = client.escapeLiteral(PASSWORD)
+  await client.query(`create role ${user} superuser login password ${password}`)
+  await client.query(`alter database ${database} owner to ${user}`)
+  await client.end()
+  const url = new URL(adminUrl)
+  url.username = user
+  url.password = encodeURIComponent(PASSWORD)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+/** deploy/dynamicconfig.yaml as it is; what a namespace adds is constrained to it. */
+async function writeDynamicConfig(home: string, namespaces: ClusterOptions['namespaces']): Promise<string> {
+  const path = join(home, 'dynamicconfig.yaml')
+  await copyFile(DYNAMIC_CONFIG, path)
+  for (const [namespace, settings] of Object.entries(namespaces)) {
+    const constrained = Object.entries(settings).map(([key, value]) => [key, [{ value, constraints: { namespace } }]])
+    await writeFile(path, `\n${stringify(Object.fromEntries(constrained))}`, { flag: 'a' })
+  }
+  return path
+}
+
+/** All services of one machine in one process, as in the image, each on ports of its own. */
+async function ports(): Promise<Record<string, string>> {
+  const names = ['FRONTEND_HTTP_PORT']
+  for (const service of ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'])
+    names.push(`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`)
+  const chosen = new Set<number>()
+  while (chosen.size < names.length) {
+    // Temporal keeps ports as signed 16 bit numbers: those that the system gives out are too high for it.
+    const wanted = randomInt(10_000, 2 ** 15)
+    if ((await choosePort('Temporal', undefined, wanted)) === wanted) chosen.add(wanted)
+  }
+  return Object.fromEntries([...chosen].map((port, index) => [names[index] ?? '', String(port)]))
+}
+
+/** What the image's auto-setup does. */
+async function createSchema({ sqlTool, schema }: ClusterPrograms, environment: Record<string, string>): Promise<void> {
+  for (const [database, folder] of [
+    ['temporal', 'temporal'],
+    ['temporal_visibility', 'visibility'],
+  ] as const) {
+    const env = {
+      ...process.env,
+      SQL_PLUGIN: environment['DB'],
+      SQL_HOST: environment['POSTGRES_SEEDS'],
+      SQL_PORT: environment['DB_PORT'],
+      SQL_USER: environment['POSTGRES_USER'],
+      SQL_PASSWORD: environment['POSTGRES_PWD'],
+      SQL_DATABASE: database,
+    }
+    await run(sqlTool, ['create-database'], { env })
+    await run(sqlTool, ['setup-schema', '-v', '0.0'], { env })
+    await run(sqlTool, ['update-schema', '-d', join(schema, folder, 'versioned')], { env })
+  }
+}
+
+function startServer({ server, config }: ClusterPrograms, home: string, env: Record<string, string>): Promise<Daemon> {
+  const args = ['--root', dirname(config), '--config', '.', '--env', 'docker', '--allow-no-auth', 'start']
+  return startDaemon(server, args, { log: join(home, 'temporal.log'), env })
+}
+
+async function untilServing(server: Daemon, address: string, home: string): Promise<void> {
+  const port = Number(address.split(':')[1])
+  const serving = await until(
+    async () => server.ended() ?? ((await isListening(port)) && (await pingTemporal(address, 'temporal-system'))),
+    READY_LIMIT_MS,
+  )
+  if (serving && !server.ended()) return
+  throw new Error(`Temporal ${server.ended() ?? 'does not answer'}:\n${await tailOf(join(home, 'temporal.log'))}`)
+}
+
+/** Made behind the start, as auto-setup does it; every service learns of it at its next refresh. */
+async function createNamespace(address: string, namespace: string, retention: StringValue): Promise<void> {
+  const connection = await Connection.connect({ address })
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs(retention),
+    })
+    const known = (): Promise<boolean> =>
+      connection.operatorService.listSearchAttributes({ namespace }).then(
+        () => true,
+        () => false,
+      )
+    if (!(await until(known, READY_LIMIT_MS))) throw new Error(`namespace ${namespace} does not become usable`)
+  } finally {
+    await connection.close()
+  }
+}
