@@ -6,7 +6,7 @@ import { loadDevInfo, resolveHome } from '../dev/dev-info.ts'
 import { checkDatabase, openDatabase } from '../store/database.ts'
 import { createListener } from '../store/listener.ts'
 import { migrate, schemaVersion } from '../store/migrations.ts'
-import { searchable } from './search-attributes.ts'
+import { searchableBy } from './search-attributes.ts'
 import { createStelloClient, type StelloClient } from './stello-client.ts'
 
 export interface ConnectOptions {
@@ -86,7 +86,7 @@ export async function connectStello(options: ConnectOptions = {}): Promise<Stell
       client,
       db,
       listener: createListener(servers.databaseUrl),
-      searchable: await searchable(client),
+      searchable: searchableBy(client),
       ...(servers.uiUrl !== undefined && { uiUrl: servers.uiUrl }),
       namespace: servers.namespace,
     })

@@ -32,10 +32,17 @@ export async function registerSearchAttributes(client: Client, log: { warn(messa
   }
 }
 
-/** Whether new sessions may use them: an unregistered one would make the start fail. */
-export async function searchable(client: Client): Promise<boolean> {
-  return missingSearchAttributes(client).then(
-    (missing) => missing.length === 0,
-    () => false,
-  )
+/**
+ * Whether new sessions may use them: an unregistered one would make the start fail. A client may be older than the first
+ * worker, which registers them, so it asks at each session until the answer is yes.
+ */
+export function searchableBy(client: Client): () => Promise<boolean> {
+  let known = false
+  return async () => {
+    known ||= await missingSearchAttributes(client).then(
+      (missing) => missing.length === 0,
+      () => false,
+    )
+    return known
+  }
 }

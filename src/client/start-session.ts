@@ -20,7 +20,7 @@ export interface ClientDeps {
   client: Client
   db: Database
   listener: Listener
-  searchable: boolean
+  searchable: () => Promise<boolean>
   namespace: string
   uiUrl?: string
 }
@@ -45,10 +45,11 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
 
 /** @throws WorkflowExecutionAlreadyStartedError */
 export async function startWorkflow(
-  { client, searchable }: ClientDeps,
+  deps: ClientDeps,
   { rootId, parentId, config }: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
   { session, workflowIdReusePolicy }: { session: NewSession; workflowIdReusePolicy: WorkflowIdReusePolicy },
 ): Promise<void> {
+  const searchable = await deps.searchable()
   const input: SessionInput = {
     session,
     agent: config.agent,
@@ -57,7 +58,7 @@ export async function startWorkflow(
     ...(parentId !== undefined && { parentId }),
     ...(config.profile !== undefined && { profile: config.profile }),
   }
-  await client.workflow.start(SESSION_WORKFLOW, {
+  await deps.client.workflow.start(SESSION_WORKFLOW, {
     workflowId: session.sessionId,
     taskQueue: config.agent,
     args: [input],

@@ -5,23 +5,20 @@
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { Connection } from '@temporalio/client'
-import { msToTs, type StringValue } from '@temporalio/common/lib/time.js'
 import pg from 'pg'
 import { stringify } from 'yaml'
-import { choosePort, isListening } from '../../src/dev/ports.ts'
-import { postgresUser, removePostgres, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
-import { endProcess, startDaemon, tailOf, until, type Daemon } from '../../src/dev/processes.ts'
-import { pingTemporal } from '../../src/dev/temporal-server.ts'
+import { choosePort } from '../../src/dev/ports.ts'
+import { postgresUser, removePostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
 import { readCompose, type Compose } from './compose.ts'
+import { startPostgresServer, type PostgresSpec } from './postgres.ts'
 import { findClusterPrograms, type ClusterPrograms } from './programs.ts'
+import { addressOf, createNamespace, startTemporalServer, stopTemporalServer, type TemporalSpec } from './temporal.ts'
 
 const run = promisify(execFile)
 const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/dynamicconfig.yaml', import.meta.url))
-const READY_LIMIT_MS = 120_000
 
 /** Characters that have a meaning in URLs, shells or YAML. Not a space: Temporal puts its password into a URL as `+`. */
 export const PASSWORD = "s3cret@:/?#[]%&+='"
@@ -35,8 +32,8 @@ export interface ClusterOptions {
 }
 
 export interface Cluster {
-  compose: Compose
-  temporalAddress: string
+  temporal: TemporalSpec
+  postgres: PostgresSpec
   databaseUrl: string
   stop(): Promise<void>
 }
@@ -48,28 +45,27 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const programs = await findClusterPrograms(version, onProgress)
   await mkdir(home, { recursive: true })
   await chmod(home, 0o755)
-  const runAs = await postgresUser()
-  const postgres = await startPostgres(runAs, { home, settings: settingsOf(compose), onProgress })
-  let server: Daemon | undefined
+  onProgress('starting PostgreSQL')
+  const settings = settingsOf(compose)
+  const { url, port = 0 } = await startPostgresServer({ home, settings })
+  const environment = await environmentOf(compose, String(port), options)
+  const temporal: TemporalSpec = { ...programs, home, environment }
   const stop = async (): Promise<void> => {
-    if (server) await endProcess(server.id, 'SIGTERM')
+    await stopTemporalServer(temporal)
+    const runAs = await postgresUser()
     await stopPostgres(home, runAs)
     await removePostgres(home, runAs)
     await rm(home, { recursive: true, force: true })
   }
   try {
-    const databaseUrl = await createOwner(postgres.url, compose)
-    const environment = await environmentOf(compose, String(postgres.port), options)
+    const databaseUrl = await createOwner(url, compose)
     onProgress(`creating Temporal's databases with the schema of ${version}`)
     await createSchema(programs, environment)
     onProgress(`starting the production server of Temporal ${version}, ${environment['NUM_HISTORY_SHARDS']} shards`)
-    server = await startServer(programs, home, environment)
-    const temporalAddress = `127.0.0.1:${environment['FRONTEND_GRPC_PORT']}`
-    await untilServing(server, temporalAddress, home)
-    const retention = environment['DEFAULT_NAMESPACE_RETENTION'] as StringValue
+    await startTemporalServer(temporal)
     for (const name of ['default', ...Object.keys(options.namespaces)])
-      await createNamespace(temporalAddress, name, retention)
-    return { compose, temporalAddress, databaseUrl, stop }
+      await createNamespace(addressOf(temporal), name, environment['DEFAULT_NAMESPACE_RETENTION'] ?? '24h')
+    return { temporal, postgres: { home, settings, port }, databaseUrl, stop }
   } catch (error) {
     await stop()
     throw error
@@ -159,39 +155,5 @@ async function createSchema({ sqlTool, schema }: ClusterPrograms, environment: R
     await run(sqlTool, ['create-database'], { env })
     await run(sqlTool, ['setup-schema', '-v', '0.0'], { env })
     await run(sqlTool, ['update-schema', '-d', join(schema, folder, 'versioned')], { env })
-  }
-}
-
-function startServer({ server, config }: ClusterPrograms, home: string, env: Record<string, string>): Promise<Daemon> {
-  const args = ['--root', dirname(config), '--config', '.', '--env', 'docker', '--allow-no-auth', 'start']
-  return startDaemon(server, args, { log: join(home, 'temporal.log'), env })
-}
-
-async function untilServing(server: Daemon, address: string, home: string): Promise<void> {
-  const port = Number(address.split(':')[1])
-  const serving = await until(
-    async () => server.ended() ?? ((await isListening(port)) && (await pingTemporal(address, 'temporal-system'))),
-    READY_LIMIT_MS,
-  )
-  if (serving && !server.ended()) return
-  throw new Error(`Temporal ${server.ended() ?? 'does not answer'}:\n${await tailOf(join(home, 'temporal.log'))}`)
-}
-
-/** Made behind the start, as auto-setup does it; every service learns of it at its next refresh. */
-async function createNamespace(address: string, namespace: string, retention: StringValue): Promise<void> {
-  const connection = await Connection.connect({ address })
-  try {
-    await connection.workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: msToTs(retention),
-    })
-    const known = (): Promise<boolean> =>
-      connection.operatorService.listSearchAttributes({ namespace }).then(
-        () => true,
-        () => false,
-      )
-    if (!(await until(known, READY_LIMIT_MS))) throw new Error(`namespace ${namespace} does not become usable`)
-  } finally {
-    await connection.close()
   }
 }

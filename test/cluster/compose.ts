@@ -7,6 +7,8 @@ export interface ComposeService {
   image?: string
   command?: string[]
   environment: Record<string, string>
+  healthcheck?: { test: string[] }
+  stop_grace_period?: string
 }
 
 export interface Compose {

@@ -4,8 +4,18 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import type {} from '../support/servers.ts'
 import { startCluster } from './cluster.ts'
+import type { PostgresSpec } from './postgres.ts'
+import { addressOf, type TemporalSpec } from './temporal.ts'
 
-/** What test files ask `startTemporalWith` for. */
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** For tests that kill servers and start them again. */
+    clusterTemporal: TemporalSpec
+    clusterPostgres: PostgresSpec
+  }
+}
+
+/** Namespaces for what test files ask `startTemporalWith` for. */
 const SETTINGS: Record<string, Record<string, number>> = {
   'continue-as-new-at-40': { 'limit.historyCount.suggestContinueAsNew': 40 },
 }
@@ -13,16 +23,18 @@ const SETTINGS: Record<string, Record<string, number>> = {
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const home = join(tmpdir(), `stello-cluster-${process.pid}`)
   const onProgress = (line: string): void => void process.stderr.write(`${line}\n`)
-  const cluster = await startCluster({ home, namespaces: SETTINGS, onProgress })
-  provide('temporalAddress', cluster.temporalAddress)
-  provide('databaseUrl', cluster.databaseUrl)
+  const { temporal, postgres, databaseUrl, stop } = await startCluster({ home, namespaces: SETTINGS, onProgress })
+  provide('temporalAddress', addressOf(temporal))
+  provide('databaseUrl', databaseUrl)
+  provide('clusterTemporal', temporal)
+  provide('clusterPostgres', postgres)
   provide('workersPerAgent', 2)
-  const named = Object.entries(SETTINGS).map(([namespace, settings]) => [
-    Object.entries(settings)
-      .map(([name, value]) => `${name}=${value}`)
-      .join(),
-    namespace,
-  ])
-  provide('namespacesWith', Object.fromEntries(named) as Record<string, string>)
-  return () => cluster.stop()
+  provide('namespacesWith', Object.fromEntries(Object.entries(SETTINGS).map(([name, set]) => [written(set), name])))
+  return stop
+}
+
+function written(settings: Record<string, number>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${value}`)
+    .join()
 }

@@ -1,0 +1,64 @@
+/** The production server of Temporal as one process: start, namespaces, stop. Its specification can be handed to tests. */
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Connection } from '@temporalio/client'
+import { msToTs, type StringValue } from '@temporalio/common/lib/time.js'
+import { isListening } from '../../src/dev/ports.ts'
+import { endProcess, findProcesses, startDaemon, tailOf, until } from '../../src/dev/processes.ts'
+import { pingTemporal } from '../../src/dev/temporal-server.ts'
+
+export interface TemporalSpec {
+  /** The program. */
+  server: string
+  /** The configuration of the container image, a template over the environment. */
+  config: string
+  home: string
+  environment: Record<string, string>
+}
+
+const READY_LIMIT_MS = 120_000
+
+export function addressOf({ environment }: TemporalSpec): string {
+  return `127.0.0.1:${environment['FRONTEND_GRPC_PORT']}`
+}
+
+/** Resolves when it serves; its databases exist already. */
+export async function startTemporalServer(spec: TemporalSpec): Promise<void> {
+  const { home, environment: env } = spec
+  const [address, log] = [addressOf(spec), join(home, 'temporal.log')]
+  await copyFile(spec.config, join(home, 'docker.yaml'))
+  const args = [...argumentsOf(spec), '--env', 'docker', '--allow-no-auth', 'start']
+  const { ended } = await startDaemon(spec.server, args, { log, env })
+  const answers = async (): Promise<string | undefined> =>
+    (await isListening(Number(address.split(':')[1]))) ? pingTemporal(address, 'temporal-system') : undefined
+  const version = await until(async () => ended() ?? answers(), READY_LIMIT_MS)
+  if (!version || ended()) throw new Error(`Temporal ${ended() ?? 'does not answer'}:\n${await tailOf(log)}`)
+}
+
+export async function stopTemporalServer(spec: TemporalSpec, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  await Promise.all(findProcesses(argumentsOf(spec)).map((found) => endProcess(found, signal, 30_000)))
+}
+
+/** What tells this server from any other. */
+function argumentsOf({ home }: TemporalSpec): string[] {
+  return ['--root', home, '--config', '.']
+}
+
+/** As the image's auto-setup does it: every service of the cluster learns of it at its next refresh. */
+export async function createNamespace(address: string, namespace: string, retention: string): Promise<void> {
+  const connection = await Connection.connect({ address })
+  try {
+    await connection.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs(retention as StringValue),
+    })
+    const known = (): Promise<boolean> =>
+      connection.operatorService.listSearchAttributes({ namespace }).then(
+        () => true,
+        () => false,
+      )
+    if (!(await until(known, READY_LIMIT_MS))) throw new Error(`namespace ${namespace} does not become usable`)
+  } finally {
+    await connection.close()
+  }
+}
