@@ -15,7 +15,7 @@ declare module 'vitest' {
   }
 }
 
-/** Namespaces for what test files ask `startTemporalWith` for. */
+/** Namespaces for what test files ask `temporalWith` for. */
 const SETTINGS: Record<string, Record<string, number>> = {
   'continue-as-new-at-40': { 'limit.historyCount.suggestContinueAsNew': 40 },
 }

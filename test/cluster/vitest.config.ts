@@ -1,12 +1,16 @@
 /** `npm run test:cluster`. Not a project of `vitest.config.ts`: its files are those of other projects. */
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/** Integration tests that cannot run on a cluster which others use too, each with its reason. */
+const EXCLUDED: string[] = []
 
 export default defineConfig({
   root: fileURLToPath(new URL('../..', import.meta.url)),
   test: {
     name: 'cluster',
     include: ['test/integration/**/*.test.ts', 'test/crash/worker-killed.test.ts', 'test/cluster/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...EXCLUDED],
     globalSetup: ['test/cluster/servers.ts'],
     fileParallelism: false,
     testTimeout: 300_000,

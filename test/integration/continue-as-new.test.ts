@@ -1,12 +1,12 @@
 /** Promise 3 over continue-as-new: the server asks for it after a few dozen events, in the middle of everything. */
 import { expect, it } from 'vitest'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { temporalWith } from '../support/configured.ts'
 import { createGate } from '../support/gate.ts'
 import { runIdsOf } from '../support/runs.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
-import { startTemporalWith } from '../support/temporal.ts'
 
-const stello = useStello(() => startTemporalWith(['limit.historyCount.suggestContinueAsNew=40']))
+const stello = useStello(() => temporalWith('limit.historyCount.suggestContinueAsNew=40'))
 
 it('answers each of 100 messages once, however they fall between the runs', async () => {
   const llm = scriptedModel(({ messages }) => `to ${messages.at(-1)?.content}`)

@@ -1,6 +1,7 @@
 /** A Temporal server of its own, for a test file that needs it configured differently or does it harm. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { inject } from 'vitest'
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { choosePort } from '../../src/dev/ports.ts'
 import { pingTemporal } from '../../src/dev/temporal-server.ts'
@@ -14,6 +15,8 @@ export async function startTemporalWith(
   dynamicConfig: string[],
   { file, port: wanted }: { file?: string; port?: number } = {},
 ): Promise<{ temporalAddress: string; close(): Promise<void> }> {
+  if (inject('namespacesWith'))
+    throw new Error('starts a server of its own: see EXCLUDED in test/cluster/vitest.config.ts')
   const { path } = await findTemporal()
   const port = wanted ?? (await choosePort('Temporal', undefined, undefined))
   const settings = [

@@ -1,0 +1,13 @@
+/** Temporal with settings of its own for a test file: a server, or on a cluster, which is configured once, a namespace. */
+import { inject } from 'vitest'
+import type { OpenedServers } from './session-fixture.ts'
+import { startTemporalWith } from './temporal.ts'
+
+/** @param dynamicConfig as `name=value` */
+export async function temporalWith(...dynamicConfig: string[]): Promise<OpenedServers> {
+  const namespaces = inject('namespacesWith')
+  if (!namespaces) return startTemporalWith(dynamicConfig)
+  const namespace = namespaces[dynamicConfig.join()]
+  if (!namespace) throw new Error(`no namespace has ${dynamicConfig.join()}: see SETTINGS in test/cluster/servers.ts`)
+  return { temporalAddress: inject('temporalAddress'), namespace, close: () => Promise.resolve() }
+}
