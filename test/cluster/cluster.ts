@@ -78,6 +78,7 @@ async function environmentOf(
   postgresPort: string,
   { home, namespaces }: ClusterOptions,
 ): Promise<Record<string, string>> {
+  const free = await ports()
   return {
     ...temporal.environment,
     POSTGRES_SEEDS: '127.0.0.1',
@@ -87,7 +88,8 @@ async function environmentOf(
     TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
     DYNAMIC_CONFIG_FILE_PATH: await writeDynamicConfig(home, namespaces),
     LOG_LEVEL: 'error',
-    ...(await ports()),
+    PROMETHEUS_ENDPOINT: `127.0.0.1:${free['METRICS_PORT']}`,
+    ...free,
   }
 }
 
@@ -125,7 +127,7 @@ async function writeDynamicConfig(home: string, namespaces: ClusterOptions['name
 
 /** All services of one machine in one process, as in the image, each on ports of its own. */
 async function ports(): Promise<Record<string, string>> {
-  const names = ['FRONTEND_HTTP_PORT']
+  const names = ['FRONTEND_HTTP_PORT', 'METRICS_PORT']
   for (const service of ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'])
     names.push(`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`)
   const chosen = new Set<number>()

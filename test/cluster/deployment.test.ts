@@ -52,6 +52,11 @@ describe('the server', () => {
     expect(retention && tsToMs(retention)).toBe(ms(compose.temporal.environment['DEFAULT_NAMESPACE_RETENTION'] as '1h'))
   })
 
+  it('serves its metrics where PROMETHEUS_ENDPOINT says', async () => {
+    const response = await fetch(`http://${environment['PROMETHEUS_ENDPOINT']}/metrics`)
+    expect(await response.text()).toMatch(/^service_requests\{/m)
+  })
+
   it.each([
     ['default', 0],
     ['not-made-yet', 1],
