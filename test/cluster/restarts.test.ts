@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, startWorkerProcess, type Doors, type WorkerProcess } from '../support/crashing.ts'
+import type { Gate } from '../support/gate.ts'
 import { useStello } from '../support/session-fixture.ts'
 import { killPostgresServer, startPostgresServer } from './postgres.ts'
 import { startTemporalServer, stopTemporalServer } from './temporal.ts'
@@ -11,6 +12,7 @@ const stello = useStello()
 const temporal = inject('clusterTemporal')
 const postgres = inject('clusterPostgres')
 let doors: Doors
+let held: Gate
 let fake: FakeOpenAI
 let agent: string
 let workers: WorkerProcess[]
@@ -19,6 +21,7 @@ beforeEach(async () => {
   workers = []
   agent = `restart-${randomBytes(4).toString('hex')}`
   doors = await startDoors()
+  held = doors.hold()
   fake = await startFakeOpenAI({
     script: replyBy([
       ['both', { toolCalls: [{ name: 'look' }, { name: 'pay' }] }],
@@ -46,7 +49,7 @@ it('a turn ends as if nothing had been when Temporal is killed in its middle', a
   const turn = await session.send('both')
   await doors.knocked(2)
   await killTemporal()
-  doors.open()
+  held.open()
   await startTemporalServer(temporal)
   expect((await turn.result()).text).toBe('done')
   expect(doors.knocks).toHaveLength(2)
@@ -59,7 +62,7 @@ it('a turn ends as if nothing had been when PostgreSQL, of the store and of Temp
   const turn = await session.send('both')
   await doors.knocked(2)
   await killPostgresServer(postgres)
-  doors.open()
+  held.open()
   await startPostgresServer(postgres)
   expect((await turn.result()).text).toBe('done')
   expect(doors.knocks).toHaveLength(2)
@@ -76,7 +79,7 @@ it('after a machine has gone down with everything on it, the turn ends and nothi
   await startPostgresServer(postgres)
   await startTemporalServer(temporal)
   await startWorkers()
-  doors.open()
+  held.open()
   expect((await turn.result()).text).toBe('done')
   expect((await later.result()).text).toBe('done')
   const results = (await session.transcript()).filter(({ role }) => role === 'tool')
