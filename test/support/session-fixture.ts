@@ -51,13 +51,10 @@ export function useStello(openServers?: OpenServers): Fixture {
   }
 
   beforeAll(async () => {
-    const {
-      close,
-      databaseUrl = inject('databaseUrl'),
-      ...temporal
-    }: OpenedServers = openServers
+    const opening: OpenedServers = openServers
       ? await openServers()
       : { temporalAddress: inject('temporalAddress'), close: async () => undefined }
+    const { close, databaseUrl = inject('databaseUrl'), ...temporal } = opening
     await execute(databaseUrl, `create database ${database}`)
     const url = new URL(databaseUrl)
     url.pathname = `/${database}`
