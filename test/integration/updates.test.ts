@@ -63,7 +63,7 @@ describe('what a tool tells while it runs', () => {
     expect(await countRows(stello.db, 'live', session.id)).toBe(0)
   })
 
-  it('stands in Temporal as the detail of the running step, cut', async () => {
+  it('stands in Temporal as the detail of the running step', async () => {
     const { gate, work } = telling((ctx) => ctx.onProgress('a third done'))
     const session = await stello.session({ llm: working(), capabilities: { tools: [work] } })
     const turn = await session.send('go')
