@@ -43,6 +43,7 @@ export function scenarioAgent(gate: Gate): TestAgent {
       ['slow task', { toolCalls: [task('held')] }],
       ['hang', { toolCalls: [call('hang'), add(1)] }],
       ['look', { toolCalls: [call('look'), add(1)] }],
+      ['transfer', { toolCalls: [call('transfer')] }],
       ['pay', { toolCalls: [call('pay')] }],
       ['again', { toolCalls: [add(1)] }],
       [{ tool: 'add' }, ({ messages }) => (isLoop(messages) ? { toolCalls: [add(1)] } : 'done')],
@@ -51,7 +52,14 @@ export function scenarioAgent(gate: Gate): TestAgent {
       [() => true, 'done'],
     ]),
   )
-  const tools = [sum, fail, hang, held('look', { readOnlyHint: true }), held('pay')]
+  const tools = [
+    sum,
+    fail,
+    hang,
+    held('look', { readOnlyHint: true }),
+    held('pay'),
+    held('transfer', { onUnknownOutcome: 'ask' }),
+  ]
   return { llm, systemTools: true, timeoutsBeforePause: 1, maxToolRounds: 2, capabilities: { tools } }
 }
 
@@ -182,6 +190,16 @@ export const SCENARIOS: Record<string, Scenario> = {
     const start = await stop()
     gate.open()
     await start()
+    await turn.result()
+  },
+  async 'asked-a-person'({ session, gate, stop }) {
+    const turn = await session.send('transfer')
+    await gate.reached()
+    const start = await stop()
+    await start()
+    await eventOf(session, 'pending.opened')
+    const [item] = await session.pending()
+    await session.answer(item?.id ?? '', { decision: 'done', result: 'transferred' })
     await turn.result()
   },
   async 'continued-between-turns'({ session }) {
