@@ -19,7 +19,7 @@ export default defineConfig({
   test: {
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,models}/**/*.test.ts'], isolate: false } },
+      { test: { name: 'unit', include: ['test/{unit,models}/**/*.test.ts'], isolate: false, testTimeout: 60_000 } },
       {
         test: {
           name: 'architecture',

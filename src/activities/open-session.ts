@@ -2,6 +2,7 @@
 import { StelloError, isStelloError } from '../agent/errors.ts'
 import type { SessionConfig } from '../session/config.ts'
 import type { OpenSessionInput, OpenSessionOutcome } from '../session/steps.ts'
+import { narrowed } from '../session/fork.ts'
 import type { Database } from '../store/database.ts'
 import { inputHash } from '../store/hashes.ts'
 import { putMessage } from '../store/messages.ts'
@@ -59,10 +60,13 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
 async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | undefined> {
   const { fork, ...given } = row.config
   if (fork) return configureFork(deps, attempt, row.id, fork)
+  const { agent } = deps
+  const profile = given.profile === undefined ? undefined : agent.profiles.get(given.profile)
   const config: SessionConfig = {
     ...given,
-    systemPrompt: given.systemPrompt ?? deps.agent.systemPrompt,
-    limits: deps.agent.limitsOf(given.profile),
+    ...narrowed(given, profile),
+    systemPrompt: given.systemPrompt ?? agent.systemPrompt,
+    limits: agent.limitsOf(given.profile, given.model),
   }
   await configureSession(deps.db, row.id, config)
   return config

@@ -34,7 +34,8 @@ export interface Forking {
 export async function prepareChild(deps: Deps, { parent, request, at, stop }: Forking): Promise<PreparedChild> {
   const { agent } = deps
   const profile = findProfile(agent, request.profile)
-  const config = { ...compose(parent, request, profile), limits: agent.limitsOf(request.profile) }
+  const composed = compose(parent, request, profile)
+  const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
   if (profile?.contextFn) {
     const bounds = contextBounds(parent.limits?.toolTimeoutMs ?? agent.limits.toolTimeoutMs, stop, request.profile)

@@ -10,7 +10,8 @@ import type { ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
 import type { AnyTool, ToolLike } from './to-tool.ts'
 import { addTool, collectTools } from './collect-tools.ts'
-import type { ToolFilter } from './tool-list.ts'
+import { filterProblem } from './tool-filter.ts'
+import type { ToolFilter } from './tool-filter.ts'
 import type { Duration, Tool } from './tool.ts'
 
 export interface SessionFork {
@@ -58,8 +59,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   model(source: Source): Model
   /** The profile of a source, if it still exists. */
   profile(source: Source): ResolvedProfile | undefined
-  /** The limits of a session: its profile's, else the agent's. */
-  limitsOf(profile: string | undefined): Limits
+  /** The limits of a session: its profile's, else the agent's; rounds that neither states are the model's own. */
+  limitsOf(profile: string | undefined, model: Source): Limits
   /**
    * Adds a tool: a class, `{ name, factory }`, or anything `toTool` takes. Before a worker is started: all workers of an
    * agent must have the same tools.
@@ -109,8 +110,11 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     problems.push("llm: must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
   }
   if (typeof systemPrompt !== 'string') problems.push('systemPrompt: must be text')
+  const filtering = filterProblem(definition)
+  if (filtering) problems.push(filtering)
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
-  const limits = attempt(() => resolveLimits(settings, DEFAULT_LIMITS, ''), DEFAULT_LIMITS)
+  const defaults = withRounds(DEFAULT_LIMITS, llm?.maxToolRounds)
+  const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
   const modelTimeoutMs = attempt(() => toMs(modelTimeout, 'modelTimeout'), 0)
   const { tools: given = [], skills: skillRouter, profiles: registry } = capabilities
   const tools = collectTools('list' in given ? given.list() : given, { where: '', attempt, warnings })
@@ -127,6 +131,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
 
   const own = toModel(llm)
   const profileOf = (source: Source): ResolvedProfile | undefined => profiles.get(source.replace(/^profile:/, ''))
+  const modelOf = (source: Source): Model => (source === 'agent' ? own : toModel(profileOf(source)?.llm ?? own))
   return Object.freeze({
     name,
     llm: own,
@@ -142,9 +147,12 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     ...(disallowedTools && { disallowedTools }),
     ...(onSessionFork && { onSessionFork }),
     profile: (source: Source) => (source === 'agent' ? undefined : profileOf(source)),
-    model: (source: Source) => (source === 'agent' ? own : toModel(profileOf(source)?.llm ?? own)),
-    limitsOf: (profile: string | undefined) =>
-      profile === undefined ? limits : (profiles.get(profile)?.limits ?? limits),
+    model: modelOf,
+    limitsOf: (name: string | undefined, source: Source) => {
+      const profile = name === undefined ? undefined : profiles.get(name)
+      const stated = profile?.maxToolRounds ?? definition.maxToolRounds
+      return withRounds(profile?.limits ?? limits, stated ?? modelOf(source).maxToolRounds)
+    },
     registerTool: (tool: AnyTool) => addTool(tools, tool, { where: '', warnings }),
   })
 }
@@ -166,7 +174,12 @@ export function isStelloAgent(value: unknown): value is StelloAgent {
 /** A model of user code keeps being the same object, so that what it remembers stays with it. */
 function toModel(llm: ModelLike): Model {
   if (typeof llm.name === 'string') return llm as Model
-  return { name: 'model', complete: (messages, options) => llm.complete(messages, options) }
+  const complete: Model['complete'] = (messages, options) => llm.complete(messages, options)
+  return { ...(llm.maxToolRounds !== undefined && { maxToolRounds: llm.maxToolRounds }), name: 'model', complete }
+}
+
+function withRounds(limits: Limits, maxToolRounds: number = DEFAULT_LIMITS.maxToolRounds): Limits {
+  return { ...limits, maxToolRounds }
 }
 
 function invalid(name: unknown, problems: readonly string[]): StelloError {

@@ -14,7 +14,7 @@ export interface Limits {
 
 /** Limits as an agent or a fork profile states them. */
 export interface LimitSettings {
-  /** Default 5; 0 = tools are never run. */
+  /** Default: the model's own, else 5; 0 = tools are never run. */
   maxToolRounds?: number
   /** Default 10 minutes; a tool's own `timeout` comes first. */
   toolTimeout?: Duration

@@ -39,11 +39,14 @@ export interface Completion {
 export interface Model {
   /** Shown to people: in summaries, in stats. */
   readonly name: string
+  /** Tool rounds per turn where neither agent nor profile states them; unset = 5. */
+  readonly maxToolRounds?: number
   complete(messages: Message[], options?: CompleteOptions): Promise<Completion>
 }
 
 /** A model of user code may do without a name. */
 export interface ModelLike {
   readonly name?: string
+  readonly maxToolRounds?: number
   complete: Model['complete']
 }

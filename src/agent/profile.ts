@@ -4,12 +4,14 @@ import type { LimitSettings } from './limits.ts'
 import type { Message } from './message.ts'
 import type { ModelLike } from './model.ts'
 import type { AnyTool } from './to-tool.ts'
+import { filterProblem } from './tool-filter.ts'
+import type { ToolFilter } from './tool-filter.ts'
 
 /** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
 export type Source = 'agent' | `profile:${string}`
 
 /** A field that is left out is the parent's (limits: the agent's). */
-export interface ForkProfile extends LimitSettings {
+export interface ForkProfile extends LimitSettings, ToolFilter {
   /**
    * Text, or a function of the `vars` the fork was asked with. Reading a var nobody gave is an error the model gets
    * to see; ask `'name' in vars` first where one is optional.
@@ -26,9 +28,7 @@ export interface ForkProfile extends LimitSettings {
   contextFn?: (parentRecords: Message[]) => Message[] | Promise<Message[]>
   /** White-list for `activate_skill`; `[]` = none at all. */
   skills?: readonly string[]
-  /** Only ever narrows what the parent may. */
-  allowedTools?: readonly string[]
-  disallowedTools?: readonly string[]
+  /** As the tool filters: only ever narrows what the parent may. */
   permissionMode?: string
 }
 
@@ -72,5 +72,5 @@ function problemOf(name: unknown, profile: ForkProfile): string | undefined {
   if (!['none', 'inherit'].includes(context)) return 'context: must be none or inherit; for more there is contextFn'
   if (contextFn !== undefined && typeof contextFn !== 'function')
     return 'contextFn: must be a function of the parent’s records'
-  return undefined
+  return filterProblem(profile)
 }

@@ -7,6 +7,8 @@ import type { ToolSpec } from './model.ts'
 import type { Source } from './profile.ts'
 import type { Skill } from './skill.ts'
 import { toTool } from './to-tool.ts'
+import { permits } from './tool-filter.ts'
+import type { ToolFilter } from './tool-filter.ts'
 import type { Tool } from './tool.ts'
 
 /** The part of a session's configuration that decides about its tools. */
@@ -14,12 +16,6 @@ export interface ToolScope extends ToolFilter {
   tools: Source
   /** White-list of skills; unset = all. */
   skills?: readonly string[]
-}
-
-/** Unset `allowedTools` = all; `disallowedTools` wins, and alone may name Stello's two. */
-export interface ToolFilter {
-  allowedTools?: readonly string[]
-  disallowedTools?: readonly string[]
 }
 
 export interface SessionTools {
@@ -117,7 +113,8 @@ function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredi
     activateSkillTool(skills),
     ...system.filter(({ name }) => !own.some((tool) => tool.name === name)),
   ]
-  const permitted = ({ name }: { name: string }): boolean => filters.every((filter) => permits(filter, name))
+  const permitted = ({ name }: { name: string }): boolean =>
+    filters.every((filter) => permits(filter, name, STELLO_TOOLS))
   return {
     builtins: builtins
       .filter((builtin) => builtin !== undefined)
@@ -125,11 +122,6 @@ function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredi
       .sort(byName),
     tools: own.filter(permitted).sort(byName),
   }
-}
-
-function permits({ allowedTools, disallowedTools = [] }: ToolFilter, name: string): boolean {
-  if (disallowedTools.includes(name)) return false
-  return allowedTools === undefined || allowedTools.includes(name) || STELLO_TOOLS.includes(name)
 }
 
 function specsOf({ builtins, tools }: Offered): ToolSpec[] {

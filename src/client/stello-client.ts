@@ -1,6 +1,7 @@
 /** The client: creates sessions, finds them, lists them. Talks to workflows by signals, reads from the store. */
 import type { Client } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
+import { filterProblem } from '../agent/tool-filter.ts'
 import type { SessionConfig } from '../session/config.ts'
 import { readInbox, type InboxItem } from '../store/pending.ts'
 import { listSessions, readAgents, readSubtree, type SessionFilter, type SessionSummary } from '../store/topology.ts'
@@ -12,9 +13,10 @@ export interface CreateSessionOptions {
   agent: string
   /** Display name. Default: the agent's name. */
   label?: string
-  /** A fork profile whose model, tools, skills and limits the session gets. */
+  /** A fork profile whose model, tools, skills, tool filters and limits the session gets. */
   profile?: string
   systemPrompt?: string
+  /** Narrows what agent and profile allow; Stello's two stay. */
   allowedTools?: string[]
   disallowedTools?: string[]
   permissionMode?: string
@@ -75,6 +77,10 @@ function toConfig(options: CreateSessionOptions): SessionConfig {
     throw new StelloError('INVALID_ARGUMENT', 'createSession: agent is missing', {
       hint: 'name the agent a worker serves',
     })
+  }
+  const filtering = filterProblem(options)
+  if (filtering) {
+    throw new StelloError('INVALID_ARGUMENT', `createSession: ${filtering}`, { hint: "e.g. ['read_file', 'search']" })
   }
   const source = profile === undefined ? 'agent' : (`profile:${profile}` as const)
   return { agent, label, model: source, tools: source, ...rest, ...(profile !== undefined && { profile }) }

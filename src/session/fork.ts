@@ -40,17 +40,23 @@ export function forkConfig(
     profile,
     vars,
   })
-  const skills = profile?.skills ?? parent.skills
-  const allowedTools = intersection(parent.allowedTools, profile?.allowedTools)
-  const disallowedTools = union(parent.disallowedTools, profile?.disallowedTools)
-  const permissionMode = narrower(parent.permissionMode, profile?.permissionMode)
   if (args.profile !== undefined) child.profile = args.profile
   if (systemPrompt !== undefined) child.systemPrompt = systemPrompt
-  if (skills) child.skills = [...skills]
-  if (allowedTools) child.allowedTools = allowedTools
-  if (disallowedTools) child.disallowedTools = disallowedTools
-  if (permissionMode !== undefined) child.permissionMode = permissionMode
-  return child
+  return { ...child, ...narrowed(parent, profile) }
+}
+
+/** What `profile` leaves of the skills, the tools and the permissions a session has. */
+export function narrowed(session: SessionConfig, profile: ForkProfile | undefined): Partial<SessionConfig> {
+  const skills = profile?.skills ?? session.skills
+  const allowedTools = intersection(session.allowedTools, profile?.allowedTools)
+  const disallowedTools = union(session.disallowedTools, profile?.disallowedTools)
+  const permissionMode = narrower(session.permissionMode, profile?.permissionMode)
+  return {
+    ...(skills && { skills: [...skills] }),
+    ...(allowedTools && { allowedTools }),
+    ...(disallowedTools && { disallowedTools }),
+    ...(permissionMode !== undefined && { permissionMode }),
+  }
 }
 
 type Names = readonly string[] | undefined

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createStelloAgent, isStelloAgent } from '../../../src/agent/agent.ts'
-import type { AgentDefinition } from '../../../src/agent/agent.ts'
+import type { AgentDefinition, StelloAgent } from '../../../src/agent/agent.ts'
 import { isStelloError } from '../../../src/agent/errors.ts'
 import { ForkProfileRegistryImpl } from '../../../src/agent/profile.ts'
 import { ToolRegistryImpl } from '../../../src/agent/registry.ts'
@@ -131,9 +131,26 @@ describe('the model of a session', () => {
 it("the limits of a session are its profile's, the rest the agent's", () => {
   const profiles = new ForkProfileRegistryImpl().register('quick', { toolTimeout: '1s' })
   const agent = create({ maxToolRounds: 9, capabilities: { profiles } })
-  expect(agent.limitsOf('quick')).toEqual({ maxToolRounds: 9, toolTimeoutMs: 1000, timeoutsBeforePause: 3 })
-  expect(agent.limitsOf(undefined)).toBe(agent.limits)
-  expect(agent.limitsOf('gone')).toBe(agent.limits)
+  expect(agent.limitsOf('quick', 'agent')).toEqual({ maxToolRounds: 9, toolTimeoutMs: 1000, timeoutsBeforePause: 3 })
+  expect(agent.limitsOf(undefined, 'agent')).toEqual(agent.limits)
+  expect(agent.limitsOf('gone', 'agent')).toEqual(agent.limits)
+})
+
+it("rounds that neither agent nor profile states are the session's model's own, else five", () => {
+  const patient = { ...llm, maxToolRounds: 9 }
+  const profiles = new ForkProfileRegistryImpl()
+    .register('bare', {})
+    .register('native', { llm })
+    .register('stated', { maxToolRounds: 2 })
+  const rounds = (definition: Partial<AgentDefinition>, ...session: Parameters<StelloAgent['limitsOf']>): number =>
+    create({ capabilities: { profiles }, ...definition }).limitsOf(...session).maxToolRounds
+  expect(create({ llm: patient }).limits.maxToolRounds).toBe(9)
+  expect(rounds({ llm: patient }, 'bare', 'agent')).toBe(9)
+  expect(rounds({ llm: patient }, 'native', 'profile:native')).toBe(5)
+  expect(rounds({ llm: patient }, undefined, 'profile:native')).toBe(5)
+  expect(rounds({ llm: patient }, 'stated', 'agent')).toBe(2)
+  expect(rounds({ llm: patient, maxToolRounds: 3 }, 'bare', 'agent')).toBe(3)
+  expect(rounds({ llm: { complete: llm.complete, maxToolRounds: 9 } }, undefined, 'agent')).toBe(9)
 })
 
 it('isStelloAgent tells an agent by its shape', () => {
