@@ -6,6 +6,8 @@ export type JsonSchema = Record<string, unknown>
 /** A tool as a model sees it. */
 export interface ToolSpec {
   name: string
+  /** For people; models read it only in `generateToolsPrompt`. */
+  displayName?: string
   description: string
   parameters: JsonSchema
 }

@@ -125,7 +125,15 @@ function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredi
 }
 
 function specsOf({ builtins, tools }: Offered): ToolSpec[] {
-  return [...builtins, ...tools].map(({ name, description, parameters }) => ({ name, description, parameters }))
+  return [
+    ...builtins.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    ...tools.map(({ name, description, parameters, annotations: { title: displayName } }) => ({
+      name,
+      ...(displayName !== undefined && { displayName }),
+      description,
+      parameters,
+    })),
+  ]
 }
 
 /** By code unit: the same order on every machine, which keeps prompt caches warm. */

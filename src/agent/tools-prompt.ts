@@ -1,12 +1,14 @@
 /** Tools as text, for models that are told of them in their system prompt. */
+import { toolRegistry } from './forms.ts'
 import type { JsonSchema, ToolSpec } from './model.ts'
 
 /** Of a nested object, fields down to here are named. */
 const DEPTH_LIMIT = 4
 
 /**
- * The tools as the JSON action protocol shows them.
+ * The tools as short text, for a system prompt of one's own.
  *
+ * @param tools default: all of `toolRegistry`
  * @example
  * buildToolsPrompt([shell])
  * // ### shell
@@ -14,7 +16,7 @@ const DEPTH_LIMIT = 4
  * // Parameters:
  * //   - command (string): The command
  */
-export function buildToolsPrompt(tools: readonly ToolSpec[]): string {
+export function buildToolsPrompt(tools: readonly ToolSpec[] = toolRegistry.list()): string {
   const sections = tools.map(({ name, description, parameters }) =>
     [
       `### ${name}`,
@@ -26,23 +28,26 @@ export function buildToolsPrompt(tools: readonly ToolSpec[]): string {
 }
 
 /**
- * The tools as a section of a system prompt, for people who write their own protocol. Native models need none of it.
+ * The tools as a section of a system prompt, as `jsonActions` puts it there in every call. Other models need it only
+ * when `withToolsPrompt` or an author asks for it.
  *
- * @param tools tools, or what a model sees of them; the display name is the annotation `title`
+ * @param tools tools, or what a model sees of them; the name for people is `displayName` or the annotation `title`
  * @example systemPrompt: `You research.\n\n${generateToolsPrompt(tools)}`
  */
 export function generateToolsPrompt(tools: readonly (ToolSpec & { annotations?: { title?: string } })[]): string {
-  const sections = tools.map(({ name, description, parameters, annotations }) =>
-    [
+  const sections = tools.map(({ name, displayName, description, parameters, annotations }) => {
+    const title = displayName ?? annotations?.title
+    const lines = [
       `## ${name}`,
-      ...(annotations?.title ? [`Display Name: ${annotations.title}`] : []),
+      ...(title ? [`Display Name: ${title}`] : []),
       `Description: ${description}`,
       '',
       ...parametersOf(parameters, ({ key, type, required, about }) => {
         return `  - ${key}: ${type} (${required ? 'required' : 'optional'})${about && ` - ${about}`}`
       }),
-    ].join('\n'),
-  )
+    ]
+    return lines.join('\n')
+  })
   return ['# Available Tools', `You have access to the following ${tools.length} tool(s):`, ...sections].join('\n\n')
 }
 
@@ -72,6 +77,7 @@ function typeOf(schema: unknown, depth = 0): string {
   if (!isSchema(schema) || depth > DEPTH_LIMIT) return 'any'
   const { type, properties, items } = schema
   const choices = schema['anyOf'] ?? schema['oneOf']
+  if ('const' in schema) return JSON.stringify(schema['const'])
   if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => JSON.stringify(value)).join(' | ')
   if (Array.isArray(choices)) return choices.map((choice) => typeOf(choice, depth + 1)).join(' | ')
   if (isSchema(properties) && Object.keys(properties).length > 0) {

@@ -1,15 +1,28 @@
 /** A transcript with tool calls → plain messages in the JSON action protocol. Must never leave out a result. */
 import type { Message } from '../agent/message.ts'
 import type { ToolSpec } from '../agent/model.ts'
-import { buildToolsPrompt } from '../agent/tools-prompt.ts'
 import { toActionText } from './action-reply.ts'
+import { addToSystem } from './add-to-system.ts'
 
-export function toActionMessages(messages: readonly Message[], tools: readonly ToolSpec[]): Message[] {
+const PROTOCOL = `To use a tool, output a JSON object (bare or in a markdown code block):
+{"action": "<tool_name>", "<param1>": "<value1>", ...}
+For a tool with a parameter named "action" or "params":
+{"action": "<tool_name>", "params": {"<param1>": "<value1>", ...}}
+
+One action per reply, and nothing after it: the next message brings its result.
+
+To answer directly, output plain text — do NOT use JSON.`
+
+/** How the tools are described in the system prompt. */
+export type ToolsPrompt = (tools: readonly ToolSpec[]) => string
+
+export function toActionMessages(
+  messages: readonly Message[],
+  tools: readonly ToolSpec[],
+  toolsPrompt: ToolsPrompt,
+): Message[] {
   const plain = messages.map(toPlain)
-  if (tools.length === 0) return plain
-  const [first, ...rest] = plain
-  if (first?.role !== 'system') return [{ role: 'system', content: protocol(tools) }, ...plain]
-  return [{ ...first, content: `${first.content}\n\n${protocol(tools)}` }, ...rest]
+  return tools.length === 0 ? plain : addToSystem(plain, `${PROTOCOL}\n\n${toolsPrompt(tools)}`)
 }
 
 function toPlain(message: Message): Message {
@@ -24,18 +37,4 @@ function toResultText({ content, isError }: Message): string {
   if (!isError) return `tool output:\n${content}`
   const unknown = 'TOOL_NOT_FOUND: '
   return content.startsWith(unknown) ? `error: ${content.slice(unknown.length)}` : `tool error:\n${content}`
-}
-
-function protocol(tools: readonly ToolSpec[]): string {
-  return `To use a tool, output a JSON object (bare or in a markdown code block):
-{"action": "<tool_name>", "<param1>": "<value1>", ...}
-For a tool with a parameter named "action" or "params":
-{"action": "<tool_name>", "params": {"<param1>": "<value1>", ...}}
-
-One action per reply, and nothing after it: the next message brings its result.
-
-To answer directly, output plain text — do NOT use JSON.
-
-Available tools:
-${buildToolsPrompt(tools)}`
 }

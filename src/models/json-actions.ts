@@ -4,7 +4,8 @@
  */
 import type { Message } from '../agent/message.ts'
 import type { Completion, Model, ModelDelta, ModelLike } from '../agent/model.ts'
-import { toActionMessages } from './action-messages.ts'
+import { generateToolsPrompt } from '../agent/tools-prompt.ts'
+import { toActionMessages, type ToolsPrompt } from './action-messages.ts'
 import { readActions } from './action-reply.ts'
 
 /** Gets system, user and assistant messages, and answers with text. */
@@ -13,12 +14,18 @@ export type TextModel = (messages: Message[], signal?: AbortSignal) => Promise<s
 export interface JsonActionsOptions {
   /** Shown to people. Default: the model's own name. */
   name?: string
+  /** How the system prompt describes the tools. Default `generateToolsPrompt`; `buildToolsPrompt` is shorter. */
+  toolsPrompt?: ToolsPrompt
 }
+
+/** Ten model calls for a message: a model that goes round in circles is stopped. */
+const MAX_TOOL_ROUNDS = 9
 
 /**
  * Lets any text model call tools: it is told of them in its system prompt, and calls one by answering
  * `{"action": "<tool>", …parameters}`. Results come back to it as user messages. One action per reply runs; one that is
- * cut off, broken, or longer than 256 Ki characters is answered with an error the model can read.
+ * cut off, broken, or longer than 256 Ki characters is answered with an error the model can read. Unless agent or profile
+ * states `maxToolRounds`, a message costs at most 10 model calls.
  *
  * @param model a model, or a function from messages to text (its tokens are not counted)
  * @returns its `complete` throws what `model` throws
@@ -27,10 +34,12 @@ export interface JsonActionsOptions {
  */
 export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOptions = {}): Model {
   const inner: ModelLike = typeof model === 'function' ? fromText(model) : model
+  const { name = inner.name ?? 'model', toolsPrompt = generateToolsPrompt } = options
   return {
-    name: options.name ?? inner.name ?? 'model',
+    name,
+    maxToolRounds: MAX_TOOL_ROUNDS,
     async complete(messages, { tools = [], onDelta, ...rest } = {}): Promise<Completion> {
-      const plain = toActionMessages(messages, tools)
+      const plain = toActionMessages(messages, tools, toolsPrompt)
       if (tools.length === 0) return inner.complete(plain, { ...rest, ...(onDelta && { onDelta }) })
       const prose = onDelta && new ProseStream(onDelta)
       const answer = await inner.complete(plain, { ...rest, ...(prose && { onDelta: (delta) => prose.add(delta) }) })

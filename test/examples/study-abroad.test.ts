@@ -1,9 +1,11 @@
 /** The seed's tree: main → us-region, uk-region → us-child, each with exactly the skills and the prompt it may have. */
 import { expect, it } from 'vitest'
+import type { Model } from '../../src/agent/model.ts'
 import { studyAbroadAgent } from '../../examples/study-abroad/agent.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
-import { replyBy, scriptedModel, type ScriptRequest } from '../../src/testing/index.ts'
+import { replyBy, scriptedModel, type ScriptFunction, type ScriptRequest } from '../../src/testing/index.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
+import { speakingJson } from '../support/speaking-json.ts'
 
 const stello = useStello()
 
@@ -13,7 +15,7 @@ const fork = (label: string, profile: string): { name: string; arguments: object
 })
 
 /** The skills a model is offered; undefined when `activate_skill` is not there. */
-function skillsIn({ tools }: ScriptRequest): string[] | undefined {
+function skillsIn({ tools }: Pick<ScriptRequest, 'tools'>): string[] | undefined {
   const offered = tools.find(({ name }) => name === 'activate_skill')
   const { properties } = (offered?.parameters ?? {}) as { properties?: { name?: { enum?: string[] } } }
   for (const skill of properties?.name?.enum ?? []) expect(offered?.description).toContain(skill)
@@ -25,18 +27,36 @@ async function childOf(session: SessionHandle, label: string): Promise<SessionHa
   return stello.client.session(child?.id ?? '')
 }
 
-it('grows a tree in which each level sees only the skills that lead to its own children', async () => {
-  const llm = scriptedModel(
-    replyBy([
-      ['USA or the UK?', { toolCalls: [fork('USA', 'us-region'), fork('UK', 'uk-region')] }],
-      ['Which university?', { toolCalls: [{ name: 'activate_skill', arguments: { name: 'create-us-session' } }] }],
-      [
-        ({ content }) => content.includes('profile: "us-child"'),
-        { toolCalls: [fork('USA: schools, MIT', 'us-child')] },
-      ],
-      ['May I?', { toolCalls: [{ name: 'activate_skill', arguments: { name: 'create-us-session' } }] }],
-      [() => true, 'done'],
-    ]),
+/** The model, and what it was asked: with native calls the same as with JSON actions. */
+function recorded(model: Model): Model & { calls: Omit<ScriptRequest, 'call'>[] } {
+  const calls: Omit<ScriptRequest, 'call'>[] = []
+  return {
+    ...model,
+    calls,
+    complete(messages, options) {
+      calls.push({ messages: [...messages], tools: options?.tools ?? [] })
+      return model.complete(messages, options)
+    },
+  }
+}
+
+it.each<[string, (script: ScriptFunction) => Model]>([
+  ['native calls', scriptedModel],
+  ['JSON actions', speakingJson],
+])('with %s grows a tree in which each level sees only the skills that lead to its own children', async (_, model) => {
+  const llm = recorded(
+    model(
+      replyBy([
+        ['USA or the UK?', { toolCalls: [fork('USA', 'us-region'), fork('UK', 'uk-region')] }],
+        ['Which university?', { toolCalls: [{ name: 'activate_skill', arguments: { name: 'create-us-session' } }] }],
+        [
+          ({ content }) => content.includes('profile: "us-child"'),
+          { toolCalls: [fork('USA: schools, MIT', 'us-child')] },
+        ],
+        ['May I?', { toolCalls: [{ name: 'activate_skill', arguments: { name: 'create-us-session' } }] }],
+        [() => true, 'done'],
+      ]),
+    ),
   )
   const agent = studyAbroadAgent(llm)
   await stello.serve(agent)
@@ -50,7 +70,7 @@ it('grows a tree in which each level sees only the skills that lead to its own c
   await ask(uk, 'hello')
   await ask(school, 'hello')
 
-  const shown = (question: string, prompt: RegExp): ScriptRequest => {
+  const shown = (question: string, prompt: RegExp): Omit<ScriptRequest, 'call'> => {
     const call = llm.calls.find(
       ({ messages: [system, first] }) => first?.content === question && prompt.test(system?.content ?? ''),
     )

@@ -1,9 +1,13 @@
 /** Rows X1 to X5: a model that only knows text, in a real session. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+import type { CompleteOptions, Completion } from '../../src/agent/model.ts'
 import { tool } from '../../src/agent/tool.ts'
 import { jsonActions } from '../../src/models/json-actions.ts'
-import { ask, useStello } from '../support/session-fixture.ts'
+import { withToolsPrompt } from '../../src/models/with-tools-prompt.ts'
+import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
+import { createGate } from '../support/gate.ts'
+import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()
 
@@ -40,4 +44,76 @@ it('a text model calls tools, and learns why an action did not run', async () =>
     'tool output:\nran a',
     expect.stringMatching(/^tool error:\n.*only the first action of a reply runs/s),
   ])
+})
+
+const again = tool('again', 'Asks for more', z.object({}), () => 'more', { title: 'Once more' })
+const goesRound = '{"action": "again"}'
+
+it.each([
+  [undefined, 10],
+  [2, 3],
+])('a model that goes round in circles, with maxToolRounds %s, is asked %i times', async (maxToolRounds, calls) => {
+  const llm = scriptedModel(() => goesRound)
+  const agent = { llm: jsonActions(llm), capabilities: { tools: [again] } }
+  const session = await stello.session({ ...agent, ...(maxToolRounds !== undefined && { maxToolRounds }) })
+  const result = await (await session.send('go')).result()
+  expect(result).toMatchObject({ stopReason: 'max_tool_rounds', rounds: calls - 1 })
+  expect(llm.calls).toHaveLength(calls)
+})
+
+it('a reply that its model cut off runs nothing, however whole its action looks', async () => {
+  const ran: string[] = []
+  const pay = tool('pay', 'Pays', z.object({ to: z.string() }), ({ to }) => `paid ${ran.push(to)}`)
+  const llm = scriptedModel([{ content: '{"action": "pay", "to": "Bo"} and', finishReason: 'length' }, 'Done.'])
+  const session = await stello.session({ llm: jsonActions(llm), capabilities: { tools: [pay] } })
+  expect(await ask(session, 'go')).toBe('Done.')
+  expect(llm.calls[1]?.messages.at(-1)?.content).toMatch(/^tool error:\nTOOL_VALIDATION_ERROR: .*cut off/s)
+  expect(ran).toEqual([])
+})
+
+it('people see the prose before an action while it streams, never the action', async () => {
+  const gate = createGate()
+  const reply = `I look.\n\n${goesRound}`
+  const inner = {
+    async complete(_messages: unknown, { onDelta }: CompleteOptions = {}): Promise<Completion> {
+      for (const text of ['I ', 'look.\n', '\n{"ac', 'tion": "again"}']) onDelta?.({ type: 'text', text })
+      await gate.pass()
+      return { content: reply, toolCalls: [], usage: { inputTokens: 1, outputTokens: 1 }, finishReason: 'stop' }
+    },
+  }
+  const session = await stello.session({ llm: jsonActions(inner), maxToolRounds: 0, capabilities: { tools: [again] } })
+  const turn = await session.send('go')
+  await gate.reached()
+  const streaming = await eventsUntil(session, ({ type }) => type === 'message.delta', { live: true })
+  expect(streaming.at(-1)?.data).toMatchObject({ text: 'I look.' })
+  gate.open()
+  expect(await turn.result()).toMatchObject({ text: 'I look.' })
+  const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
+  const shown = events.find(({ type }) => type === 'message.completed')?.data
+  expect(shown).toMatchObject({ text: 'I look.', calls: [{ name: 'again', arguments: '{}' }] })
+})
+
+/** The system prompts of a turn with one round. */
+async function promptsOf(llm: ScriptedModel, agent: { llm: Parameters<typeof withToolsPrompt>[0] }): Promise<string[]> {
+  const session = await stello.session({ ...agent, systemPrompt: 'Be brief.', capabilities: { tools: [again] } })
+  await ask(session, 'go')
+  return llm.calls.map(({ messages: [system] }) => (system?.role === 'system' ? system.content : ''))
+}
+
+const LISTED =
+  /^Be brief\.\n.*# Available Tools\n\nYou have access to the following 2 tool\(s\):\n\n## stello_create_session\n.*## again\nDisplay Name: Once more\nDescription: Asks for more\n\nParameters: none$/s
+
+it('the system prompt of every round lists the session’s tools, built-ins too', async () => {
+  const llm = scriptedModel([goesRound, 'Done.'])
+  const prompts = await promptsOf(llm, { llm: jsonActions(llm) })
+  expect(prompts).toEqual([expect.stringMatching(LISTED), expect.stringMatching(LISTED)])
+})
+
+it('a model that calls tools by itself reads of them only when asked for', async () => {
+  const script = [{ toolCalls: [{ name: 'again' }] }, 'Done.']
+  const silent = scriptedModel(script)
+  expect(await promptsOf(silent, { llm: silent })).toEqual(['Be brief.', 'Be brief.'])
+  const told = scriptedModel(script)
+  const prompts = await promptsOf(told, { llm: withToolsPrompt(told) })
+  expect(prompts).toEqual([expect.stringMatching(LISTED), expect.stringMatching(LISTED)])
 })

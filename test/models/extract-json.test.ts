@@ -89,13 +89,27 @@ describe('extractJSON answers null', () => {
     expect(extractJSON('{"a":'.repeat(200) + '1' + '}'.repeat(200))).not.toBeNull()
   })
 
-  it('for hostile text', () => {
-    for (const piece of ['{', '{"', '{"a":', '[{"', '"\\"', '<think>', '```{', '{"a":"\\']) {
-      expect(extractJSON(piece.repeat(1_000_000 / piece.length))).toBeNull()
-      expect(extractJSON(piece.repeat(200_000 / piece.length))).toBeNull()
-    }
+  const HOSTILE = ['{', '{"', '{"a":', '{"a":1}', '[{"', '"\\"', '<think>', '```{', '{"a":"\\', '{"a":"\\;"} {']
+
+  it.each(HOSTILE)('for hostile text, at a cost that grows no faster than the text: %j', (piece) => {
+    const text = (length: number): string => piece.repeat(length / piece.length)
+    const [part, whole, beyond] = [text(25_000), text(250_000), text(1_000_000)]
+    const inParts = leastMs(() => Array.from({ length: 10 }, () => extractJSON(part)))
+    // Linear is 1, quadratic 10; the constant is what a clock may be wrong by.
+    for (const long of [whole, beyond]) expect(leastMs(() => extractJSON(long))).toBeLessThan(4 * inParts + 20)
+    expect(extractJSON(beyond)).toBeNull()
   })
 })
+
+/** The least of five runs: other processes only ever add. */
+function leastMs(work: () => unknown): number {
+  const runs = Array.from({ length: 5 }, () => {
+    const begun = performance.now()
+    work()
+    return performance.now() - begun
+  })
+  return Math.min(...runs)
+}
 
 it('extractJSON never throws', () => {
   const pieces = fc.constantFrom(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
 import type { ModelDelta, ToolSpec } from '../../src/agent/model.ts'
+import { buildToolsPrompt, generateToolsPrompt } from '../../src/agent/tools-prompt.ts'
 import { jsonActions } from '../../src/models/json-actions.ts'
 import { scriptedModel, type Reply } from '../../src/testing/index.ts'
 
@@ -142,8 +143,16 @@ describe('the model is shown', () => {
     const { asked } = await ask('Hi', [{ role: 'system', content: 'You are xclaw.' }, ...QUESTION])
     expect(asked).toHaveLength(2)
     expect(asked[0]?.content).toMatch(/^You are xclaw\.\n\nTo use a tool/)
-    expect(asked[0]?.content).toContain('### shell\nExecute a command\nParameters:\n  - command (string): The command')
+    expect(asked[0]?.content).toContain(`\n\n${generateToolsPrompt(TOOLS)}`)
     expect((await ask('Hi')).asked[0]).toMatchObject({ role: 'system' })
+  })
+
+  it('the tools in another form where one is given', async () => {
+    const inner = scriptedModel(['Hi'])
+    await jsonActions(inner, { toolsPrompt: buildToolsPrompt }).complete(QUESTION, { tools: TOOLS })
+    expect(inner.calls[0]?.messages[0]?.content).toContain(
+      '\n\n### shell\nExecute a command\nParameters:\n  - command (string): The command',
+    )
   })
 
   it('its calls as it wrote them, and their results as user messages', async () => {
@@ -197,6 +206,10 @@ describe('jsonActions', () => {
   it('is named like its model unless told otherwise', () => {
     expect(jsonActions(scriptedModel([], { name: 'gemma' })).name).toBe('gemma')
     expect(jsonActions(scriptedModel([]), { name: 'mine' }).name).toBe('mine')
+  })
+
+  it('states ten model calls for a message: nine rounds and the answer', () => {
+    expect(jsonActions(scriptedModel([])).maxToolRounds).toBe(9)
   })
 
   it('gives every round of a session other ids', async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createTool, registerTool, toolRegistry } from '../../../src/agent/forms.ts'
 import { tool } from '../../../src/agent/tool.ts'
+import { buildSessionToolList } from '../../../src/agent/tool-list.ts'
 import { buildToolsPrompt, generateToolsPrompt } from '../../../src/agent/tools-prompt.ts'
 
 const weather = tool(
@@ -41,12 +43,64 @@ Parameters:
   - any (any)`)
   })
 
+  it('shows values that cannot be otherwise', () => {
+    const parameters = z.toJSONSchema(z.object({ kind: z.literal('a'), any: z.union([z.literal(1), z.null()]) }))
+    expect(buildToolsPrompt([{ name: 't', description: 'T', parameters }])).toContain(
+      '  - kind ("a")\n  - any (1 | null)',
+    )
+  })
+
+  it('is of all registered tools unless told otherwise', () => {
+    registerTool({ name: 'prompted', description: 'Runs', parameters: { type: 'object' } }, () => '')
+    expect(buildToolsPrompt()).toBe(buildToolsPrompt(toolRegistry.list()))
+    expect(buildToolsPrompt()).toContain('### prompted\nRuns\nParameters: none')
+  })
+
   it('is empty without tools', () => {
     expect(buildToolsPrompt([])).toBe('')
   })
 })
 
 describe('generateToolsPrompt', () => {
+  it('reads a structured description as text, and the name for people of what a model sees', () => {
+    const deploy = createTool({
+      name: 'Deploy',
+      displayName: 'Deployment',
+      description: {
+        short: 'Deploys a version',
+        long: 'To staging.',
+        usageNotes: ['CI must have passed'],
+        important: ['Ask first'],
+        examples: [{ description: 'A release', params: { version: '1.0' } }],
+      },
+      schema: z.object({ version: z.string() }),
+      execute: () => '',
+    })
+    const text = `# Available Tools
+
+You have access to the following 1 tool(s):
+
+## Deploy
+Display Name: Deployment
+Description: Deploys a version
+
+To staging.
+
+Usage notes:
+- CI must have passed
+
+Important:
+- Ask first
+
+Examples:
+- A release: {"version":"1.0"}
+
+Parameters:
+  - version: string (required)`
+    expect(generateToolsPrompt([deploy])).toBe(text)
+    expect(generateToolsPrompt(buildSessionToolList([deploy]).slice(-1))).toBe(text)
+  })
+
   it('is a section with display names and what is required', () => {
     expect(generateToolsPrompt([weather, now])).toBe(`# Available Tools
 

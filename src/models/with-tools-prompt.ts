@@ -1,0 +1,21 @@
+/** For models with tool calls of their own that do better when they also read of their tools. */
+import type { Completion, Model, ModelLike } from '../agent/model.ts'
+import { generateToolsPrompt } from '../agent/tools-prompt.ts'
+import { addToSystem } from './add-to-system.ts'
+
+/**
+ * The same model, with `generateToolsPrompt` behind its system prompt in every call. The tools are sent as before.
+ *
+ * @example createStelloAgent({ name: 'research', llm: withToolsPrompt(openai({ model: 'gpt-5-mini' })) })
+ */
+export function withToolsPrompt(model: ModelLike): Model {
+  const { name = 'model', maxToolRounds } = model
+  return {
+    name,
+    ...(maxToolRounds !== undefined && { maxToolRounds }),
+    complete(messages, options): Promise<Completion> {
+      const tools = options?.tools ?? []
+      return model.complete(tools.length > 0 ? addToSystem(messages, generateToolsPrompt(tools)) : messages, options)
+    },
+  }
+}

@@ -1,0 +1,25 @@
+/** A scripted model as one that only knows text would play it: its calls become actions of text, one per reply. */
+import { jsonActions } from '../../src/models/json-actions.ts'
+import { scriptedModel, type ScriptFunction } from '../../src/testing/index.ts'
+import type { Model } from '../../src/agent/model.ts'
+
+/** @param script written for native calls; it is asked as if results were still tool messages */
+export function speakingJson(script: ScriptFunction): Model {
+  return jsonActions(
+    scriptedModel(async ({ messages, ...request }) => {
+      const asked = messages.findLastIndex(({ role, content }) => role === 'user' && !isResult(content))
+      const actions = messages.slice(asked + 1).filter(({ role }) => role === 'assistant').length
+      const before = await script({ ...request, messages: messages.slice(0, asked + 1) })
+      const due = typeof before === 'string' ? undefined : before.toolCalls?.[actions]
+      if (due) return JSON.stringify({ action: due.name, ...(due.arguments as object) })
+      const next = actions === 0 ? before : await script({ ...request, messages })
+      if (typeof next === 'string' || !next.toolCalls) return next
+      const [call] = next.toolCalls
+      return JSON.stringify({ action: call?.name, ...(call?.arguments as object) })
+    }),
+  )
+}
+
+function isResult(content: string): boolean {
+  return /^(tool output|tool error|error): ?/.test(content)
+}
