@@ -4,17 +4,10 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
-import { IllegalStateError } from '@temporalio/common'
-import {
-  DefaultLogger,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type WorkerOptions,
-  type WorkflowBundleOption,
-} from '@temporalio/worker'
+import { NativeConnection, Runtime, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
 import { createActivities } from './activities/index.ts'
 import { createLiveWriter } from './activities/live-writer.ts'
+import { createMetrics } from './activities/metrics.ts'
 import type { Running } from './activities/run-step.ts'
 import { SessionConfigs } from './activities/session-configs.ts'
 import { ToolUses } from './activities/tool-uses.ts'
@@ -25,6 +18,7 @@ import { sessionTools } from './agent/tool-list.ts'
 import { bundleWorkflows } from './bundle-workflows.ts'
 import { checkNodeVersion } from './node-version.ts'
 import { registerSearchAttributes } from './client/search-attributes.ts'
+import { installRuntime } from './runtime.ts'
 import { checkDatabase, openDatabase } from './store/database.ts'
 import { holdLiveness, newBootId } from './store/liveness.ts'
 import { migrate } from './store/migrations.ts'
@@ -52,6 +46,8 @@ export interface StelloWorkerOptions {
   maxCachedWorkflows?: number
   /** Steps that run at once. Default 100. */
   maxConcurrentSteps?: number
+  /** Serves Prometheus metrics, Temporal's and its own, on all interfaces. Unset: none. One port per process. */
+  metricsPort?: number
   log?: WorkerLog
 }
 
@@ -79,7 +75,8 @@ export interface StelloWorker {
  */
 export async function startWorker(options: StelloWorkerOptions): Promise<StelloWorker> {
   const { agent, databaseUrl, namespace = 'default', log = console } = options
-  quietRuntime()
+  installRuntime(options.metricsPort)
+  const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }))
   const closing: (() => Promise<void> | void)[] = []
   const close = async (): Promise<void> => {
     for (const step of closing.reverse())
@@ -100,7 +97,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     closing.push(() => liveness.release())
     const notifier = createNotifier(db)
     closing.push(() => notifier.close())
-    const live = createLiveWriter(db, (id) => notifier.notify(id), log)
+    const live = createLiveWriter(db, (id) => notifier.notify(id), log, metrics.liveQueue)
     closing.push(() => live.close())
 
     const toolUses = new ToolUses((message) => log.warn(message))
@@ -131,6 +128,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           configs,
           running,
           toolUses,
+          metrics,
           notify: (id) => notifier.notify(id),
         }),
       },
@@ -142,7 +140,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const self = { bootId, agent: agent.name }
     await enterWorker(db, self)
     closing.push(() => leaveWorker(db, bootId))
-    const stopTakingOver = keepTakingOver(db, client, self, log)
+    const stopTakingOver = keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver })
     closing.push(stopTakingOver)
     let graceOver: NodeJS.Timeout | undefined
     const stopped = worker.run().finally(() => {
@@ -166,15 +164,6 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-/** Temporal's runtime and bundler report every step otherwise. There is one runtime per process: the first to install wins. */
-export function quietRuntime(): void {
-  try {
-    Runtime.install({ logger: new DefaultLogger('WARN') })
-  } catch (error) {
-    if (!(error instanceof IllegalStateError)) throw error
   }
 }
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
 import type { WorkflowHandle } from '@temporalio/client'
 import { newName, type World } from '../world.ts'
-import { quietRuntime } from '../../src/worker.ts'
+import { installRuntime } from '../../src/runtime.ts'
 import { endSignal, turnUpdate } from './workflow.ts'
 
 export interface Floor {
@@ -17,7 +17,7 @@ export interface FloorSession {
 }
 
 export async function startFloor(world: World): Promise<Floor> {
-  quietRuntime()
+  installRuntime()
   const taskQueue = newName('floor')
   const connection = await NativeConnection.connect({ address: world.temporalAddress })
   const empty = async (): Promise<void> => undefined

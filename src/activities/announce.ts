@@ -22,6 +22,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
     ...(input.message && { message: input.message }),
   }
   const gen = await announceFacts(deps.db, attempt.run, input.key, writes)
+  if (input.pause) deps.metrics.paused(input.pause.reason)
   deps.notify(input.sessionId)
   return { gen, children: input.close?.cascade ? await openChildren(deps.db, input.sessionId) : [] }
 }

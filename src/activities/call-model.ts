@@ -34,6 +34,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
   const chain = question?.chain ?? before.chain
   const model = deps.agent.model(config.model)
   const hash = inputHash('model', chain)
+  const started = Date.now()
+  const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, Date.now() - started)
 
   const result = await runStep<ModelOutcome>(deps, attempt, {
     step: {
@@ -68,7 +70,9 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         )
         return (ending = toAnswer({ deps, input, claim, config, rootId, tools, model, chain, completion }))
       } catch (error) {
-        return endingOf(error, stop, claim)
+        const ending = endingOf(error, stop, claim)
+        if (ending.kind === 'giveBack') count(ending.result)
+        return ending
       } finally {
         streaming.end((index, name) =>
           willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,
@@ -76,6 +80,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         await live.end()
       }
     },
+    settled: count,
     refused: (_claim, message) => ({
       kind: 'giveBack',
       result: {

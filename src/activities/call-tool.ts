@@ -5,6 +5,7 @@ import type { CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
 import { backoffMs } from './failures.ts'
+import { countCall } from './metrics.ts'
 import { runPipeline } from './pipeline.ts'
 import { runStep, type Ending, type Mine } from './run-step.ts'
 import { readCallAtHand, toExecution } from './tool-call.ts'
@@ -71,6 +72,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     run,
     // A tool that is gone may have been one that must not be repeated.
     ...((once || !found) && { unknown }),
+    settled: (outcome) => countCall(deps.metrics, at, outcome),
     refused: (claim, message) =>
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
   })

@@ -4,6 +4,7 @@ import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
 import type { LiveWriter } from './live-writer.ts'
+import type { Metrics } from './metrics.ts'
 import type { Permit } from './pipeline.ts'
 import type { Running } from './run-step.ts'
 import type { SessionConfigs } from './session-configs.ts'
@@ -23,6 +24,7 @@ export interface Deps {
   toolUses: ToolUses
   /** Asked before each tool of the user's runs. Nothing sets it yet. */
   permit?: Permit
+  metrics: Metrics
   /** Told after each commit that other processes may wait for. */
   notify(sessionId: string): void
   log: { warn(message: string, meta?: Record<string, unknown>): void }

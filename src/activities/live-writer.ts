@@ -32,6 +32,8 @@ export function createLiveWriter(
   db: Database,
   notify: (sessionId: string) => void,
   log: { warn(message: string): void },
+  /** Told how many pieces wait. */
+  queued: (pieces: number) => void = () => undefined,
 ): LiveWriter {
   let waiting: LivePiece[] = []
   let timer: NodeJS.Timeout | undefined
@@ -52,7 +54,7 @@ export function createLiveWriter(
   const flush = (): Promise<void> => {
     clearTimeout(timer)
     timer = undefined
-    writing = writing.then(write)
+    writing = writing.then(write).then(() => queued(waiting.length))
     return writing
   }
   const push = (piece: LivePiece): LivePiece => {
@@ -61,7 +63,7 @@ export function createLiveWriter(
       last.data = { text: String(last.data['text']) + String(piece.data['text']) }
       return last
     }
-    waiting.push(piece)
+    queued(waiting.push(piece))
     timer ??= setTimeout(() => void flush(), FLUSH_EVERY_MS)
     return piece
   }

@@ -13,6 +13,7 @@ import type { NewChild } from '../store/writes.ts'
 import { announceFork } from './announce-fork.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
+import { countCall } from './metrics.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
 import { runStep, type Ending, type Mine } from './run-step.ts'
@@ -57,6 +58,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         throw error
       }
     },
+    settled: (outcome) => countCall(deps.metrics, { call, tools }, outcome),
     refused: (claim, message) =>
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the fork cannot be stored: ${message}`)),
   })

@@ -42,6 +42,8 @@ export interface StepWork<Outcome> {
   run(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Promise<Ending<Outcome>>
   /** For steps that must not be repeated: what to do about one that a dead worker had begun. */
   unknown?(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Ending<Outcome> | Promise<Ending<Outcome>>
+  /** Told of the outcome when it was this attempt's that won: once per step. */
+  settled?(outcome: Outcome): void
   /** What to settle when the store refuses the content itself. */
   refused(claim: Mine, message: string): Ending<Outcome>
 }
@@ -147,23 +149,32 @@ async function carryOut<Outcome>(
     // Nobody knows how far it came: what must not be repeated stays begun.
     ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
   }
-  return endStep(deps, attempt, step, ending, (message) => work.refused(claim, message))
+  if (ending.kind === 'retry' && ending.failed) deps.metrics.retried(work.step.kind)
+  return endStep(deps, attempt, step, ending, {
+    settled: (outcome) => work.settled?.(outcome),
+    refused: (message) => work.refused(claim, message),
+  })
 }
 
 /** Who can say in Temporal why a step still waits. */
 type Noting = Pick<Attempt, 'note'>
 
-/** @param refused what to end the step with when the store refuses the content; unset = that was refused too */
+interface Finishing<Outcome> {
+  settled?(outcome: Outcome): void
+  /** What to end the step with when the store refuses the content; unset = that was refused too. */
+  refused?(message: string): Ending<Outcome>
+}
+
 export async function endStep<Outcome>(
   deps: Deps,
   attempt: Noting,
   step: StepId,
   ending: Ending<Outcome>,
-  refused?: (message: string) => Ending<Outcome>,
+  finishing: Finishing<Outcome> = {},
 ): Promise<Outcome> {
   switch (ending.kind) {
     case 'settle':
-      return settle(deps, attempt, step, ending, refused)
+      return settle(deps, attempt, step, ending, finishing)
     case 'giveBack':
       await releaseStep(deps.db, step, { failed: false, reset: true })
       return ending.result
@@ -192,17 +203,18 @@ async function settle<Outcome>(
   attempt: Noting,
   step: StepId,
   { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
-  refused: ((message: string) => Ending<Outcome>) | undefined,
+  { refused, ...told }: Finishing<Outcome>,
 ): Promise<Outcome> {
   try {
     const settled = await untilStored(deps, attempt, step, () => settleStep(deps.db, step, outcome, writes))
     deps.notify(step.sessionId)
     if (!settled.won) return otherOutcome(step, settled.outcome) as Outcome
+    told.settled?.(outcome)
     if (writes.records) deps.transcripts.append(step.sessionId, step.gen, writes.records)
     return outcome
   } catch (error) {
     if (!isDataError(error)) throw error
-    if (refused) return endStep(deps, attempt, step, refused(messageOf(error)))
+    if (refused) return endStep(deps, attempt, step, refused(messageOf(error)), told)
     throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
       cause: error,
     })

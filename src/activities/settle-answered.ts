@@ -6,6 +6,7 @@ import { readParked } from '../store/pending.ts'
 import { resolveRun } from '../store/runs.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
+import { countCall } from './metrics.ts'
 import { endStep, type Ending } from './run-step.ts'
 import type { CallAtHand } from './tool-call.ts'
 import { toResult, type CallEnd } from './tool-result.ts'
@@ -26,7 +27,9 @@ export async function settleAnswered(
   if (outcome !== undefined) return outcome as ToolOutcome
   if (lease === undefined || item?.id !== answer.id) return { kind: 'due', gen }
   const ending = await carriedOut(deps, at, gen, answer)
-  return endStep(deps, attempt, { ...step, lease }, closing(ending, item, answer.decision))
+  return endStep(deps, attempt, { ...step, lease }, closing(ending, item, answer.decision), {
+    settled: (settled) => countCall(deps.metrics, at, settled, 'untimed'),
+  })
 }
 
 async function carriedOut(deps: Deps, at: CallAtHand, gen: number, answer: Answer): Promise<Ending<ToolOutcome>> {

@@ -12,6 +12,7 @@ import { forceStep, proposeOutcome } from '../store/settle.ts'
 import { readTurnByNumber, type TurnRow } from '../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
+import { countCall } from './metrics.ts'
 import { endLost } from './lost-call.ts'
 import { endStep } from './run-step.ts'
 import { settleAnswered } from './settle-answered.ts'
@@ -68,6 +69,7 @@ async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, pro
     attempt,
     forced,
     found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }),
+    { settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed') },
   )
 }
 

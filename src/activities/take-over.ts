@@ -99,7 +99,7 @@ export function keepTakingOver(
   client: Client,
   self: KnownWorker,
   log: { info(message: string): void; warn(message: string): void },
-  graceMs?: number,
+  { tookOver }: { tookOver(steps: number): void },
 ): () => Promise<void> {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -108,8 +108,11 @@ export function keepTakingOver(
     try {
       // Another may have taken this worker for dead, e.g. while its connection was down.
       await enterWorker(db, self)
-      const ended = await takeOver(db, client, self.bootId, graceMs)
-      if (ended > 0) log.info(`took over ${ended} steps of dead workers`)
+      const ended = await takeOver(db, client, self.bootId)
+      if (ended > 0) {
+        tookOver(ended)
+        log.info(`took over ${ended} steps of dead workers`)
+      }
     } catch (error) {
       log.warn(`looking for steps of dead workers failed: ${messageOf(error)}`)
     }

@@ -1,7 +1,7 @@
 /** The commands that run something: development servers, a worker, and what helps to set them up. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import type { Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import type { StelloAgent } from '../agent/agent.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { DevServers, DevServersOptions } from '../dev/dev-servers.ts'
@@ -18,7 +18,8 @@ export function addRunCommands(program: Command): void {
     .description('Temporal, PostgreSQL and, with an agent module, a worker, until Ctrl-C')
     .option('--fresh', 'throw away what was kept in .stello')
     .option('--durable', 'survive a power cut too, more slowly')
-    .action(async (file: string | undefined, options: DevServersOptions) => {
+    .option(...METRICS_PORT)
+    .action(async (file: string | undefined, { metricsPort, ...options }: DevServersOptions & Metrics) => {
       const out = output()
       const agent = file === undefined ? undefined : await load(file)
       const stop = interrupted()
@@ -32,6 +33,7 @@ export function addRunCommands(program: Command): void {
               databaseUrl: servers.postgres.url,
               temporalAddress: servers.temporal.address,
               namespace: servers.temporal.namespace,
+              ...(metricsPort !== undefined && { metricsPort }),
             },
             out,
           )
@@ -63,12 +65,17 @@ export function addRunCommands(program: Command): void {
   program
     .command('worker <agent>')
     .description('serve an agent module, until Ctrl-C')
-    .action(async (file: string) => {
+    .option(...METRICS_PORT)
+    .action(async (file: string, metrics: Metrics) => {
       const out = output()
       const agent = await load(file)
       const { findServers } = await import('../client/connect.ts')
       const { temporalAddress, databaseUrl, namespace, connection } = await findServers()
-      const worker = await startWorkerOn(agent, { temporalAddress, databaseUrl, namespace, connection }, out)
+      const worker = await startWorkerOn(
+        agent,
+        { temporalAddress, databaseUrl, namespace, connection, ...metrics },
+        out,
+      )
       out.result(
         { ready: true, agent: agent.name, temporal: temporalAddress },
         `worker for "${agent.name}" on ${temporalAddress}`,
@@ -104,7 +111,16 @@ export function addRunCommands(program: Command): void {
     })
 }
 
-type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'>
+type Metrics = Pick<StelloWorkerOptions, 'metricsPort'>
+type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'> & Metrics
+
+const METRICS_PORT = ['--metrics-port <port>', 'serve Prometheus metrics of the worker there', port] as const
+
+function port(value: string): number {
+  const parsed = Number(value)
+  if (Number.isInteger(parsed) && parsed > 0 && parsed < 65536) return parsed
+  throw new InvalidArgumentError('It must be a port, 1 to 65535.')
+}
 
 async function load(file: string): Promise<StelloAgent> {
   const { loadAgent } = await import('./load-agent.ts')

@@ -14,7 +14,7 @@ export interface Served {
   readonly env: Record<string, string>
   readonly model: FakeOpenAI
   /** Another worker process; resolves when it serves. */
-  startWorker(): Promise<Running>
+  startWorker(...options: string[]): Promise<Running>
 }
 
 /** A database, a model and an agent name of its own for the file. */
@@ -58,8 +58,8 @@ export function useServed(): Served {
     get model() {
       return use().model
     },
-    async startWorker() {
-      const worker = start(['worker', AGENT, '--json'], { env: use().env })
+    async startWorker(...options) {
+      const worker = start(['worker', AGENT, '--json', ...options], { env: use().env })
       await worker.line()
       return worker
     },

@@ -46,6 +46,7 @@ describe('wrong usage ends with 2 and says', () => {
     { args: ['list', '--limit', 'few'], says: /--limit <n>.*'few'.*whole number/ },
     { args: ['list', '--state', 'asleep'], says: /'asleep'.*idle, running/ },
     { args: ['transcript', 's-1', '--at', '-1'], says: /--at/ },
+    { args: ['worker', 'agent.ts', '--metrics-port', '0'], says: /--metrics-port <port>.*'0'.*1 to 65535/ },
     { args: ['fork', 's-1'], says: /--label <label>/ },
     { args: ['fork', 's-1', '--label', 'a', '--context', 'all'], says: /'all'.*none, inherit/ },
   ])('stello $args', async ({ args, says }) => {

@@ -1,5 +1,7 @@
 /** How a worker process begins and ends. */
 import { describe, expect, it } from 'vitest'
+import { choosePort } from '../../src/dev/ports.ts'
+import { scrape } from '../support/scrape.ts'
 import { linesOf, stello, stelloJson } from './command.ts'
 import { useServed } from './served.ts'
 
@@ -21,6 +23,16 @@ describe('a worker', () => {
     const { code, stdout, stderr } = await worker.ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'finishing what runs …\n' })
     expect(linesOf(stdout)).toHaveLength(1)
+  })
+
+  it('serves metrics for Prometheus on the port it is told', async () => {
+    const port = await choosePort('metrics', undefined, undefined)
+    const worker = await served.startWorker('--metrics-port', String(port))
+    await json('send', await newSession(), 'the weather', '--wait')
+    const ran = `stello_tool_executions_total{agent="${served.agent}",outcome="success",tool="weather"}`
+    expect((await scrape(port))[ran]).toBe(1)
+    worker.kill('SIGTERM')
+    expect((await worker.ended).code).toBe(0)
   })
 
   it('on SIGTERM says that it finishes what runs, and does; another one goes on without repeating it', async () => {

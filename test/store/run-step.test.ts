@@ -1,7 +1,9 @@
 /** The ledger rule as one worker carries it out: what is joined, what is waited for, what becomes of a refused result. */
+import { noopMetricMeter } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import type { Attempt, StopWhy } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
+import { createMetrics } from '../../src/activities/metrics.ts'
 import { runStep, type Running, type StepWork } from '../../src/activities/run-step.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { claimStep, takeStep } from '../../src/store/claim.ts'
@@ -24,6 +26,7 @@ function worker(bootId = newBootId()): Deps {
     bootId,
     running,
     notify: () => undefined,
+    metrics: createMetrics(noopMetricMeter),
     log: { warn: () => undefined },
     transcripts: { append: () => undefined },
   }

@@ -82,7 +82,8 @@ export function useStello(openServers?: OpenServers): Fixture {
   })
 
   const serve: Fixture['serve'] = async (agent, options) => {
-    quietRuntime()
+    // One that serves metrics installs the runtime itself.
+    if (options?.metricsPort === undefined) quietRuntime()
     const started = await Promise.all(
       Array.from({ length: inject('workersPerAgent') ?? 1 }, () =>
         startWorker({ agent, ...use().servers, log, shutdownGraceMs: 0, ...options }),

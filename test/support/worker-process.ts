@@ -20,6 +20,7 @@ export interface WorkerSettings {
   /** How long running steps may go on after SIGTERM. Default 10 s. */
   shutdownGraceMs?: number
   maxConcurrentSteps?: number
+  metricsPort?: number
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings
