@@ -4,6 +4,7 @@ import { isMet, toJson, toLine, type Figure } from './figures.ts'
 import { measureForks } from './fork.ts'
 import { measureGrowth } from './growth.ts'
 import { measureMemory } from './memory.ts'
+import { measurePipeline } from './pipeline.ts'
 import { measureRecovery } from './recovery.ts'
 import { measureTurns } from './turns.ts'
 import { openWorld, type World } from './world.ts'
@@ -14,6 +15,7 @@ const MEASUREMENTS: Record<string, (world: World) => Promise<Figure[]>> = {
   fork: measureForks,
   recovery: measureRecovery,
   memory: measureMemory,
+  pipeline: measurePipeline,
 }
 
 const names = Object.keys(MEASUREMENTS)

@@ -34,8 +34,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
   const chain = question?.chain ?? before.chain
   const model = deps.agent.model(config.model)
   const hash = inputHash('model', chain)
-  const started = Date.now()
-  const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, Date.now() - started)
+  const started = performance.now()
+  const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, performance.now() - started)
 
   const result = await runStep<ModelOutcome>(deps, attempt, {
     step: {

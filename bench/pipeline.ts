@@ -1,0 +1,87 @@
+/** What a tool call costs without any I/O, and how fast an action is found in a reply. */
+import { z } from 'zod'
+import { executeTool } from '../src/activities/execute-tool.ts'
+import { parseArguments } from '../src/activities/parse-arguments.ts'
+import { settlement } from '../src/activities/tool-result.ts'
+import { sessionTools } from '../src/agent/tool-list.ts'
+import { createStelloAgent, extractJSON, tool } from '../src/index.ts'
+import type { CallToolInput } from '../src/session/steps.ts'
+import type { Figure } from './figures.ts'
+import { timed } from './turns.ts'
+
+const TOOLS = 20
+const CALLS = 2000
+const REPLIES = 500
+const REPETITIONS = 9
+
+const never = new AbortController().signal
+const config = { agent: 'pipeline', label: 'pipeline', model: 'agent', tools: 'agent' } as const
+const input: CallToolInput = {
+  sessionId: 's',
+  key: 't1.0.0',
+  gen: 0,
+  turn: 1,
+  base: 2,
+  place: { seq: 2, told: 0 },
+  messageId: 'm',
+  round: 0,
+  index: 0,
+  seq: 3,
+  call: { id: 'c', name: 'tool_7' },
+}
+
+export async function measurePipeline(): Promise<Figure[]> {
+  const ms = await repeated(() => callMany(CALLS))
+  const replies = Array.from({ length: REPLIES }, (_, n) => replyOf(n))
+  const megabytes = replies.reduce((sum, reply) => sum + reply.length, 0) / 1e6
+  const parsing = await repeated(async () => replies.forEach((reply) => extractJSON(reply)))
+  return [
+    { row: 'pipeline_us_per_call', value: (ms * 1000) / CALLS, unit: 'µs' },
+    { row: 'extract_json_mb_s', value: megabytes / (parsing / 1000), unit: 'MB/s' },
+  ]
+}
+
+/** The least: nothing here waits, so other processes only ever add. */
+async function repeated(work: () => Promise<unknown>): Promise<number> {
+  const times: number[] = []
+  for (let n = 0; n < REPETITIONS; n++) times.push(await timed(work))
+  return Math.min(...times)
+}
+
+/** As `call-tool` does it: find, parse, validate, every second time repair, execute, normalise. */
+async function callMany(calls: number): Promise<void> {
+  for (let n = 0; n < calls; n++) {
+    const found = sessionTools(agent, config).find(input.call.name)
+    if (!found || !('tool' in found)) throw new Error('the tool is gone')
+    const text = n % 2 ? '{"city": "Oslo", "days": 3}' : '{"city": "Oslo", "days": "3"}'
+    const parsed = parseArguments({ ...input.call, arguments: text }, found.tool.check)
+    if (!parsed.ok) throw new Error(parsed.problem)
+    const value = await executeTool(found.tool, parsed.value, {
+      ...input,
+      callId: input.call.id,
+      idempotencyKey: 'k',
+      timeoutMs: 600_000,
+      stop: never,
+      config,
+      onUpdate: () => undefined,
+    })
+    settlement({ input, claim: { gen: 0 }, chain: '', durationMs: 0, end: { value } })
+  }
+}
+
+const agent = createStelloAgent({
+  name: 'pipeline',
+  llm: { complete: () => Promise.reject(new Error('nobody asks this model')) },
+  capabilities: {
+    tools: Array.from({ length: TOOLS }, (_, n) =>
+      tool(`tool_${n}`, 'Forecasts', z.object({ city: z.string(), days: z.number().int() }), ({ city }) => city),
+    ),
+  },
+})
+
+/** About 4 KB: prose, a fence, and code with braces, quotes and an illegal escape in a string. */
+function replyOf(n: number): string {
+  const code = 'const find = (s) => s.match(/{(.*?)}/) ?? "nothing"\n'.repeat(60)
+  const action = JSON.stringify({ action: 'write_file', path: `src/${n}.ts`, content: code })
+  return `I write the file.\n\`\`\`json\n${action.replace('"src/', '"\\src/')}\n\`\`\`\nThen I go on.`
+}
