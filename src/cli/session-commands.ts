@@ -40,6 +40,8 @@ export function addSessionCommands(program: Command): void {
     .option('--label <label>', 'display name')
     .option('--profile <name>', 'fork profile the session begins with')
     .option('--system-prompt <text>', "instead of the agent's")
+    .option('--allowed-tools <names>', 'only these, separated by commas', names)
+    .option('--disallowed-tools <names>', 'none of these, separated by commas', names)
     .option('--id <session-id>', 'instead of a new one')
     .option('--message <text>', 'first message')
     .option('--wait', 'wait for the answer to the first message')
@@ -213,6 +215,10 @@ function number(value: string): number {
   const parsed = Number(value)
   if (Number.isInteger(parsed) && parsed >= 0) return parsed
   throw new InvalidArgumentError('It must be a whole number.')
+}
+
+function names(value: string): string[] {
+  return value.split(',').flatMap((name) => name.trim() || [])
 }
 
 function cursor(value: string): number | string {

@@ -1,6 +1,7 @@
 /** The commands that talk to sessions, against a worker process. */
 import { Client, Connection } from '@temporalio/client'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { readTools } from '../../src/testing/chat-request.ts'
 import { linesOf, start, stello, stelloJson } from './command.ts'
 import { useServed } from './served.ts'
 
@@ -251,6 +252,17 @@ describe('start', () => {
       code: 1,
       stderr: expect.stringContaining('"a b" is not allowed'),
     })
+  })
+
+  it('narrows the tools of the session', async () => {
+    const offered = async (...options: string[]): Promise<unknown> => {
+      const asked = served.model.requests.length
+      await newSession('--message', 'hello', '--wait', ...options)
+      const request = served.model.requests[asked]
+      return request && readTools(request.body).map(({ name }) => name)
+    }
+    expect(await offered('--disallowed-tools', 'stello_create_session, other')).toEqual(['weather'])
+    expect(await offered('--allowed-tools', 'other')).toEqual(['stello_create_session'])
   })
 
   it('with a profile the agent has not names those it has', async () => {

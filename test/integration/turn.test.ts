@@ -144,6 +144,8 @@ describe('a turn', () => {
     await ask(session, 'go')
     const { tools, totals } = await session.stats()
     expect(tools).toMatchObject([{ toolName: 'half', executionCount: 3, successCount: 2, failureCount: 1 }])
+    expect(tools[0]?.totalDuration).toBeGreaterThanOrEqual(0)
+    expect(tools[0]?.averageDuration).toBe((tools[0]?.totalDuration ?? NaN) / 3)
     expect(totals).toMatchObject({ turns: 1, modelCalls: 2, toolCalls: 3 })
   })
 })

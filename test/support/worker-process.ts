@@ -82,8 +82,8 @@ const agent = createStelloAgent({
   },
   onSessionFork: async ({ parentId }) => void (await knock('hook', { key: parentId })),
 })
-// Attempts that fail are part of the tests.
-Runtime.install({ logger: new DefaultLogger('ERROR') })
+// Attempts that fail are part of the tests. A worker that serves metrics installs the runtime itself.
+if (settings.metricsPort === undefined) Runtime.install({ logger: new DefaultLogger('ERROR') })
 const worker = await startWorker({ ...settings, agent, log: { info: () => undefined, warn: () => undefined } })
 process.once('SIGTERM', () => {
   void worker.stop()
