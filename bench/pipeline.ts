@@ -1,7 +1,9 @@
 /** What a tool call costs without any I/O, and how fast an action is found in a reply. */
 import { z } from 'zod'
-import { executeTool } from '../src/activities/execute-tool.ts'
-import { parseArguments } from '../src/activities/parse-arguments.ts'
+import type { LiveStep } from '../src/activities/live-writer.ts'
+import { runPipeline } from '../src/activities/pipeline.ts'
+import { ToolChannel } from '../src/activities/tool-channel.ts'
+import { ToolUse } from '../src/activities/tool-use.ts'
 import { settlement } from '../src/activities/tool-result.ts'
 import { sessionTools } from '../src/agent/tool-list.ts'
 import { createStelloAgent, extractJSON, tool } from '../src/index.ts'
@@ -51,22 +53,31 @@ async function repeated(work: () => Promise<unknown>): Promise<number> {
 /** As `call-tool` does it: find, parse, validate, every second time repair, execute, normalise. */
 async function callMany(calls: number): Promise<void> {
   for (let n = 0; n < calls; n++) {
-    const found = sessionTools(agent, config).find(input.call.name)
-    if (!found || !('tool' in found)) throw new Error('the tool is gone')
+    const tools = sessionTools(agent, config)
+    const use = new ToolUse(new ToolChannel(input.call, { live: nobody }))
+    use.channel.start(input.call, { live: nobody })
     const text = n % 2 ? '{"city": "Oslo", "days": 3}' : '{"city": "Oslo", "days": "3"}'
-    const parsed = parseArguments({ ...input.call, arguments: text }, found.tool.check)
-    if (!parsed.ok) throw new Error(parsed.problem)
-    const value = await executeTool(found.tool, parsed.value, {
-      ...input,
-      callId: input.call.id,
+    const execution = {
+      sessionId: input.sessionId,
+      messageId: input.messageId,
       idempotencyKey: 'k',
       timeoutMs: 600_000,
       stop: never,
       config,
-      onUpdate: () => undefined,
-    })
-    settlement({ input, claim: { gen: 0 }, chain: '', durationMs: 0, end: { value } })
+      messages: [],
+      channel: use.channel,
+    }
+    const end = await runPipeline({ call: { ...input.call, arguments: text }, tools, agent, use, execution })
+    settlement({ input, claim: { gen: 0 }, chain: '', durationMs: 0, end })
   }
+}
+
+const nobody: LiveStep = {
+  started: () => undefined,
+  text: () => undefined,
+  card: () => undefined,
+  update: () => undefined,
+  end: () => Promise.resolve(),
 }
 
 const agent = createStelloAgent({

@@ -1,7 +1,7 @@
 /** What a model is told of the tools: of those that say it only when asked, as it is at this model call. */
 import { messageOf } from '../agent/errors.ts'
 import type { ToolSpec } from '../agent/model.ts'
-import type { SessionTools } from '../agent/tool-list.ts'
+import { specOf, type SessionTools } from '../agent/tool-list.ts'
 import type { SessionContext, Tool } from '../agent/tool.ts'
 import { bounded } from './bounded.ts'
 
@@ -50,6 +50,6 @@ function describe(
   return bounded(bounds, async (signal) => {
     const { tool, dispose } = await open({ ...context, signal })
     await dispose()
-    return { name, description: tool.description, parameters: tool.parameters }
+    return { ...specOf(tool), name }
   })
 }

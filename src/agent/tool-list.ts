@@ -127,13 +127,13 @@ function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredi
 function specsOf({ builtins, tools }: Offered): ToolSpec[] {
   return [
     ...builtins.map(({ name, description, parameters }) => ({ name, description, parameters })),
-    ...tools.map(({ name, description, parameters, annotations: { title: displayName } }) => ({
-      name,
-      ...(displayName !== undefined && { displayName }),
-      description,
-      parameters,
-    })),
+    ...tools.map(specOf),
   ]
+}
+
+/** A user tool as a model sees it. */
+export function specOf({ name, description, parameters, annotations: { title: displayName } }: Tool): ToolSpec {
+  return { name, ...(displayName !== undefined && { displayName }), description, parameters }
 }
 
 /** By code unit: the same order on every machine, which keeps prompt caches warm. */

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import type { CompleteOptions, Completion } from '../../src/agent/model.ts'
+import { BaseTool } from '../../src/agent/base-tool.ts'
 import { tool } from '../../src/agent/tool.ts'
 import { jsonActions } from '../../src/models/json-actions.ts'
 import { withToolsPrompt } from '../../src/models/with-tools-prompt.ts'
@@ -93,15 +94,30 @@ it('people see the prose before an action while it streams, never the action', a
   expect(shown).toMatchObject({ text: 'I look.', calls: [{ name: 'again', arguments: '{}' }] })
 })
 
+class Weather extends BaseTool {
+  name = 'weather'
+  async getDescription() {
+    return { displayName: 'The weather', description: 'Tells the weather' }
+  }
+  async getParameters() {
+    return z.object({ city: z.string().describe('Its name') })
+  }
+  async execute() {}
+}
+
 /** The system prompts of a turn with one round. */
 async function promptsOf(llm: ScriptedModel, agent: { llm: Parameters<typeof withToolsPrompt>[0] }): Promise<string[]> {
-  const session = await stello.session({ ...agent, systemPrompt: 'Be brief.', capabilities: { tools: [again] } })
+  const session = await stello.session({
+    ...agent,
+    systemPrompt: 'Be brief.',
+    capabilities: { tools: [again, Weather] },
+  })
   await ask(session, 'go')
   return llm.calls.map(({ messages: [system] }) => (system?.role === 'system' ? system.content : ''))
 }
 
 const LISTED =
-  /^Be brief\.\n.*# Available Tools\n\nYou have access to the following 2 tool\(s\):\n\n## stello_create_session\n.*## again\nDisplay Name: Once more\nDescription: Asks for more\n\nParameters: none$/s
+  /^Be brief\.\n.*# Available Tools\n\nYou have access to the following 3 tool\(s\):\n\n## stello_create_session\n.*## again\nDisplay Name: Once more\nDescription: Asks for more\n\nParameters: none\n\n## weather\nDisplay Name: The weather\nDescription: Tells the weather\n\nParameters:\n  - city: string \(required\) - Its name$/s
 
 it('the system prompt of every round lists the session’s tools, built-ins too', async () => {
   const llm = scriptedModel([goesRound, 'Done.'])
