@@ -1,8 +1,10 @@
 /** A call whose activity is gone: what its tool finds out, whether a person is asked, and what the ledger makes of it. */
+import { noopMetricMeter } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import type { Attempt } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
 import { endLost } from '../../src/activities/lost-call.ts'
+import { createMetrics } from '../../src/activities/metrics.ts'
 import { endStep } from '../../src/activities/run-step.ts'
 import { settleAnswered } from '../../src/activities/settle-answered.ts'
 import type { CallAtHand } from '../../src/activities/tool-call.ts'
@@ -25,6 +27,7 @@ const deps = (): Deps =>
   ({
     db: at.db,
     notify: () => undefined,
+    metrics: createMetrics(noopMetricMeter),
     log: { warn: () => undefined },
     transcripts: { append: () => undefined },
     live: { step: () => undefined },
