@@ -54,9 +54,11 @@ export function visibleSkills(agent: StelloAgent, allowed: readonly string[] | u
   return allowed ? skills.filter((skill) => allowed.includes(skill.name)) : skills
 }
 
-/** The user tools of a source. A profile that is gone, or says nothing of tools, means the agent's. */
+/** The user tools of a source. A profile that is gone leaves none: it may have been narrower than its agent. */
 function userTools(agent: StelloAgent, source: Source): readonly Tool[] {
-  return agent.profile(source)?.tools ?? [...agent.tools.values()]
+  const profile = agent.profile(source)
+  if (!profile && source !== 'agent') return []
+  return profile?.tools ?? [...agent.tools.values()]
 }
 
 /**

@@ -251,7 +251,8 @@ it('registerTool fills the registry that an agent takes; a name is taken once', 
     },
   )
   const agent = createStelloAgent({ name: 'a', llm, capabilities: { tools: toolRegistry } })
-  expect([...agent.tools.keys()]).toEqual(['shell', 'read_file'])
+  // The registry is everybody's: other test files of this process may have filled it too.
+  expect([...agent.tools.keys()]).toEqual(expect.arrayContaining(['shell', 'read_file']))
   expect(await call(agent.tools.get('shell')!, { command: 'ls' })).toBe('ran ls')
   expect(refusal('INVALID_TOOL', () => registerTool(shell, () => ''))).toContain('"shell" is registered twice')
 })

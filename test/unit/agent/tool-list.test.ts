@@ -157,9 +157,12 @@ describe('the source of user tools', () => {
     expect(names('profile:none')).toEqual([])
   })
 
-  it('is the agent when the profile says nothing of tools or is gone', () => {
+  it('is the agent when the profile says nothing of tools', () => {
     expect(names('profile:bare')).toEqual(['a'])
-    expect(names('profile:gone')).toEqual(['a'])
+  })
+
+  it('is nobody when the profile is gone: it may have allowed less than the agent', () => {
+    expect(names('profile:gone')).toEqual([])
   })
 })
 
