@@ -261,7 +261,7 @@ describe('start', () => {
       const request = served.model.requests[asked]
       return request && readTools(request.body).map(({ name }) => name)
     }
-    expect(await offered('--disallowed-tools', 'stello_create_session, other')).toEqual(['weather'])
+    expect(await offered('--disallowed-tools', 'stello_create_session, pay')).toEqual(['weather'])
     expect(await offered('--allowed-tools', 'other')).toEqual(['stello_create_session'])
   })
 
