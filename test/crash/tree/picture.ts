@@ -99,7 +99,7 @@ function restored(message: Message, place: string): Message {
 function restoredEvent({ durationMs: _any, ...data }: EventRow['data'], place: string): EventRow['data'] {
   if (data['code'] !== UNKNOWN) return data
   const { code: _unknown, ...rest } = data
-  return { ...rest, status: 'SUCCESS', result: paid(place) }
+  return { ...rest, status: 'SUCCESS', result: paid(place), params: { place } }
 }
 
 /** Ids become labels; only then can the events be sorted. */
@@ -107,7 +107,8 @@ function named(portrait: object, labels: Map<string, string>): object {
   let text = JSON.stringify(portrait)
   for (const [id, label] of labels) text = text.replaceAll(id, `<${label}>`)
   const { events, ...rest } = JSON.parse(text) as { events: object[] }
-  return { ...rest, events: events.map((event) => JSON.stringify(event)).toSorted() }
+  const sorted = (event: object): object => Object.fromEntries(Object.entries(event).toSorted())
+  return { ...rest, events: events.map((event) => JSON.stringify(sorted(event))).toSorted() }
 }
 
 /** Offsets of each session as the log has them and as the watcher saw them: from 0, without a gap, each once. */
