@@ -4,32 +4,35 @@ import { defaultPayloadConverter } from '@temporalio/common'
 import type { WorkflowHandle } from '@temporalio/client'
 import type { SessionState } from '../session/state.ts'
 import type { Opening } from '../session/steps.ts'
-import { messageSignal, messageUpdate, type MessageInput, type SessionInput } from '../workflows/messages.ts'
+import {
+  messageSignal,
+  messageUpdate,
+  readMessage,
+  type ReadMessage,
+  type SessionInput,
+} from '../workflows/messages.ts'
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>
 type HistoryEvent = NonNullable<History['events']>[number]
-
-/** Without an id: a text that somebody sent as it is, to which the workflow gave an id. */
-type Taken = Partial<Opening>
 
 /** Those that waited when the run began and those that came since, in the order of their arrival. */
 export function takenMessages({ events }: History): Opening[] {
   const all = events ?? []
   const taken = [...all.flatMap(fromStart), ...all.flatMap(fromOutside)]
   const known = new Set(taken.map(({ messageId }) => messageId))
-  // Texts are answered in the order they came in: the ids that nobody sent are theirs.
-  const given = all.flatMap(openingOf).filter((messageId) => !known.has(messageId))
+  // Texts are answered in the order they came in: the ids that nobody sent are theirs. A turn may be begun several times.
+  const given = [...new Set(all.flatMap(openingOf))].filter((messageId) => !known.has(messageId))
   return taken.map(({ messageId = given.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text }))
 }
 
-function fromStart({ workflowExecutionStartedEventAttributes: started }: HistoryEvent): Taken[] {
+function fromStart({ workflowExecutionStartedEventAttributes: started }: HistoryEvent): ReadMessage[] {
   const input = first<SessionInput>(started?.input?.payloads)
   const state: SessionState | undefined = input?.state
   const underWay = state?.turn ? [state.turn.opening] : []
   return state ? [...underWay, ...state.queue] : (input?.session.messages ?? []).map((messageId) => ({ messageId }))
 }
 
-function fromOutside(event: HistoryEvent): Taken[] {
+function fromOutside(event: HistoryEvent): ReadMessage[] {
   const signal = event.workflowExecutionSignaledEventAttributes
   const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
   const payloads =
@@ -38,9 +41,9 @@ function fromOutside(event: HistoryEvent): Taken[] {
       : update?.name === messageUpdate.name
         ? update.args?.payloads
         : undefined
-  const message = first<MessageInput>(payloads)
-  if (typeof message === 'string') return [{ text: message }]
-  return message && typeof message.messageId === 'string' ? [message] : []
+  const message = payloads ? readMessage(first(payloads)) : ''
+  // What the workflow refused is not taken.
+  return typeof message === 'string' ? [] : [message]
 }
 
 function openingOf(event: HistoryEvent): string[] {

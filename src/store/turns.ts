@@ -41,11 +41,12 @@ const BY_NUMBER: Statement = {
   text: `select gen, turn, message_id, status, stop_reason, text, rounds from turns
          where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
 }
-/** Nothing of the first generation stands elsewhere. */
+/** Nothing of the first generation stands elsewhere. `offset 0`: each step is looked up by the whole key. */
 const FIRST_USAGE: Statement = {
   name: 'turn_usage_first',
   text: `select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input, coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
-         from usage where session_id = $1 and gen = $2 and split_part(step_key, '.', 1) = $3`,
+         from unnest($3::text[]) as asked(key),
+           lateral (select usage from usage where session_id = $1 and gen = $2 and step_key = asked.key offset 0) u`,
 }
 /** Of a step that a later generation took over from an earlier one, the row stands where it was paid for. */
 const USAGE: Statement = {
@@ -54,7 +55,7 @@ const USAGE: Statement = {
   with asked as (
     select distinct on (s.step_key) s.step_key, s.input_hash
     from steps s join stello_line($1, $2) line on s.gen = line.gen and s.last_seq <= line.up_to
-    where s.session_id = $1 and s.kind = 'model' and split_part(s.step_key, '.', 1) = $3
+    where s.session_id = $1 and s.kind = 'model' and s.step_key = any($3::text[])
     order by s.step_key, s.gen desc
   ), paid as (
     select distinct on (u.step_key) u.usage
@@ -121,12 +122,11 @@ export async function readTurnByNumber(
   return row && toTurn(row)
 }
 
+/** Of a turn that has ended. */
 export async function readTurnUsage(db: Database, sessionId: string, turn: TurnRow): Promise<Usage> {
-  const [row] = await run<{ input: number; output: number }>(db.pool, turn.gen === 0 ? FIRST_USAGE : USAGE, [
-    sessionId,
-    turn.gen,
-    `m${turn.turn}`,
-  ])
+  const asked = Array.from({ length: (turn.rounds ?? 0) + 1 }, (_, round) => `m${turn.turn}.${round}`)
+  const values = [sessionId, turn.gen, asked]
+  const [row] = await run<{ input: number; output: number }>(db.pool, turn.gen === 0 ? FIRST_USAGE : USAGE, values)
   return { inputTokens: row?.input ?? 0, outputTokens: row?.output ?? 0 }
 }
 

@@ -7,11 +7,9 @@ import { ApplicationFailure, setHandler, uuid4 } from '@temporalio/workflow'
 import { preview } from '../agent/message.ts'
 import type { SessionEvent } from '../session/events.ts'
 import { answerProblem, pendingCalls, readAnswer } from '../session/pending.ts'
-import { INLINE_TEXT_LIMIT, status, type SessionState } from '../session/state.ts'
+import { status, type SessionState } from '../session/state.ts'
 import type { Answer, ChildReport } from '../session/steps.ts'
 import {
-  MESSAGE_ID_LIMIT,
-  MESSAGE_TEXT_LIMIT,
   answerSignal,
   answerUpdate,
   cancelTurnSignal,
@@ -24,19 +22,16 @@ import {
   pauseSignal,
   pauseUpdate,
   pendingQuery,
+  readMessage,
   resumeSignal,
   resumeUpdate,
   stateQuery,
   statsQuery,
   type PendingView,
+  type ReadMessage,
   type SessionView,
   type ToolStatsView,
 } from './messages.ts'
-
-/** A text that came by a signal goes on into an activity, whose input the server limits to 2 MiB with all around it. */
-const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
-
-type Message = { messageId: string; text?: string }
 
 /** @param crowded why no more messages may come in by update, for they would delay the next run */
 export function setHandlers(
@@ -57,7 +52,7 @@ export function setHandlers(
     (input: unknown) => {
       const read = readMessage(input)
       if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
-      else emit({ type: 'messageReceived', ...read })
+      else emit(received(read))
     },
     {
       description: 'A user message: a text, or {"messageId": "...", "text": "..."}. The same messageId is taken once.',
@@ -69,7 +64,7 @@ export function setHandlers(
       const position = state().queue.length + mailbox.filter(isMessage).length + (state().turn ? 1 : 0)
       const read = readMessage(input)
       if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
-      emit({ type: 'messageReceived', ...read })
+      emit(received(read))
       return { position }
     },
     {
@@ -133,6 +128,11 @@ export function setHandlers(
   setHandler(pendingQuery, () => pendingView(state()), { description: 'What waits for a person.' })
 }
 
+/** A text that came as it is gets an id here, not while it is read: validators are not run again in a replay. */
+function received({ messageId = uuid4(), ...text }: ReadMessage): SessionEvent {
+  return { type: 'messageReceived', messageId, ...text }
+}
+
 function isMessage(event: SessionEvent): boolean {
   return event.type === 'messageReceived'
 }
@@ -160,23 +160,6 @@ function busyText(full: string): string {
     `the session is busy: its run has taken ${full}, and the next run begins only when what runs now has ended. ` +
     'Send the message as a signal, which is still taken, or once more later'
   )
-}
-
-/** The message, or what is wrong with it. */
-function readMessage(input: unknown): Message | string {
-  const message = typeof input === 'string' ? { messageId: uuid4(), text: input } : input
-  if (typeof message !== 'object' || message === null) return 'a message is a text or an object with messageId and text'
-  const { messageId, text } = message as Partial<Record<string, unknown>>
-  if (typeof messageId !== 'string' || messageId === '') return 'messageId is missing'
-  if (messageId.length > MESSAGE_ID_LIMIT) return `messageId is longer than ${MESSAGE_ID_LIMIT} characters`
-  if (text === undefined) return { messageId }
-  if (typeof text !== 'string') return 'text is not a string'
-  if (text.trim() === '') return 'the message is empty'
-  if (text.length > MESSAGE_TEXT_LIMIT) return `the message is longer than ${MESSAGE_TEXT_LIMIT} characters`
-  if (text.length > INLINE_TEXT_LIMIT && new TextEncoder().encode(JSON.stringify(text)).length > SIGNAL_BYTES_LIMIT) {
-    return `the message is longer than ${SIGNAL_BYTES_LIMIT} bytes: put its text into the store first, as \`stello send\` does`
-  }
-  return { messageId, text }
 }
 
 function readReport(input: unknown): ChildReport | undefined {

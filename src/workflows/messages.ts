@@ -9,8 +9,15 @@ import {
 } from '@temporalio/common'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
 import { preview } from '../agent/message.ts'
-import type { ToolStats, Totals, NewSession, SessionState, Status } from '../session/state.ts'
-import type { Answer, ChildReport, Pause, PendingRef, StopReason } from '../session/steps.ts'
+import {
+  INLINE_TEXT_LIMIT,
+  type ToolStats,
+  type Totals,
+  type NewSession,
+  type SessionState,
+  type Status,
+} from '../session/state.ts'
+import type { Answer, ChildReport, Opening, Pause, PendingRef, StopReason } from '../session/steps.ts'
 
 export { readAnswer, wrongWord } from '../session/pending.ts'
 export { rejectionKey } from '../session/queue.ts'
@@ -21,6 +28,9 @@ export const SESSION_WORKFLOW = 'session'
 export const MESSAGE_ID_LIMIT = 128
 /** Longest message, in UTF-16 units. */
 export const MESSAGE_TEXT_LIMIT: number = 1024 * 1024
+
+/** A text that came by a signal goes on into an activity, whose input the server limits to 2 MiB with all around it. */
+const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
 
 /** A kill inside a workflow task costs this much until another worker may take it. */
 export const WORKFLOW_TASK_TIMEOUT = '2 seconds'
@@ -39,6 +49,9 @@ export interface SessionInput {
 
 /** Without `text` the body is in the store. A bare string is taken as a text. */
 export type MessageInput = string | { messageId: string; text?: string }
+
+/** Without `messageId`: a text that somebody sent as it is. */
+export type ReadMessage = Partial<Opening>
 
 export interface SessionView {
   sessionId: string
@@ -118,4 +131,25 @@ export function memoOf(input: SessionInput): Record<string, unknown> {
 
 function value(text: string): string {
   return preview(text, VALUE_LIMIT)
+}
+
+/** Reads what somebody sent as a message, the same on both sides; a text says what is wrong with it. */
+export function readMessage(input: unknown): ReadMessage | string {
+  if (typeof input === 'string') return problemOf(input) ?? { text: input }
+  if (typeof input !== 'object' || input === null) return 'a message is a text or an object with messageId and text'
+  const { messageId, text } = input as Partial<Record<string, unknown>>
+  if (typeof messageId !== 'string' || messageId === '') return 'messageId is missing'
+  if (messageId.length > MESSAGE_ID_LIMIT) return `messageId is longer than ${MESSAGE_ID_LIMIT} characters`
+  if (text === undefined) return { messageId }
+  if (typeof text !== 'string') return 'text is not a string'
+  return problemOf(text) ?? { messageId, text }
+}
+
+function problemOf(text: string): string | undefined {
+  if (text.trim() === '') return 'the message is empty'
+  if (text.length > MESSAGE_TEXT_LIMIT) return `the message is longer than ${MESSAGE_TEXT_LIMIT} characters`
+  if (text.length <= INLINE_TEXT_LIMIT) return undefined
+  const { length } = new TextEncoder().encode(JSON.stringify(text))
+  if (length <= SIGNAL_BYTES_LIMIT) return undefined
+  return `the message is longer than ${SIGNAL_BYTES_LIMIT} bytes: put its text into the store first, as \`stello send\` does`
 }

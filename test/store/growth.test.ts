@@ -6,7 +6,7 @@ import { announceFacts } from '../../src/store/announce.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
 import { settleStep } from '../../src/store/settle.ts'
-import { readTurnNow } from '../../src/store/turns.ts'
+import { readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -53,6 +53,8 @@ async function rowsOfTurn(before: number): Promise<number> {
        r as (insert into records (session_id, gen, seq, message, chain) select $1, 0, generate_series(1, 2 * $2), '{}', ''),
        s as (insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, outcome)
              select $1, 0, 'm' || n || '.0', 'model', 'gpt', 'h', 1, '{}' from n),
+       u as (insert into usage (session_id, gen, step_key, root_id, model, usage)
+             select $1, 0, 'm' || n || '.0', $1, 'gpt', '{"inputTokens": 1, "outputTokens": 1}' from n),
        e as (insert into events (session_id, "offset", gen, key, type, data)
              select $1, o, 0, 'old-' || o, 'turn.started', '{}' from generate_series(0, 2 * $2 - 1) as o)
      update sessions set next_offset = 2 * $2 where id = $1`,
@@ -75,7 +77,9 @@ async function rowsOfTurn(before: number): Promise<number> {
         turns: [{ turn, stopReason: 'end_turn', text: 'done', rounds: 0 }],
       },
     )
-    expect(await readTurnNow(db, sessionId, 'new')).toMatchObject({ turn: { turn, status: 'ended' } })
+    const answered = (await readTurnNow(db, sessionId, 'new'))?.turn
+    expect(answered).toMatchObject({ turn, status: 'ended' })
+    expect(answered && (await readTurnUsage(db, sessionId, answered))).toEqual({ inputTokens: 1, outputTokens: 1 })
     return (await rowsRead(db)) - begun
   } finally {
     await db.close()
