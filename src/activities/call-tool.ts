@@ -58,11 +58,12 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       await live.end()
     }
   }
-  const unknown = async (claim: Mine, stop: AbortSignal, note: Note): Promise<Ending<ToolOutcome>> => {
+  const unknown = async (claim: Mine, stop: AbortSignal): Promise<Ending<ToolOutcome>> => {
     if (claim.parked) return askPerson(at, claim)
     const verified = tool && (await findOut(deps, at, tool, stop))
     if (verified?.happened) return settle(claim, { value: verified.result })
-    if (verified) return run(claim, stop, note)
+    // Not run by this attempt: some of its time is used up, and behind its backstop the tool would be run beside itself.
+    if (verified) return { kind: 'reopen', result: { kind: 'due', gen: claim.gen }, writes: {} }
     if (stop.reason === 'shutdown') return { kind: 'retry', error: shutsDown(), failed: false, begun: true }
     if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(at, claim)
     return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))

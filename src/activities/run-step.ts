@@ -41,7 +41,7 @@ export interface StepWork<Outcome> {
   /** @param note takes what people may see of the running step in Temporal: the latest goes along with each heartbeat */
   run(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Promise<Ending<Outcome>>
   /** For steps that must not be repeated: what to do about one that a dead worker had begun. */
-  unknown?(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Ending<Outcome> | Promise<Ending<Outcome>>
+  unknown?(claim: Mine, stop: AbortSignal): Ending<Outcome> | Promise<Ending<Outcome>>
   /** Told of the outcome when it was this attempt's that won: once per step. */
   settled?(outcome: Outcome): void
   /** What to settle when the store refuses the content itself. */
@@ -144,7 +144,7 @@ async function carryOut<Outcome>(
   let ending: Ending<Outcome>
   try {
     const note = (detail: unknown): void => void (noted.latest = detail)
-    ending = claim.begun && work.unknown ? await work.unknown(claim, stop, note) : await work.run(claim, stop, note)
+    ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, note)
   } catch (error) {
     // Nobody knows how far it came: what must not be repeated stays begun.
     ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
