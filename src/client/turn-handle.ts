@@ -2,10 +2,9 @@
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
 import type { Usage } from '../agent/message.ts'
-import type { StopReason } from '../session/steps.ts'
+import type { Pause, StopReason } from '../session/steps.ts'
 import { readEvent } from '../store/events.ts'
 import { isLeftBehind } from '../store/runs.ts'
-import { listSessions } from '../store/topology.ts'
 import { readTurnNow, readTurnUsage, type TurnNow } from '../store/turns.ts'
 import { rejectionKey } from '../workflows/messages.ts'
 import { throwUnknown, type ClientDeps } from './start-session.ts'
@@ -51,7 +50,7 @@ async function waitForResult(
   try {
     for (;;) {
       signal?.throwIfAborted()
-      const { closed, turn } = await turnNow(deps, sessionId, messageId)
+      const { closed, pause, turn } = await turnNow(deps, sessionId, messageId)
       if (turn?.status === 'ended') {
         const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
         return { text, stopReason, rounds, usage: await readTurnUsage(deps.db, sessionId, turn) }
@@ -59,7 +58,7 @@ async function waitForResult(
       if (!turn) await throwIfRejected(deps, sessionId, messageId)
       if (closed)
         throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
-      if (onPause === 'throw') await throwIfPaused(deps, sessionId)
+      if (pause && onPause === 'throw') throwPaused(sessionId, pause)
       if (performance.now() - described > DESCRIBE_EVERY_MS) {
         described = performance.now()
         await throwIfEnded(deps, sessionId)
@@ -87,10 +86,7 @@ async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId:
   )
 }
 
-async function throwIfPaused({ db }: ClientDeps, sessionId: string): Promise<void> {
-  const [summary] = await listSessions(db, { ids: [sessionId] })
-  if (!summary?.pause) return
-  const { reason, message, hint } = summary.pause
+function throwPaused(sessionId: string, { reason, message, hint }: Pause): never {
   throw new StelloError('SESSION_PAUSED', `session ${sessionId} is paused (${reason}): ${message}`, {
     hint: `${hint ? `${hint}; ` : ''}\`stello resume ${sessionId}\` goes on with the same turn`,
   })

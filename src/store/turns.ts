@@ -1,6 +1,6 @@
 /** Turns as rows: what `turn.result()` reads, from any process, also later. */
 import type { Usage } from '../agent/message.ts'
-import type { StopReason } from '../session/steps.ts'
+import type { Pause, StopReason } from '../session/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 export interface TurnRow {
@@ -31,7 +31,7 @@ const BY_MESSAGE: Statement = {
 }
 const NOW: Statement = {
   name: 'turn_now',
-  text: `select s.gen as session_gen, s.closed_at is not null as closed,
+  text: `select s.gen as session_gen, s.closed_at is not null as closed, s.pause,
            t.gen, t.turn, t.message_id, t.status, t.stop_reason, t.text, t.rounds, t.start_seq
          from sessions s left join turns t on t.session_id = s.id and t.message_id = $2 and t.gen = s.gen
          where s.id = $1`,
@@ -88,17 +88,19 @@ const ABANDONED: Statement = {
 export interface TurnNow {
   gen: number
   closed: boolean
+  pause?: Pause
   turn: TurnRow | undefined
 }
 
 /** One statement, unless the session was rewound: whoever waits for an answer asks this at every piece of news. */
 export async function readTurnNow(db: Database, sessionId: string, messageId: string): Promise<TurnNow | undefined> {
-  type NowRow = { session_gen: number; closed: boolean } & (Row | { turn: null })
+  type NowRow = { session_gen: number; closed: boolean; pause: Pause | null } & (Row | { turn: null })
   const [row] = await run<NowRow>(db.pool, NOW, [sessionId, messageId])
   if (!row) return undefined
-  const { session_gen: gen, closed } = row
-  if (row.turn !== null) return { gen, closed, turn: toTurn(row) }
-  return { gen, closed, turn: gen > 0 ? await readTurn(db, sessionId, messageId, gen) : undefined }
+  const { session_gen: gen, closed, pause } = row
+  const now = { gen, closed, ...(pause && { pause }) }
+  if (row.turn !== null) return { ...now, turn: toTurn(row) }
+  return { ...now, turn: gen > 0 ? await readTurn(db, sessionId, messageId, gen) : undefined }
 }
 
 /** The turn that answers a message, as the newest generation sees it. */

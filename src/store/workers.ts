@@ -14,7 +14,7 @@ const DEAD: Statement = {
 }
 /** Longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
-/** Open turns first, then the sessions that were busy last. */
+/** Sessions that were never opened and open turns first, then the sessions that were busy last. */
 const PERHAPS_BUSY: Statement = {
   name: 'sessions_perhaps_busy',
   text: `select s.id from sessions s where s.agent = $1 and (s.closed_at is null or s.closed_at > now() - ${CLOSED_SINCE})

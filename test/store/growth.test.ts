@@ -2,9 +2,12 @@
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
 import { closedPrefix } from '../../src/client/closed-prefix.ts'
+import type { ClientDeps } from '../../src/client/start-session.ts'
+import { createTurnHandle } from '../../src/client/turn-handle.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
+import type { Listener } from '../../src/store/listener.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
@@ -41,6 +44,28 @@ it('looks at the end of a transcript only, to find where a fork may branch', asy
     await db.close()
   }
 })
+
+it('sees that a session is paused without reading the turns it had', async () => {
+  const run = await openSession(at.db)
+  const { sessionId } = run
+  await at.db.pool.query(
+    `insert into turns (session_id, gen, turn, message_id, status, start_seq)
+     select $1, 0, n, 'old-' || n, 'ended', n from generate_series(1, 2000) as n`,
+    [sessionId],
+  )
+  await announceFacts(at.db, run, 'a1', { pause: { reason: 'user', message: 'a break' } })
+  const db = openDatabase(at.url, { max: 1 })
+  try {
+    const begun = await rowsRead(db)
+    const turn = createTurnHandle({ db, listener: silent } as ClientDeps, sessionId, 'new')
+    await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({ code: 'SESSION_PAUSED' })
+    expect((await rowsRead(db)) - begun).toBeLessThan(10)
+  } finally {
+    await db.close()
+  }
+})
+
+const silent: Listener = { subscribe: () => () => undefined, close: async () => undefined }
 
 /** Rows read by one turn behind `before` turns, each with two events, two records and two steps. */
 async function rowsOfTurn(before: number): Promise<number> {
