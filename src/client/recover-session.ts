@@ -42,11 +42,14 @@ export async function recoverSession(
     await ended.terminate('stello recover').catch(ignoreMissing)
   }
   const messages: string[] = []
+  let waiting = 0
   for (const { messageId, text } of found ? takenMessages(await ended.fetchHistory()) : []) {
-    if (await readTurn(db, sessionId, messageId, row.gen)) continue
+    const turn = await readTurn(db, sessionId, messageId, row.gen)
+    if (turn?.status === 'ended') continue
     if (await readEvent(db, sessionId, rejectionKey(messageId))) continue
     if (text !== undefined) await putMessage(db, sessionId, messageId, text)
     messages.push(messageId)
+    if (!turn) waiting++
   }
   const awaited = await readAwaited(db, sessionId)
   try {
@@ -64,7 +67,7 @@ export async function recoverSession(
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { restarted: false, waiting: 0 }
     throw error
   }
-  return { restarted: true, waiting: messages.length }
+  return { restarted: true, waiting }
 }
 
 function ignoreMissing(error: unknown): undefined {

@@ -22,7 +22,9 @@ export function takenMessages({ events }: History): Opening[] {
   const known = new Set(taken.map(({ messageId }) => messageId))
   // Texts are answered in the order they came in: the ids that nobody sent are theirs. A turn may be begun several times.
   const given = [...new Set(all.flatMap(openingOf))].filter((messageId) => !known.has(messageId))
-  return taken.map(({ messageId = given.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text }))
+  const named = taken.map(({ messageId = given.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text }))
+  const seen = new Set<string>()
+  return named.filter(({ messageId }) => !seen.has(messageId) && seen.add(messageId))
 }
 
 function fromStart({ workflowExecutionStartedEventAttributes: started }: HistoryEvent): ReadMessage[] {

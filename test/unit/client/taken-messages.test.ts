@@ -31,3 +31,8 @@ it('does not take a turn that was begun twice for two: the text behind it still 
   expect(second?.text).toBe('second')
   expect(second?.messageId).not.toBe('given')
 })
+
+it('keeps of an id that was sent several times the first message, as the workflow does', () => {
+  const sent = ['first', 'other'].map((text) => signalled({ messageId: 'a', text }))
+  expect(taken(...sent)).toEqual([{ messageId: 'a', text: 'first' }])
+})

@@ -1,0 +1,32 @@
+/** What a session is started again with: no message of the run that was lost may depend on that the next one lives. */
+import { defaultPayloadConverter } from '@temporalio/common'
+import { expect, it } from 'vitest'
+import { recoverSession, type Recovered } from '../../src/client/recover-session.ts'
+import type { ClientDeps } from '../../src/client/start-session.ts'
+import type { SessionInput } from '../../src/workflows/messages.ts'
+import { claim, openSession, opening } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+/** Recovers from a history with these messages. */
+async function recovered(sessionId: string, sent: string[]): Promise<Recovered & { begunWith: string[] }> {
+  let begunWith: string[] = []
+  const events = sent.map((messageId) => {
+    const payloads = [defaultPayloadConverter.toPayload({ messageId, text: `message ${messageId}` })]
+    return { workflowExecutionSignaledEventAttributes: { signalName: 'message', input: { payloads } } }
+  })
+  const lost = { describe: async () => ({ status: { name: 'TERMINATED' } }), fetchHistory: async () => ({ events }) }
+  const start = async (_type: string, { args: [input] }: { args: [SessionInput] }): Promise<void> => {
+    begunWith = input.session.messages ?? []
+  }
+  const client = { workflow: { getHandle: () => lost, start } }
+  const deps = { client, db: at.db, searchable: async () => false } as unknown as ClientDeps
+  return { ...(await recoverSession(deps, sessionId)), begunWith }
+}
+
+it('hands on the message of the turn under way, too: the next run may be lost before it takes the turn up', async () => {
+  const run = await openSession(at.db)
+  await claim(at.db, run, { opening: opening(1, 'a', 1) })
+  expect(await recovered(run.sessionId, ['a', 'b'])).toEqual({ restarted: true, waiting: 1, begunWith: ['a', 'b'] })
+})
