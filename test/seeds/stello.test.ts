@@ -101,7 +101,7 @@ describe('tools', () => {
     profiles.register('p', {})
     const sessionTools = buildSessionToolList(toolRegistry, skillRouter, profiles)
     expect(sessionTools.map(({ name }) => name)).toEqual(['activate_skill', 'stello_create_session', 'save_note'])
-    const { properties } = sessionTools[1]?.parameters as { properties: Record<string, { enum?: string[] }> }
+    const { properties } = (sessionTools[1]?.parameters ?? {}) as { properties: Record<string, { enum?: string[] }> }
     expect(Object.keys(properties).toSorted()).toEqual([
       'context',
       'label',
