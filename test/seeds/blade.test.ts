@@ -1,5 +1,5 @@
 /** Blade's document on tools: three ways of writing one, what people and the model see, and which tools a session has. */
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { createStelloAgent, createTool, defineTool, toolFromDefinition } from '../../src/index.ts'
 import type { Tool, ToolContext, ToolDefinition, ToolDescription } from '../../src/index.ts'
@@ -88,49 +88,42 @@ const serve = async (): Promise<ReturnType<typeof scriptedModel>> => {
   return llm
 }
 
-describe('tools of all three ways', () => {
-  it('tell the model one thing and people another', async () => {
-    const llm = await serve()
-    const session = await stello.client.createSession({ agent: name, userId: 'ann', permissionMode: 'plan' })
-    const turn = await session.send(
-      JSON.stringify([
-        { name: 'SearchDocs', arguments: { query: 'cats' } },
-        { name: 'Deploy', arguments: { environment: 'staging', version: '2' } },
-        { name: 'Whose' },
-        { name: 'Deploy', arguments: { environment: 'moon', version: '2' } },
-      ]),
-      { messageId: 'm1' },
-    )
-    await turn.result()
-    const read = llm.calls.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? []
-    expect(read.map(({ content }) => content)).toEqual([
-      '["cats","at most 10"]',
-      'v2 is on staging',
-      `not his\n{"userId":"ann","messageId":"m1","permissionMode":"plan","aborted":false,"agent":"${name}"}`,
-      expect.stringMatching(/^TOOL_VALIDATION_ERROR: .*environment/s),
-    ])
-    expect(read.map(({ isError = false }) => isError)).toEqual([false, false, true, true])
-    const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
-    const ended = events.filter(({ type, data }) => type === 'tool.status' && data['status'] !== 'DOING')
-    expect(ended.map(({ data }) => data['result'])).toEqual(
-      expect.arrayContaining(['2 found', '✅ v2 → staging', `session ${session.id}, 2 messages`]),
-    )
-    expect(ended.map(({ data }) => data['details'])).toContainEqual({ confirmation: 'undefined' })
+it('tools of all three ways are told in order, and tell the model one thing and people another', async () => {
+  const llm = await serve()
+  const session = await stello.client.createSession({ agent: name, userId: 'ann', permissionMode: 'plan' })
+  const turn = await session.send(
+    JSON.stringify([
+      { name: 'SearchDocs', arguments: { query: 'cats' } },
+      { name: 'Deploy', arguments: { environment: 'staging', version: '2' } },
+      { name: 'Whose' },
+      { name: 'Deploy', arguments: { environment: 'moon', version: '2' } },
+    ]),
+    { messageId: 'm1' },
+  )
+  await turn.result()
+  const tools = llm.calls[0]?.tools ?? []
+  expect(tools.map((tool) => tool.name)).toEqual(['stello_create_session', 'Deploy', 'SearchDocs', 'Whose'])
+  expect(tools[1]).toMatchObject({
+    displayName: 'Deploy',
+    description:
+      'Deploys to an environment\n\nTo staging and to production.\n\n' +
+      'Usage notes:\n- CI must have passed\n\nImportant:\n- A person confirms production',
   })
-
-  it('are told in order, with descriptions of parts as one text', async () => {
-    const llm = await serve()
-    await results(await stello.client.createSession({ agent: name }), { name: 'Whose' })
-    const tools = llm.calls[0]?.tools ?? []
-    expect(tools.map((tool) => tool.name)).toEqual(['stello_create_session', 'Deploy', 'SearchDocs', 'Whose'])
-    expect(tools[1]).toMatchObject({
-      displayName: 'Deploy',
-      description:
-        'Deploys to an environment\n\nTo staging and to production.\n\n' +
-        'Usage notes:\n- CI must have passed\n\nImportant:\n- A person confirms production',
-    })
-    expect(tools[3]?.description).toBe('Tells whose call it is\n\nExamples:\n- Always: {}')
-  })
+  expect(tools[3]?.description).toBe('Tells whose call it is\n\nExamples:\n- Always: {}')
+  const read = llm.calls.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? []
+  expect(read.map(({ content }) => content)).toEqual([
+    '["cats","at most 10"]',
+    'v2 is on staging',
+    `not his\n{"userId":"ann","messageId":"m1","permissionMode":"plan","aborted":false,"agent":"${name}"}`,
+    expect.stringMatching(/^TOOL_VALIDATION_ERROR: .*environment/s),
+  ])
+  expect(read.map(({ isError = false }) => isError)).toEqual([false, false, true, true])
+  const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
+  const ended = events.filter(({ type, data }) => type === 'tool.status' && data['status'] !== 'DOING')
+  expect(ended.map(({ data }) => data['result'])).toEqual(
+    expect.arrayContaining(['2 found', '✅ v2 → staging', `session ${session.id}, 2 messages`]),
+  )
+  expect(ended.map(({ data }) => data['details'])).toContainEqual({ confirmation: 'undefined' })
 })
 
 it('a session has only the tools it is allowed, and none it is forbidden', async () => {

@@ -161,12 +161,21 @@ describe('fork profiles', () => {
       context: 'inherit', // contextFn wins
       contextFn: (parentRecords) => parentRecords.slice(-10),
     })
+    const skills = new SkillRouterImpl()
+    skills.register({
+      name: 'us-study-abroad',
+      description: 'Helps to choose a school in the USA',
+      content: `When the USA comes up:
+1. Open a session with profile "us-child"
+2. Put the school into its label
+3. Leave systemPrompt out: the profile has it`,
+    })
     const forks: SessionFork[] = []
     const agent = createStelloAgent({
       name: newName(),
       llm,
       systemPrompt: 'You advise.',
-      capabilities: { profiles },
+      capabilities: { profiles, skills },
       onSessionFork: (fork) => void forks.push(fork),
     })
     await stello.serve(agent)
@@ -180,13 +189,15 @@ describe('fork profiles', () => {
       plain: { prompt: 'How can I help?', context: 'none' },
       own: { systemPrompt: 'You count.', context: 'inherit' },
     }
-    const read = await results(
+    const [advice, ...read] = await results(
       main,
+      { name: 'activate_skill', arguments: { name: 'us-study-abroad' } },
       ...labels.map((label) => ({
         name: 'stello_create_session',
         arguments: { label, ...(profiles.get(label) && { profile: label }), ...asked[label] },
       })),
     )
+    expect(advice).toContain('profile "us-child"')
     expect(read.map((result) => (JSON.parse(result) as { label: string }).label)).toEqual(labels)
     expect(forks.map(({ label }) => label).toSorted()).toEqual(labels.toSorted())
     const children = read.map((result) => (JSON.parse(result) as { sessionId: string }).sessionId)
