@@ -39,6 +39,8 @@ export default defineConfig({
         },
       },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...shared } },
+      /** Few tests in many files: they share their modules, and the workflows bundled once. */
+      { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...shared, isolate: false } },
       { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], ...shared, testTimeout: 120_000 } },
       { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared, testTimeout: 180_000 } },
       { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared, testTimeout: 120_000 } },

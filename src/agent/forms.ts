@@ -1,18 +1,19 @@
 /** The other ways of writing a tool, each one line over `toTool`: nothing here may know more about tools than that. */
 import type { NamedDescription } from './description.ts'
+import type { JsonInput } from './json-input.ts'
 import { ToolRegistryImpl } from './registry.ts'
 import { toTool } from './to-tool.ts'
 import type { ToolLike } from './to-tool.ts'
 import type { Tool, ToolContext } from './tool.ts'
 
-/** What a schema lets through: of TypeBox, Zod and any other Standard Schema; plain JSON Schema says only "an object". */
+/** What a schema lets through: TypeBox, Zod, any other Standard Schema, or JSON Schema written in place. */
 export type InputOf<Schema> = Schema extends { static: unknown; params: unknown[] }
   ? (Schema & { params: [] })['static']
   : Schema extends { '~standard': { types?: infer Types } }
     ? NonNullable<Types> extends { output: infer Output }
       ? Output
       : Record<string, unknown>
-    : Record<string, unknown>
+    : JsonInput<Schema>
 
 /** A tool whose schema stands in `parameters`. */
 export type ToolDefinition<Schema = unknown> = ToolLike<InputOf<Schema>> & { parameters: Schema }
@@ -29,7 +30,7 @@ export type ToolDefinition<Schema = unknown> = ToolLike<InputOf<Schema>> & { par
  *   execute: async ({ accountId }) => ({ content: [{ type: 'text', text: await find(accountId) }], details: null }),
  * })
  */
-export function defineTool<Schema>(definition: ToolDefinition<Schema>): ToolDefinition<Schema> {
+export function defineTool<const Schema>(definition: ToolDefinition<Schema>): ToolDefinition<Schema> {
   return definition
 }
 
@@ -56,7 +57,7 @@ export function defineSimpleTool(definition: ToolLike<Record<string, never>>): T
  *   execute: async ({ version }) => ({ success: true, llmContent: { version }, displayContent: `v${version} is out` }),
  * })
  */
-export function createTool<Schema>(definition: ToolLike<InputOf<Schema>> & { schema: Schema }): Tool {
+export function createTool<const Schema>(definition: ToolLike<InputOf<Schema>> & { schema: Schema }): Tool {
   return toTool(definition)
 }
 
@@ -66,7 +67,7 @@ export function createTool<Schema>(definition: ToolLike<InputOf<Schema>> & { sch
  * @throws StelloError INVALID_TOOL naming the tool and the field
  * @example const { effect, parameters } = toolFromDefinition(lookup)
  */
-export function toolFromDefinition<Schema>(definition: ToolDefinition<Schema>): Tool {
+export function toolFromDefinition<const Schema>(definition: ToolDefinition<Schema>): Tool {
   return toTool(definition)
 }
 
@@ -92,7 +93,7 @@ export interface SimpleTool<Schema = unknown> extends Omit<ToolLike<InputOf<Sche
  *   execute: async ({ expression }) => String(evaluate(expression)),
  * })
  */
-export function createSimpleTool<Schema>(simple: SimpleTool<Schema>): Tool {
+export function createSimpleTool<const Schema>(simple: SimpleTool<Schema>): Tool {
   return toTool({
     displayName: simple.description.displayName,
     ...simple,
@@ -116,7 +117,7 @@ export const toolRegistry: ToolRegistryImpl = new ToolRegistryImpl()
  *   ({ command }) => execSync(command, { encoding: 'utf8' }),
  * )
  */
-export function registerTool<Schema>(
+export function registerTool<const Schema>(
   definition: Omit<ToolDefinition<Schema>, 'execute' | 'parameters'> & { parameters: Schema },
   execute: ToolLike<InputOf<Schema>>['execute'],
 ): void {

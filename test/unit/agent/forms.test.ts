@@ -57,7 +57,7 @@ describe('defineTool', () => {
     })
   })
 
-  it('with JSON Schema knows no more of the input than that it is an object', async () => {
+  it('with JSON Schema from elsewhere knows no more of the input than that it is an object', async () => {
     const search = defineTool({
       name: 'SearchDocs',
       description: 'Searches the documents',

@@ -1,0 +1,148 @@
+/** Agentrail's document on tools: TypeBox, preconditions, details for people, updates, and profiles. */
+import { Type } from '@sinclair/typebox'
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { defineProfile, defineSimpleTool, defineTool } from '../../src/index.ts'
+import type { CapabilityPack } from '../../src/index.ts'
+import { startFakeOpenAI } from '../../src/testing/index.ts'
+import { createGate } from '../support/gate.ts'
+import { eventsUntil, useStello } from '../support/session-fixture.ts'
+import { obedient, results } from './obedient.ts'
+
+const stello = useStello()
+const db = { customers: { findById: async (id: string) => ({ id, plan: 'gold' }) } }
+const balances = new Map([['a', 100]])
+const getBalance = async (account: string): Promise<number> => {
+  const balance = balances.get(account)
+  if (balance === undefined) throw new Error(`there is no account ${account}`)
+  return balance
+}
+const doTransfer = async (from: string, _to: string, amount: number): Promise<void> =>
+  void balances.set(from, (await getBalance(from)) - amount)
+
+const customerLookupTool = defineTool({
+  name: 'customer-lookup',
+  label: 'Customer Lookup',
+  description: 'Finds a customer by account.',
+  parameters: Type.Object({
+    accountId: Type.String({ description: 'The account' }),
+  }),
+  async execute(params) {
+    const record = await db.customers.findById(params.accountId)
+    return {
+      content: [{ type: 'text', text: JSON.stringify(record) }],
+      details: record,
+    }
+  },
+})
+
+const pingTool = defineSimpleTool({
+  name: 'ping',
+  description: 'Is the service there?',
+  async execute() {
+    return { content: [{ type: 'text', text: 'pong' }], details: null }
+  },
+})
+
+const transferTool = defineTool({
+  name: 'transfer_funds',
+  description: 'Sends an amount from one account to another.',
+  parameters: Type.Object({
+    fromAccountId: Type.String(),
+    toAccountId: Type.String(),
+    amount: Type.Number({ minimum: 0.01 }),
+  }),
+  async validate(params) {
+    const balance = await getBalance(params.fromAccountId)
+    if (balance < params.amount) {
+      return { valid: false, reason: 'Insufficient funds' }
+    }
+    return { valid: true }
+  },
+  async execute(params) {
+    await doTransfer(params.fromAccountId, params.toAccountId, params.amount)
+    return { content: [{ type: 'text', text: 'Transfer complete.' }], details: null }
+  },
+})
+
+const drawing = createGate()
+/** Takes long, and returns a picture. */
+const drawTool = defineTool({
+  name: 'draw',
+  label: 'Draw',
+  description: 'Draws a picture.',
+  parameters: Type.Object({}),
+  async execute(_params, ctx) {
+    ctx.onUpdate({ percent: 50 })
+    await drawing.pass()
+    return {
+      content: [
+        { type: 'text', text: 'a pixel' },
+        { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' },
+      ],
+      details: { brush: 'thin' },
+    }
+  },
+})
+
+/** Stands for the pack of that name, which is not there yet. */
+const filesystem = ({ sandboxManager }: { sandboxManager: { root: string } }): CapabilityPack => ({
+  tools: [
+    defineSimpleTool({ name: 'read_root', description: 'Where files are', execute: () => sandboxManager.root }),
+    defineSimpleTool({ name: 'ping', description: 'The pack’s own', execute: () => 'not this one' }),
+  ],
+})
+
+it('a profile puts tools and packs together, and its session runs them as they were written', async () => {
+  const fake = await startFakeOpenAI({ script: obedient })
+  onTestFinished(() => fake.close())
+  vi.stubEnv('ANTHROPIC_BASE_URL', fake.url)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const sandboxManager = { root: '/sandbox' }
+  const systemPrompt = 'You help customers.'
+  const defaultProfile = defineProfile({
+    id: `seed-agentrail-${process.pid}`,
+    name: 'Default Assistant',
+    agent: {
+      model: 'anthropic:claude-sonnet-4-5',
+      prompt: systemPrompt,
+      tools: [customerLookupTool, pingTool, transferTool, drawTool],
+    },
+    capabilities: [filesystem({ sandboxManager })],
+  })
+  await stello.serve(defaultProfile)
+  const session = await stello.client.createSession({ agent: defaultProfile.name })
+  const transfer = (fromAccountId: string, amount: number) => ({
+    name: 'transfer_funds',
+    arguments: { fromAccountId, toAccountId: 'b', amount },
+  })
+  const first = results(
+    session,
+    { name: 'customer-lookup', arguments: { accountId: 'a' } },
+    { name: 'ping' },
+    { name: 'read_root' },
+    { name: 'draw' },
+  )
+  const updated = await eventsUntil(session, ({ type }) => type === 'tool.update', { live: true })
+  expect(updated.at(-1)?.data).toMatchObject({ name: 'draw', update: { percent: 50 } })
+  drawing.open()
+  expect(await first).toEqual(['{"id":"a","plan":"gold"}', 'pong', '/sandbox', 'a pixel\n[image image/png]'])
+  expect(await results(session, transfer('a', 500))).toEqual(['Tool precondition failed: Insufficient funds'])
+  expect(await results(session, transfer('none', 1))).toEqual(['Tool precondition failed: there is no account none'])
+  expect(await results(session, transfer('a', 0))).toEqual([expect.stringMatching(/^TOOL_VALIDATION_ERROR: .*amount/s)])
+  expect(balances.get('a')).toBe(100)
+  expect(await results(session, transfer('a', 30))).toEqual(['Transfer complete.'])
+  expect(balances.get('a')).toBe(70)
+
+  const [request] = fake.requests
+  expect(request?.body).toMatchObject({
+    model: 'claude-sonnet-4-5',
+    messages: [{ role: 'system', content: 'You help customers.' }, { role: 'user' }],
+  })
+  expect(JSON.stringify(fake.requests.map(({ body }) => body))).not.toMatch(/thin|Customer Lookup/)
+
+  const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
+  const cards = events.filter(({ type, data }) => type === 'tool.status' && data['status'] === 'SUCCESS')
+  expect(cards.map(({ data }) => data['details'])).toEqual(
+    expect.arrayContaining([{ id: 'a', plan: 'gold' }, { brush: 'thin' }]),
+  )
+})
