@@ -107,7 +107,8 @@ function named(portrait: object, labels: Map<string, string>): object {
   let text = JSON.stringify(portrait)
   for (const [id, label] of labels) text = text.replaceAll(id, `<${label}>`)
   const { events, ...rest } = JSON.parse(text) as { events: object[] }
-  const sorted = (event: object): object => Object.fromEntries(Object.entries(event).toSorted())
+  const sorted = (event: object): object =>
+    Object.fromEntries(Object.entries(event).toSorted(([a], [b]) => a.localeCompare(b)))
   return { ...rest, events: events.map((event) => JSON.stringify(sorted(event))).toSorted() }
 }
 
