@@ -125,6 +125,15 @@ describe('a record deleted by hand', () => {
   })
 })
 
+/** With its lock it has lost, and taken again, it has forgotten what it remembered of the store. */
+async function workerIsBack(): Promise<void> {
+  const { rows } = await stello.db.pool.query(
+    `select from pg_locks where locktype = 'advisory' and granted
+       and database = (select oid from pg_database where datname = current_database())`,
+  )
+  expect(rows).toHaveLength(1)
+}
+
 describe('a store restored from an older copy', () => {
   it('pauses the session instead of going on from what a worker remembers; recover goes on from the copy', async () => {
     const llm = script()
@@ -134,6 +143,7 @@ describe('a store restored from an older copy', () => {
     const backup = await backUp(stello.servers.databaseUrl)
     await vi.waitFor(() => ask(session, 'two'), { timeout: 30_000 })
     await backup.restore()
+    await vi.waitFor(workerIsBack, { timeout: 30_000 })
     const turn = await session.send('three')
     await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({
       code: 'SESSION_PAUSED',
