@@ -78,7 +78,7 @@ export interface Liveness {
 /**
  * Holds the lock of `bootId` until released; takes it again whenever the connection was lost.
  *
- * @param onLost the server may have been restarted, or even restored from a copy
+ * @param onLost the server may have been restarted, or even restored from a copy; told at the loss and once it is held again
  */
 export async function holdLiveness(url: string, bootId: string, onLost = (): void => {}): Promise<Liveness> {
   let released = false
@@ -93,7 +93,10 @@ export async function holdLiveness(url: string, bootId: string, onLost = (): voi
     while (!released) {
       try {
         client = await lock(url, bootId)
-        return released ? await client.end() : watch()
+        if (released) return await client.end()
+        // Nobody has watched meanwhile: the server may have been restored since the loss was told.
+        onLost()
+        return watch()
       } catch {
         await delay(RETAKE_EVERY_MS, undefined, { ref: false })
       }

@@ -40,6 +40,17 @@ describe('holdLiveness', () => {
   })
 })
 
+it('tells that the lock was lost, and again once it is held: between, nobody sees what becomes of the server', async () => {
+  let told = 0
+  const held = await holdLiveness(at.url, newBootId(), () => told++)
+  await at.db.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name = 'stello-liveness' and datname = current_database()`,
+  )
+  await expect.poll(() => told, { timeout: 10_000 }).toBe(2)
+  await held.release()
+})
+
 describe('isAlive', () => {
   it('calls nobody dead while PostgreSQL has just started: a restart frees all locks', async () => {
     expect(await isAlive(at.db, newBootId(), 3_600_000_000)).toBe(true)
