@@ -1,6 +1,6 @@
 /** One call of a round: its key, its input, its place in the state, and the question to the ledger how it ended. */
 import type { Step } from './commands.ts'
-import { placeOf, type Call, type SessionState, type Turn } from './state.ts'
+import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
 import type { CallToolInput, Proposal } from './steps.ts'
 
 export function callKey(turn: Turn, call: Call): string {
@@ -9,14 +9,7 @@ export function callKey(turn: Turn, call: Call): string {
 
 export function callInput(state: SessionState, turn: Turn, call: Call): CallToolInput {
   return {
-    sessionId: state.sessionId,
-    key: callKey(turn, call),
-    gen: state.gen,
-    turn: turn.n,
-    base: turn.base,
-    place: placeOf(state),
-    messageId: turn.opening.messageId,
-    round: turn.round,
+    ...stepOf(state, turn, callKey(turn, call)),
     index: call.index,
     call: { id: call.id, name: call.name },
     seq: call.seq,

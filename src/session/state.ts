@@ -14,6 +14,7 @@ import type {
   Pause,
   PendingRef,
   Place,
+  StepRef,
   StopReason,
 } from './steps.ts'
 
@@ -172,6 +173,20 @@ export function placeOf({ seq, announcements, turn, pause }: SessionState): Plac
     told: announcements,
     ...(turn && { round: turn.round, ...(turn.phase === 'model' && { asking: true }) }),
     ...(pause && { paused: true }),
+  }
+}
+
+/** What the inputs of a turn's model and tool steps have in common. */
+export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & { messageId: string; round: number } {
+  return {
+    sessionId: state.sessionId,
+    key,
+    gen: state.gen,
+    turn: turn.n,
+    base: turn.base,
+    place: placeOf(state),
+    messageId: turn.opening.messageId,
+    round: turn.round,
   }
 }
 

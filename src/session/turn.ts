@@ -4,7 +4,7 @@ import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { messageRejected } from './queue.ts'
 import { addUsage } from './stats.ts'
-import { placeOf, type Call, type SessionState, type Turn } from './state.ts'
+import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
 import type { CallModelInput, ModelAnswer, StopReason } from './steps.ts'
 
 const CLOSING = { cascade: false, announced: false }
@@ -30,14 +30,7 @@ export function startTurn(state: SessionState): SessionState {
 /** The input of the model step the turn stands at. */
 export function modelInput(state: SessionState, turn: Turn): CallModelInput {
   return {
-    sessionId: state.sessionId,
-    key: `m${turn.n}.${turn.round}`,
-    gen: state.gen,
-    turn: turn.n,
-    base: turn.base,
-    place: placeOf(state),
-    messageId: turn.opening.messageId,
-    round: turn.round,
+    ...stepOf(state, turn, `m${turn.n}.${turn.round}`),
     upTo: state.seq,
     ...(turn.round === 0 && { opening: turn.opening }),
     last: turn.round >= state.limits.maxToolRounds,
