@@ -14,5 +14,15 @@ export function bundleWorkflows(folder: URL): Promise<WorkflowBundleWithSourceMa
     workflowsPath,
     preloadModules: [fileURLToPath(new URL('stack-traces', `${folder.href}/`)), workflowsPath],
     logger: new DefaultLogger('WARN'),
+    webpackConfigHook: (config) => {
+      // Node's own object spread instead of the compiler's, as in the published package.
+      for (const rule of config.module?.rules ?? []) {
+        if (rule && typeof rule === 'object' && typeof rule.use === 'object' && rule.use && 'options' in rule.use) {
+          const { options } = rule.use
+          if (typeof options === 'object' && 'jsc' in options) options['jsc'].target = 'es2022'
+        }
+      }
+      return config
+    },
   })
 }

@@ -97,7 +97,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     closing.push(() => liveness.release())
     const notifier = createNotifier(db)
     closing.push(() => notifier.close())
-    const live = createLiveWriter(db, (id) => notifier.notify(id), log, metrics.liveQueue)
+    const live = createLiveWriter(db, (id) => notifier.notify(id, 'progress'), log, metrics.liveQueue)
     closing.push(() => live.close())
 
     const toolUses = new ToolUses((message) => log.warn(message))
@@ -129,7 +129,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           running,
           toolUses,
           metrics,
-          notify: (id) => notifier.notify(id),
+          notify: (id, news) => notifier.notify(id, news),
         }),
       },
       workflowBundle: await workflowBundle(),

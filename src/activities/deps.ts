@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client'
 import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
+import type { News } from '../store/notifier.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
 import type { LiveWriter } from './live-writer.ts'
 import type { Metrics } from './metrics.ts'
@@ -26,6 +27,6 @@ export interface Deps {
   permit?: Permit
   metrics: Metrics
   /** Told after each commit that other processes may wait for. */
-  notify(sessionId: string): void
+  notify(sessionId: string, news?: News): void
   log: { warn(message: string, meta?: Record<string, unknown>): void }
 }

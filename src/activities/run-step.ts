@@ -207,7 +207,7 @@ async function settle<Outcome>(
 ): Promise<Outcome> {
   try {
     const settled = await untilStored(deps, attempt, step, () => settleStep(deps.db, step, outcome, writes))
-    deps.notify(step.sessionId)
+    deps.notify(step.sessionId, writes.turns || writes.pause || writes.closed ? 'decision' : 'progress')
     if (!settled.won) return otherOutcome(step, settled.outcome) as Outcome
     told.settled?.(outcome)
     if (writes.records) deps.transcripts.append(step.sessionId, step.gen, writes.records)

@@ -5,6 +5,9 @@
 import type { OpenTool, SessionContext, Tool, ToolContext } from '../agent/tool.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
+/** Given as a reason, since an abort without one takes a stack trace. */
+const ENDED = 'ended'
+
 export class ToolUse {
   readonly channel: ToolChannel
   /** Fires when nothing more streams in. */
@@ -57,16 +60,16 @@ export class ToolUse {
 
   /** Resolves when the tool is no longer busy with partial arguments: the call must not overtake them. */
   async complete(): Promise<void> {
-    this.#streaming.abort()
+    this.#streaming.abort(ENDED)
     await this.#telling
   }
 
   /** Rejects with what the tool's own `dispose` throws. */
   async dispose(): Promise<void> {
-    this.#streaming.abort()
+    this.#streaming.abort(ENDED)
     this.channel.end()
     // What an instance has opened with its signal stays open for its own `dispose`.
-    const unfinished = setImmediate(() => this.#opening.abort())
+    const unfinished = setImmediate(() => this.#opening.abort(ENDED))
     const opened = await this.#opened?.catch(() => undefined)
     clearImmediate(unfinished)
     await opened?.dispose()

@@ -16,3 +16,12 @@ export function cleanJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [clean(key), cleanJson(each)])) as T
 }
+
+/** As JSON writes them; what only looks like one costs a look at every text. */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/
+
+/** As JSON that PostgreSQL takes. */
+export function storableJson(value: unknown): string {
+  const json = JSON.stringify(value)
+  return UNSTORABLE.test(json) ? JSON.stringify(cleanJson(value)) : json
+}

@@ -3,9 +3,8 @@ import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
 import type { Usage } from '../agent/message.ts'
 import type { Pause, StopReason } from '../session/steps.ts'
-import { readEvent } from '../store/events.ts'
 import { isLeftBehind } from '../store/runs.ts'
-import { readTurnNow, readTurnUsage, type TurnNow } from '../store/turns.ts'
+import { readTurnNow } from '../store/turns.ts'
 import { rejectionKey } from '../workflows/messages.ts'
 import { throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
@@ -45,17 +44,18 @@ async function waitForResult(
   messageId: string,
   { onPause = 'wait', signal }: ResultOptions,
 ): Promise<TurnResult> {
-  const news = waitForNews(deps.listener, (id) => id === sessionId)
+  const news = waitForNews(deps.listener, (id) => id === sessionId, { for: 'decision' })
   let described = performance.now()
   try {
     for (;;) {
       signal?.throwIfAborted()
-      const { closed, pause, turn } = await turnNow(deps, sessionId, messageId)
-      if (turn?.status === 'ended') {
+      const { closed, pause, turn, usage, rejected } =
+        (await readTurnNow(deps.db, sessionId, messageId, rejectionKey(messageId))) ?? throwUnknown(sessionId)
+      if (turn?.status === 'ended' && usage) {
         const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
-        return { text, stopReason, rounds, usage: await readTurnUsage(deps.db, sessionId, turn) }
+        return { text, stopReason, rounds, usage }
       }
-      if (!turn) await throwIfRejected(deps, sessionId, messageId)
+      if (rejected !== undefined) throwRejected(sessionId, messageId, rejected)
       if (closed)
         throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
       if (pause && onPause === 'throw') throwPaused(sessionId, pause)
@@ -70,20 +70,10 @@ async function waitForResult(
   }
 }
 
-async function turnNow({ db }: ClientDeps, sessionId: string, messageId: string): Promise<TurnNow> {
-  return (await readTurnNow(db, sessionId, messageId)) ?? throwUnknown(sessionId)
-}
-
-async function throwIfRejected({ db }: ClientDeps, sessionId: string, messageId: string): Promise<void> {
-  const rejected = await readEvent(db, sessionId, rejectionKey(messageId))
-  if (!rejected) return
-  throw new StelloError(
-    'INVALID_MESSAGE',
-    `session ${sessionId} refused message ${messageId}: ${String(rejected.data['reason'])}`,
-    {
-      hint: 'send it once more with a new message id',
-    },
-  )
+function throwRejected(sessionId: string, messageId: string, reason: string): never {
+  throw new StelloError('INVALID_MESSAGE', `session ${sessionId} refused message ${messageId}: ${reason}`, {
+    hint: 'send it once more with a new message id',
+  })
 }
 
 function throwPaused(sessionId: string, { reason, message, hint }: Pause): never {

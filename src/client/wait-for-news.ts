@@ -1,10 +1,19 @@
-/** Waiting for the next change of some sessions: a notification, or at most a second. */
+/** Waiting for the next change of some sessions: a notification, or at most some time. */
 import type { Listener } from '../store/listener.ts'
+import type { News } from '../store/notifier.ts'
 
-/** A lost notification costs no more than this. */
-const POLL_MS = 1000
+/** A lost notification costs no more than this: a second of what people watch, some of what they wait for. */
+const POLL_MS = { progress: 1000, decision: 5000 }
+/** Where progress is not waited for: so long its arrival shows that nothing else was lost. */
+const PROGRESS_COUNTS_MS = 10_000
 
-export interface News {
+export interface WaitOptions {
+  /** Progress does not end the wait; default: any news does. */
+  for?: News
+  pollMs?: number
+}
+
+export interface NewsOf {
   /** Resolves when something may have changed since the last call. */
   next(signal?: AbortSignal): Promise<void>
   stop(): void
@@ -13,17 +22,20 @@ export interface News {
 export function waitForNews(
   listener: Listener,
   concerns: (sessionId: string) => boolean,
-  pollMs: number = POLL_MS,
-): News {
+  { for: wanted = 'progress', pollMs = POLL_MS[wanted] }: WaitOptions = {},
+): NewsOf {
   let heard = false
   let wake: (() => void) | undefined
-  const unsubscribe = listener.subscribe(concerns, () => {
+  let goOn: (() => void) | undefined
+  const unsubscribe = listener.subscribe(concerns, (news) => {
+    if (wanted === 'decision' && news === 'progress') return goOn?.()
     heard = true
     wake?.()
   })
   return {
     async next(signal) {
       if (!heard && !signal?.aborted) {
+        const begun = performance.now()
         await new Promise<void>((resolve) => {
           const woken = (): void => {
             clearTimeout(timer)
@@ -32,11 +44,14 @@ export function waitForNews(
           }
           const timer = setTimeout(woken, pollMs)
           wake = woken
+          goOn = () => {
+            if (performance.now() - begun < PROGRESS_COUNTS_MS) timer.refresh()
+          }
           signal?.addEventListener('abort', woken, { once: true })
         })
       }
       heard = false
-      wake = undefined
+      wake = goOn = undefined
     },
     stop: unsubscribe,
   }

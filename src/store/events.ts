@@ -1,6 +1,6 @@
 /** What watchers read: the durable log, gapless by offset, and what streams right now. */
 import { run, type Database, type Statement } from './database.ts'
-import { cleanJson } from '../agent/clean.ts'
+import { storableJson } from '../agent/clean.ts'
 
 export interface StoredEvent {
   sessionId: string
@@ -95,7 +95,7 @@ export async function readLive(db: Database, sessionId: string): Promise<LivePie
 
 /** Pieces of steps that are settled meanwhile, or taken over, are dropped. */
 export async function appendLive(db: Database, pieces: readonly LivePiece[]): Promise<void> {
-  await run(db.lazyPool, APPEND_LIVE, [JSON.stringify(cleanJson(pieces))])
+  await run(db.lazyPool, APPEND_LIVE, [storableJson(pieces)])
 }
 
 function toEvent({ session_id, ...event }: EventRow): StoredEvent {

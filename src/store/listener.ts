@@ -1,19 +1,19 @@
 /** Hears which sessions have news, over one connection that is replaced when it breaks. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { CHANNEL } from './notifier.ts'
+import { CHANNEL, readNews, type News } from './notifier.ts'
 
 const RETRY_MS = 500
 
 export interface Listener {
   /** Calls `heard` for news of the sessions that concern the subscriber. @returns stops it */
-  subscribe(concerns: (sessionId: string) => boolean, heard: () => void): () => void
+  subscribe(concerns: (sessionId: string) => boolean, heard: (news: News) => void): () => void
   close(): Promise<void>
 }
 
-/** Connects with the first subscriber. Without a connection nobody is called: subscribers poll as well. */
+/** Connects with the first subscriber, and calls all whenever it has connected. In between nobody is called: subscribers poll as well. */
 export function createListener(url: string): Listener {
-  const subscribers = new Set<{ concerns: (sessionId: string) => boolean; heard: () => void }>()
+  const subscribers = new Set<{ concerns: (sessionId: string) => boolean; heard: (news: News) => void }>()
   let client: pg.Client | undefined
   let closed = false
   let connecting: Promise<void> | undefined
@@ -23,7 +23,8 @@ export function createListener(url: string): Listener {
       const next = new pg.Client({ connectionString: url, application_name: 'stello-listener', keepAlive: true })
       next.on('error', () => undefined)
       next.on('notification', ({ payload = '' }) => {
-        for (const { concerns, heard } of subscribers) if (concerns(payload)) heard()
+        const { sessionId, news } = readNews(payload)
+        for (const { concerns, heard } of subscribers) if (concerns(sessionId)) heard(news)
       })
       try {
         await next.connect()
@@ -33,6 +34,8 @@ export function createListener(url: string): Listener {
           start()
         })
         client = next
+        // What came before is unheard.
+        for (const { heard } of subscribers) heard('decision')
       } catch {
         await next.end().catch(() => undefined)
         await delay(RETRY_MS, undefined, { ref: false })

@@ -1,14 +1,30 @@
 /** Tells other processes that a session has news. Coalesced and sent after the commit: NOTIFY inside it would halve the commits. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { run, type Database } from './database.ts'
+import { run, type Database, type Statement } from './database.ts'
 
 /** Between two notifications; what changes meanwhile goes out with the second. */
 const GAP_MS = 5
 export const CHANNEL = 'stello'
 
+/** `decision`: what somebody may wait for: a turn has ended, a message was refused, the session paused or closed. */
+export type News = 'progress' | 'decision'
+
 export interface Notifier {
-  notify(sessionId: string): void
+  notify(sessionId: string, news?: News): void
   close(): Promise<void>
+}
+
+const NOTIFY: Statement = {
+  name: 'notify',
+  text: `select pg_notify('${CHANNEL}', payload) from unnest($1::text[]) as payload`,
+}
+/** What goes over the channel: a session id, marked where there is only progress. */
+const PROGRESS = '~'
+
+export function readNews(payload: string): { sessionId: string; news: News } {
+  return payload.startsWith(PROGRESS)
+    ? { sessionId: payload.slice(PROGRESS.length), news: 'progress' }
+    : { sessionId: payload, news: 'decision' }
 }
 
 /**
@@ -16,22 +32,21 @@ export interface Notifier {
  * together. Watchers also poll, so a notification that is lost costs them a second, never an event.
  */
 export function createNotifier(db: Database): Notifier {
-  const changed = new Set<string>()
+  const changed = new Map<string, News>()
   let sending: Promise<void> | undefined
 
   const send = async (): Promise<void> => {
     while (changed.size > 0) {
-      const ids = [...changed]
+      const payloads = [...changed].map(([id, news]) => (news === 'progress' ? PROGRESS + id : id))
       changed.clear()
-      const statement = { name: 'notify', text: `select pg_notify('${CHANNEL}', id) from unnest($1::text[]) as id` }
-      await run(db.lazyPool, statement, [ids]).catch(() => undefined)
+      await run(db.lazyPool, NOTIFY, [payloads]).catch(() => undefined)
       await delay(GAP_MS)
     }
     sending = undefined
   }
   return {
-    notify(sessionId) {
-      changed.add(sessionId)
+    notify(sessionId, news = 'decision') {
+      if (news === 'decision' || !changed.has(sessionId)) changed.set(sessionId, news)
       sending ??= send()
     },
     async close() {

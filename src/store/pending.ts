@@ -1,5 +1,5 @@
 /** Steps that are parked until a person answers: the item stands in the step's own row, so the two cannot disagree. */
-import { cleanJson } from '../agent/clean.ts'
+import { storableJson } from '../agent/clean.ts'
 import type { PendingItem } from '../session/steps.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database, type Statement } from './database.ts'
@@ -54,7 +54,7 @@ const INBOX: Statement = {
 /** Takes the step from its worker until a person answers. @returns false when the lease is lost or the step has ended */
 export async function parkStep(db: Database, step: StepId, item: PendingItem, writes: Writes): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const values = [sessionId, key, gen, lease, JSON.stringify(cleanJson(item)), toParameter(writes)]
+  const values = [sessionId, key, gen, lease, storableJson(item), toParameter(writes)]
   const [row] = await run<{ done: number }>(db.pool, PARK, values)
   return row?.done === 1
 }

@@ -1,5 +1,5 @@
 /** Ending a step: the second half of the ledger rule (durability 2). Whoever settles first decides, for everybody. */
-import { cleanJson } from '../agent/clean.ts'
+import { storableJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { PendingItem } from '../session/steps.ts'
 import type { StepId } from './claim.ts'
@@ -50,7 +50,7 @@ const FORCE: Statement = {
 export async function settleStep(db: Database, step: StepId, outcome: unknown, writes: Writes): Promise<Settled> {
   const { sessionId, key, gen, lease } = step
   try {
-    const values = [sessionId, key, gen, lease, JSON.stringify(cleanJson(outcome)), toParameter(writes)]
+    const values = [sessionId, key, gen, lease, storableJson(outcome), toParameter(writes)]
     const [row] = await run<{ won: number }>(db.pool, SETTLE, values)
     if (row?.won === 1) return { won: true }
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Sessions as rows: who forked from whom, what each was created with, what each is doing. */
 import { sql } from 'kysely'
-import { cleanJson } from '../agent/clean.ts'
+import { cleanJson, storableJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { Branch, SessionConfig } from '../session/config.ts'
 import type { Status } from '../session/state.ts'
@@ -99,7 +99,7 @@ export async function configureSession(
   branch?: Branch,
 ): Promise<void> {
   const { sessionId: from, gen, seq } = branch ?? { sessionId: null, gen: null, seq: null }
-  await run(db.pool, CONFIGURE, [sessionId, JSON.stringify(cleanJson(config)), from, gen, seq])
+  await run(db.pool, CONFIGURE, [sessionId, storableJson(config), from, gen, seq])
 }
 
 export async function readSession(db: Database, sessionId: string): Promise<SessionRow | undefined> {
@@ -259,7 +259,7 @@ export interface AgentManifest {
 /** What a worker serves, so that a client can refuse an unknown name before it starts anything. */
 export async function saveAgent(db: Database, name: string, manifest: AgentManifest): Promise<void> {
   await query(() =>
-    sql`insert into agents (name, manifest) values (${name}, ${JSON.stringify(cleanJson(manifest))}::jsonb)
+    sql`insert into agents (name, manifest) values (${name}, ${storableJson(manifest)}::jsonb)
         on conflict (name) do update set manifest = excluded.manifest, seen_at = now()`.execute(db.kysely),
   )
 }

@@ -29,24 +29,31 @@ const BY_MESSAGE: Statement = {
            lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $2 offset 0) t
          where t.start_seq <= line.up_to order by t.gen desc limit 1`,
 }
+/** What a session that was never rewound paid for a turn stands under the keys of its rounds. */
 const NOW: Statement = {
   name: 'turn_now',
   text: `select s.gen as session_gen, s.closed_at is not null as closed, s.pause,
-           t.gen, t.turn, t.message_id, t.status, t.stop_reason, t.text, t.rounds, t.start_seq
-         from sessions s left join turns t on t.session_id = s.id and t.message_id = $2 and t.gen = s.gen
+           t.gen, t.turn, t.message_id, t.status, t.stop_reason, t.text, t.rounds, paid.input, paid.output,
+           case when t.turn is null then (
+             select e.data->>'reason' from generate_series(0, s.gen) as known(gen),
+               lateral (select * from events where session_id = $1 and gen = known.gen and key = $3 offset 0) e
+             where not e.abandoned order by e.gen desc limit 1
+           ) end as rejected
+         from sessions s
+         left join turns t on t.session_id = s.id and t.message_id = $2 and t.gen = s.gen
+         left join lateral (
+           select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input,
+             coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
+           from generate_series(0, t.rounds) as round,
+             lateral (select usage from usage where session_id = $1 and gen = 0 and step_key = 'm' || t.turn || '.' || round
+                      offset 0) u
+         ) paid on t.status = 'ended' and t.gen = 0
          where s.id = $1`,
 }
 const BY_NUMBER: Statement = {
   name: 'turn_by_number',
   text: `select gen, turn, message_id, status, stop_reason, text, rounds from turns
          where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
-}
-/** Nothing of the first generation stands elsewhere. `offset 0`: each step is looked up by the whole key. */
-const FIRST_USAGE: Statement = {
-  name: 'turn_usage_first',
-  text: `select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input, coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
-         from unnest($3::text[]) as asked(key),
-           lateral (select usage from usage where session_id = $1 and gen = $2 and step_key = asked.key offset 0) u`,
 }
 /** Of a step that a later generation took over from an earlier one, the row stands where it was paid for. */
 const USAGE: Statement = {
@@ -86,21 +93,51 @@ const ABANDONED: Statement = {
 
 /** Where a session stands, and the turn that answers a message. */
 export interface TurnNow {
-  gen: number
   closed: boolean
   pause?: Pause
-  turn: TurnRow | undefined
+  turn?: TurnRow
+  /** Of a turn that has ended. */
+  usage?: Usage
+  /** Why the session did not take the message. */
+  rejected?: string
 }
 
-/** One statement, unless the session was rewound: whoever waits for an answer asks this at every piece of news. */
-export async function readTurnNow(db: Database, sessionId: string, messageId: string): Promise<TurnNow | undefined> {
-  type NowRow = { session_gen: number; closed: boolean; pause: Pause | null } & (Row | { turn: null })
-  const [row] = await run<NowRow>(db.pool, NOW, [sessionId, messageId])
+interface NowRow {
+  session_gen: number
+  closed: boolean
+  pause: Pause | null
+  input: number | null
+  output: number | null
+  rejected: string | null
+}
+
+/**
+ * One statement, unless the session was rewound: whoever waits for an answer asks this at every decision.
+ *
+ * @param rejection key of the event that would say that the message was refused
+ */
+export async function readTurnNow(
+  db: Database,
+  sessionId: string,
+  messageId: string,
+  rejection: string,
+): Promise<TurnNow | undefined> {
+  const values = [sessionId, messageId, rejection]
+  const [row] = await run<NowRow & (Row | { turn: null })>(db.pool, NOW, values)
   if (!row) return undefined
-  const { session_gen: gen, closed, pause } = row
-  const now = { gen, closed, ...(pause && { pause }) }
-  if (row.turn !== null) return { ...now, turn: toTurn(row) }
-  return { ...now, turn: gen > 0 ? await readTurn(db, sessionId, messageId, gen) : undefined }
+  const { session_gen: gen, closed, pause, rejected } = row
+  const turn = row.turn !== null ? toTurn(row) : gen > 0 ? await readTurn(db, sessionId, messageId, gen) : undefined
+  const usage =
+    row.input !== null
+      ? { inputTokens: row.input, outputTokens: row.output ?? 0 }
+      : turn?.status === 'ended' && (await readTurnUsage(db, sessionId, turn))
+  return {
+    closed,
+    ...(pause && { pause }),
+    ...(turn && { turn }),
+    ...(usage && { usage }),
+    ...(!turn && rejected !== null && { rejected }),
+  }
 }
 
 /** The turn that answers a message, as the newest generation sees it. */
@@ -128,7 +165,7 @@ export async function readTurnByNumber(
 export async function readTurnUsage(db: Database, sessionId: string, turn: TurnRow): Promise<Usage> {
   const asked = Array.from({ length: (turn.rounds ?? 0) + 1 }, (_, round) => `m${turn.turn}.${round}`)
   const values = [sessionId, turn.gen, asked]
-  const [row] = await run<{ input: number; output: number }>(db.pool, turn.gen === 0 ? FIRST_USAGE : USAGE, values)
+  const [row] = await run<{ input: number; output: number }>(db.pool, USAGE, values)
   return { inputTokens: row?.input ?? 0, outputTokens: row?.output ?? 0 }
 }
 

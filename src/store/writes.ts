@@ -2,7 +2,7 @@
  * What is committed together with a step: records, events, usage, turns, a child. One JSON parameter and one set of
  * CTEs, so that claim, settle and announce each stay a single statement and every write hangs on the same guard.
  */
-import { cleanJson } from '../agent/clean.ts'
+import { storableJson } from '../agent/clean.ts'
 import type { Message, Usage } from '../agent/message.ts'
 import type { Branch, SessionConfig } from '../session/config.ts'
 import type { Pause, StopReason } from '../session/steps.ts'
@@ -64,7 +64,7 @@ export interface Writes {
 
 /** NUL and lone surrogates would be refused; they are replaced in one place. */
 export function toParameter(writes: Writes): string {
-  return JSON.stringify(cleanJson(writes))
+  return storableJson(writes)
 }
 
 interface Slots {

@@ -9,7 +9,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
 import type { Listener } from '../../src/store/listener.ts'
 import { settleStep } from '../../src/store/settle.ts'
-import { readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
+import { readTurnNow } from '../../src/store/turns.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -102,9 +102,10 @@ async function rowsOfTurn(before: number): Promise<number> {
         turns: [{ turn, stopReason: 'end_turn', text: 'done', rounds: 0 }],
       },
     )
-    const answered = (await readTurnNow(db, sessionId, 'new'))?.turn
-    expect(answered).toMatchObject({ turn, status: 'ended' })
-    expect(answered && (await readTurnUsage(db, sessionId, answered))).toEqual({ inputTokens: 1, outputTokens: 1 })
+    expect(await readTurnNow(db, sessionId, 'new', 'rejected.new')).toMatchObject({
+      turn: { turn, status: 'ended' },
+      usage: { inputTokens: 1, outputTokens: 1 },
+    })
     return (await rowsRead(db)) - begun
   } finally {
     await db.close()

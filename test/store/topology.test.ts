@@ -4,7 +4,7 @@ import { announceFacts, openChildren } from '../../src/store/announce.ts'
 import { nextOffset, readEvents } from '../../src/store/events.ts'
 import { createListener } from '../../src/store/listener.ts'
 import { getMessage, putMessage } from '../../src/store/messages.ts'
-import { createNotifier } from '../../src/store/notifier.ts'
+import { createNotifier, type News } from '../../src/store/notifier.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
 import {
@@ -183,29 +183,51 @@ describe('agents', () => {
 })
 
 describe('listener', () => {
-  it('hears news of its session, also after its connection was cut', async () => {
+  it('hears news of its session, also after its connection was cut, and of everything else once per connection', async () => {
     const [listener, notifier] = [createListener(at.url), createNotifier(at.db)]
-    let heard = 0
-    let others = 0
+    const heard: News[] = []
+    const others: News[] = []
     listener.subscribe(
       (id) => id === 's-mine',
-      () => heard++,
+      (news) => heard.push(news),
     )
     listener.subscribe(
       (id) => id === 's-other',
-      () => others++,
+      (news) => others.push(news),
     )
-    const hears = async (): Promise<void> => {
-      const before = heard
-      await expect.poll(() => (notifier.notify('s-mine'), heard), { timeout: 5000 }).toBeGreaterThan(before)
-    }
+    const hears = (): Promise<void> =>
+      expect
+        .poll(() => (notifier.notify('s-mine', 'progress'), heard.splice(0)), { timeout: 5000 })
+        .toContain('progress')
     await hears()
     await at.db.pool.query(
       `select pg_terminate_backend(pid, 5000) from pg_stat_activity
        where application_name = 'stello-listener' and datname = current_database()`,
     )
+    heard.length = 0
     await hears()
-    expect(others).toBe(0)
+    expect(others).toEqual(['decision', 'decision'])
+    await notifier.close()
+    await listener.close()
+  })
+
+  it('hears of a decision even where progress is told with it', async () => {
+    const [listener, notifier] = [createListener(at.url), createNotifier(at.db)]
+    const heard: News[] = []
+    listener.subscribe(
+      (id) => id === 's-deciding',
+      (news) => heard.push(news),
+    )
+    const told = (news: News[]): Promise<void> => expect.poll(() => heard.splice(0), { timeout: 5000 }).toEqual(news)
+    await told(['decision']) // It has connected.
+    notifier.notify('s-deciding', 'progress')
+    await told(['progress'])
+    // The first goes out alone, the others together.
+    notifier.notify('s-elsewhere')
+    notifier.notify('s-deciding', 'progress')
+    notifier.notify('s-deciding')
+    notifier.notify('s-deciding', 'progress')
+    await told(['decision'])
     await notifier.close()
     await listener.close()
   })
