@@ -2,7 +2,7 @@
 import { StelloError } from '../agent/errors.ts'
 import type { SessionConfig } from '../session/config.ts'
 import type { Database } from '../store/database.ts'
-import { readSession } from '../store/topology.ts'
+import { readSession } from '../store/session-row.ts'
 
 /** Sessions remembered by one worker. */
 const LIMIT = 2000

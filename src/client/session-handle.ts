@@ -116,6 +116,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     id,
     async send(text, { messageId = randomUUID() } = {}) {
       checkMessage(text, messageId)
+      await refuseClosed(id)
       const big = Buffer.byteLength(text) > SIGNAL_TEXT_BYTES
       if (big) await putMessage(db, id, messageId, text)
       await reach(() => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))

@@ -6,7 +6,8 @@ import { StelloError } from '../agent/errors.ts'
 import type { NewSession } from '../session/state.ts'
 import type { Database } from '../store/database.ts'
 import type { Listener } from '../store/listener.ts'
-import { createSession, readAgents, readSession, type SessionRow } from '../store/topology.ts'
+import { readSession, type SessionRow } from '../store/session-row.ts'
+import { createSession, readAgents } from '../store/topology.ts'
 import type { NewSessionRow } from '../store/writes.ts'
 import {
   SESSION_WORKFLOW,

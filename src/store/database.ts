@@ -2,11 +2,10 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { StelloError, messageOf } from '../agent/errors.ts'
-import type { Schema } from './schema.ts'
 
 export interface Database {
   readonly url: string
-  readonly kysely: Kysely<Schema>
+  readonly kysely: Kysely<unknown>
   /** Commits are durable when they return. */
   readonly pool: pg.Pool
   /** Commits may be lost with the server, in the order they were made: for what may be repeated. */
@@ -34,7 +33,7 @@ export function openDatabase(url: string, { max = 10 }: DatabaseOptions = {}): D
     each.on('error', () => undefined)
     each.on('connect', (client) => void client.on('error', () => undefined))
   }
-  const kysely = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   return {
     url,
     kysely,

@@ -8,20 +8,6 @@ import type { Pause, PendingItem } from '../session/steps.ts'
 import { run, toStoreError, type Database, type Statement } from './database.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
-export interface SessionRow {
-  id: string
-  rootId: string
-  parentId?: string
-  branch?: Branch
-  depth: number
-  config: SessionConfig
-  gen: number
-  /** A run of its workflow has opened it. */
-  opened: boolean
-  createdAt: Date
-  closedAt?: Date
-}
-
 export interface SessionSummary {
   id: string
   rootId: string
@@ -100,28 +86,6 @@ export async function configureSession(
 ): Promise<void> {
   const { sessionId: from, gen, seq } = branch ?? { sessionId: null, gen: null, seq: null }
   await run(db.pool, CONFIGURE, [sessionId, storableJson(config), from, gen, seq])
-}
-
-export async function readSession(db: Database, sessionId: string): Promise<SessionRow | undefined> {
-  const row = await query(() =>
-    db.kysely.selectFrom('sessions').selectAll().where('id', '=', sessionId).executeTakeFirst(),
-  )
-  return (
-    row && {
-      id: row.id,
-      rootId: row.root_id,
-      depth: row.depth,
-      config: row.config,
-      gen: row.gen,
-      opened: row.run_id !== null,
-      createdAt: row.created_at,
-      ...(row.parent_id !== null && { parentId: row.parent_id }),
-      ...(row.closed_at !== null && { closedAt: row.closed_at }),
-      ...(row.branch_session !== null && {
-        branch: { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 },
-      }),
-    }
-  )
 }
 
 /** Its parent was rewound to before the fork and has not forked it again: it lives on, but belongs to no tree. */

@@ -6,7 +6,7 @@ import { appendLive, nextOffset, readEvents, readLive } from '../../src/store/ev
 import { getMessage } from '../../src/store/messages.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { settleStep } from '../../src/store/settle.ts'
-import { readSession } from '../../src/store/topology.ts'
+import { readSession } from '../../src/store/session-row.ts'
 import { readTurn, readTurnUsage } from '../../src/store/turns.ts'
 import type { Writes } from '../../src/store/writes.ts'
 import {

@@ -7,14 +7,8 @@ import { getMessage, putMessage } from '../../src/store/messages.ts'
 import { createNotifier, type News } from '../../src/store/notifier.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
-import {
-  configureSession,
-  createSession,
-  listSessions,
-  readAgents,
-  readSession,
-  saveAgent,
-} from '../../src/store/topology.ts'
+import { readSession } from '../../src/store/session-row.ts'
+import { configureSession, createSession, listSessions, readAgents, saveAgent } from '../../src/store/topology.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import { claim, newSessionRow, openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'

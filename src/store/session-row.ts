@@ -1,0 +1,59 @@
+/** One session as it was created, and where it stands. */
+import type { Branch, SessionConfig } from '../session/config.ts'
+import { run, type Database, type Statement } from './database.ts'
+
+export interface SessionRow {
+  id: string
+  rootId: string
+  parentId?: string
+  branch?: Branch
+  depth: number
+  config: SessionConfig
+  gen: number
+  /** A run of its workflow has opened it. */
+  opened: boolean
+  createdAt: Date
+  closedAt?: Date
+}
+
+interface Row {
+  id: string
+  root_id: string
+  parent_id: string | null
+  branch_session: string | null
+  branch_gen: number | null
+  branch_seq: number | null
+  depth: number
+  config: SessionConfig
+  gen: number
+  run_id: string | null
+  created_at: Date
+  closed_at: Date | null
+}
+
+/** Asked by whoever sends a message: prepared. */
+const READ_SESSION: Statement = {
+  name: 'session_read',
+  text: `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, created_at, closed_at
+         from sessions where id = $1`,
+}
+
+export async function readSession(db: Database, sessionId: string): Promise<SessionRow | undefined> {
+  const [row] = await run<Row>(db.pool, READ_SESSION, [sessionId])
+  return (
+    row && {
+      id: row.id,
+      rootId: row.root_id,
+      depth: row.depth,
+      config: row.config,
+      gen: row.gen,
+      opened: row.run_id !== null,
+      createdAt: row.created_at,
+      ...(row.parent_id !== null && { parentId: row.parent_id }),
+      ...(row.closed_at !== null && { closedAt: row.closed_at }),
+      ...(row.branch_session !== null && {
+        branch: { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 },
+      }),
+    }
+  )
+}
