@@ -23,10 +23,18 @@ import { toResult, type CallEnd } from './tool-result.ts'
 const NEWEST = 2 ** 31 - 1
 
 export async function settleStep(deps: Deps, input: SettleStepInput): Promise<ModelOutcome | ToolOutcome> {
-  const attempt = currentAttempt(input.step)
+  const attempt = { ...currentAttempt(input.step), note: giveUp }
   return input.of === 'model'
     ? settleModel(deps, attempt, input.step, input.proposed)
     : settleCall(deps, attempt, input.step, input.proposed)
+}
+
+/**
+ * What is proposed can be proposed again: while the store is away Temporal makes one attempt after another, and none
+ * waits on beside the next.
+ */
+function giveUp(why: string | undefined): void {
+  if (why !== undefined) throw new StelloError('STORE_UNAVAILABLE', why)
 }
 
 /** A model call that ran into its backstop is no answer: the session pauses, and resume asks again. */

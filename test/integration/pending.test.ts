@@ -1,5 +1,5 @@
 /** What waits for a person: how it is shown, what counts as an answer, and what else may end the wait. */
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import type { InboxItem, SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -50,6 +50,19 @@ async function waiting(): Promise<Waiting> {
   return { session, turn, item: item as InboxItem, runs: () => gate.arrived, verified: () => verified }
 }
 
+/** Until `takeAnswers`, what a person said about a call cannot be stored. */
+async function refuseAnswers(sqlState: string): Promise<void> {
+  await stello.db.pool.query(`
+    create function refuse() returns trigger language plpgsql as $$
+      begin raise exception 'refused' using errcode = '${sqlState}'; end $$;
+    create trigger refuse before update on steps for each row
+      when (old.pending is not null and new.outcome is not null) execute function refuse()`)
+}
+
+const takeAnswers = (): Promise<unknown> => stello.db.pool.query('drop function if exists refuse cascade')
+
+afterEach(takeAnswers)
+
 const typesOf = async (session: SessionHandle, last: string): Promise<string[]> =>
   (await eventsUntil(session, ({ type }) => type === last)).map(({ type }) => type)
 
@@ -93,17 +106,13 @@ describe('what waits for a person', () => {
 
   it('takes an answer that the store refused once the store is mended, without asking anybody again', async () => {
     const { session, turn, item, runs, verified } = await waiting()
-    await stello.db.pool.query(`
-      create function refuse() returns trigger language plpgsql as $$
-        begin raise exception 'refused' using errcode = '22000'; end $$;
-      create trigger refuse before update on steps for each row
-        when (old.pending is not null and new.outcome is not null) execute function refuse()`)
+    await refuseAnswers('22000')
     await session.answer(item.id, { decision: 'done', result: 'paid 3' })
     await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({
       code: 'SESSION_PAUSED',
       message: expect.stringContaining('store_error') as string,
     })
-    await stello.db.pool.query('drop function refuse cascade')
+    await takeAnswers()
     await session.resume()
     expect((await turn.result()).text).toBe('read: go |  | paid 3')
     expect((await typesOf(session, 'turn.completed')).filter((type) => type.startsWith('pending.'))).toEqual([
@@ -111,6 +120,21 @@ describe('what waits for a person', () => {
       'pending.closed',
     ])
     expect([runs(), verified()]).toEqual([1, 1])
+  })
+
+  it('takes an answer that the store had no room for, and lets no attempt at that wait on beside the next', async () => {
+    const { session, turn, item } = await waiting()
+    await refuseAnswers('53100')
+    await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    const failed = await vi.waitFor(async () => {
+      const { raw } = await workflow(session).describe()
+      const [{ attempt, lastFailure } = {}] = raw.pendingActivities ?? []
+      expect(attempt).toBeGreaterThan(2)
+      return lastFailure?.message
+    }, 50_000)
+    expect(failed).toContain('no room')
+    await takeAnswers()
+    expect((await turn.result()).text).toBe('read: go |  | paid 3')
   })
 
   it('takes an answer by an update, without a result too', async () => {
