@@ -9,7 +9,7 @@ import { readEvent } from '../store/events.ts'
 import { putMessage } from '../store/messages.ts'
 import { readAwaited } from '../store/topology.ts'
 import { readTurn } from '../store/turns.ts'
-import { QUEUE_LIMIT, messageSignal, rejectionKey } from '../workflows/messages.ts'
+import { rejectionKey } from '../workflows/messages.ts'
 import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
 import { takenMessages } from './taken-messages.ts'
 
@@ -58,11 +58,11 @@ export async function recoverSession(
       session: {
         sessionId,
         label: row.config.label,
-        messages: messages.slice(0, QUEUE_LIMIT),
+        // All of them: with the start they are handed over or not, but never in part.
+        messages,
         ...(awaited && { awaited }),
       },
     })
-    for (const messageId of messages.slice(QUEUE_LIMIT)) await ended.signal(messageSignal, { messageId })
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { restarted: false, waiting: 0 }
     throw error

@@ -137,13 +137,22 @@ export interface NewSession {
   sessionId: string
   label: string
   awaited?: Awaited
-  /** Messages to begin with; their texts are in the store. */
+  /** Messages to begin with, as many as there are; their texts are in the store. */
   messages?: string[]
 }
 
 const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
 
+/** Of the messages to begin with, one may have been under way and the others have waited: these are not refused again. */
+const TAKEN_LIMIT = QUEUE_LIMIT + 1
+
+/** The messages to begin with that `initialState` leaves out: nobody has taken them yet. */
+export function notTaken({ messages = [] }: NewSession): string[] {
+  return messages.slice(TAKEN_LIMIT)
+}
+
 export function initialState(session: NewSession): SessionState {
+  const messages = (session.messages ?? []).slice(0, TAKEN_LIMIT)
   return {
     sessionId: session.sessionId,
     label: session.label,
@@ -152,8 +161,8 @@ export function initialState(session: NewSession): SessionState {
     gen: 0,
     seq: 0,
     turns: 0,
-    queue: (session.messages ?? []).map((messageId) => ({ messageId })),
-    seen: (session.messages ?? []).map(fingerprint),
+    queue: messages.map((messageId) => ({ messageId })),
+    seen: messages.map(fingerprint),
     limits: DEFAULT_LIMITS,
     model: { name: 'model', timeoutMs: 600_000 },
     closed: false,

@@ -21,7 +21,6 @@ import type { Answer, ChildReport, Opening, Pause, PendingRef, StopReason } from
 
 export { readAnswer, wrongWord } from '../session/pending.ts'
 export { rejectionKey } from '../session/queue.ts'
-export { QUEUE_LIMIT } from '../session/state.ts'
 
 export const SESSION_WORKFLOW = 'session'
 /** Longest message id, in characters. */

@@ -13,7 +13,7 @@ import {
 import type { SessionEvent } from '../session/events.ts'
 import { awaitedChildren } from '../session/calls.ts'
 import { crowdedBy } from '../session/run-load.ts'
-import { initialState, type SessionState } from '../session/state.ts'
+import { initialState, notTaken, type SessionState } from '../session/state.ts'
 import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
 import { memoOf, type SessionInput } from './messages.ts'
@@ -39,6 +39,7 @@ export async function session(input: SessionInput): Promise<void> {
     const shown = createShown(input)
     const performer = createPerformer(input, emit, () => state.model)
     emit({ type: 'runStarted' })
+    if (!input.state) for (const messageId of notTaken(input.session)) emit({ type: 'messageReceived', messageId })
     void watchChildren(() => awaitedChildren(state).filter(({ childId }) => !performer.hears(childId)), emit)
     for (;;) {
       drain(performer)
@@ -68,6 +69,7 @@ export async function session(input: SessionInput): Promise<void> {
   /** Carries the whole state; memo and search attributes are kept, the summary is lost by Temporal. */
   async function continueAsNew({ resting: _resting, ...carried }: SessionState): Promise<never> {
     const again = makeContinueAsNewFunc<typeof session>({ memo: memoOf(input) })
-    return again({ ...input, state: carried })
+    const { messages: _inState, ...known } = input.session
+    return again({ ...input, session: known, state: carried })
   }
 }

@@ -4,10 +4,11 @@ import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
+import { QUEUE_LIMIT } from '../../src/session/state.ts'
 import { messageSignal } from '../../src/workflows/messages.ts'
 import { onlyChild } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
-import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
@@ -109,6 +110,45 @@ describe('recover', () => {
     expect(paid).toEqual(['paid'])
     expect(gate.arrived).toBe(1)
     expect(llm.calls).toHaveLength(6)
+  })
+
+  it('hands over a full queue behind a message under way, and has none of them refused', async () => {
+    const gate = createGate()
+    const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
+    const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
+    const session = await stello.session({ llm: script(), capabilities: { tools: [wait, pay] } })
+    await session.send('wait', { messageId: 'm-wait' })
+    await gate.reached()
+    const handle = stello.client.temporal.workflow.getHandle(session.id)
+    const waiting = Array.from({ length: QUEUE_LIMIT }, (_, i) => `m-${i}`)
+    for (const messageId of waiting) await handle.signal(messageSignal, { messageId, text: 'hello' })
+    await viewOf(stello.client, session, ({ queued }) => queued === QUEUE_LIMIT)
+    await terminate(session)
+    expect(await session.recover()).toEqual({ restarted: true, waiting: QUEUE_LIMIT })
+    await viewOf(stello.client, session, ({ turn, queued }) => turn?.phase === 'tools' && queued === QUEUE_LIMIT)
+    await session.close()
+    gate.open()
+    const types = (await eventsUntil(session, ({ type }) => type === 'session.closed')).map(({ type }) => type)
+    expect(types).toContain('session.restarted')
+    expect(types).not.toContain('message.rejected')
+    for (const messageId of waiting)
+      expect(await session.turn(messageId).result()).toMatchObject({ stopReason: 'closed' })
+  })
+
+  it('has those refused that are too many for any queue, where people see it', async () => {
+    const name = `crowded-${Date.now()}`
+    const session = await stello.client.createSession({ agent: name })
+    const handle = stello.client.temporal.workflow.getHandle(session.id)
+    const sent = Array.from({ length: QUEUE_LIMIT + 3 }, (_, i) => `m-${i}`)
+    for (const messageId of sent) await handle.signal(messageSignal, { messageId, text: 'hello' })
+    await terminate(session)
+    expect(await session.recover()).toEqual({ restarted: true, waiting: sent.length })
+    await stello.work({ name, llm: script() })
+    for (const messageId of sent.slice(-2)) {
+      await expect(session.turn(messageId).result()).rejects.toThrow('messages are waiting already')
+    }
+    await session.close()
+    await eventOf(session, 'session.closed')
   })
 
   it('has a parent hear of the task it waited for', async () => {

@@ -25,6 +25,12 @@ async function recovered(sessionId: string, sent: string[]): Promise<Recovered &
   return { ...(await recoverSession(deps, sessionId)), begunWith }
 }
 
+it('hands on however many there are with the start itself: who dies behind it loses none', async () => {
+  const { sessionId } = await openSession(at.db)
+  const sent = Array.from({ length: 1000 }, (_, i) => `m-${i}`)
+  expect(await recovered(sessionId, sent)).toEqual({ restarted: true, waiting: 1000, begunWith: sent })
+})
+
 it('hands on the message of the turn under way, too: the next run may be lost before it takes the turn up', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { opening: opening(1, 'a', 1) })

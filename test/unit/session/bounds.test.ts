@@ -8,6 +8,8 @@ import {
   SEEN_LIMIT,
   STATS_LIMIT,
   TIMEOUTS_LIMIT,
+  initialState,
+  notTaken,
   type SessionState,
 } from '../../../src/session/state.ts'
 import { addToolResult } from '../../../src/session/stats.ts'
@@ -49,6 +51,14 @@ describe('the state is bounded', () => {
     expect(refused.state.queue).toHaveLength(QUEUE_LIMIT)
     expect(only(refused.commands, 'announce')[0]?.input.events).toMatchObject([{ type: 'message.rejected' }])
     expect(play({ ...refused.state, queue: [] }, message('one-more')).commands).toEqual([])
+  })
+
+  it('begins with as many messages as may have been taken before, and leaves the rest to be refused or not', () => {
+    const session = { sessionId: 's-1', label: 'demo', messages: Array.from({ length: 1000 }, (_, i) => `m${i}`) }
+    const { queue, seen } = initialState(session)
+    const rest = notTaken(session)
+    expect([queue.length, seen.length]).toEqual([QUEUE_LIMIT + 1, QUEUE_LIMIT + 1])
+    expect([...queue.map(({ messageId }) => messageId), ...rest]).toEqual(session.messages)
   })
 
   it('keeps the last reports of children nobody waits for', () => {
