@@ -1,13 +1,17 @@
 /**
  * Whether a worker process lives (durability 4): it holds an advisory lock on its boot id over a connection of its own.
- * No host name, no pid, no clock takes part: the server frees the lock when the connection ends.
+ * No host name, no pid, no clock of a worker takes part: the server frees the lock when the connection ends.
+ *
+ * A lock is free, too, where its holder has not arrived yet: PostgreSQL was restarted, a replica was promoted, a copy
+ * was put in its place. So workers say in `holders` on which server they hold their lock, and nobody is dead who has not
+ * been there, unless somebody else has been there for long.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { run, type Database, type Statement } from './database.ts'
 
-/** After a restart of PostgreSQL all locks are free although their holders live: they get this long to take them again. */
+/** Where the first worker has come to another server, the others get this long to take their locks there. */
 export const GRACE_MS = 15_000
 const RETAKE_EVERY_MS = 500
 
@@ -24,16 +28,21 @@ export const HELD = `exists (
     and (l.classid::bigint << 32 | l.objid::bigint) = owner::bigint
 )`
 /**
- * A crash of one of its processes restarts PostgreSQL below the postmaster: then the checkpointer's age tells. It is
- * hidden from users without the role `pg_read_all_stats`.
+ * Another one after each start and in each copy of the database. `holders` is unlogged, so it is empty, too, after the
+ * crash of one of PostgreSQL's processes, which restarts all below the postmaster, and in a promoted replica.
  */
-export const UP_LONG_ENOUGH = `now() - greatest(pg_postmaster_start_time(), (
-  select max(backend_start) from pg_stat_activity where backend_type = 'checkpointer'
-)) > $1 * interval '1 millisecond'`
+export const SERVER = `(
+  select concat(extract(epoch from pg_postmaster_start_time()), '/', oid) from pg_database where datname = current_database()
+)`
+/** True if the worker `owner` is dead; `$1` is the grace in milliseconds. */
+export const DEAD: string = `(not ${HELD} and exists (
+  select from holders h
+  where h.server = ${SERVER} and (h.boot_id = owner or h.since <= now() - $1 * interval '1 millisecond')
+))`
 
 const IS_ALIVE: Statement = {
   name: 'is_alive',
-  text: `select ${HELD} or not (${UP_LONG_ENOUGH}) as alive from (select $2::text as owner) as asked`,
+  text: `select not ${DEAD} as alive from (select $2::text as owner) as asked`,
 }
 /** First the lease is raised, which fences the owner: should it live after all, it cannot settle any more. */
 const STEAL: Statement = {
@@ -41,7 +50,7 @@ const STEAL: Statement = {
   text: `
   with dead as (
     select session_id, gen, step_key, token from steps
-    where outcome is null and owner <> $2 and ${UP_LONG_ENOUGH} and not ${HELD}
+    where outcome is null and owner <> $2 and ${DEAD}
     for update skip locked
   )
   update steps set lease = lease + 1, owner = null, token = null

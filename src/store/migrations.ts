@@ -138,6 +138,16 @@ const PENDING = `
   create index steps_pending on steps (session_id, gen) where pending is not null and outcome is null;
 `
 
+/**
+ * `holders`: which worker holds its lock on which server. Unlogged: what follows a crash of the server, and a replica
+ * once it is promoted, begins with none.
+ */
+const HOLDERS = `
+  create unlogged table holders (
+    boot_id text primary key, server text not null, since timestamptz not null default now()
+  );
+`
+
 const MIGRATIONS: Record<string, Migration> = {
   '0001_first': {
     async up(db: Kysely<unknown>) {
@@ -152,6 +162,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003_pending': {
     async up(db: Kysely<unknown>) {
       await sql.raw(PENDING).execute(db)
+    },
+  },
+  '0004_holders': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(HOLDERS).execute(db)
     },
   },
 }

@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import type { ClaimRequest } from './claim.ts'
 import { run, type Statement } from './database.ts'
-import { GRACE_MS, HELD, UP_LONG_ENOUGH } from './liveness.ts'
+import { DEAD, GRACE_MS } from './liveness.ts'
 import { toParameter, writesSql, type NewEvent, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
 
 interface Wanted {
@@ -17,7 +17,7 @@ interface Wanted {
 const FIND: Statement = {
   name: 'reuse_find',
   text: `select gen, outcome, first_seq, last_seq, ends_turn, name,
-           owner is not null and (${HELD} or not (${UP_LONG_ENOUGH})) as "inHand"
+           owner is not null and not ${DEAD} as "inHand"
          from steps
          where session_id = $2 and step_key = $3 and input_hash = $4 and gen < $5
            and (outcome is not null or not released)

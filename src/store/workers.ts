@@ -1,16 +1,28 @@
 /** Which worker processes there are: who has died without a word left steps that the ledger may know nothing of. */
 import { run, type Database, type Statement } from './database.ts'
-import { GRACE_MS, HELD, UP_LONG_ENOUGH } from './liveness.ts'
+import { DEAD, GRACE_MS, HELD, SERVER } from './liveness.ts'
 
+/** With the server on which it holds its lock, if it does. */
 const ENTER: Statement = {
   name: 'worker_enter',
-  text: `insert into workers (boot_id, agent) values ($1, $2) on conflict do nothing`,
+  text: `with known as (insert into workers (boot_id, agent) values ($1, $2) on conflict do nothing)
+         insert into holders (boot_id, server) select owner, ${SERVER} from (select $1::text as owner) as asked where ${HELD}
+         on conflict (boot_id) do update set server = excluded.server, since = excluded.since
+           where holders.server <> excluded.server`,
 }
-const LEAVE: Statement = { name: 'worker_leave', text: `delete from workers where boot_id = $1` }
-const DEAD: Statement = {
+/** That it was here stays known for a while: what it left behind is seen at once to be nobody's. */
+const LEAVE: Statement = {
+  name: 'worker_leave',
+  text: `with forgotten as (
+           delete from holders h where h.boot_id <> $1 and h.since < now() - interval '1 hour'
+             and not exists (select from workers w where w.boot_id = h.boot_id)
+         )
+         delete from workers where boot_id = $1`,
+}
+const FIND_DEAD: Statement = {
   name: 'workers_dead',
   text: `select boot_id, agent from (select boot_id, boot_id as owner, agent from workers) as known
-         where boot_id <> $2 and ${UP_LONG_ENOUGH} and not ${HELD}`,
+         where boot_id <> $2 and ${DEAD}`,
 }
 /** Longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
@@ -40,7 +52,7 @@ export async function leaveWorker(db: Database, bootId: string): Promise<void> {
 
 /** @param self the boot id of the worker that asks */
 export async function findDeadWorkers(db: Database, self: string, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
-  const rows = await run<{ boot_id: string; agent: string }>(db.pool, DEAD, [graceMs, self])
+  const rows = await run<{ boot_id: string; agent: string }>(db.pool, FIND_DEAD, [graceMs, self])
   return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent }))
 }
 

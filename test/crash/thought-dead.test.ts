@@ -78,7 +78,11 @@ async function startSuspect(): Promise<Suspect> {
 /** Resolves when some living worker has looked for dead ones, from beginning to end. */
 async function lookedForTheDead(): Promise<void> {
   for (const bootId of ['1', '2']) {
-    await stage.db.pool.query(`insert into workers (boot_id, agent) values ($1, 'nobody')`, [bootId])
+    await stage.db.pool.query(
+      `with known as (insert into workers (boot_id, agent) values ($1, 'nobody'))
+       insert into holders (boot_id, server) select $1, server from holders limit 1`,
+      [bootId],
+    )
     await until('a round of taking over', async () => {
       const { rows } = await stage.db.pool.query('select from workers where boot_id = $1', [bootId])
       return rows.length === 0

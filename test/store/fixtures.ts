@@ -5,9 +5,11 @@ import type { Place } from '../../src/session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
+import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
 import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { createSession } from '../../src/store/topology.ts'
+import { enterWorker } from '../../src/store/workers.ts'
 import type { NewRecord, NewSessionRow } from '../../src/store/writes.ts'
 
 export const OWNER = '1001'
@@ -86,4 +88,12 @@ export function placeAt(seq: number): Place {
 /** A run that a reset of Temporal begins behind record `seq`. */
 export function resetRun(run: RunRef, runId: string, seq: number): RunRef {
   return { ...run, runId, place: placeAt(seq) }
+}
+
+/** Some worker has held its lock on this server: who holds none, after the grace given, is dead. */
+export async function visit(db: Database): Promise<void> {
+  const bootId = newBootId()
+  const held = await holdLiveness(db.url, bootId)
+  await enterWorker(db, { bootId, agent: 'visitor' })
+  await held.release()
 }

@@ -9,7 +9,7 @@ import { parkStep, pendingId, readInbox, readParked, reopenStep } from '../../sr
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/topology.ts'
-import { OTHER_OWNER, claim, openSession, opening, resetRun, take, write } from './fixtures.ts'
+import { OTHER_OWNER, claim, openSession, opening, resetRun, take, visit, write } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -88,6 +88,7 @@ describe('parkStep', () => {
 describe('a parked step', () => {
   it('is nobody’s: no dead worker is looked for, and whoever claims it is told of the question', async () => {
     const { run, item } = await parked()
+    await visit(at.db)
     expect(
       (await stealDeadSteps(at.db, 'somebody else', 0)).filter(({ sessionId }) => sessionId === run.sessionId),
     ).toEqual([])

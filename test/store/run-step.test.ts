@@ -14,7 +14,7 @@ import { readSession } from '../../src/store/session-row.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
-import { TOKEN, claim, openSession, take } from './fixtures.ts'
+import { TOKEN, claim, openSession, take, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -153,6 +153,7 @@ it.each([
 it('finds a step that a dead worker had begun in an earlier generation as begun', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })
+  await visit(at.db)
   await stealDeadSteps(at.db, 'somebody else', 0)
   const rewound = { ...run, runId: 'run-2' }
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', gen: 1, begun: true })

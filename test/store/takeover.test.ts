@@ -1,14 +1,17 @@
 /** Whether a worker lives, and what becomes of the steps of one that does not. */
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { holdLiveness, isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
-import { OTHER_OWNER, TOKEN, claim, openSession, take } from './fixtures.ts'
+import { enterWorker, leaveWorker } from '../../src/store/workers.ts'
+import { OTHER_OWNER, TOKEN, claim, openSession, take, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
-/** As if PostgreSQL had been up for long. */
+/** As if somebody had been on this server for long. */
 const NO_GRACE = 0
 const NOBODY = '0'
+
+beforeAll(() => visit(at.db))
 
 describe('holdLiveness', () => {
   it('makes a worker alive until it is released', async () => {
@@ -52,8 +55,40 @@ it('tells that the lock was lost, and again once it is held: between, nobody see
 })
 
 describe('isAlive', () => {
-  it('calls nobody dead while PostgreSQL has just started: a restart frees all locks', async () => {
+  it('calls nobody dead while workers have just come to this server: the others may be on their way', async () => {
     expect(await isAlive(at.db, newBootId(), 3_600_000_000)).toBe(true)
+  })
+})
+
+describe('a worker that has left', () => {
+  const AGES = 3_600_000_000
+  const leave = async (since: string): Promise<string> => {
+    const bootId = newBootId()
+    const held = await holdLiveness(at.url, bootId)
+    await enterWorker(at.db, { bootId, agent: 'test' })
+    await at.db.pool.query('update holders set since = now() - $2::interval where boot_id = $1', [bootId, since])
+    await leaveWorker(at.db, bootId)
+    await held.release()
+    return bootId
+  }
+
+  it('is dead at once: what it had in hand is nobody’s', async () => {
+    const bootId = await leave('1 minute')
+    await expect.poll(() => isAlive(at.db, bootId, AGES)).toBe(false)
+    await leave('1 minute')
+    expect(await isAlive(at.db, bootId, AGES)).toBe(false)
+  })
+
+  it('is forgotten in the end', async () => {
+    const bootId = await leave('2 hours')
+    const staying = newBootId()
+    const held = await holdLiveness(at.url, staying)
+    await enterWorker(at.db, { bootId: staying, agent: 'test' })
+    await at.db.pool.query(`update holders set since = now() - interval '2 hours' where boot_id = $1`, [staying])
+    await leave('1 minute')
+    const { rows } = await at.db.pool.query('select boot_id from holders where boot_id in ($1, $2)', [bootId, staying])
+    expect(rows).toEqual([{ boot_id: staying }])
+    await held.release()
   })
 })
 
@@ -92,7 +127,7 @@ describe('stealDeadSteps', () => {
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
   })
 
-  it('steals nothing while PostgreSQL has just started', async () => {
+  it('steals nothing while workers have just come to this server', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { owner: newBootId() })
     expect(await stealDeadSteps(at.db, NOBODY, 3_600_000_000)).toEqual([])
