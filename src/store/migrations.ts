@@ -140,12 +140,13 @@ const PENDING = `
 
 /**
  * `holders`: which worker holds its lock on which server. Unlogged: what follows a crash of the server, and a replica
- * once it is promoted, begins with none.
+ * once it is promoted, begins with none. `sessions_living`: those that a worker may have in hand.
  */
 const HOLDERS = `
   create unlogged table holders (
     boot_id text primary key, server text not null, since timestamptz not null default now()
   );
+  create index sessions_living on sessions (agent, (coalesce(closed_at, 'infinity')));
 `
 
 const MIGRATIONS: Record<string, Migration> = {

@@ -135,30 +135,34 @@ export interface SessionFilter {
   limit?: number
 }
 
-/** Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. */
+/**
+ * Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. Turns and records are
+ * numbered without a gap, so the last of each tells how many there are, however many that is.
+ */
 export async function listSessions(db: Database, filter: SessionFilter = {}): Promise<SessionSummary[]> {
   const { rows } = await query(() =>
     sql<SummaryRow>`
       select * from (
         select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
-          case when s.gen = 0
-            then (select count(*)::int from turns t where t.session_id = s.id and t.gen = 0 and t.status = 'ended')
-            else (select count(*)::int from (
-              select distinct on (t.turn) t.status from turns t
-              join stello_line(s.id, s.gen) line on t.gen = line.gen and t.start_seq <= line.up_to
-              where t.session_id = s.id order by t.turn, t.gen desc) seen where status = 'ended') end as turns,
-          case when s.gen = 0
-            then (select coalesce(max(r.seq), 0)::int from records r where r.session_id = s.id and r.gen = 0)
-            else (select coalesce(max(r.seq), 0)::int from records r
-              join stello_line(s.id, s.gen) line on r.gen = line.gen and r.seq <= line.up_to where r.session_id = s.id) end as records,
+          coalesce(t.turn, case when s.gen > 0 then (
+            select max(l.turn) from stello_line(s.id, s.gen) line, lateral (
+              select max(turn) as turn from turns where session_id = s.id and gen = line.gen and start_seq <= line.up_to
+            ) l) end, 0) - case t.status when 'open' then 1 else 0 end as turns,
+          coalesce(case when s.gen = 0
+            then (select max(seq) from records where session_id = s.id and gen = 0)
+            else (select max(l.seq) from stello_line(s.id, s.gen) line, lateral (
+              select max(seq) as seq from records where session_id = s.id and gen = line.gen and seq <= line.up_to
+            ) l) end, 0) as records,
           w.in_hand, w.pending,
           case when s.closed_at is not null then 'closed'
                when s.pause is not null then 'paused'
-               when not exists (
-                 select from turns t where t.session_id = s.id and t.gen = s.gen and t.status = 'open') then 'idle'
+               when t.status is distinct from 'open' then 'idle'
                when w.waiting > 0 and w.in_hand is null then 'waiting'
                else 'running' end as state
         from sessions s
+        left join lateral (
+          select turn, status from turns where session_id = s.id and gen = s.gen order by turn desc limit 1
+        ) t on true
         left join lateral (
           select count(*) filter (where waiting) as waiting,
             jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at)) filter (where not waiting) as in_hand,

@@ -26,14 +26,23 @@ const FIND_DEAD: Statement = {
 }
 /** Longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
-/** Sessions that were never opened and open turns first, then the sessions that were busy last. */
+/**
+ * Sessions with an open turn first, then those that were busy last; as many that were never opened, newest first. Of
+ * each the last turn is read, however many it had.
+ */
 const PERHAPS_BUSY: Statement = {
   name: 'sessions_perhaps_busy',
-  text: `select s.id from sessions s where s.agent = $1 and (s.closed_at is null or s.closed_at > now() - ${CLOSED_SINCE})
-         order by s.run_id is null desc,
-           (select max(coalesce(t.ended_at, 'infinity')) from turns t where t.session_id = s.id) desc nulls last,
-           s.created_at desc
-         limit $2`,
+  text: `
+  select id from (
+    select s.id, row_number() over (
+      partition by s.run_id is null order by last.turn_ended desc nulls last, s.created_at desc) as place
+    from sessions s left join lateral (
+      select coalesce(t.ended_at, 'infinity') as turn_ended from turns t
+      where t.session_id = s.id order by t.gen desc, t.turn desc limit 1
+    ) last on true
+    where s.agent = $1 and coalesce(s.closed_at, 'infinity') > now() - ${CLOSED_SINCE}
+  ) ranked
+  order by place limit $2`,
 }
 
 export interface KnownWorker {

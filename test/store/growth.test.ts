@@ -8,10 +8,13 @@ import { announceFacts } from '../../src/store/announce.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
 import type { Listener } from '../../src/store/listener.ts'
+import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
+import { listSessions } from '../../src/store/topology.ts'
 import { readTurnNow } from '../../src/store/turns.ts'
+import { findPerhapsBusySessions } from '../../src/store/workers.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
-import { openSession, opening, take, userRecord } from './fixtures.ts'
+import { newSessionRow, openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -65,12 +68,43 @@ it('sees that a session is paused without reading the turns it had', async () =>
   }
 })
 
+it.each([
+  ['lists', (db: Database, agent: string) => listSessions(db, { agent }).then((all) => all.map(({ id }) => id))],
+  ['looks for those a dead worker had, in', (db: Database, agent: string) => findPerhapsBusySessions(db, agent, 10)],
+])('%s sessions of 3,000 turns without reading the turns they had', async (how, find) => {
+  const agent = `agent that ${how}`
+  const { config } = newSessionRow()
+  const runs = []
+  for (const gen of [0, 1]) {
+    const run = await openSession(at.db, { config: { ...config, agent } })
+    await turnsBefore(run.sessionId, 3000)
+    if (gen > 0) await rewind(run)
+    runs.push(run)
+  }
+  const db = openDatabase(at.url, { max: 1 })
+  try {
+    const begun = await rowsRead(db)
+    expect((await find(db, agent)).toSorted()).toEqual(runs.map(({ sessionId }) => sessionId).toSorted())
+    expect((await rowsRead(db)) - begun).toBeLessThan(20)
+    expect((await listSessions(db, { agent })).map(({ turns, records }) => [turns, records])).toEqual([
+      [3000, 6000],
+      [3000, 6000],
+    ])
+  } finally {
+    await db.close()
+  }
+})
+
 const silent: Listener = { subscribe: () => () => undefined, close: async () => undefined }
 
-/** Rows read by one turn behind `before` turns, each with two events, two records and two steps. */
-async function rowsOfTurn(before: number): Promise<number> {
-  const run = await openSession(at.db)
-  const { sessionId } = run
+/** Reset behind its last record. */
+async function rewind(run: RunRef): Promise<void> {
+  const place = { seq: 6000, told: 0 }
+  expect(await resolveRun(at.db, { ...run, runId: 'run-2', turn: 3000, place })).toEqual({ kind: 'current', gen: 1 })
+}
+
+/** Turns that have ended, each with two events, two records and a step. */
+async function turnsBefore(sessionId: string, turns: number): Promise<void> {
   await at.db.pool.query(
     `with n as (select generate_series(1, $2::int) as n),
        t as (insert into turns (session_id, gen, turn, message_id, status, start_seq)
@@ -83,8 +117,15 @@ async function rowsOfTurn(before: number): Promise<number> {
        e as (insert into events (session_id, "offset", gen, key, type, data)
              select $1, o, 0, 'old-' || o, 'turn.started', '{}' from generate_series(0, 2 * $2 - 1) as o)
      update sessions set next_offset = 2 * $2 where id = $1`,
-    [sessionId, before],
+    [sessionId, turns],
   )
+}
+
+/** Rows read by one turn behind `before` turns. */
+async function rowsOfTurn(before: number): Promise<number> {
+  const run = await openSession(at.db)
+  const { sessionId } = run
+  await turnsBefore(sessionId, before)
   // One connection: a backend counts what it has read itself.
   const db = openDatabase(at.url, { max: 1 })
   try {

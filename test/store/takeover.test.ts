@@ -2,14 +2,17 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { holdLiveness, isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
-import { enterWorker, leaveWorker } from '../../src/store/workers.ts'
-import { OTHER_OWNER, TOKEN, claim, openSession, take, visit } from './fixtures.ts'
+import { createSession } from '../../src/store/topology.ts'
+import { enterWorker, findPerhapsBusySessions, leaveWorker } from '../../src/store/workers.ts'
+import type { Writes } from '../../src/store/writes.ts'
+import { OTHER_OWNER, TOKEN, claim, newSessionRow, openSession, opening, take, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 /** As if somebody had been on this server for long. */
 const NO_GRACE = 0
 const NOBODY = '0'
+const END: Writes = { turns: [{ turn: 1, stopReason: 'end_turn', text: '', rounds: 0 }] }
 
 beforeAll(() => visit(at.db))
 
@@ -153,5 +156,54 @@ describe('stealDeadSteps', () => {
     ])
     const stolen = [...one, ...two].filter(({ sessionId }) => sessionId === run.sessionId).map(({ key }) => key)
     expect(stolen.toSorted()).toEqual(keys)
+  })
+})
+
+describe('findPerhapsBusySessions', () => {
+  const busyOf = (agent: string) => findPerhapsBusySessions(at.db, agent, 1000)
+  const of = (agent: string) => ({ config: { ...newSessionRow().config, agent } })
+
+  it('finds those with an open turn and those that were busy last, however many were never opened', async () => {
+    const agent = 'with many that were never opened'
+    const [open, ended] = [await openSession(at.db, of(agent)), await openSession(at.db, of(agent))]
+    await settleStep(at.db, await take(at.db, ended, { opening: opening(1, 'a', 1) }), {}, END)
+    await take(at.db, open, { opening: opening(1, 'a', 1) })
+    await at.db.pool.query(
+      `insert into sessions (id, root_id, agent, label, config)
+       select 'never-' || n, 'never-' || n, $1, '', '{}' from generate_series(1, 1500) as n`,
+      [agent],
+    )
+    const found = await busyOf(agent)
+    expect(found).toHaveLength(1000)
+    expect(found).toEqual(expect.arrayContaining([open.sessionId, ended.sessionId]))
+    expect(found.indexOf(open.sessionId)).toBeLessThan(found.indexOf(ended.sessionId))
+  })
+
+  it('finds those that were never opened, however many are busy', async () => {
+    const agent = 'with many that are busy'
+    await at.db.pool.query(
+      `with s as (
+         insert into sessions (id, root_id, agent, label, config, run_id)
+         select 'busy-' || n, 'busy-' || n, $1, '', '{}', 'run-1' from generate_series(1, 1500) as n returning id
+       ) insert into turns (session_id, gen, turn, message_id, status, start_seq) select id, 0, 1, 'a', 'open', 1 from s`,
+      [agent],
+    )
+    const never = newSessionRow(of(agent))
+    await createSession(at.db, never)
+    expect(await busyOf(agent)).toContain(never.sessionId)
+  })
+
+  it('leaves out those of others, and those that have been closed for long', async () => {
+    const agent = 'with closed ones'
+    await openSession(at.db)
+    const [living, closing, closed] = [
+      await openSession(at.db, of(agent)),
+      await openSession(at.db, of(agent)),
+      await openSession(at.db, of(agent)),
+    ]
+    const close = `update sessions set closed_at = now() - $2::interval where id = $1`
+    await at.db.pool.query(close, [closing.sessionId, '1 minute'])
+    await at.db.pool.query(close, [closed.sessionId, '1 hour'])
+    expect((await busyOf(agent)).toSorted()).toEqual([living.sessionId, closing.sessionId].toSorted())
   })
 })
