@@ -11,18 +11,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
 const stage = useCrashStage()
-let workers: WorkerProcess[] = []
-
-async function startWorker(settings?: Parameters<typeof stage.startWorker>[0]): Promise<WorkerProcess> {
-  const worker = await stage.startWorker(settings)
-  workers.push(worker)
-  return worker
-}
-
-afterEach(async () => {
-  await Promise.all(workers.map((worker) => worker.kill()))
-  workers = []
-})
+afterEach(() => stage.killWorkers())
 
 type Disturb = () => Promise<void>
 
@@ -30,12 +19,12 @@ type Disturb = () => Promise<void>
 async function both(
   act: (session: SessionHandle, disturb: Disturb) => Promise<void>,
 ): Promise<[disturbed: SessionHandle, undisturbed: SessionHandle]> {
-  const worker = await startWorker()
+  const worker = await stage.startWorker()
   const [twin, session] = [await stage.session(), await stage.session()]
   await act(twin, async () => undefined)
   await act(session, async () => {
     await worker.kill()
-    await startWorker()
+    await stage.startWorker()
   })
   return [session, twin]
 }
@@ -84,7 +73,7 @@ describe('a paused session', () => {
 describe('a fork', () => {
   it('of which Temporal has heard, but not yet the workflow, is started by the next worker', async () => {
     const temporal = await startTcpProxy(stage.servers.temporalAddress)
-    const worker = await startWorker({ temporalAddress: temporal.address })
+    const worker = await stage.startWorker({ temporalAddress: temporal.address })
     const [twin, session] = [await stage.session(), await stage.session()]
     const shut = stage.doors.hold(({ key }) => key === session.id)
     const turns = [twin, session].map((each) => each.send('fork', { messageId: 'fork' }))
@@ -97,7 +86,7 @@ describe('a fork', () => {
       return (raw.pendingActivities ?? []).length === 0
     })
     await worker.kill()
-    await startWorker()
+    await stage.startWorker()
     await (await turns[1])?.result()
     for (const each of [twin, session]) {
       const child = await onlyChild(stage.client, each)
@@ -110,7 +99,7 @@ describe('a fork', () => {
 
 describe('a child that is terminated in Temporal while its parent waits', () => {
   it.each(['before', 'after'] as const)('and the worker dies %s that is an error the model reads', async (when) => {
-    const worker = await startWorker()
+    const worker = await stage.startWorker()
     const session = await stage.session()
     const held = stage.fake.hold(({ body }) => body.messages.at(-1)?.content === `look #${when}`)
     const turn = await session.send(`task #${when}`)
@@ -126,7 +115,7 @@ describe('a child that is terminated in Temporal while its parent waits', () => 
     }
     await recorded.drop()
     held.release()
-    await startWorker()
+    await stage.startWorker()
     expect((await turn.result()).text).toBe('done after 1')
     const transcript = await session.transcript()
     expect(transcript.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
@@ -142,7 +131,7 @@ describe('a child that is terminated in Temporal while its parent waits', () => 
 
 describe('of two workers, the one that lives', () => {
   it('takes over the steps of the other, and its own go on undisturbed', async () => {
-    const pair = [await startWorker(), await startWorker()]
+    const pair = [await stage.startWorker(), await stage.startWorker()]
     const twin = await stage.session()
     await (await twin.send('both', { messageId: 'both' })).result()
     const undisturbed = await readStory(stage, twin)

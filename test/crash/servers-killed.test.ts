@@ -3,94 +3,68 @@
  * are the file's own; the provider and the tools' other side live in the test, which sees what was asked how often.
  * `STELLO_CRASH=all` adds what takes longer.
  */
-import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
-import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
-import { startDoors, startWorkerProcess, type Doors, type WorkerProcess } from '../support/crashing.ts'
-import type { Gate } from '../support/gate.ts'
+import { useFreshStage } from '../support/crash-stage.ts'
+import type { WorkerProcess } from '../support/crashing.ts'
 import { startOwnServers, type OwnServers, type Server } from '../support/own-servers.ts'
-import { eventsUntil, useStello } from '../support/session-fixture.ts'
+import { eventsUntil } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 
 const ALL = process.env['STELLO_CRASH'] === 'all'
 const AWAY_MS = 9000
 
 let servers: OwnServers
-const stello = useStello(async () => (servers = await startOwnServers()))
-let doors: Doors
-/** At which the tools wait. */
-let door: Gate
-let fake: FakeOpenAI
-let agent: string
-let workers: WorkerProcess[]
+const stage = useFreshStage({ openServers: async () => (servers = await startOwnServers()) })
+let worker: WorkerProcess
 
 beforeEach(async () => {
-  workers = []
-  agent = `crash-${randomBytes(4).toString('hex')}`
-  doors = await startDoors()
-  door = doors.hold()
-  fake = await startFakeOpenAI({
-    script: replyBy([
-      ['look', { toolCalls: [{ name: 'look' }] }],
-      ['pay', { toolCalls: [{ name: 'pay' }] }],
-      [() => true, 'done'],
-    ]),
-  })
-  await startOne()
+  worker = await stage.startWorker()
 })
 
 afterEach(async () => {
   servers.thaw('temporal')
   await servers.start()
-  await Promise.all(workers.map((worker) => worker.kill()))
-  await Promise.all([doors.close(), fake.close()])
 })
-
-async function startOne(): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess({ agent, ...stello.servers, modelUrl: fake.url, gateUrl: doors.url })
-  workers.push(worker)
-  return worker
-}
 
 /** A turn in the middle of its only tool. */
 async function turnAt(tool: 'look' | 'pay'): Promise<SessionHandle> {
-  const session = await stello.client.createSession({ agent })
+  const session = await stage.session()
   await session.send(tool, { messageId: 'only' })
-  await doors.knocked(1)
+  await stage.doors.knocked(1)
   return session
 }
 
 /** A turn in the middle of its `n`th model call. */
 async function turnAtModel(n: 1 | 2): Promise<{ session: SessionHandle; release(): void }> {
-  const session = await stello.client.createSession({ agent })
-  let held = n === 1 ? fake.hold() : undefined
+  const session = await stage.session()
+  let held = n === 1 ? stage.fake.hold() : undefined
   await session.send('look', { messageId: 'only' })
   if (n === 2) {
-    await doors.knocked(1)
-    held = fake.hold()
-    door.open()
-    await fake.requested(2)
+    await stage.doors.knocked(1)
+    held = stage.fake.hold()
+    stage.door.open()
+    await stage.fake.requested(2)
   } else {
-    await fake.requested(1)
-    door.open()
+    await stage.fake.requested(1)
+    stage.door.open()
   }
   return { session, release: () => held?.release() }
 }
 
 /** What may be repeated is claimed with an asynchronous commit, which a killed server may forget: here it must not. */
 async function flushed(): Promise<void> {
-  await stello.db.pool.query('checkpoint')
+  await stage.db.pool.query('checkpoint')
 }
 
 /** The turn ends, and everything about it is there once. */
 async function expectWhole(session: SessionHandle, tool: 'look' | 'pay', result = `tool: ${tool} done`): Promise<void> {
-  expect((await session.turn('only').result()).text).toBe('done')
-  await viewOf(stello.client, session)
+  expect((await session.turn('only').result()).text).toBe('done after 1')
+  await viewOf(stage.client, session)
   const told = (await session.transcript()).map(({ role, content }) => `${role}: ${content.split(':')[0]}`)
-  expect(told).toEqual([`user: ${tool}`, 'assistant: ', result, 'assistant: done'])
+  expect(told).toEqual([`user: ${tool}`, 'assistant: ', result, 'assistant: done after 1'])
   const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
   expect(events.map(({ type }) => type)).toEqual([
     'turn.started',
@@ -103,8 +77,8 @@ async function expectWhole(session: SessionHandle, tool: 'look' | 'pay', result 
 }
 
 function expectOnce(): void {
-  expect(doors.knocks).toHaveLength(1)
-  expect(fake.requests).toHaveLength(2)
+  expect(stage.doors.knocks).toHaveLength(1)
+  expect(stage.fake.requests).toHaveLength(2)
 }
 
 describe.each([
@@ -116,7 +90,7 @@ describe.each([
     const session = await turnAt('pay')
     await servers.kill(...killed)
     await servers.start()
-    door.open()
+    stage.door.open()
     await expectWhole(session, 'pay')
     expectOnce()
   })
@@ -126,7 +100,7 @@ describe.each([
     await flushed()
     await servers.kill(...killed)
     await servers.start()
-    door.open()
+    stage.door.open()
     await expectWhole(session, 'look')
     expectOnce()
   })
@@ -146,8 +120,8 @@ describe.each([
     async () => {
       const session = await turnAt('pay')
       await servers.kill(...killed)
-      door.open()
-      await doors.answered(1)
+      stage.door.open()
+      await stage.doors.answered(1)
       await servers.start()
       await expectWhole(session, 'pay')
       expectOnce()
@@ -156,17 +130,17 @@ describe.each([
 
   it.runIf(ALL)('between two turns, the messages sent to the dead servers arrive once', async () => {
     const session = await turnAt('look')
-    door.open()
+    stage.door.open()
     await session.turn('only').result()
     await servers.kill(...killed)
     const sent = persist(() => session.send('hello', { messageId: 'second' }))
     await servers.start()
     const turn = await sent
     await session.send('hello', { messageId: 'second' })
-    expect((await turn.result()).text).toBe('done')
+    expect((await turn.result()).text).toBe('answer to hello')
     await (await session.send('hello', { messageId: 'third' })).result()
     expect((await session.transcript()).filter(({ role }) => role === 'user')).toHaveLength(3)
-    expect(fake.requests).toHaveLength(4)
+    expect(stage.fake.requests).toHaveLength(4)
   })
 })
 
@@ -187,11 +161,11 @@ describe('what a killed PostgreSQL has forgotten', () => {
     async () => {
       const session = await turnAt('look')
       // What an asynchronous commit leaves behind when the server dies before it is written.
-      await stello.db.pool.query(`delete from steps where session_id = $1 and step_key = 't1.0.0'`, [session.id])
-      door.open()
+      await stage.db.pool.query(`delete from steps where session_id = $1 and step_key = 't1.0.0'`, [session.id])
+      stage.door.open()
       await expectWhole(session, 'look')
-      expect(doors.knocks).toHaveLength(2)
-      expect(fake.requests).toHaveLength(2)
+      expect(stage.doors.knocks).toHaveLength(2)
+      expect(stage.fake.requests).toHaveLength(2)
     },
   )
 })
@@ -199,13 +173,12 @@ describe('what a killed PostgreSQL has forgotten', () => {
 describe('when one process of PostgreSQL is killed, and the others start anew below the same postmaster', () => {
   it('a worker that has lost its lock by that is not taken for dead', async () => {
     const session = await turnAt('pay')
-    const [worker] = workers
     // So that it cannot take its lock again before others look.
-    process.kill(worker?.pid ?? 0, 'SIGSTOP')
+    process.kill(worker.pid, 'SIGSTOP')
     await servers.crash()
-    expect(await persist(() => stealDeadSteps(stello.db, newBootId()))).toEqual([])
-    process.kill(worker?.pid ?? 0, 'SIGCONT')
-    door.open()
+    expect(await persist(() => stealDeadSteps(stage.db, newBootId()))).toEqual([])
+    process.kill(worker.pid, 'SIGCONT')
+    stage.door.open()
     await expectWhole(session, 'pay')
     expectOnce()
   })
@@ -231,8 +204,8 @@ describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
   )('and %s, a step that runs is not begun twice', async (_, away) => {
     const session = await turnAt('pay')
     await away()
-    expect(doors.knocks).toHaveLength(1)
-    door.open()
+    expect(stage.doors.knocks).toHaveLength(1)
+    stage.door.open()
     await expectWhole(session, 'pay')
     expectOnce()
   })
@@ -251,15 +224,15 @@ describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
 
 describe.runIf(ALL)('when both servers and the worker are killed at once', () => {
   const killAll = async (): Promise<void> => {
-    await Promise.all([...workers.splice(0).map((worker) => worker.kill()), servers.kill('temporal', 'postgres')])
+    await Promise.all([stage.killWorkers(), servers.kill('temporal', 'postgres')])
     await servers.start()
-    await startOne()
+    await stage.startWorker()
   }
 
   it('a tool with an effect is not run again: its outcome is unknown, and the model reads so', async () => {
     const session = await turnAt('pay')
     await killAll()
-    door.open()
+    stage.door.open()
     await expectWhole(session, 'pay', 'tool: TOOL_OUTCOME_UNKNOWN')
     expectOnce()
   })
@@ -267,10 +240,10 @@ describe.runIf(ALL)('when both servers and the worker are killed at once', () =>
   it('a tool that may be repeated is run again, and no model call', async () => {
     const session = await turnAt('look')
     await killAll()
-    door.open()
+    stage.door.open()
     await expectWhole(session, 'look')
-    expect(doors.knocks).toHaveLength(2)
-    expect(fake.requests).toHaveLength(2)
+    expect(stage.doors.knocks).toHaveLength(2)
+    expect(stage.fake.requests).toHaveLength(2)
   })
 
   it.each([1, 2] as const)('only model call %i, which was in flight, is repeated', async (n) => {
@@ -278,7 +251,7 @@ describe.runIf(ALL)('when both servers and the worker are killed at once', () =>
     await killAll()
     release()
     await expectWhole(session, 'look')
-    expect(doors.knocks).toHaveLength(1)
-    expect(fake.requests).toHaveLength(3)
+    expect(stage.doors.knocks).toHaveLength(1)
+    expect(stage.fake.requests).toHaveLength(3)
   })
 })

@@ -2,52 +2,26 @@
  * A worker dies in the middle of a tool that must not be repeated. The tool finds out what happened, or a person says
  * so; workers are real processes that get SIGKILL, and the tools' other side sees what ran how often.
  */
-import { randomBytes } from 'node:crypto'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { InboxItem, SessionHandle, TurnHandle } from '../../src/client/index.ts'
-import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
-import { startDoors, startWorkerProcess, type Doors, type WorkerProcess } from '../support/crashing.ts'
-import type { Gate } from '../support/gate.ts'
-import { eventsUntil, useStello } from '../support/session-fixture.ts'
+import { replyBy } from '../../src/testing/index.ts'
+import { useFreshStage } from '../support/crash-stage.ts'
+import { eventsUntil } from '../support/session-fixture.ts'
 
-const stello = useStello()
-let doors: Doors
-let held: Gate
-let fake: FakeOpenAI
-let agent: string
-let workers: WorkerProcess[]
-
-beforeEach(async () => {
-  workers = []
-  agent = `unknown-${randomBytes(4).toString('hex')}`
-  doors = await startDoors()
-  held = doors.hold()
-  fake = await startFakeOpenAI({
-    script: replyBy([
-      ['wire', { toolCalls: [{ name: 'wire' }] }],
-      ['post', { toolCalls: [{ name: 'post' }] }],
-      [() => true, ({ messages }) => `read: ${messages.at(-1)?.content}`],
-    ]),
-  })
+const stage = useFreshStage({
+  script: replyBy([
+    ['wire', { toolCalls: [{ name: 'wire' }] }],
+    ['post', { toolCalls: [{ name: 'post' }] }],
+    [() => true, ({ messages }) => `read: ${messages.at(-1)?.content}`],
+  ]),
 })
-
-afterEach(async () => {
-  await Promise.all(workers.map((worker) => worker.kill()))
-  await Promise.all([doors.close(), fake.close()])
-})
-
-async function startOne(): Promise<WorkerProcess> {
-  const worker = await startWorkerProcess({ agent, ...stello.servers, modelUrl: fake.url, gateUrl: doors.url })
-  workers.push(worker)
-  return worker
-}
 
 /** A turn whose tool was begun by a worker that is dead now. */
 async function begun(tool: 'wire' | 'post'): Promise<{ session: SessionHandle; turn: TurnHandle }> {
-  const first = await startOne()
-  const session = await stello.client.createSession({ agent })
+  const first = await stage.startWorker()
+  const session = await stage.session()
   const turn = await session.send(tool)
-  await doors.knocked(1)
+  await stage.doors.knocked(1)
   await first.kill()
   return { session, turn }
 }
@@ -61,23 +35,23 @@ async function question(session: SessionHandle, n = 1): Promise<InboxItem> {
   return item as InboxItem
 }
 
-const knocks = (): string[] => doors.knocks.map(({ tool }) => tool)
+const knocks = (): string[] => stage.doors.knocks.map(({ tool }) => tool)
 const text = async (turn: TurnHandle): Promise<string> => (await turn.result()).text
 
 describe('a tool that can verify', () => {
   it('gives the result of what happened before the crash, and does not run again', async () => {
     const { turn } = await begun('post')
-    doors.say('verify', JSON.stringify({ happened: true, result: 'posted as 17' }))
-    await startOne()
+    stage.doors.say('verify', JSON.stringify({ happened: true, result: 'posted as 17' }))
+    await stage.startWorker()
     expect(await text(turn)).toBe('read: posted as 17')
     expect(knocks()).toEqual(['post', 'verify'])
   })
 
   it('runs once when nothing had happened', async () => {
     const { turn } = await begun('post')
-    doors.say('verify', JSON.stringify({ happened: false }))
-    doors.say('post', 'posted now')
-    await startOne()
+    stage.doors.say('verify', JSON.stringify({ happened: false }))
+    stage.doors.say('post', 'posted now')
+    await stage.startWorker()
     expect(await text(turn)).toBe('read: posted now')
     expect(knocks()).toEqual(['post', 'verify', 'post'])
   })
@@ -87,19 +61,19 @@ describe('a tool that can verify', () => {
     ['answers in a shape nobody knows', JSON.stringify({ happened: 'perhaps' })],
   ])('does not run again when it %s: the model reads that the outcome is unknown', async (_how, said) => {
     const { turn } = await begun('post')
-    doors.say('verify', said)
-    await startOne()
+    stage.doors.say('verify', said)
+    await stage.startWorker()
     expect(await text(turn)).toMatch(/^read: TOOL_OUTCOME_UNKNOWN/)
     expect(knocks()).toEqual(['post', 'verify'])
   })
 
   it('is asked once more when its worker dies while it verifies, and does not run', async () => {
     const { turn } = await begun('post')
-    const second = await startOne()
-    await doors.knocked(2)
+    const second = await stage.startWorker()
+    await stage.doors.knocked(2)
     await second.kill()
-    doors.say('verify', JSON.stringify({ happened: true, result: 'posted' }))
-    await startOne()
+    stage.doors.say('verify', JSON.stringify({ happened: true, result: 'posted' }))
+    await stage.startWorker()
     expect(await text(turn)).toBe('read: posted')
     expect(knocks()).toEqual(['post', 'verify', 'verify'])
   })
@@ -107,8 +81,8 @@ describe('a tool that can verify', () => {
   it('says what happened to a call that was cancelled while its worker was dead', async () => {
     const { session, turn } = await begun('post')
     await session.cancelTurn()
-    doors.say('verify', JSON.stringify({ happened: true, result: 'posted all the same' }))
-    await startOne()
+    stage.doors.say('verify', JSON.stringify({ happened: true, result: 'posted all the same' }))
+    await stage.startWorker()
     expect(await turn.result()).toMatchObject({ stopReason: 'cancelled' })
     expect((await session.transcript()).at(-1)).toMatchObject({ role: 'tool', content: 'posted all the same' })
     expect(knocks()).toEqual(['post', 'verify'])
@@ -118,26 +92,26 @@ describe('a tool that can verify', () => {
 describe('a tool that has a person asked', () => {
   it('waits over the death of worker after worker, and over a pause, until the person says it was done', async () => {
     const { session, turn } = await begun('wire')
-    const second = await startOne()
+    const second = await stage.startWorker()
     const item = await question(session)
-    expect(item).toMatchObject({ kind: 'unknown_outcome', name: 'wire', sessionId: session.id, agent })
+    expect(item).toMatchObject({ kind: 'unknown_outcome', name: 'wire', sessionId: session.id, agent: stage.agent })
     expect(await session.state()).toMatchObject({ state: 'waiting', inHand: [] })
     await second.kill()
     await session.pause('lunch')
     await session.answer(item.id, { decision: 'done', result: 'wired 3' })
-    await startOne()
+    await stage.startWorker()
     await eventsUntil(session, ({ type }) => type === 'pending.closed')
     await session.resume()
     expect(await text(turn)).toBe('read: wired 3')
     expect(knocks()).toEqual(['wire'])
-    expect(fake.requests).toHaveLength(2)
+    expect(stage.fake.requests).toHaveLength(2)
     const told = (await eventsUntil(session, ({ type }) => type === 'turn.completed')).map(({ type }) => type)
     expect(told.filter((type) => type.startsWith('pending.'))).toEqual(['pending.opened', 'pending.closed'])
   })
 
   it('does not run again when the person says it was not done', async () => {
     const { session, turn } = await begun('wire')
-    await startOne()
+    await stage.startWorker()
     await session.answer((await question(session)).id, { decision: 'not_done' })
     expect(await text(turn)).toMatch(/^read: TOOL_EXECUTION_ERROR: "wire" did not take effect/)
     expect(knocks()).toEqual(['wire'])
@@ -145,17 +119,17 @@ describe('a tool that has a person asked', () => {
 
   it('runs again only when the person says so, and asks anew when its worker dies again', async () => {
     const { session, turn } = await begun('wire')
-    const second = await startOne()
+    const second = await stage.startWorker()
     const first = await question(session)
     await session.answer(first.id, { decision: 'retry' })
-    await doors.knocked(2)
+    await stage.doors.knocked(2)
     await second.kill()
-    await startOne()
+    await stage.startWorker()
     const again = await question(session, 2)
     expect(again.id).not.toBe(first.id)
     await expect(session.answer(first.id, { decision: 'retry' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(knocks()).toEqual(['wire', 'wire'])
-    held.open()
+    stage.door.open()
     await session.answer(again.id, { decision: 'retry' })
     expect(await text(turn)).toBe('read: wire done')
     expect(knocks()).toEqual(['wire', 'wire', 'wire'])

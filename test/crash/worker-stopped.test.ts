@@ -9,14 +9,9 @@ import { useCrashStage } from '../support/crash-stage.ts'
 import type { WorkerProcess } from '../support/crashing.ts'
 
 const stage = useCrashStage()
-const workers: WorkerProcess[] = []
-afterEach(async () => void (await Promise.all(workers.splice(0).map((worker) => worker.kill()))))
+afterEach(() => stage.killWorkers())
 
-async function startOne(shutdownGraceMs = 60_000): Promise<WorkerProcess> {
-  const worker = await stage.startWorker({ shutdownGraceMs })
-  workers.push(worker)
-  return worker
-}
+const startOne = (shutdownGraceMs = 60_000): Promise<WorkerProcess> => stage.startWorker({ shutdownGraceMs })
 
 /** Failed attempts of all steps, as the ledger counts them. */
 async function failures({ id }: SessionHandle): Promise<number> {

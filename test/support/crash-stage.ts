@@ -1,76 +1,83 @@
-/** What the crash tests of a file share: a provider and doors outside the workers, and workers that can be killed. */
+/** Where sessions are played whose workers are killed: a provider and doors outside the workers. */
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
-import { startFakeOpenAI, type FakeOpenAI, type FullReply, type ScriptFunction } from '../../src/testing/index.ts'
-import { startDoors, startWorkerProcess, type Doors, type WorkerProcess } from './crashing.ts'
+import { startFakeOpenAI, type FullReply, type ScriptFunction } from '../../src/testing/index.ts'
+import { startDoors, startWorkerProcess, type WorkerProcess } from './crashing.ts'
+import type { Gate } from './gate.ts'
 import { startLedgerHolds, type LedgerHolds } from './ledger-holds.ts'
-import { useStello, type OpenServers } from './session-fixture.ts'
+import { useStello, type Fixture, type OpenServers } from './session-fixture.ts'
 import type { Witnesses } from './story.ts'
 import type { WorkerSettings } from './worker-process.ts'
 
-export interface Stage extends Witnesses {
-  readonly holds: LedgerHolds
-  readonly servers: { temporalAddress: string; databaseUrl: string }
-  /** Killed behind the last test of the file, if it lives then. */
-  startWorker(settings?: Partial<WorkerSettings>): Promise<WorkerProcess>
+/** Its members are there inside tests only. */
+interface Stage extends Witnesses {
+  readonly agent: string
+  readonly servers: Fixture['servers']
+  /** Killed behind the last scene, if it lives then. */
+  startWorker(settings?: Partial<WorkerSettings>, preloads?: string[]): Promise<WorkerProcess>
+  killWorkers(): Promise<void>
   session(): Promise<SessionHandle>
 }
 
-export function useCrashStage(openServers?: OpenServers): Stage {
+/** One stage for all tests of a file. */
+export function useCrashStage(openServers?: OpenServers): Stage & { readonly holds: LedgerHolds } {
   const stello = useStello(openServers)
-  const agent = `crash-${randomBytes(4).toString('hex')}`
-  const workers: WorkerProcess[] = []
-  let opened: { fake: FakeOpenAI; doors: Doors; holds: LedgerHolds } | undefined
-  const use = (): NonNullable<typeof opened> => {
-    if (!opened) throw new Error('the stage can be used only inside tests')
-    return opened
-  }
-
+  const stage = {} as Stage & { holds: LedgerHolds; close(): Promise<void> }
   beforeAll(async () => {
-    const [fake, doors, holds] = await Promise.all([
-      startFakeOpenAI({ script: answer }),
-      startDoors(),
-      startLedgerHolds(stello.servers.databaseUrl),
-    ])
-    opened = { fake, doors, holds }
+    Object.assign(stage, await openStage(stello), { holds: await startLedgerHolds(stello.servers.databaseUrl) })
   })
   afterAll(async () => {
-    await Promise.all(workers.map((worker) => worker.kill()))
-    await Promise.all([opened?.fake.close(), opened?.doors.close(), opened?.holds.close()])
+    await stage.close()
+    await stage.holds.close()
   })
+  return stage
+}
 
+/** A new stage for each test, which counts everything from zero, and whose doors are shut. */
+export function useFreshStage(
+  options: {
+    openServers?: OpenServers
+    script?: ScriptFunction
+  } = {},
+): Stage & { readonly door: Gate } {
+  const stello = useStello(options.openServers)
+  const stage = {} as Stage & { door: Gate; close(): Promise<void> }
+  beforeEach(async () => {
+    const opened = await openStage(stello, options.script)
+    Object.assign(stage, opened, { door: opened.doors.hold() })
+  })
+  afterEach(() => stage.close())
+  return stage
+}
+
+async function openStage(
+  { client, db, servers }: Fixture,
+  script: ScriptFunction = answer,
+): Promise<Stage & { close(): Promise<void> }> {
+  const agent = `crash-${randomBytes(4).toString('hex')}`
+  const [fake, doors] = await Promise.all([startFakeOpenAI({ script }), startDoors()])
+  const workers: WorkerProcess[] = []
+  const killWorkers = async (): Promise<void> => void (await Promise.all(workers.map((worker) => worker.kill())))
   return {
-    get client() {
-      return stello.client
-    },
-    get db() {
-      return stello.db
-    },
-    get servers() {
-      return stello.servers
-    },
-    get fake() {
-      return use().fake
-    },
-    get doors() {
-      return use().doors
-    },
-    get holds() {
-      return use().holds
-    },
-    async startWorker(settings = {}) {
-      const worker = await startWorkerProcess({
-        agent,
-        ...stello.servers,
-        modelUrl: use().fake.url,
-        gateUrl: use().doors.url,
-        ...settings,
-      })
+    client,
+    db,
+    servers,
+    fake,
+    doors,
+    agent,
+    async startWorker(settings, preloads) {
+      const started = { agent, ...servers, modelUrl: fake.url, gateUrl: doors.url, ...settings }
+      const worker = await startWorkerProcess(started, preloads)
       workers.push(worker)
       return worker
     },
-    session: () => stello.client.createSession({ agent, label: 'main' }),
+    killWorkers,
+    session: () => client.createSession({ agent, label: 'main' }),
+    async close() {
+      await killWorkers()
+      await Promise.all([fake.close(), doors.close()])
+    },
   }
 }
 
