@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { choosePort } from '../../src/dev/ports.ts'
 import { scrape } from '../support/scrape.ts'
-import { linesOf, stello, stelloJson } from './command.ts'
+import { linesOf, stello, stelloJson, type Running } from './command.ts'
 import { useServed } from './served.ts'
 
 const served = useServed()
@@ -11,6 +11,34 @@ const json = <T = Record<string, unknown>>(...args: string[]): Promise<T[]> => s
 async function newSession(): Promise<string> {
   const [line] = await json<{ sessionId: string }>('start', served.agent)
   return line?.sessionId ?? ''
+}
+
+/** A worker in the middle of its only model call, of which `asked` came before. */
+async function inModelCall(): Promise<{
+  worker: Running
+  asked: number
+  release(): void
+  /** Waits for the answer, and ends the worker that gave it. @returns how many calls it took */
+  answeredBy(next: Running): Promise<{ calls: number }>
+}> {
+  const asked = served.model.requests.length
+  const worker = await served.startWorker()
+  const message = ['send', await newSession(), 'hello', '--message-id', 'm']
+  const { release } = served.model.hold()
+  await json(...message)
+  await served.model.requested(asked + 1)
+  return {
+    worker,
+    asked,
+    release,
+    async answeredBy(next) {
+      expect(await json(...message, '--wait')).toMatchObject([{ text: 'You said: hello' }])
+      const calls = served.model.requests.length - asked
+      next.kill('SIGTERM')
+      expect((await next.ended).code).toBe(0)
+      return { calls }
+    },
+  }
 }
 
 describe('a worker', () => {
@@ -36,54 +64,29 @@ describe('a worker', () => {
   })
 
   it('on SIGTERM says that it finishes what runs, and does; another one goes on without repeating it', async () => {
-    const asked = served.model.requests.length
-    const worker = await served.startWorker()
-    const id = await newSession()
-    const { release } = served.model.hold()
-    await json('send', id, 'hello', '--message-id', 'm')
-    await served.model.requested(asked + 1)
+    const { worker, release, answeredBy } = await inModelCall()
     worker.kill('SIGTERM')
     await worker.printed('finishing what runs')
     release()
     expect((await worker.ended).code).toBe(0)
-
-    const next = await served.startWorker()
-    expect(await json('send', id, 'hello', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: hello' }])
-    expect(served.model.requests.length - asked).toBe(1)
-    next.kill('SIGTERM')
-    expect((await next.ended).code).toBe(0)
+    expect(await answeredBy(await served.startWorker())).toEqual({ calls: 1 })
   })
 
   it('hands over what outlasts the grace time of 10 seconds', async () => {
-    const asked = served.model.requests.length
-    const worker = await served.startWorker()
-    const id = await newSession()
-    const { release } = served.model.hold()
-    await json('send', id, 'hello', '--message-id', 'm')
-    await served.model.requested(asked + 1)
+    const { worker, release, answeredBy } = await inModelCall()
     const began = performance.now()
     worker.kill('SIGTERM')
     expect((await worker.ended).code).toBe(0)
     expect(performance.now() - began).toBeLessThan(20_000)
     release()
-
-    const next = await served.startWorker()
-    expect(await json('send', id, 'hello', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: hello' }])
-    expect(served.model.requests.length - asked).toBe(2)
-    next.kill('SIGTERM')
-    expect((await next.ended).code).toBe(0)
+    expect(await answeredBy(await served.startWorker())).toEqual({ calls: 2 })
   })
 
   it.each<[NodeJS.Signals, NodeJS.Signals]>([
     ['SIGTERM', 'SIGINT'],
     ['SIGINT', 'SIGTERM'],
   ])('ends at once on %s and then %s; another goes on at once', async (first, second) => {
-    const asked = served.model.requests.length
-    const worker = await served.startWorker()
-    const id = await newSession()
-    const { release } = served.model.hold()
-    await json('send', id, 'hello', '--message-id', 'm')
-    await served.model.requested(asked + 1)
+    const { worker, release, asked, answeredBy } = await inModelCall()
     const next = await served.startWorker()
     worker.kill(first)
     await worker.printed('finishing what runs')
@@ -91,9 +94,7 @@ describe('a worker', () => {
     expect(await worker.ended).toMatchObject({ code: null, signal: second })
     await served.model.requested(asked + 2)
     release()
-    expect(await json('send', id, 'hello', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: hello' }])
-    next.kill('SIGTERM')
-    expect((await next.ended).code).toBe(0)
+    expect(await answeredBy(next)).toEqual({ calls: 2 })
   })
 })
 
