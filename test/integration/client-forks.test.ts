@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { profiles } from '../support/forks.ts'
+import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 
@@ -25,14 +25,7 @@ describe('a fork by the client', () => {
     const gate = createGate()
     const llm = scriptedModel(
       replyBy([
-        ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],
-        [
-          'slow',
-          async () => {
-            await gate.pass()
-            return 'slow answer'
-          },
-        ],
+        ...taskAt(gate),
         ['and now?', ({ messages }) => messages.map(({ content }) => content).join(' | ')],
         [() => true, 'done'],
       ]),

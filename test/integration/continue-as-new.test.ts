@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { temporalWith } from '../support/configured.ts'
+import { taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { runIdsOf } from '../support/runs.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
@@ -36,14 +37,7 @@ it('goes on inside a round that waits for a child', async () => {
   const gate = createGate()
   const llm = scriptedModel(
     replyBy([
-      ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],
-      [
-        'slow',
-        async () => {
-          await gate.pass()
-          return 'slow answer'
-        },
-      ],
+      ...taskAt(gate),
       [{ tool: 'new_task' }, ({ messages }) => `child: ${messages.at(-1)?.content}`],
       [() => true, 'ok'],
     ]),

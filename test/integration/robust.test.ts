@@ -2,10 +2,9 @@
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/agent/errors.ts'
-import { ForkProfileRegistryImpl, type ForkProfile } from '../../src/agent/profile.ts'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import type { SessionHandle } from '../../src/client/index.ts'
+import { onlyChild, profiles, taskAt } from '../support/forks.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
@@ -13,10 +12,6 @@ import { viewOf } from '../support/settled.ts'
 const stello = useStello()
 const gates: Gate[] = []
 afterEach(() => gates.splice(0).forEach((gate) => gate.open()))
-
-async function childOf(session: SessionHandle): Promise<SessionHandle> {
-  return stello.client.session((await session.tree()).children[0]?.id ?? '')
-}
 
 it.each([
   ['nothing', null],
@@ -46,7 +41,7 @@ it('goes on after a fork that nobody waits for is terminated', async () => {
   )
   const session = await stello.session({ llm })
   await ask(session, 'fork')
-  await stello.client.temporal.workflow.getHandle((await childOf(session)).id).terminate()
+  await stello.client.temporal.workflow.getHandle((await onlyChild(stello.client, session)).id).terminate()
   expect(await ask(session, 'still there?')).toBe('ok')
 })
 
@@ -61,7 +56,7 @@ it('takes labels of any length', async () => {
   const { taskQueue } = await stello.work({ llm })
   const session = await stello.client.createSession({ agent: taskQueue, label })
   expect(await ask(session, 'fork')).toBe('ok')
-  expect(await ask(await childOf(session), 'hello')).toBe('ok')
+  expect(await ask(await onlyChild(stello.client, session), 'hello')).toBe('ok')
 })
 
 it('tells the sender of a message that finds the queue full', async () => {
@@ -80,17 +75,7 @@ it('learns of an awaited child that ended while another run of the session waite
   const gate = createGate()
   gates.push(gate)
   const llm = scriptedModel(
-    replyBy([
-      ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'do a' } }] }],
-      [
-        'do a',
-        async () => {
-          await gate.pass()
-          return 'too late'
-        },
-      ],
-      [{ tool: 'new_task' }, ({ messages }) => messages.at(-1)?.content ?? ''],
-    ]),
+    replyBy([...taskAt(gate), [{ tool: 'new_task' }, ({ messages }) => messages.at(-1)?.content ?? '']]),
   )
   const name = `test-reset-${Date.now()}`
   const worker = await stello.work({ llm, systemTools: true, name })
@@ -99,7 +84,7 @@ it('learns of an awaited child that ended while another run of the session waite
   await gate.reached()
   await worker.stop()
   const { workflow, workflowService, options } = stello.client.temporal
-  await workflow.getHandle((await childOf(session)).id).terminate()
+  await workflow.getHandle((await onlyChild(stello.client, session)).id).terminate()
   const { events } = await workflow.getHandle(session.id).fetchHistory()
   const first = events?.find((event) => event.workflowTaskCompletedEventAttributes)
   await workflowService.resetWorkflowExecution({
@@ -115,8 +100,8 @@ it('learns of an awaited child that ended while another run of the session waite
 })
 
 it('closes although it could not be opened', async () => {
-  const profiles = profile({ contextFn: () => Promise.reject(new Error('no context')) })
-  const parent = await stello.session({ llm: scriptedModel(() => 'hi'), capabilities: { profiles } })
+  const p = { contextFn: () => Promise.reject(new Error('no context')) }
+  const parent = await stello.session({ llm: scriptedModel(() => 'hi'), capabilities: { profiles: profiles({ p }) } })
   const fork = await parent.fork({ label: 'fork', profile: 'p' })
   await eventOf(fork, 'session.paused')
   await fork.close()
@@ -124,14 +109,14 @@ it('closes although it could not be opened', async () => {
 })
 
 it('gives up a contextFn that hangs, and the model reads TOOL_TIMEOUT', async () => {
-  const profiles = profile({ contextFn: () => new Promise(() => undefined) })
+  const p = { contextFn: () => new Promise<never>(() => undefined) }
   const llm = scriptedModel(
     replyBy([
       ['fork', { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'child', profile: 'p' } }] }],
       [{ tool: 'stello_create_session' }, ({ messages }) => messages.at(-1)?.content ?? ''],
     ]),
   )
-  const session = await stello.session({ llm, capabilities: { profiles }, toolTimeout: 100 })
+  const session = await stello.session({ llm, capabilities: { profiles: profiles({ p }) }, toolTimeout: 100 })
   expect(await ask(session, 'fork')).toBe('TOOL_TIMEOUT: contextFn of profile "p" did not end within 0.1 s')
 })
 
@@ -151,9 +136,3 @@ it('runs a tool that may not be repeated once, also when it throws what is tried
   expect(await ask(session, 'go')).toBe('TOOL_EXECUTION_ERROR: tool "pay" failed: busy')
   expect(runs).toBe(1)
 })
-
-function profile(one: ForkProfile): ForkProfileRegistryImpl {
-  const registry = new ForkProfileRegistryImpl()
-  registry.register('p', one)
-  return registry
-}

@@ -1,10 +1,10 @@
 /** What a person finds in the Temporal UI. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
@@ -30,8 +30,7 @@ it('names a session by its label, and says in Markdown what it does and where it
       [() => true, 'The answer.'],
     ]),
   )
-  const profiles = new ForkProfileRegistryImpl().register('p', {})
-  const { taskQueue } = await stello.work({ llm, capabilities: { profiles } })
+  const { taskQueue } = await stello.work({ llm, capabilities: { profiles: profiles({ p: {} }) } })
   const session = await stello.client.createSession({ agent: taskQueue, label: 'tea' })
   await ask(session, 'go')
   await viewOf(stello.client, session)
@@ -91,19 +90,7 @@ it('shows in the history what each activity does', async () => {
 
 it('keeps the state that people search for: waiting, paused, closed', async () => {
   const gate = createGate()
-  const llm = scriptedModel(
-    replyBy([
-      ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],
-      [
-        'slow',
-        async () => {
-          await gate.pass()
-          return 'ok'
-        },
-      ],
-      [() => true, 'done'],
-    ]),
-  )
+  const llm = scriptedModel(replyBy([...taskAt(gate), [() => true, 'done']]))
   const session = await stello.session({ llm, systemTools: true })
   const turn = await session.send('go')
   await gate.reached()
