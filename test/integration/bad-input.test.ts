@@ -1,17 +1,14 @@
-/** Whatever comes from outside, from a model or from a tool: it is answered, and the session lives. */
+/** Whatever comes from outside: it is answered, and the session lives. What models and tools give: `bad-results.test.ts`. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
-import { createTool } from '../../src/agent/forms.ts'
-import { tool, type Tool, type ToolExtras } from '../../src/agent/tool.ts'
 import { loadAgent } from '../../src/cli/load-agent.ts'
 import { connectStello, type SessionHandle } from '../../src/client/index.ts'
-import { replyBy, scriptedModel, type Reply, type ScriptedModel } from '../../src/testing/index.ts'
+import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { startWorker } from '../../src/worker.ts'
-import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()
 const NUL = String.fromCharCode(0)
@@ -93,170 +90,6 @@ describe('a raw signal', () => {
     await signal(session, { messageId: 'gone' })
     expect((await eventOf(session, 'message.rejected')).data).toMatchObject({ reason: 'message gone has no text' })
     expect(await ask(session, 'Hi')).toBe('got 2')
-  })
-})
-
-/** One call of a tool, and the result the model reads of it. */
-async function resultOf(
-  call: { name: string; arguments?: object | string },
-  tools: Tool[] = [],
-): Promise<{
-  session: SessionHandle
-  content: string
-  isError: boolean
-}> {
-  const llm = scriptedModel(
-    replyBy([
-      ['go', { toolCalls: [call] }],
-      [() => true, 'done'],
-    ]),
-  )
-  const session = await stello.session({ llm, capabilities: { tools } })
-  expect(await ask(session, 'go')).toBe('done')
-  const { content = '', isError = false } = llm.calls.at(-1)?.messages.at(-1) ?? {}
-  return { session, content, isError }
-}
-
-function failing(extras: ToolExtras): { fails: Tool; ran: () => number } {
-  let ran = 0
-  const fails = tool(
-    'fails',
-    'Fails',
-    z.object({}),
-    () => {
-      throw new Error(`attempt ${++ran}`)
-    },
-    extras,
-  )
-  return { fails, ran: () => ran }
-}
-
-describe('a tool call', () => {
-  it('with broken JSON does not run, and the model reads why', async () => {
-    const { fails, ran } = failing({})
-    const { content, isError } = await resultOf({ name: 'fails', arguments: '{"a": ' }, [fails])
-    expect([
-      content.startsWith('TOOL_VALIDATION_ERROR: the arguments of "fails" are not valid JSON'),
-      isError,
-      ran(),
-    ]).toEqual([true, true, 0])
-  })
-
-  it('whose precondition fails does not run, is not tried again, and the model reads the reason', async () => {
-    const asked: unknown[] = []
-    let ran = 0
-    const transfer = createTool({
-      name: 'transfer',
-      description: 'Transfers',
-      schema: z.object({ amount: z.number() }),
-      effect: 'idempotent',
-      validate: ({ amount }) => {
-        asked.push(amount)
-        return { valid: false, reason: 'Insufficient funds' }
-      },
-      execute: () => ++ran,
-    })
-    const { session, content, isError } = await resultOf({ name: 'transfer', arguments: { amount: 5 } }, [transfer])
-    expect([content, isError, asked, ran]).toEqual(['Tool precondition failed: Insufficient funds', true, [5], 0])
-    const events = await eventsUntil(session, ({ data }) => data['status'] === 'ERROR')
-    expect(events.at(-1)?.data['code']).toBe('TOOL_PRECONDITION_FAILED')
-  })
-
-  it('of an unknown tool lists what is there', async () => {
-    const { content } = await resultOf({ name: 'nope' })
-    expect(content).toBe('TOOL_NOT_FOUND: unknown tool "nope". Available: stello_create_session')
-  })
-
-  it('is tried three times when the tool is idempotent and throws', async () => {
-    const { fails, ran } = failing({ idempotentHint: true })
-    const { content, isError } = await resultOf({ name: 'fails' }, [fails])
-    expect([content, isError, ran()]).toEqual(['TOOL_EXECUTION_ERROR: tool "fails" failed: attempt 3', true, 3])
-  })
-
-  it('is tried once when the tool is not idempotent and throws', async () => {
-    const { fails, ran } = failing({})
-    const { content } = await resultOf({ name: 'fails' }, [fails])
-    expect([content, ran()]).toEqual(['TOOL_EXECUTION_ERROR: tool "fails" failed: attempt 1', 1])
-  })
-
-  it('that throws no error at all is answered', async () => {
-    const odd = tool('odd', 'Odd', z.object({}), () => Promise.reject(undefined))
-    expect((await resultOf({ name: 'odd' }, [odd])).isError).toBe(true)
-  })
-
-  it('with a result of 5 MB is cut for the model, and people read the whole', async () => {
-    const big = tool('big', 'Big', z.object({}), () => 'y'.repeat(5 * 1024 * 1024))
-    const { session, content } = await resultOf({ name: 'big' }, [big])
-    expect(content.length).toBeLessThan(51 * 1024)
-    expect(content).toContain(`stello transcript ${session.id} --at 3`)
-    expect((await session.record(3)).message.content).toBe('y'.repeat(5 * 1024 * 1024))
-  })
-
-  const circular: Record<string, unknown> = {}
-  circular['self'] = circular
-  it.each([
-    ['circular', circular],
-    ['a BigInt', { n: 1n }],
-    ['a function', () => 1],
-    ['a symbol', Symbol('s')],
-    ['nothing', undefined],
-    [
-      'a getter that throws',
-      {
-        get content() {
-          throw new Error('gotcha')
-        },
-      },
-    ],
-    ['text the store cannot hold', `a${NUL}${LONE_SURROGATE}`],
-    ['parts that are none', { content: [null, { type: 'text' }, 5] }],
-  ])('that returns %s is answered', async (_what, value) => {
-    const returns = tool('returns', 'Returns', z.object({}), async () => value as string)
-    const { session } = await resultOf({ name: 'returns' }, [returns])
-    expect((await session.state()).state).toBe('idle')
-  })
-})
-
-describe('a model', () => {
-  const answering = async (reply: Reply, tools: Tool[] = []): Promise<SessionHandle> => {
-    const session = await stello.session({
-      llm: scriptedModel(
-        replyBy([
-          ['go', reply],
-          [() => true, 'done'],
-        ]),
-      ),
-      capabilities: { tools },
-    })
-    await ask(session, 'go')
-    return session
-  }
-
-  it('whose answer the store cannot hold is taken with replacements', async () => {
-    const session = await answering(`a${NUL}b${LONE_SURROGATE}`)
-    expect((await session.transcript()).at(-1)?.content).toBe('a\uFFFDb\uFFFD')
-  })
-
-  it('that gives two calls the same id has them told apart', async () => {
-    const double = tool('double', 'Doubles', z.object({ n: z.number() }), ({ n }) => `${2 * n}`)
-    const calls = [1, 2].map((n) => ({ id: 'same', name: 'double', arguments: { n } }))
-    const session = await answering({ toolCalls: calls }, [double])
-    const transcript = await session.transcript()
-    const results = transcript.filter(({ role }) => role === 'tool')
-    expect(results.map(({ content }) => content)).toEqual(['2', '4'])
-    expect(results.map(({ toolCallId }) => toolCallId)).toEqual(transcript[1]?.toolCalls?.map(({ id }) => id))
-    expect(new Set(results.map(({ toolCallId }) => toolCallId)).size).toBe(2)
-  })
-
-  it('whose calls the store cannot hold is answered', async () => {
-    const session = await answering({
-      toolCalls: [{ id: `i${NUL}`, name: `n${NUL}${LONE_SURROGATE}`, arguments: `{"a":"${LONE_SURROGATE}"}` }],
-    })
-    expect((await session.transcript()).at(-1)?.content).toBe('done')
-  })
-
-  it('that answers nothing at all ends the turn', async () => {
-    expect((await (await answering('')).transcript()).map(({ content }) => content)).toEqual(['go', ''])
   })
 })
 

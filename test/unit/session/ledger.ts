@@ -19,7 +19,8 @@ export interface World {
 }
 
 const NAMES = ['Read', 'Grep', 'constructor', 'new_task']
-const AUTH = { reason: 'model_error', message: 'the key was refused' } as const
+/** What pauses a session. */
+export const AUTH = { reason: 'model_error', message: 'the key was refused' } as const
 
 const DECISIONS = ['done', 'not_done', 'retry'] as const
 

@@ -3,25 +3,13 @@
  * A tape of numbers decides everything, so that fast-check can replay and shrink a run.
  */
 import { deepStrictEqual } from 'node:assert/strict'
-import type { Command } from '../../../src/session/commands.ts'
 import type { SessionEvent } from '../../../src/session/events.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
 import { step } from '../../../src/session/step.ts'
-import type {
-  CallModelInput,
-  CallToolInput,
-  ModelOutcome,
-  SettleStepInput,
-  ToolOutcome,
-} from '../../../src/session/steps.ts'
-import { cancel, child, message, pause, result, resume, settlement, timeout } from './play.ts'
+import { cancel, message, pause, resume } from './play.ts'
 import { Ledger } from './ledger.ts'
+import { Performer } from './performer.ts'
 import { Watcher, check, freeze } from './watcher.ts'
-
-type Of<T extends Command['type']> = Extract<Command, { type: T }>
-type Awaiting = Exclude<Command, { type: 'reportToParent' | 'cancelSteps' | 'signalChild' }>
-
-const AUTH = { reason: 'model_error', message: 'the key was refused' } as const
 
 export class Simulator {
   state: SessionState
@@ -29,12 +17,8 @@ export class Simulator {
   private readonly tape: number[]
   private position = 0
   private readonly awaited: boolean
-  private readonly outstanding: Awaiting[] = []
   private readonly ledger: Ledger
-  private readonly children = new Set<string>()
-  private readonly reported = new Set<string>()
-  /** Events that have had their effect: told again, they must have none. */
-  private readonly echoes: SessionEvent[] = []
+  private readonly performer: Performer
   private messages = 0
   private stopAsked = false
 
@@ -50,6 +34,14 @@ export class Simulator {
       choose: (options) => this.choose(options),
       over: () => this.position >= this.tape.length,
     })
+    this.performer = new Performer({
+      watcher: this.watcher,
+      ledger: this.ledger,
+      choose: (options) => this.choose(options),
+      happens: (event) => this.happens(event),
+      personAnswers: () => this.personAnswers(),
+      stopAsked: () => this.stopAsked,
+    })
     this.state = initialState({
       sessionId: 's-1',
       label: 'demo',
@@ -61,7 +53,7 @@ export class Simulator {
   /** Random events until the tape ends, then good answers only; resumed as long as it pauses. */
   run(): void {
     while (this.position < this.tape.length) {
-      if (this.outstanding.length > 0 && this.choose(5) > 0) this.answerOne(true)
+      if (this.performer.outstanding.length > 0 && this.choose(5) > 0) this.performer.answerOne(true)
       else this.interfere()
       this.continueAsNew()
     }
@@ -80,9 +72,9 @@ export class Simulator {
   }
 
   private drain(): void {
-    for (let answers = 0; this.outstanding.length > 0 || this.ledger.open.size > 0; answers++) {
+    for (let answers = 0; this.performer.outstanding.length > 0 || this.ledger.open.size > 0; answers++) {
       check(answers < 5000, 'the session never comes to rest')
-      if (this.outstanding.length > 0) this.answerOne(false)
+      if (this.performer.outstanding.length > 0) this.performer.answerOne(false)
       else if (this.state.pause) return
       else this.personAnswers()
       this.continueAsNew()
@@ -91,7 +83,7 @@ export class Simulator {
 
   /** A session that is to rest begins a new run when nothing but children is under way. */
   private continueAsNew(): void {
-    if (!this.state.resting || this.outstanding.some(({ type }) => type !== 'startChild')) return
+    if (!this.state.resting || this.performer.outstanding.some(({ type }) => type !== 'startChild')) return
     const { resting: _resting, ...carried } = this.state
     this.state = carried
     this.happens({ type: 'runStarted' })
@@ -130,7 +122,7 @@ export class Simulator {
         return this.happens({ type: 'childReported', report })
       }
       case 11: {
-        const echo = this.echoes[this.choose(Math.max(1, this.echoes.length))]
+        const echo = this.performer.echoes[this.choose(Math.max(1, this.performer.echoes.length))]
         return echo && this.same(echo, true)
       }
       case 12:
@@ -174,147 +166,8 @@ export class Simulator {
     if (event.type === 'answered' && !next.closed) this.watcher.heard(event.answer, commands)
     for (const command of commands) {
       this.watcher.wants(command, next)
-      if (command.type === 'startChild' && (!command.awaited || this.reported.has(command.callKey))) continue
-      if (command.type === 'reportToParent' || command.type === 'cancelSteps' || command.type === 'signalChild')
-        continue
-      this.outstanding.push(command)
+      this.performer.take(command)
     }
     check(next.closed || (next.pause !== undefined) === this.watcher.paused, 'a pause is lost, or never told')
-  }
-
-  private answerOne(wild: boolean): void {
-    const first = wild ? this.choose(this.outstanding.length) : 0
-    const chosen = this.outstanding[first]
-    /** The performer sends announcements one after another. */
-    const index = chosen?.type === 'announce' ? this.outstanding.findIndex(({ type }) => type === 'announce') : first
-    const [command] = this.outstanding.splice(index, 1)
-    if (!command) return
-    const odd = wild ? this.choose(8) : 8
-    switch (command.type) {
-      case 'openSession': {
-        const { base: seq, turn } = command.input
-        const { limits } = this.watcher
-        return this.happens({
-          type: 'sessionOpened',
-          outcome:
-            odd === 0
-              ? { kind: 'failed', pause: AUTH }
-              : { kind: 'opened', gen: 0, seq, turn, limits, model: { name: 'scripted', timeoutMs: 1000 } },
-        })
-      }
-      case 'callModel':
-        return this.answerModel(command.input, odd)
-      case 'callTool':
-        return this.answerTool(command, odd)
-      case 'settleStep':
-        return this.settle(command.input, odd)
-      case 'announce':
-        return this.answerAnnouncement(command)
-      case 'startChild':
-        return this.endChild(command, odd)
-    }
-  }
-
-  private answerModel(input: CallModelInput, odd: number): void {
-    const { turn, round, opening, upTo, key } = input
-    const settled = this.ledger.models.get(key)
-    if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
-    if (odd === 0) return this.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
-    if (odd === 1 && this.watcher.paused) {
-      return this.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'notStarted' } })
-    }
-    if (odd === 2 && opening && !this.watcher.records.has(upTo)) {
-      return this.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'duplicate', gen: 0 } })
-    }
-    if (opening) this.watcher.writes(upTo, opening.messageId)
-    if (odd === 3) return this.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: AUTH } })
-    if (odd === 4) {
-      /** Its answer may stand in the ledger already. */
-      if (this.choose(2) === 0) this.ledger.answers(input)
-      return this.happens({ type: 'modelLost', turn, round, how: this.stopAsked ? 'cancelled' : 'timedOut' })
-    }
-    this.tell({ type: 'modelEnded', turn, round, outcome: this.ledger.answers(input) })
-  }
-
-  private answerTool({ input, route }: Of<'callTool'>, odd: number): void {
-    const { turn, round, index, key } = input
-    const at = { turn, round, index }
-    const settled = this.ledger.tools.get(key)
-    if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
-    if (odd === 0) return this.happens({ type: 'stepFailed', step: { of: 'tool', ...at }, message: 'corrupt' })
-    if (odd === 1 && this.watcher.paused)
-      return this.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
-    if (odd === 2) return this.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: AUTH } })
-    if (odd === 3) return this.happens({ type: 'toolLost', ...at, how: this.stopAsked ? 'cancelled' : 'timedOut' })
-    if (this.ledger.open.has(key) || (odd === 4 && route === 'tool')) {
-      const outcome = this.ledger.ask(key)
-      if (this.choose(4) === 1) this.personAnswers()
-      return this.happens({ type: 'toolEnded', ...at, outcome })
-    }
-    if (route === 'task' && (this.children.has(key) || this.choose(4) > 0)) return this.opensChild(input)
-    const outcome = [result(), timeout, timeout, result({ isError: true }), result({ endsTurn: true })][this.choose(5)]
-    this.tell({ type: 'toolEnded', ...at, outcome: this.ledger.settles(input, outcome ?? result()) })
-  }
-
-  private opensChild(input: CallToolInput): void {
-    const { turn, round, index, key } = input
-    const known = this.children.has(key)
-    this.children.add(key)
-    if (this.choose(6) === 0 && !this.reported.has(key)) this.reports(key)
-    const fork = !known && this.choose(4) === 0
-    const settled = fork && { result: this.ledger.settles(input, result()) }
-    const outcome = { kind: 'childOpened', gen: 0, child: child(`s-${key}`), ...settled } as const
-    this.happens({ type: 'toolEnded', turn, round, index, outcome })
-  }
-
-  private endChild({ callKey, child: { sessionId } }: Of<'startChild'>, odd: number): void {
-    if (this.reported.has(callKey)) return
-    if (odd !== 0) return this.reports(callKey)
-    this.happens({ type: 'childVanished', callKey, childId: sessionId, message: 'terminated' })
-  }
-
-  private reports(callKey: string): void {
-    this.reported.add(callKey)
-    this.happens({ type: 'childReported', report: { childId: `s-${callKey}`, childGen: 0, childTurn: 1, callKey } })
-  }
-
-  private settle(input: SettleStepInput, odd: number): void {
-    const { turn, round } = input.step
-    if (input.of === 'model') {
-      if (odd === 0) return this.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
-      return this.tell({
-        type: 'modelEnded',
-        turn,
-        round,
-        outcome: this.ledger.settlesModel(input.step, input.proposed, odd),
-      })
-    }
-    const { index, key } = input.step
-    if (odd === 0)
-      return this.happens({ type: 'stepFailed', step: { of: 'tool', turn, round, index }, message: 'corrupt' })
-    const undecided = this.ledger.tools.has(key) ? undefined : this.ledger.decide(key, input.proposed, odd)
-    if (undecided) return this.happens({ type: 'toolEnded', turn, round, index, outcome: undecided })
-    const outcome = this.ledger.settles(input.step, this.ledger.tools.get(key) ?? settlement(input.proposed))
-    this.tell({ type: 'toolEnded', turn, round, index, outcome })
-  }
-
-  private answerAnnouncement({ input, tag }: Of<'announce'>): void {
-    const opening = input.endTurn?.opening
-    if (opening) this.watcher.writes(opening.seq, opening.messageId)
-    const event: SessionEvent = {
-      type: 'announced',
-      key: input.key,
-      tag,
-      outcome: { gen: 0, children: [] },
-      ...(input.message && { messageId: input.message.messageId }),
-    }
-    this.happens(event)
-    if (tag !== 'turnEnd') this.echoes.push(event)
-  }
-
-  /** Tells an outcome the ledger has settled. */
-  private tell(event: Extract<SessionEvent, { outcome: ModelOutcome | ToolOutcome }>): void {
-    this.happens(event)
-    if (event.outcome.kind !== 'failed') this.echoes.push(event)
   }
 }

@@ -1,0 +1,200 @@
+/** Who performs the commands of a simulated session: some answers are late, odd or lost, and the ledger decides. */
+import type { Command } from '../../../src/session/commands.ts'
+import type { SessionEvent } from '../../../src/session/events.ts'
+import type {
+  CallModelInput,
+  CallToolInput,
+  ModelOutcome,
+  SettleStepInput,
+  ToolOutcome,
+} from '../../../src/session/steps.ts'
+import { AUTH, type Ledger } from './ledger.ts'
+import { child, result, settlement, timeout } from './play.ts'
+import type { Watcher } from './watcher.ts'
+
+type Of<T extends Command['type']> = Extract<Command, { type: T }>
+type Awaiting = Exclude<Command, { type: 'reportToParent' | 'cancelSteps' | 'signalChild' }>
+
+export interface Surroundings {
+  watcher: Watcher
+  ledger: Ledger
+  choose(options: number): number
+  happens(event: SessionEvent): void
+  personAnswers(): void
+  /** Somebody has cancelled or closed. */
+  stopAsked(): boolean
+}
+
+export class Performer {
+  /** Events that have had their effect: told again, they must have none. */
+  readonly echoes: SessionEvent[] = []
+  readonly outstanding: Awaiting[] = []
+  private readonly children = new Set<string>()
+  private readonly reported = new Set<string>()
+  private readonly around: Surroundings
+
+  constructor(around: Surroundings) {
+    this.around = around
+  }
+
+  take(command: Command): void {
+    if (command.type === 'startChild' && (!command.awaited || this.reported.has(command.callKey))) return
+    if (command.type === 'reportToParent' || command.type === 'cancelSteps' || command.type === 'signalChild') return
+    this.outstanding.push(command)
+  }
+
+  answerOne(wild: boolean): void {
+    const first = wild ? this.around.choose(this.outstanding.length) : 0
+    const chosen = this.outstanding[first]
+    /** The performer sends announcements one after another. */
+    const index = chosen?.type === 'announce' ? this.outstanding.findIndex(({ type }) => type === 'announce') : first
+    const [command] = this.outstanding.splice(index, 1)
+    if (!command) return
+    const odd = wild ? this.around.choose(8) : 8
+    switch (command.type) {
+      case 'openSession': {
+        const { base: seq, turn } = command.input
+        const { limits } = this.around.watcher
+        return this.around.happens({
+          type: 'sessionOpened',
+          outcome:
+            odd === 0
+              ? { kind: 'failed', pause: AUTH }
+              : { kind: 'opened', gen: 0, seq, turn, limits, model: { name: 'scripted', timeoutMs: 1000 } },
+        })
+      }
+      case 'callModel':
+        return this.answerModel(command.input, odd)
+      case 'callTool':
+        return this.answerTool(command, odd)
+      case 'settleStep':
+        return this.settle(command.input, odd)
+      case 'announce':
+        return this.answerAnnouncement(command)
+      case 'startChild':
+        return this.endChild(command, odd)
+    }
+  }
+
+  private answerModel(input: CallModelInput, odd: number): void {
+    const { turn, round, opening, upTo, key } = input
+    const settled = this.around.ledger.models.get(key)
+    if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
+    if (odd === 0)
+      return this.around.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
+    if (odd === 1 && this.around.watcher.paused) {
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'notStarted' } })
+    }
+    if (odd === 2 && opening && !this.around.watcher.records.has(upTo)) {
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'duplicate', gen: 0 } })
+    }
+    if (opening) this.around.watcher.writes(upTo, opening.messageId)
+    if (odd === 3)
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: AUTH } })
+    if (odd === 4) {
+      /** Its answer may stand in the ledger already. */
+      if (this.around.choose(2) === 0) this.around.ledger.answers(input)
+      return this.around.happens({
+        type: 'modelLost',
+        turn,
+        round,
+        how: this.around.stopAsked() ? 'cancelled' : 'timedOut',
+      })
+    }
+    this.tell({ type: 'modelEnded', turn, round, outcome: this.around.ledger.answers(input) })
+  }
+
+  private answerTool({ input, route }: Of<'callTool'>, odd: number): void {
+    const { turn, round, index, key } = input
+    const at = { turn, round, index }
+    const settled = this.around.ledger.tools.get(key)
+    if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
+    if (odd === 0) return this.around.happens({ type: 'stepFailed', step: { of: 'tool', ...at }, message: 'corrupt' })
+    if (odd === 1 && this.around.watcher.paused)
+      return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
+    if (odd === 2) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: AUTH } })
+    if (odd === 3)
+      return this.around.happens({ type: 'toolLost', ...at, how: this.around.stopAsked() ? 'cancelled' : 'timedOut' })
+    if (this.around.ledger.open.has(key) || (odd === 4 && route === 'tool')) {
+      const outcome = this.around.ledger.ask(key)
+      if (this.around.choose(4) === 1) this.around.personAnswers()
+      return this.around.happens({ type: 'toolEnded', ...at, outcome })
+    }
+    if (route === 'task' && (this.children.has(key) || this.around.choose(4) > 0)) return this.opensChild(input)
+    const outcome = [result(), timeout, timeout, result({ isError: true }), result({ endsTurn: true })][
+      this.around.choose(5)
+    ]
+    this.tell({ type: 'toolEnded', ...at, outcome: this.around.ledger.settles(input, outcome ?? result()) })
+  }
+
+  private opensChild(input: CallToolInput): void {
+    const { turn, round, index, key } = input
+    const known = this.children.has(key)
+    this.children.add(key)
+    if (this.around.choose(6) === 0 && !this.reported.has(key)) this.reports(key)
+    const fork = !known && this.around.choose(4) === 0
+    const settled = fork && { result: this.around.ledger.settles(input, result()) }
+    const outcome = { kind: 'childOpened', gen: 0, child: child(`s-${key}`), ...settled } as const
+    this.around.happens({ type: 'toolEnded', turn, round, index, outcome })
+  }
+
+  private endChild({ callKey, child: { sessionId } }: Of<'startChild'>, odd: number): void {
+    if (this.reported.has(callKey)) return
+    if (odd !== 0) return this.reports(callKey)
+    this.around.happens({ type: 'childVanished', callKey, childId: sessionId, message: 'terminated' })
+  }
+
+  private reports(callKey: string): void {
+    this.reported.add(callKey)
+    this.around.happens({
+      type: 'childReported',
+      report: { childId: `s-${callKey}`, childGen: 0, childTurn: 1, callKey },
+    })
+  }
+
+  private settle(input: SettleStepInput, odd: number): void {
+    const { turn, round } = input.step
+    if (input.of === 'model') {
+      if (odd === 0)
+        return this.around.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
+      return this.tell({
+        type: 'modelEnded',
+        turn,
+        round,
+        outcome: this.around.ledger.settlesModel(input.step, input.proposed, odd),
+      })
+    }
+    const { index, key } = input.step
+    if (odd === 0)
+      return this.around.happens({ type: 'stepFailed', step: { of: 'tool', turn, round, index }, message: 'corrupt' })
+    const undecided = this.around.ledger.tools.has(key)
+      ? undefined
+      : this.around.ledger.decide(key, input.proposed, odd)
+    if (undecided) return this.around.happens({ type: 'toolEnded', turn, round, index, outcome: undecided })
+    const outcome = this.around.ledger.settles(
+      input.step,
+      this.around.ledger.tools.get(key) ?? settlement(input.proposed),
+    )
+    this.tell({ type: 'toolEnded', turn, round, index, outcome })
+  }
+
+  private answerAnnouncement({ input, tag }: Of<'announce'>): void {
+    const opening = input.endTurn?.opening
+    if (opening) this.around.watcher.writes(opening.seq, opening.messageId)
+    const event: SessionEvent = {
+      type: 'announced',
+      key: input.key,
+      tag,
+      outcome: { gen: 0, children: [] },
+      ...(input.message && { messageId: input.message.messageId }),
+    }
+    this.around.happens(event)
+    if (tag !== 'turnEnd') this.echoes.push(event)
+  }
+
+  /** Tells an outcome the ledger has settled. */
+  private tell(event: Extract<SessionEvent, { outcome: ModelOutcome | ToolOutcome }>): void {
+    this.around.happens(event)
+    if (event.outcome.kind !== 'failed') this.echoes.push(event)
+  }
+}
