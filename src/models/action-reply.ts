@@ -6,8 +6,9 @@
  */
 import { preview, type ToolCall } from '../agent/message.ts'
 import type { Completion, ToolSpec } from '../agent/model.ts'
-import { parseObject } from './extract-json.ts'
+import { mendObject, parseObject } from './extract-json.ts'
 import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.ts'
+import { Mender } from './mend-json.ts'
 
 export interface ActionReply {
   /** What was said before the first action. What follows it was said without knowing its result, and is dropped. */
@@ -31,7 +32,7 @@ interface Action extends Call {
 const QUOTE_LIMIT = 4096
 const REFUSED = /^\(not run: [^)]*\)\n/
 const CUT_OFF = 'your JSON was cut off or is too large; send it whole, in smaller pieces if need be'
-const NAME = /\{\s*"(?:action|tool|name)"\s*:\s*"([^"\\]{1,64})"/
+const NAME = /\{\s*["']?(?:action|tool|name)["']?\s*:\s*["']([^"'\\]{1,64})["']/
 
 /** @param idPrefix the calls are numbered behind it */
 export function readActions(
@@ -65,9 +66,10 @@ export function toActionText({ name, arguments: text }: ToolCall): string {
 
 /** Of registered tools if there are any, else the first of an unknown one, which the session answers. */
 function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
+  const mender = new Mender()
   const actions = (text.length > REPLY_LIMIT ? tooLong(text) : findCandidates(text)).flatMap((candidate): Action[] => {
     const source = text.slice(candidate.start, candidate.end)
-    const action = readAction(source, candidate.closed, tools)
+    const action = readAction(source, candidate.closed, tools, mender)
     return action ? [{ ...action, source, proseEnd: candidate.proseEnd }] : []
   })
   const registered = actions.filter(({ name }) => tools.some((tool) => tool.name === name))
@@ -79,8 +81,8 @@ function tooLong(text: string): Candidate[] {
   return start < 0 ? [] : [{ start, end: text.length, closed: false, fenced: false, proseEnd: start }]
 }
 
-function readAction(source: string, closed: boolean, tools: readonly ToolSpec[]): Call | undefined {
-  const object = closed ? parseObject(source) : null
+function readAction(source: string, closed: boolean, tools: readonly ToolSpec[], mender: Mender): Call | undefined {
+  const object = closed ? (parseObject(source) ?? mendObject(source, mender)) : null
   if (object) return toAction(object, tools)
   const match = NAME.exec(source)
   const tool = match?.index === 0 && tools.find(({ name }) => name === match[1])

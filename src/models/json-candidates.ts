@@ -11,6 +11,10 @@ const DEPTH_LIMIT = 200
 const PROSE_BRACES_LIMIT = 16
 /** What does not parse is slow to refuse. */
 const CANDIDATES_LIMIT = 1000
+/** What must follow a brace in JSON. */
+const JSON_OBJECT = /\{\s*["}]/y
+/** What follows it where JavaScript or Python was written for JSON; also in CSS and in much prose. */
+const NEARLY_JSON = /\{\s*(?:['“‘]|[a-zA-Z_$][\w$]{0,64}\s*:)/y
 /** Longer than the opening of any fence, with its language and the line break. */
 const FENCE_WINDOW = 32
 
@@ -19,7 +23,7 @@ export interface Candidate {
   start: number
   /** Behind the closing brace; the end of the text when there is none. */
   end: number
-  /** Balanced and begins like JSON, though it may not parse. Only the last candidate may be open. */
+  /** Balanced and begins like JSON or, in a fence or alone, nearly so; it may not parse. Only the last may be open. */
   closed: boolean
   /** Where the prose before it ends: at its fence, if it has one. */
   proseEnd: number
@@ -38,33 +42,42 @@ export function findCandidates(text: string): Candidate[] {
       if (start < lastThought) opening.lastIndex = text.indexOf('</think>', start)
       continue
     }
-    const end = endOfObject(text, start)
-    const json = beginsObject(text, start)
+    const json = begins(JSON_OBJECT, text, start)
+    const nearly = !json && begins(NEARLY_JSON, text, start)
+    const end = endOfObject(text, start, nearly ? `"'` : '"')
+    const behind = lookBehind(text, start)
     if (end !== undefined) {
-      if (json) found.push({ start, end, closed: true, ...lookBehind(text, start) })
+      if (json || (nearly && (behind.fenced || isAlone(text, start, end)))) {
+        found.push({ start, end, closed: true, ...behind })
+      }
       if (found.length === CANDIDATES_LIMIT) return found
       opening.lastIndex = end
-    } else if (json || ++proseBraces > PROSE_BRACES_LIMIT) {
-      return [...found, { start, end: text.length, closed: false, ...lookBehind(text, start) }]
+    } else if (json || nearly || ++proseBraces > PROSE_BRACES_LIMIT) {
+      return [...found, { start, end: text.length, closed: false, ...behind }]
     }
   }
   return found
 }
 
-/** Whether a brace is followed by what must follow it in JSON. */
-function beginsObject(text: string, start: number): boolean {
-  const begin = /\{\s*["}]/y
-  begin.lastIndex = start
-  return begin.test(text)
+function begins(pattern: RegExp, text: string, start: number): boolean {
+  pattern.lastIndex = start
+  return pattern.test(text)
 }
 
-function endOfObject(text: string, start: number): number | undefined {
+function isAlone(text: string, start: number, end: number): boolean {
+  return /^[\s\uFEFF]*$/.test(text.slice(0, start)) && text.slice(end).trim() === ''
+}
+
+/** @param quotes what begins a string, and ends it */
+function endOfObject(text: string, start: number, quotes: string): number | undefined {
   let braces = 0
   let brackets = 0
   for (let at = start; at < text.length; at++) {
-    switch (text.charAt(at)) {
+    const char = text.charAt(at)
+    switch (char) {
       case '"':
-        at = endOfString(text, at)
+      case "'":
+        if (quotes.includes(char)) at = endOfString(text, at)
         break
       case '[':
         brackets++
@@ -84,8 +97,9 @@ function endOfObject(text: string, start: number): number | undefined {
 }
 
 function endOfString(text: string, quote: number): number {
+  const end = text[quote]
   let at = quote + 1
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
+  while (at < text.length && text[at] !== end) at += text[at] === '\\' ? 2 : 1
   return at
 }
 

@@ -72,8 +72,70 @@ describe('extractJSON repairs', () => {
   })
 })
 
+describe('extractJSON mends', () => {
+  const cases: [string, string, unknown][] = [
+    ['commas too many', '{"a": [1, 2,],}', { a: [1, 2] }],
+    ['a comma too few', '{"a": 1\n"b": 2}', { a: 1, b: 2 }],
+    ['a dictionary of Python', `{'a': True, 'b': None, 'c': 'a "b"'}`, { a: true, b: null, c: 'a "b"' }],
+    ['an object of JavaScript', "```js\n{a: 'x', b: [1]}\n```", { a: 'x', b: [1] }],
+    ['quotes of a word processor', '{“a”: “b”}', { a: 'b' }],
+    ['a value without quotes', '{"action": "shell", "command": ls}', { action: 'shell', command: 'ls' }],
+    ['quotes inside a string', '{"v": "say "hello, world" now"}', { v: 'say "hello, world" now' }],
+    [
+      'without dropping a backslash',
+      String.raw`{"v": "find \; \d+ C:\users",}`,
+      { v: String.raw`find \; \d+ C:\users` },
+    ],
+    ['without a prototype', '{"a": {"__proto__": 1,},}', { a: {} }],
+  ]
+  for (const [what, text, value] of cases) {
+    it(what, () => expect(extractJSON(text)).toEqual(value))
+  }
+
+  it('only when no other object parses as it is', () => {
+    expect(extractJSON('{"a": 1,} {"a": 2}')).toEqual({ a: 2 })
+    expect(extractJSON('```json\n{"a": 1,}\n``` {"a": 2,}')).toEqual({ a: 1 })
+  })
+
+  it('any object whose commas were doubled at the end, whatever its strings hold', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.string(), { minKeys: 1 }), (value) => {
+        fc.pre(!('__proto__' in value))
+        const mended = extractJSON(JSON.stringify(value).replace(/}$/, ',}'))
+        // Odd quotes inside a string are not told from a string that ended early.
+        if (mended !== null) expect(mended).toEqual(value)
+        else expect(JSON.stringify(value)).toMatch(/\\"|None|True|False|undefined/)
+      }),
+    )
+  })
+})
+
+describe('extractJSON does not mend', () => {
+  const cases: [string, string][] = [
+    ['what leaves something out', '{"text": "begin", ...}'],
+    ['a list that leaves something out', '{"a": [1, 2, ...]}'],
+    ['what has notes in it', '{"text": "a" /* the rest as before */}'],
+    ['a call', '{"a": f({"b": 1})}'],
+    ['a sum', '{"a": "b" + "c"}'],
+    ['a value that is missing', '{"a": }'],
+    ['an escape in a string that is none of JSON', String.raw`{'re': '\d+'}`],
+    ['quotes that may end a string or not', '{"text": "a "b", "c": d"}'],
+    ['an object whose quotes hold another one', '{"action": "save", "text": "```json\n{"action": "rm"}\n```"}'],
+    ['two objects into a list', '{"a": "{"b": 1}", "c": "{"d": 2}"}'],
+    ['an end that is missing', '{"a": [1, 2}'],
+    ['a string whose end is missing', "{'a': 'b}"],
+    ['what is inside of what was cut off', '{action: \'save\', data: {"action": "rm"}'],
+    ['style sheets in prose', 'Like this: a { color: red } – see?'],
+    ['more than 8 Ki', `{"a": "${'x'.repeat(8 * 1024)}",}`],
+    ['what jsonrepair cannot nest', `{"a": ${'"+"'.repeat(4000)}}`],
+  ]
+  for (const [what, text] of cases) {
+    it(what, () => expect(extractJSON(text)).toBeNull())
+  }
+})
+
 describe('extractJSON answers null', () => {
-  for (const text of ['', 'Plain text.', '[1, 2]', '42', 'null', '{a: 1}', 'a { b', '}{', '{"a": 1']) {
+  for (const text of ['', 'Plain text.', '[1, 2]', '42', 'null', 'a { b', '}{', '{"a": 1']) {
     it(`for ${text || 'nothing'}`, () => expect(extractJSON(text)).toBeNull())
   }
 
@@ -89,7 +151,20 @@ describe('extractJSON answers null', () => {
     expect(extractJSON('{"a":'.repeat(200) + '1' + '}'.repeat(200))).not.toBeNull()
   })
 
-  const HOSTILE = ['{', '{"', '{"a":', '{"a":1}', '[{"', '"\\"', '<think>', '```{', '{"a":"\\', '{"a":"\\;"} {']
+  const NEARLY = ['{a:', "{'", '{a:1}', '{"a":1 "', "{'a':'b' ", "'", '{"a" "']
+  const HOSTILE = [
+    '{',
+    '{"',
+    '{"a":',
+    '{"a":1}',
+    '[{"',
+    '"\\"',
+    '<think>',
+    '```{',
+    '{"a":"\\',
+    '{"a":"\\;"} {',
+    ...NEARLY,
+  ]
 
   it.each(HOSTILE)('for hostile text, at a cost that grows no faster than the text: %j', (piece) => {
     const text = (length: number): string => piece.repeat(length / piece.length)

@@ -58,6 +58,12 @@ describe('an action in a reply', () => {
     expect(await callsOf('{"action": "send", "params": {"params": 1}}')).toEqual([['send', { params: 1 }]])
   })
 
+  it('may have punctuation that can be mended', async () => {
+    for (const text of ['{"action": "shell", "command": "ls",}', `{'action': 'shell', 'command': 'ls'}`]) {
+      expect(await callsOf(text)).toEqual([['shell', { command: 'ls' }]])
+    }
+  })
+
   it('is preferred when its tool exists, and is passed on when none does', async () => {
     expect(await callsOf(`Like {"action": "x"}: ${LS}`)).toEqual([['shell', { command: 'ls' }]])
     expect(await callsOf('{"action": "x", "y": 1}')).toEqual([['x', { y: 1 }]])
@@ -105,7 +111,15 @@ describe('an action that must not run has arguments that no tool takes, and says
   const cases: [string, Reply, RegExp][] = [
     ['because its text ends early', '{"action": "shell", "command": "rm -r /tmp', /cut off/],
     ['because the model hit its limit', { content: LS, finishReason: 'length' }, /cut off/],
-    ['because it is no JSON', '{"action": "shell", command: ls}', /not valid/],
+    ['because it is no JSON', '{"action": "shell", "command": ls -l, "x"}', /not valid/],
+    ['because it leaves something out', '{"action": "shell", "command": "cat > a", ...}', /not valid/],
+    ['because quotes in it may end a string', '{"action": "shell", "command": "echo "a", "b": c"}', /not valid/],
+    ['because its text ends early, in words of Python', `{'action': 'shell', 'command': 'rm -r /tmp`, /cut off/],
+    [
+      'because the model hit its limit, though it could be mended',
+      { content: `${LS.slice(0, -1)},}`, finishReason: 'length' },
+      /cut off/,
+    ],
     [
       'because the reply is too long',
       `Like f("{") { "x" }: {"action": "shell", "command": "${'x'.repeat(300_000)}"}`,

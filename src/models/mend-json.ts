@@ -1,0 +1,45 @@
+/**
+ * The last step of reading an object in a reply: `jsonrepair` for what is almost JSON. Must never lose, invent or move a
+ * word: what cannot be read by changing punctuation alone is no JSON, for half an action may do the opposite of the whole.
+ */
+import { jsonrepair } from 'jsonrepair'
+import { parseWithoutProto } from './parse-json.ts'
+
+/** What one reply may cost, in UTF-16 units: jsonrepair is quadratic on hostile text. */
+const MEND_LIMIT = 8 * 1024
+
+const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/g
+const PUNCTUATION = /\\?["'`´“”‘’]|[\s,:]/g
+const CONSTANTS: Record<string, string> = { None: 'null', undefined: 'null', True: 'true', False: 'false' }
+
+/** For one reply: what it has mended counts against its limit. */
+export class Mender {
+  #left = MEND_LIMIT
+
+  /** @param text balanced, begins with a brace, its escapes are legal */
+  mend(text: string): Record<string, unknown> | null {
+    if (text.length > this.#left) return null
+    this.#left -= text.length
+    const mended = repair(text)
+    return mended !== undefined && isSafe(text, mended) ? parseWithoutProto(mended) : null
+  }
+}
+
+function repair(text: string): string | undefined {
+  try {
+    return jsonrepair(text)
+  } catch {
+    // A JSONRepairError, or a RangeError: it is recursive.
+    return undefined
+  }
+}
+
+/** A quote that was taken for the end of a string leaves its partner alone in what it cut in two. */
+function isSafe(text: string, mended: string): boolean {
+  const evenQuotes = (mended.match(STRING) ?? []).every((string) => (string.match(/\\"/g) ?? []).length % 2 === 0)
+  return evenQuotes && wordsOf(text) === wordsOf(mended)
+}
+
+function wordsOf(text: string): string {
+  return text.replace(/\b(?:None|undefined|True|False)\b/g, (word) => CONSTANTS[word] ?? word).replace(PUNCTUATION, '')
+}
