@@ -24,6 +24,7 @@ const EXPORTS = {
   ],
   'stello-temporal/client': ['connectStello', 'StelloError', 'isStelloError'],
   'stello-temporal/worker': ['startWorker'],
+  'stello-temporal/capabilities': ['filesystem'],
   'stello-temporal/testing': ['scriptedModel', 'startFakeOpenAI'],
 }
 

@@ -1,14 +1,10 @@
 /** An agent in Agentrail's words: its model by name, its tools beside packs of tools. What it returns is an agent module. */
 import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../agent/agent.ts'
+import type { CapabilityPack } from '../agent/capability-pack.ts'
 import { isStelloError, StelloError } from '../agent/errors.ts'
 import type { ModelLike } from '../agent/model.ts'
 import { toTool, type AnyTool } from '../agent/to-tool.ts'
 import { modelFromName } from './registry.ts'
-
-/** Tools that belong together. A tool of the agent's own replaces one of a pack that has its name. */
-export interface CapabilityPack {
-  tools: { list(): readonly AnyTool[] } | readonly AnyTool[]
-}
 
 export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {
   /** The agent's name, which is also its task queue. */

@@ -24,7 +24,7 @@ describe('the workflow bundle', () => {
     expect(code).not.toContain(`node_modules/${name}/`)
   })
 
-  it.each(['activities', 'client', 'models', 'store', 'tools'])('holds nothing of src/%s', (folder) => {
+  it.each(['activities', 'client', 'models', 'store', 'capabilities'])('holds nothing of src/%s', (folder) => {
     expect(code).not.toContain(`./src/${folder}/`)
   })
 

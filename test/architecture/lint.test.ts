@@ -24,11 +24,11 @@ const ARROWS: Record<string, Arrows> = {
   workflows: { values: ['agent/errors.ts', 'agent/message.ts', 'session'], types: ['everything'] },
   models: { values: ['agent'] },
   skills: { values: ['agent'] },
-  tools: { values: ['agent'] },
-  'tools/set': { values: ['agent'] },
+  capabilities: { values: ['agent'] },
+  'capabilities/set': { values: ['agent'] },
   store: { values: ['agent'], types: ['session'] },
   activities: {
-    values: ['agent', 'models', 'session/child-id.ts', 'session/fork.ts', 'skills', 'store', 'tools'],
+    values: ['agent', 'capabilities', 'models', 'session/child-id.ts', 'session/fork.ts', 'skills', 'store'],
     types: ['session'],
   },
   client: {
@@ -63,9 +63,23 @@ const PACKAGES: [specifier: string, refusedIn: string[]][] = [
   ['node:fs', ['agent', 'session', 'workflows']],
   [
     '@temporalio/client',
-    ['agent', 'models', 'session', 'skills', 'store', 'testing', 'tools', 'tools/set', 'web', 'workflows'],
+    [
+      'agent',
+      'capabilities',
+      'capabilities/set',
+      'models',
+      'session',
+      'skills',
+      'store',
+      'testing',
+      'web',
+      'workflows',
+    ],
   ],
-  ['@temporalio/workflow', ['agent', 'models', 'session', 'skills', 'store', 'testing', 'tools', 'tools/set', 'web']],
+  [
+    '@temporalio/workflow',
+    ['agent', 'capabilities', 'capabilities/set', 'models', 'session', 'skills', 'store', 'testing', 'web'],
+  ],
 ]
 
 /** A habit, where it is planted, and the rule that refuses it; no rule = a legal neighbour. */
@@ -91,9 +105,14 @@ const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
     'no-restricted-imports',
   ],
   ['a re-export against an arrow', 'src/models/again.ts', "export * from '../store/part.ts'", 'no-restricted-imports'],
-  ['the other tool set', 'src/tools/set/other-set.ts', "export * from '../other/part.ts'", 'no-restricted-imports'],
-  ['the own tool set', 'src/tools/set/own-set.ts', "export * from './part.ts'"],
-  ['a tool set composed by its parent', 'src/tools/all.ts', "export * from './set/part.ts'"],
+  [
+    'the other tool set',
+    'src/capabilities/set/other-set.ts',
+    "export * from '../other/part.ts'",
+    'no-restricted-imports',
+  ],
+  ['the own tool set', 'src/capabilities/set/own-set.ts', "export * from './part.ts'"],
+  ['a tool set composed by its parent', 'src/capabilities/all.ts', "export * from './set/part.ts'"],
   [
     'worker.ts composing everything',
     'src/worker.ts',

@@ -39,8 +39,8 @@ describe('source files', () => {
     expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(MEDIAN)
   })
 
-  it('lie in src/<part>, tool sets in src/tools/<set>', () => {
-    const tooDeep = sources.filter((file) => !/^src\/([^/]+\/)?[^/]+$|^src\/tools\/[^/]+\/[^/]+$/.test(file))
+  it('lie in src/<part>, tool sets in src/capabilities/<set>', () => {
+    const tooDeep = sources.filter((file) => !/^src\/([^/]+\/)?[^/]+$|^src\/capabilities\/[^/]+\/[^/]+$/.test(file))
     expect(tooDeep).toEqual([])
   })
 })

@@ -1,8 +1,11 @@
 /** Agentrail's document on tools: TypeBox, preconditions, details for people, updates, and profiles. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Type } from '@sinclair/typebox'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { filesystem } from '../../src/capabilities/index.ts'
 import { defineProfile, defineSimpleTool, defineTool } from '../../src/index.ts'
-import type { CapabilityPack } from '../../src/index.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { eventsUntil, useStello } from '../support/session-fixture.ts'
@@ -84,20 +87,14 @@ const drawTool = defineTool({
   },
 })
 
-/** Stands for the pack of that name, which is not there yet. */
-const filesystem = ({ sandboxManager }: { sandboxManager: { root: string } }): CapabilityPack => ({
-  tools: [
-    defineSimpleTool({ name: 'read_root', description: 'Where files are', execute: () => sandboxManager.root }),
-    defineSimpleTool({ name: 'ping', description: 'The pack’s own', execute: () => 'not this one' }),
-  ],
-})
-
 it('a profile puts tools and packs together, and its session runs them as they were written', async () => {
   const fake = await startFakeOpenAI({ script: obedient })
   onTestFinished(() => fake.close())
   vi.stubEnv('ANTHROPIC_BASE_URL', fake.url)
   onTestFinished(() => void vi.unstubAllEnvs())
-  const sandboxManager = { root: '/sandbox' }
+  const sandboxManager = { root: await mkdtemp(join(tmpdir(), 'stello-seed-')) }
+  onTestFinished(() => rm(sandboxManager.root, { recursive: true }))
+  await writeFile(join(sandboxManager.root, 'notes.txt'), 'call back')
   const systemPrompt = 'You help customers.'
   const defaultProfile = defineProfile({
     id: `seed-agentrail-${process.pid}`,
@@ -119,13 +116,18 @@ it('a profile puts tools and packs together, and its session runs them as they w
     session,
     { name: 'customer-lookup', arguments: { accountId: 'a' } },
     { name: 'ping' },
-    { name: 'read_root' },
+    { name: 'Read', arguments: { file_path: 'notes.txt' } },
     { name: 'draw' },
   )
   const updated = await eventsUntil(session, ({ type }) => type === 'tool.update', { live: true })
   expect(updated.at(-1)?.data).toMatchObject({ name: 'draw', update: { percent: 50 } })
   drawing.open()
-  expect(await first).toEqual(['{"id":"a","plan":"gold"}', 'pong', '/sandbox', 'a pixel\n[image image/png]'])
+  expect(await first).toEqual([
+    '{"id":"a","plan":"gold"}',
+    'pong',
+    expect.stringMatching(/^ {5}1→call back\n/),
+    'a pixel\n[image image/png]',
+  ])
   expect(await results(session, transfer('a', 500))).toEqual(['Tool precondition failed: Insufficient funds'])
   expect(await results(session, transfer('none', 1))).toEqual(['Tool precondition failed: there is no account none'])
   expect(await results(session, transfer('a', 0))).toEqual([expect.stringMatching(/^TOOL_VALIDATION_ERROR: .*amount/s)])

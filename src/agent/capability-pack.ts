@@ -1,0 +1,7 @@
+/** Tools that belong together, ready to be put beside an agent's own. */
+import type { AnyTool } from './to-tool.ts'
+
+/** A tool of the agent's own replaces one of a pack that has its name. */
+export interface CapabilityPack {
+  tools: { list(): readonly AnyTool[] } | readonly AnyTool[]
+}

@@ -1,0 +1,85 @@
+/** Edit: replaces a text in a file. Never run twice: a second time it might replace what the first one wrote. */
+import { z } from 'zod'
+import { createTool } from '../../agent/forms.ts'
+import type { Tool, ToolContext, Verification } from '../../agent/tool.ts'
+import { locate, type Place, type SandboxManager } from './locate.ts'
+import { oneByOne } from './one-by-one.ts'
+import { answering } from './refusal.ts'
+import { replaceFile } from './replace-file.ts'
+import { replaceText, wasReplaced, type Change } from './replace-text.ts'
+import { showChange } from './shown-change.ts'
+import { readText, toBytes, type Form, type TextFile } from './text-file.ts'
+import { demandSeen, remember, textLine, versionOf } from './versions.ts'
+
+const schema = z.object({
+  file_path: z.string().describe('Path of the file, relative to the working directory'),
+  old_string: z.string().describe('The text to replace; it must be unique in the file unless replace_all is set'),
+  new_string: z.string().describe('What stands there afterwards'),
+  replace_all: z.boolean().optional().describe('Replace every occurrence; default false'),
+})
+
+const NEW: Form = { bom: false, crlf: false }
+
+export function editTool(sandbox: SandboxManager): Tool {
+  return createTool({
+    name: 'Edit',
+    kind: 'write',
+    effect: 'non_idempotent',
+    description: {
+      short: 'Replaces an exact text in a file.',
+      usageNotes: [
+        'Read the file first; give old_string as it stands there, without the line numbers',
+        'An empty old_string creates a file that does not exist',
+      ],
+    },
+    aliases: {
+      filePath: 'file_path',
+      path: 'file_path',
+      oldString: 'old_string',
+      newString: 'new_string',
+      replaceAll: 'replace_all',
+    },
+    schema,
+    execute: (args, ctx) =>
+      answering(args.file_path, async () => {
+        const place = await locate(sandbox, ctx, args.file_path)
+        return oneByOne(place.path, () => edit(place, args, ctx))
+      }),
+    async verify(args, ctx): Promise<Verification | undefined> {
+      const place = await locate(sandbox, ctx, args.file_path)
+      const file = await readText(place)
+      const happened = wasReplaced(file?.text, inForm(args, file?.form ?? NEW))
+      if (!happened || !file) return happened === false ? { happened } : undefined
+      return {
+        happened,
+        result: `The file ${place.name} holds the new text.\n${textLine(place.name, file.text, file.version)}`,
+      }
+    },
+  })
+}
+
+async function edit(place: Place, args: Change, ctx: ToolContext): Promise<unknown> {
+  const file: TextFile | undefined = await readText(place)
+  const form = file?.form ?? NEW
+  const after = replaceText(file?.text, inForm(args, form))
+  if (file) demandSeen(place, file.version, ctx)
+  const bytes = toBytes(after, form)
+  ctx.signal.throwIfAborted()
+  await replaceFile(place, { bytes, before: file?.version, idempotencyKey: ctx.idempotencyKey })
+  const version = versionOf(bytes)
+  remember(place, version, ctx)
+  const { snippet, diff, hunks } = showChange(place.name, file?.text ?? '', after)
+  const done = `The file ${place.name} has been ${file ? 'updated' : 'created'}.`
+  return {
+    success: true,
+    llmContent: [done, snippet, textLine(place.name, after, version)].filter(Boolean).join('\n'),
+    displayContent: diff ?? done,
+    metadata: { file: place.name, structuredPatch: hunks ?? [] },
+  }
+}
+
+function inForm(change: Change, { crlf }: Form): Change {
+  if (!crlf) return change
+  const lf = (text: string): string => text.replaceAll('\r\n', '\n')
+  return { ...change, old_string: lf(change.old_string), new_string: lf(change.new_string) }
+}

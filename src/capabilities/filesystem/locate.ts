@@ -1,0 +1,76 @@
+/**
+ * The path rule, the only way from what a model wrote to a path of the host. It holds for links as they are now: against
+ * a program that changes the folder at the same moment only a sandbox of the operating system helps.
+ */
+import { lstat, mkdir, realpath } from 'node:fs/promises'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import type { SessionContext } from '../../agent/tool.ts'
+import { codeOf, Refusal } from './refusal.ts'
+
+/** Where files are. */
+export interface SandboxManager {
+  /** The folder the tools see, made when it is missing; a function gives each session one of its own. */
+  root: string | ((session: SessionContext) => string | Promise<string>)
+}
+
+export interface Place {
+  /** Of the folder, without links. */
+  root: string
+  /** Without links. It need not exist. */
+  path: string
+  /** What the model reads: from the root, with slashes. */
+  name: string
+}
+
+/** Secrets, and what other programs would run. Nobody can be asked yet, so nobody gets them. */
+const PROTECTED =
+  /(?:^|\/)(?:\.git|\.ssh)(?:\/|$)|(?:^|\/)\.env(?!\.(?:example|sample|template)$)[^/]*$|(?:^|\/)\.?credentials(?:\.json)?$/i
+
+/** @throws Refusal when the path leads out of the folder, or to what is protected */
+export async function locate({ root }: SandboxManager, session: SessionContext, given: string): Promise<Place> {
+  if (/\p{Cc}/u.test(given)) throw new Refusal('The path holds a control character.')
+  const folder = await openRoot(root, session)
+  const path = await withoutLinks(resolve(folder, given))
+  if (!isInside(folder, path)) {
+    throw new Refusal(`${given} is outside of the working directory. Use a path that is relative to it.`)
+  }
+  const name = relative(folder, path).split(sep).join('/') || '.'
+  if (PROTECTED.test(name))
+    throw new Refusal(`${given} is protected: it may hold secrets, or be run by other programs.`)
+  return { root: folder, path, name }
+}
+
+async function openRoot(root: SandboxManager['root'], session: SessionContext): Promise<string> {
+  const folder = typeof root === 'string' ? root : await root(session)
+  if (typeof folder !== 'string' || folder === '') throw new Error('sandboxManager.root gave no folder')
+  await mkdir(folder, { recursive: true })
+  return realpath(folder)
+}
+
+/** What does not exist yet has no links; what exists above it may. */
+async function withoutLinks(target: string): Promise<string> {
+  const missing: string[] = []
+  for (let at = target; ; at = dirname(at)) {
+    try {
+      return join(await realpath(at), ...missing.toReversed())
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT') throw error
+    }
+    if (await isThere(at)) throw new Refusal('The path leads over a link to something that does not exist.')
+    missing.push(basename(at))
+  }
+}
+
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await lstat(path)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+function isInside(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}

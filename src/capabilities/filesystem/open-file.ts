@@ -1,0 +1,22 @@
+/** Opens what `locate` found. Must never wait for a pipe, read from a device, or follow a link put there since. */
+import { constants } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import type { Place } from './locate.ts'
+import { Refusal } from './refusal.ts'
+
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+
+/** @throws Refusal when it is no regular file; ENOENT */
+export async function withFile<Result>(
+  { path, name }: Pick<Place, 'path' | 'name'>,
+  work: (file: FileHandle, size: number) => Promise<Result>,
+): Promise<Result> {
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile()) throw new Refusal(`${name} is no regular file.`)
+    return await work(file, stats.size)
+  } finally {
+    await file.close()
+  }
+}

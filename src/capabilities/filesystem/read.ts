@@ -1,0 +1,119 @@
+/** Read: lines of a text file, a picture, or what a directory holds. */
+import { lstat, readdir } from 'node:fs/promises'
+import { basename, dirname, extname } from 'node:path'
+import { isBinaryFile } from 'isbinaryfile'
+import { z } from 'zod'
+import { createTool } from '../../agent/forms.ts'
+import type { Tool, ToolContext } from '../../agent/tool.ts'
+import { locate, type Place, type SandboxManager } from './locate.ts'
+import { withFile } from './open-file.ts'
+import { readLines } from './read-lines.ts'
+import { answering, codeOf, Refusal } from './refusal.ts'
+import { versionLine } from './versions.ts'
+
+const schema = z.object({
+  file_path: z.string().describe('Path of the file, relative to the working directory'),
+  offset: z.number().int().min(0).optional().describe('The first line to read, from 1'),
+  limit: z.number().int().min(1).optional().describe('How many lines to read; default 2000'),
+})
+type Input = z.output<typeof schema>
+
+const LINES = 2000
+const ENTRIES = 500
+/** To find the end of a larger file takes long. */
+const WHOLE_LIMIT = 256 * 1024 * 1024
+const PICTURE_LIMIT = 5 * 1024 * 1024
+const HEAD = 4096
+
+export function readTool(sandbox: SandboxManager): Tool {
+  return createTool({
+    name: 'Read',
+    kind: 'readonly',
+    effect: 'pure',
+    description: {
+      short: 'Reads a file of the working directory, or lists a directory.',
+      usageNotes: [
+        'Lines come as number→text; at most 2000 lines and 48 Ki characters at once, the last line says how to go on',
+        'Pictures (png, jpeg, gif, webp) are shown as such',
+      ],
+    },
+    aliases: { filePath: 'file_path', path: 'file_path' },
+    schema,
+    execute: (args, ctx) =>
+      answering(args.file_path, async () => {
+        const place = await locate(sandbox, ctx, args.file_path)
+        return read(place, args, ctx)
+      }),
+  })
+}
+
+async function read(place: Place, args: Input, { signal }: ToolContext): Promise<unknown> {
+  if (await isDirectory(place)) return listDirectory(place)
+  return withFile(place, async (file, size) => {
+    if (size > WHOLE_LIMIT && args.offset === undefined && args.limit === undefined) {
+      throw new Refusal(`${place.name} is larger than 256 MiB: give offset and limit, or search it.`)
+    }
+    const buffer = Buffer.alloc(HEAD)
+    const head = buffer.subarray(0, (await file.read(buffer, 0, HEAD, 0)).bytesRead)
+    const mimeType = pictureType(head)
+    if (mimeType) {
+      if (size > PICTURE_LIMIT) throw new Refusal(`${place.name} is a picture larger than 5 MiB.`)
+      return { content: [{ type: 'image', data: (await file.readFile()).toString('base64'), mimeType }] }
+    }
+    const encoding = encodingOf(head)
+    if (encoding === 'utf-8' && (await isBinaryFile(head, head.length))) {
+      throw new Refusal(`${place.name} is a binary file (${extname(place.name) || 'no extension'}); it cannot be read.`)
+    }
+    const first = Math.max(1, args.offset ?? 1)
+    const { lines, total, hash } = await readLines(file, encoding, { first, count: args.limit ?? LINES, signal })
+    if (total === 0) return `The file is empty.\n${versionLine(place.name, 'no lines', hash)}`
+    if (first > total) throw new Refusal(`offset ${first} is behind the end: ${place.name} has ${total} lines.`)
+    const last = first + lines.length - 1
+    const more = last < total ? `, use offset=${last + 1} to read on` : ''
+    return [...lines, versionLine(place.name, `lines ${first}-${last} of ${total}${more}`, hash)].join('\n')
+  })
+}
+
+async function isDirectory(place: Place): Promise<boolean> {
+  try {
+    return (await lstat(place.path)).isDirectory()
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error
+    const similar = await similarNames(place.path)
+    const hint = similar.length > 0 ? ` Did you mean ${similar.join(', ')}?` : ''
+    throw new Refusal(`File not found: ${place.name}.${hint}`)
+  }
+}
+
+async function listDirectory({ path, name }: Place): Promise<string> {
+  const entries = (await readdir(path, { withFileTypes: true })).map((entry) =>
+    entry.isDirectory() ? `${entry.name}/` : entry.name,
+  )
+  const shown = entries.toSorted().slice(0, ENTRIES)
+  const more = entries.length - shown.length
+  return [`Directory ${name}:`, ...shown, more > 0 ? `(${more} more)` : entries.length === 0 ? '(empty)' : '']
+    .filter(Boolean)
+    .join('\n')
+}
+
+async function similarNames(path: string): Promise<string[]> {
+  const stem = (name: string): string => basename(name, extname(name)).toLowerCase()
+  const wanted = stem(path)
+  const names = await readdir(dirname(path)).catch(() => [])
+  return names
+    .filter((name) => wanted !== '' && (stem(name).includes(wanted) || wanted.includes(stem(name))))
+    .slice(0, 3)
+}
+
+function encodingOf(head: Buffer): string {
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
+  return head[0] === 0xfe && head[1] === 0xff ? 'utf-16be' : 'utf-8'
+}
+
+function pictureType(head: Buffer): string | undefined {
+  const begins = (text: string, at = 0): boolean => head.toString('latin1', at, at + text.length) === text
+  if (begins('\x89PNG\r\n')) return 'image/png'
+  if (begins('\xff\xd8\xff')) return 'image/jpeg'
+  if (begins('GIF8')) return 'image/gif'
+  return begins('RIFF') && begins('WEBP', 8) ? 'image/webp' : undefined
+}

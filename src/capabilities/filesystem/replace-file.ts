@@ -1,0 +1,67 @@
+/** Puts a file in another's place at once: whoever reads, or crashes, meets the old one or the new one, whole. */
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { access, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Place } from './locate.ts'
+import { Refusal } from './refusal.ts'
+import { readBytes } from './text-file.ts'
+import { versionOf } from './versions.ts'
+
+export interface Replacement {
+  bytes: Buffer
+  /** The version that is replaced; `undefined`: there is no file yet. */
+  before: string | undefined
+  /** The call's: a repetition of it cleans up what the first left behind. */
+  idempotencyKey: string
+}
+
+/** @throws Refusal when somebody else changed the file meanwhile */
+export async function replaceFile(place: Place, { bytes, before, idempotencyKey }: Replacement): Promise<void> {
+  const { path, name } = place
+  const folder = dirname(path)
+  await mkdir(folder, { recursive: true })
+  const mode = before === undefined ? undefined : await modeOf(path)
+  const temporary = join(
+    folder,
+    `.stello-${createHash('sha256').update(idempotencyKey).digest('hex').slice(0, 16)}.tmp`,
+  )
+  await rm(temporary, { force: true })
+  try {
+    await writeSynced(temporary, bytes, mode)
+    const current = await readBytes(place)
+    if ((current && versionOf(current)) !== before) throw new Refusal(`${name} was changed meanwhile. Read it again.`)
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+  await syncFolder(folder)
+}
+
+/** Whom the file refuses to be written, a rename would not ask. */
+async function modeOf(path: string): Promise<number> {
+  await access(path, constants.W_OK)
+  return (await lstat(path)).mode & 0o7777
+}
+
+async function writeSynced(path: string, bytes: Buffer, mode: number | undefined): Promise<void> {
+  // Exclusive: follows no link, and writes into nobody's file.
+  const file = await open(path, 'wx', 0o666)
+  try {
+    await file.writeFile(bytes)
+    if (mode !== undefined) await file.chmod(mode)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

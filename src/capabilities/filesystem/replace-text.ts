@@ -1,0 +1,50 @@
+/** What an edit does to a text, and what a text tells of whether the edit was done. Pure. */
+import { Refusal } from './refusal.ts'
+
+export interface Change {
+  old_string: string
+  new_string: string
+  replace_all?: boolean | undefined
+}
+
+/**
+ * @param text `undefined` when there is no file
+ * @throws Refusal saying how often the old text is there
+ */
+export function replaceText(text: string | undefined, { old_string, new_string, replace_all }: Change): string {
+  if (old_string === new_string) throw new Refusal('old_string and new_string are the same: nothing would change.')
+  if (old_string === '') {
+    if (text) throw new Refusal('old_string is empty, but the file is not: name the text that is to be replaced.')
+    return new_string
+  }
+  if (text === undefined) throw new Refusal('The file does not exist. With an empty old_string it would be created.')
+  const found = count(text, old_string)
+  if (found === 0) throw new Refusal('old_string was not found in the file. It must match exactly, white space too.')
+  if (found > 1 && !replace_all) {
+    throw new Refusal(`old_string was found ${found} times: add context so that it is unique, or set replace_all.`)
+  }
+  // Not `replace`: to that, `$&` in the new text would mean something.
+  return text.split(old_string).join(new_string)
+}
+
+/**
+ * Whether a text is one that the change was made to: `false` also means that making it now does what it was to do.
+ * Where both can be, nothing is said: a text may have held the new one before, or still hold the old one behind.
+ */
+export function wasReplaced(text: string | undefined, change: Change): boolean | undefined {
+  const { old_string, new_string, replace_all } = change
+  if (old_string === '') return !text ? false : text === new_string || undefined
+  if (text === undefined) return undefined
+  const found = count(text, old_string)
+  const mayBeMade = found === 1 || (found > 1 && replace_all === true)
+  const mayBeDone = text.includes(new_string)
+  if (mayBeMade) return mayBeDone ? undefined : false
+  return found === 0 && mayBeDone ? true : undefined
+}
+
+/** Overlapping ones too: `aa` is not unique in `aaa`. */
+function count(text: string, part: string): number {
+  let found = 0
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) found++
+  return found
+}

@@ -1,0 +1,63 @@
+/** Write: a whole file. May be repeated: the second time it meets its own text. */
+import { z } from 'zod'
+import { createTool } from '../../agent/forms.ts'
+import type { Tool, ToolContext } from '../../agent/tool.ts'
+import { locate, type Place, type SandboxManager } from './locate.ts'
+import { oneByOne } from './one-by-one.ts'
+import { answering, Refusal } from './refusal.ts'
+import { replaceFile } from './replace-file.ts'
+import { showChange } from './shown-change.ts'
+import { readBytes, SIZE_LIMIT } from './text-file.ts'
+import { demandSeen, remember, textLine, versionOf } from './versions.ts'
+
+const schema = z.object({
+  file_path: z.string().describe('Path of the file, relative to the working directory'),
+  content: z.string().describe('The whole text of the file'),
+})
+
+/** What models write instead of a text they are too lazy to repeat. */
+const OMISSION =
+  /^\s*(?:\/\/|#|\/\*|<!--|--)\s*(?:\.\.\.|…)\s*(?:the )?(?:rest|remaining|existing|unchanged|previous)\b/im
+
+export function writeTool(sandbox: SandboxManager): Tool {
+  return createTool({
+    name: 'Write',
+    kind: 'write',
+    effect: 'idempotent',
+    description: {
+      short: 'Writes a file, and the directories above it.',
+      usageNotes: ['A file that exists is replaced, and must have been read before; to change a part of it, use Edit'],
+    },
+    aliases: { filePath: 'file_path', path: 'file_path' },
+    schema,
+    execute: ({ file_path, content }, ctx) =>
+      answering(file_path, async () => {
+        const place = await locate(sandbox, ctx, file_path)
+        return oneByOne(place.path, () => write(place, content, ctx))
+      }),
+  })
+}
+
+async function write(place: Place, content: string, ctx: ToolContext): Promise<unknown> {
+  const bytes = Buffer.from(content)
+  if (bytes.length > SIZE_LIMIT) throw new Refusal('content is larger than 10 MiB.')
+  if (OMISSION.test(content))
+    throw new Refusal('content leaves text out ("... rest of"): give the whole file, or use Edit.')
+  const version = versionOf(bytes)
+  const current = await readBytes(place)
+  const before = current && versionOf(current)
+  if (before !== version) {
+    if (before !== undefined) demandSeen(place, before, ctx)
+    ctx.signal.throwIfAborted()
+    await replaceFile(place, { bytes, before, idempotencyKey: ctx.idempotencyKey })
+  }
+  remember(place, version, ctx)
+  const { diff, hunks } = showChange(place.name, current?.toString() ?? '', content)
+  const done = `The file ${place.name} has been written.`
+  return {
+    success: true,
+    llmContent: `${done}\n${textLine(place.name, content, version)}`,
+    displayContent: diff ?? done,
+    metadata: { file: place.name, structuredPatch: hunks ?? [] },
+  }
+}

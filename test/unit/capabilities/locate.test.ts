@@ -1,0 +1,211 @@
+/** The path rule: whatever a model writes for a path, nothing outside of the folder is read, written, or named. */
+import { execFileSync } from 'node:child_process'
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { filesystem } from '../../../src/capabilities/index.ts'
+import { locate } from '../../../src/capabilities/filesystem/locate.ts'
+import type { SessionContext } from '../../../src/index.ts'
+import { refusal } from '../agent/authoring.ts'
+import { SECRET, useFolder, type Folder } from './folders.ts'
+
+const session: SessionContext = { sessionId: 's-1', signal: new AbortController().signal }
+
+/** Links as an attacker, or a careless build, may leave them. */
+function withLinks(): Folder {
+  const folder = useFolder({ 'a.txt': 'A', 'deep/b.txt': 'B' })
+  const { root, outside } = folder
+  symlinkSync(outside, join(root, 'link'))
+  symlinkSync('../root-not/secret.txt', join(root, 'secret-link'))
+  symlinkSync('../root-not/new.txt', join(root, 'dangling'))
+  symlinkSync('link', join(root, 'link-to-link'))
+  symlinkSync('loop', join(root, 'loop'))
+  symlinkSync('..', join(root, 'deep/up'))
+  symlinkSync('../..', join(root, 'deep/up-two'))
+  symlinkSync('deep/b.txt', join(root, 'inner-link'))
+  symlinkSync('/', join(root, 'slash'))
+  return folder
+}
+
+const ESCAPES: [how: string, path: (folder: Folder) => string][] = [
+  ['up', () => '../root-not/secret.txt'],
+  ['up from below', () => 'deep/../../root-not/secret.txt'],
+  ['up from what is not there', () => 'none/../../root-not/secret.txt'],
+  ['an absolute path', ({ outside }) => join(outside, 'secret.txt')],
+  ['an absolute path that begins like the root', ({ root }) => `${root}-not/secret.txt`],
+  ['an absolute path that goes up from the root', ({ root }) => `${root}/../root-not/secret.txt`],
+  ['a link to a directory', () => 'link/secret.txt'],
+  ['a link to a link', () => 'link-to-link/secret.txt'],
+  ['a link to a file', () => 'secret-link'],
+  ['a link to what is not there', () => 'dangling'],
+  ['below a link to what is not there', () => 'dangling/new.txt'],
+  ['a link to what is above', () => 'deep/up-two/root-not/secret.txt'],
+  ['a link to everything', ({ outside }) => `slash${outside}/secret.txt`],
+  ['a link in a circle', () => 'loop'],
+  ['a new file below a link', () => 'link/new.txt'],
+  ['a new folder below a link', () => 'link/new/new.txt'],
+  ['a null character', ({ outside }) => `a.txt\0${outside}/secret.txt`],
+  ['the parent', () => '..'],
+  ['a link to the parent', () => 'deep/up-two'],
+]
+
+describe('no tool gets out of the folder', () => {
+  it.each(ESCAPES)('by %s', async (_how, pathOf) => {
+    const folder = withLinks()
+    const file_path = pathOf(folder)
+    await expect(locate({ root: folder.root }, session, file_path)).rejects.toThrow()
+    const results = [
+      await folder.call('Read', { file_path }),
+      await folder.call('Write', { file_path, content: 'broken' }),
+      await folder.call('Edit', { file_path, old_string: 'secret', new_string: 'broken' }),
+      await folder.call('Edit', { file_path, old_string: '', new_string: 'broken' }),
+      await folder.call('Glob', { pattern: '**', path: file_path }),
+    ]
+    for (const { text, isError } of results) {
+      expect(isError).toBe(true)
+      expect(text).not.toContain(SECRET)
+    }
+    expect(readdirSync(folder.outside)).toEqual(['secret.txt'])
+    expect(readFileSync(join(folder.outside, 'secret.txt'), 'utf8')).toBe(SECRET)
+  })
+
+  it('by any path made of parts that are dangerous', async () => {
+    const folder = withLinks()
+    const part = fc.constantFrom(
+      '..',
+      '.',
+      '',
+      'a.txt',
+      'deep',
+      'up',
+      'up-two',
+      'link',
+      'dangling',
+      'loop',
+      'slash',
+      'none',
+      'root-not',
+      'secret.txt',
+      '~',
+    )
+    const paths = fc.array(part, { maxLength: 7 }).map((parts) => parts.join('/'))
+    await fc.assert(
+      fc.asyncProperty(paths, async (given) => {
+        const place = await locate({ root: folder.root }, session, given).catch(() => undefined)
+        if (place) expect(`${place.path}/`.startsWith(`${folder.root}/`)).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('by a pattern', async () => {
+    const folder = withLinks()
+    for (const pattern of [
+      '../**',
+      '**/../../**',
+      '/**',
+      '{..,x}/*',
+      '{/,x}**',
+      '\\.\\./**',
+      'deep/..',
+      './../*',
+      '@(..)/*',
+    ]) {
+      const { text } = await folder.call('Glob', { pattern })
+      expect(text).not.toMatch(/secret|root-not/)
+    }
+    expect((await folder.call('Glob', { pattern: '**/*.txt' })).text.split('\n').toSorted()).toEqual([
+      'a.txt',
+      'deep/b.txt',
+    ])
+  })
+})
+
+describe('inside of the folder', () => {
+  it.each(['deep/b.txt', './deep//b.txt', 'none/../deep/b.txt', 'deep/up/deep/b.txt', 'inner-link'])(
+    '%s is found, under one name',
+    async (given) => {
+      const { root } = withLinks()
+      expect(await locate({ root }, session, given)).toEqual({ root, path: `${root}/deep/b.txt`, name: 'deep/b.txt' })
+    },
+  )
+
+  it('an absolute path is found, also when the folder was named by a link', async () => {
+    const { root, outside } = withLinks()
+    symlinkSync(root, join(outside, 'named'))
+    for (const given of [`${root}/a.txt`, `${outside}/named/new/a.txt`]) {
+      expect((await locate({ root: join(outside, 'named') }, session, given)).path.startsWith(`${root}/`)).toBe(true)
+    }
+  })
+
+  it('a link to a file is written through, and stays a link', async () => {
+    const folder = withLinks()
+    await folder.call('Read', { file_path: 'inner-link' })
+    expect(await folder.call('Write', { file_path: 'inner-link', content: 'C' })).toMatchObject({ isError: false })
+    expect(readFileSync(join(folder.root, 'deep/b.txt'), 'utf8')).toBe('C')
+  })
+
+  it('what another name of an outer file is written to leaves that file alone', async () => {
+    const folder = withLinks()
+    linkSync(join(folder.outside, 'secret.txt'), join(folder.root, 'hard'))
+    await folder.call('Read', { file_path: 'hard' })
+    expect(await folder.call('Write', { file_path: 'hard', content: 'C' })).toMatchObject({ isError: false })
+    expect(readFileSync(join(folder.outside, 'secret.txt'), 'utf8')).toBe(SECRET)
+  })
+
+  it.each([
+    '.git/config',
+    '.git/hooks/pre-commit',
+    'sub/.git/HEAD',
+    '.GIT/config',
+    '.env',
+    '.env.local',
+    '.ssh/id_rsa',
+    '.aws/credentials',
+  ])('%s is neither read nor written', async (file_path) => {
+    const folder = useFolder({ [file_path]: SECRET })
+    expect(await folder.call('Read', { file_path })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('protected'),
+    })
+    expect(await folder.call('Write', { file_path, content: 'x' })).toMatchObject({ isError: true })
+    expect(readFileSync(join(folder.root, file_path), 'utf8')).toBe(SECRET)
+  })
+
+  it.each(['.gitignore', '.env.example', 'src/environment.ts', '.github/a.yml'])(
+    '%s is a file like others',
+    async (file_path) => {
+      expect(await useFolder({ [file_path]: 'x' }).call('Read', { file_path })).toMatchObject({ isError: false })
+    },
+  )
+
+  it('what is no regular file is refused at once, without waiting for it', async () => {
+    const folder = useFolder({ 'a.txt': 'A' })
+    execFileSync('mkfifo', [join(folder.root, 'pipe')])
+    const server = createServer().listen(join(folder.root, 'socket'))
+    onTestFinished(() => void server.close())
+    mkdirSync(join(folder.root, 'folder'))
+    for (const file_path of ['pipe', 'socket', 'folder', 'a.txt/b']) {
+      const write = await folder.call('Write', { file_path, content: 'x' })
+      expect(write.isError, file_path).toBe(true)
+      expect(write.text).not.toContain(folder.root)
+      if (file_path !== 'folder') expect((await folder.call('Read', { file_path })).isError, file_path).toBe(true)
+    }
+  })
+})
+
+describe('sandboxManager', () => {
+  it('gives each session a folder of its own, which is made when it is missing', async () => {
+    const { root } = useFolder()
+    const manager = { root: async ({ sessionId }: SessionContext) => join(root, 'of', sessionId) }
+    expect(await locate(manager, session, 'a')).toMatchObject({ root: `${root}/of/s-1`, name: 'a' })
+    writeFileSync(join(root, 'of/s-1/a'), 'A')
+    expect((await locate(manager, { ...session, sessionId: 's-2' }, 'a')).path).toBe(`${root}/of/s-2/a`)
+  })
+
+  it('without a folder is refused when the pack is made', () => {
+    expect(refusal('INVALID_ARGUMENT', () => filesystem({ sandboxManager: { root: '' } }))).toContain('root')
+  })
+})

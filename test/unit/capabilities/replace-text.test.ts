@@ -1,0 +1,43 @@
+/** What a text tells of an edit is never wrong: a wrong word would make the edit twice, or not at all. */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { replaceText, wasReplaced, type Change } from '../../../src/capabilities/filesystem/replace-text.ts'
+
+/** Few letters, so that old and new texts overlap, repeat and hold one another. */
+const text = (max: number) => fc.stringMatching(new RegExp(`^[ab]{0,${max}}$`))
+const change: fc.Arbitrary<Change> = fc.record({ old_string: text(3), new_string: text(3), replace_all: fc.boolean() })
+
+function apply(before: string | undefined, made: Change): string | undefined {
+  try {
+    return replaceText(before, made)
+  } catch {
+    return undefined
+  }
+}
+
+it('of an edit that can be made and was not, it never says that it was; of one that was made, never that it was not', () => {
+  let [made, unmade] = [0, 0]
+  fc.assert(
+    fc.property(fc.option(text(8), { nil: undefined }), change, (before, edit) => {
+      const after = apply(before, edit)
+      fc.pre(after !== undefined)
+      expect(wasReplaced(before, edit)).not.toBe(true)
+      expect(wasReplaced(after, edit)).not.toBe(false)
+      if (wasReplaced(after, edit)) made++
+      if (wasReplaced(before, edit) === false) unmade++
+    }),
+    { numRuns: 20_000 },
+  )
+  // It also says something.
+  expect(Math.min(made, unmade)).toBeGreaterThan(500)
+})
+
+it('what it calls not made can be made', () => {
+  fc.assert(
+    fc.property(text(8), change, (now, edit) => {
+      fc.pre(edit.old_string !== edit.new_string && wasReplaced(now, edit) === false)
+      expect(apply(now, edit)).toBeDefined()
+    }),
+    { numRuns: 5000 },
+  )
+})
