@@ -1,8 +1,8 @@
 /** The first activity of every run: which generation it is, where the store stands, and what the session keeps for life. */
 import { StelloError, isStelloError } from '../agent/errors.ts'
 import type { SessionConfig } from '../session/config.ts'
-import type { OpenSessionInput, OpenSessionOutcome } from '../session/steps.ts'
-import { narrowed } from '../session/fork.ts'
+import type { OpenSessionInput, OpenSessionOutcome, Pause } from '../session/steps.ts'
+import { rootConfig } from '../session/fork.ts'
 import type { Database } from '../store/database.ts'
 import { inputHash } from '../store/hashes.ts'
 import { putMessage } from '../store/messages.ts'
@@ -14,7 +14,7 @@ import { lastTurn, readAbandonedTurn } from '../store/turns.ts'
 import { announceFork } from './announce-fork.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
-import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
+import { findProfile, firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
 import { runStep } from './run-step.ts'
 
 export async function openSession(deps: Deps, input: OpenSessionInput): Promise<OpenSessionOutcome> {
@@ -41,11 +41,15 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
     }
   } catch (error) {
     if (!isStelloError(error) || error.fate === 'retry') throw error
-    return {
-      kind: 'failed',
-      pause: { reason: 'store_error', message: error.message, ...(error.hint && { hint: error.hint }) },
-    }
+    return { kind: 'failed', pause: toPause(error) }
   }
+}
+
+/** What is wrong with the store says so; anything else is the agent's: a profile that is gone, or whose code fails. */
+function toPause({ code, message, hint }: StelloError): Pause {
+  if (code === 'STORE_CORRUPT') return { reason: 'store_error', message, ...(hint && { hint }) }
+  const mend = 'the session cannot begin with the agent as it is served: mend it, start its worker, then resume'
+  return { reason: 'agent_error', message, hint: hint ?? mend }
 }
 
 /** The message whose turn was open when the workflow before this one was lost. Its text is put where that of a waiting one is. */
@@ -62,11 +66,8 @@ async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise
   const { fork, ...given } = row.config
   if (fork) return configureFork(deps, attempt, row.id, fork)
   const { agent } = deps
-  const profile = given.profile === undefined ? undefined : agent.profiles.get(given.profile)
   const config: SessionConfig = {
-    ...given,
-    ...narrowed(given, profile),
-    systemPrompt: given.systemPrompt ?? agent.systemPrompt,
+    ...rootConfig(given, findProfile(agent, given.profile), agent.systemPrompt),
     limits: agent.limitsOf(given.profile, given.model),
   }
   await configureSession(deps.db, row.id, config)

@@ -61,7 +61,8 @@ function readAt(deps: Deps, at: Branch): Promise<Transcript> {
   return deps.transcripts.read(deps.db, at.sessionId, at.gen, at.seq)
 }
 
-function findProfile(agent: StelloAgent, name: string | undefined): ForkProfile | undefined {
+/** @throws StelloError TOOL_VALIDATION_ERROR naming those there are */
+export function findProfile(agent: StelloAgent, name: string | undefined): ForkProfile | undefined {
   if (name === undefined) return undefined
   const profile = agent.profiles.get(name)
   if (profile) return profile

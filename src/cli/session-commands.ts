@@ -2,7 +2,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
 import { addInboxCommands } from './inbox-commands.ts'
-import { eventLine, sessionLine, treeLines } from './format.ts'
+import { messageOf } from '../agent/errors.ts'
+import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
 
@@ -51,7 +52,7 @@ export function addSessionCommands(program: Command): void {
         const session = await stello.createSession({ agent, ...rest, ...(id !== undefined && { sessionId: id }) })
         if (message === undefined) return out.result({ sessionId: session.id }, session.id)
         out.note(`session ${session.id}`)
-        await answer(out, session, await session.send(message), wait === true)
+        await answer({ stello, out }, session, await session.send(message), wait === true)
       }),
     )
 
@@ -63,7 +64,7 @@ export function addSessionCommands(program: Command): void {
     .action(
       on(async ({ stello, out }, id: string, text: string, options: { messageId?: string; wait?: boolean }) => {
         const session = stello.session(id)
-        await answer(out, session, await session.send(text, options), options.wait === true)
+        await answer({ stello, out }, session, await session.send(text, options), options.wait === true)
       }),
     )
 
@@ -196,19 +197,52 @@ export function addSessionCommands(program: Command): void {
     )
 }
 
-async function answer(out: Output, session: SessionHandle, turn: TurnHandle, wait: boolean): Promise<void> {
+async function answer(
+  { stello, out }: Context,
+  session: SessionHandle,
+  turn: TurnHandle,
+  wait: boolean,
+): Promise<void> {
   const sent = { sessionId: session.id, messageId: turn.messageId }
   if (!wait) return out.result(sent, `sent as ${turn.messageId}`)
   const signal = untilInterrupted()
-  const result = await turn.result({ onPause: 'throw', signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error
-  })
+  const answered = new AbortController()
+  const telling = tellPending({ stello, out }, session, AbortSignal.any([signal, answered.signal]))
+  const result = await turn
+    .result({ onPause: 'throw', signal })
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
+    .finally(() => answered.abort())
+  await telling
   if (!result) {
     process.exitCode = 1
     return out.note(`no longer waiting; the turn goes on, and \`stello transcript ${session.id}\` shows its answer`)
   }
   out.result({ ...sent, ...result }, result.text)
   if (result.stopReason !== 'end_turn' && result.stopReason !== 'completed') out.note(`(${result.stopReason})`)
+}
+
+/** A turn may wait for a person, for weeks: whoever waits for the turn is told. Never fails: these are remarks. */
+async function tellPending({ stello, out }: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
+  const told = new Set<string>()
+  const tell = async (): Promise<void> => {
+    for (const item of await stello.inbox(session.id)) {
+      if (!told.has(item.id)) out.note(`waits for a person\n${inboxLines(item)}`)
+      told.add(item.id)
+    }
+  }
+  try {
+    const events = session.watch({ tree: true, live: false, from: 'now', signal })[Symbol.asyncIterator]()
+    // First the watch, then the look: nothing opens in between.
+    let event = events.next()
+    await tell()
+    for (; !(await event).done; event = events.next()) {
+      if ((await event).value.type === 'pending.opened') await tell()
+    }
+  } catch (error) {
+    if (!signal.aborted) out.note(`what waits for a person cannot be shown: ${messageOf(error)}`)
+  }
 }
 
 function number(value: string): number {

@@ -13,7 +13,7 @@ export interface CreateSessionOptions {
   agent: string
   /** Display name. Default: the agent's name. */
   label?: string
-  /** A fork profile whose model, tools, skills, tool filters and limits the session gets. */
+  /** A fork profile whose model, tools, skills, tool filters, limits and prompt (by its mode) the session gets. */
   profile?: string
   systemPrompt?: string
   /** Narrows what agent and profile allow; Stello's two stay. */

@@ -23,7 +23,8 @@ export function advance(state: SessionState): Step {
 
 /** A session that could not be opened can still be closed. */
 function cannotOpen(state: SessionState): boolean {
-  return state.pause?.reason === 'store_error' && state.turn === undefined
+  const reason = state.pause?.reason
+  return (reason === 'store_error' || reason === 'agent_error') && state.turn === undefined
 }
 
 /** Nothing new starts while this holds. */

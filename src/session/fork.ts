@@ -45,8 +45,22 @@ export function forkConfig(
   return { ...child, ...narrowed(parent, profile) }
 }
 
+/**
+ * The configuration of a session without a parent: the agent stands for it. `limits` stay unset.
+ *
+ * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var: there are none
+ */
+export function rootConfig(given: SessionConfig, profile: ForkProfile | undefined, agentPrompt: string): SessionConfig {
+  const { systemPrompt: requested } = given
+  const systemPrompt =
+    profile?.systemPrompt === undefined
+      ? (requested ?? agentPrompt)
+      : composeSystemPrompt({ requested, inherited: agentPrompt, profile, vars: {} })
+  return { ...given, ...narrowed(given, profile), ...(systemPrompt !== undefined && { systemPrompt }) }
+}
+
 /** What `profile` leaves of the skills, the tools and the permissions a session has. */
-export function narrowed(session: SessionConfig, profile: ForkProfile | undefined): Partial<SessionConfig> {
+function narrowed(session: SessionConfig, profile: ForkProfile | undefined): Partial<SessionConfig> {
   const skills = profile?.skills ?? session.skills
   const allowedTools = intersection(session.allowedTools, profile?.allowedTools)
   const disallowedTools = union(session.disallowedTools, profile?.disallowedTools)

@@ -15,7 +15,7 @@ export type StopReason =
   | 'refused'
   | 'max_tokens'
 
-export type PauseReason = 'user' | 'tool_timeouts' | 'model_error' | 'budget' | 'store_error'
+export type PauseReason = 'user' | 'tool_timeouts' | 'model_error' | 'budget' | 'agent_error' | 'store_error'
 
 export interface Pause {
   reason: PauseReason

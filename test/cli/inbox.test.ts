@@ -77,6 +77,13 @@ describe('answer', () => {
     expect(await json('inbox', id)).toHaveLength(1)
   })
 
+  it('is what a command that waits for the turn asks for', async () => {
+    const waiting = start(['send', id, 'pay the bill', '--message-id', 'bill', '--wait'], { env: served.env })
+    expect(await waiting.printed(`stello answer ${id} ${item} done|not_done|retry`)).toContain('waits for a person')
+    waiting.kill('SIGINT')
+    expect(await waiting.ended).toMatchObject({ code: 1, stdout: '' })
+  })
+
   it('decides: the model reads the result, and nothing waits any more', async () => {
     expect(await json('answer', id, item, 'done', 'paid as 17')).toEqual([
       { sessionId: id, id: item, decision: 'done' },
