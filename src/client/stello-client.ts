@@ -87,8 +87,9 @@ function toConfig(options: CreateSessionOptions): SessionConfig {
 }
 
 function checkId(id: string): string {
-  if (/^[a-zA-Z0-9._-]{1,100}$/.test(id)) return id
+  // Not `..`: a tool may have a folder for each session.
+  if (/^(?!\.+$)[a-zA-Z0-9._-]{1,100}$/.test(id)) return id
   throw new StelloError('INVALID_ARGUMENT', `session id "${id}" is not allowed`, {
-    hint: 'use 1 to 100 letters, digits, ".", "_" or "-"',
+    hint: 'use 1 to 100 letters, digits, ".", "_" or "-", and not dots alone',
   })
 }

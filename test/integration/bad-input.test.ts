@@ -18,6 +18,15 @@ const echo = (): ScriptedModel => scriptedModel(({ messages }) => `got ${message
 const signal = (session: SessionHandle, ...args: unknown[]): Promise<void> =>
   stello.client.temporal.workflow.getHandle(session.id).signal('message', ...args)
 
+it.each(['.', '..', 'a b', '../a', ''])(
+  'a session cannot be called %j: its id may name a folder',
+  async (sessionId) => {
+    await expect(stello.client.createSession({ agent: 'nobody', sessionId })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    })
+  },
+)
+
 describe('a message', () => {
   it('to a session that never was is refused', async () => {
     const nobody = stello.client.session('s-nobody')

@@ -20,7 +20,7 @@ type Input = z.output<typeof schema>
 
 const RESULTS = 100
 const TIMEOUT_MS = 20_000
-const NEVER = ['**/.git/**', '**/node_modules/**']
+const NEVER = ['**/.git/**', '**/node_modules/**', '**/.stello-*.tmp']
 /** Files looked at side by side. */
 const BATCH = 200
 

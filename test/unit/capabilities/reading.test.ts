@@ -125,8 +125,9 @@ describe('Glob', () => {
       'secret.txt': '',
       'node_modules/m/x.txt': '',
       '.git/x.txt': '',
+      'src/.stello-0123.tmp': 'what a crash left behind',
     })
-    const found = names((await call('Glob', { pattern: '**/*.{txt,log}' })).text)
+    const found = names((await call('Glob', { pattern: '**/*.{txt,log,tmp}' })).text)
     expect(found.toSorted()).toEqual(['secret.txt', 'src/build/x.txt', 'src/keep.log'])
     expect((await call('Glob', { pattern: '*.log', path: 'src' })).text).toBe('src/keep.log')
   })
