@@ -4,11 +4,13 @@
  */
 import { messageOf } from '../agent/errors.ts'
 import type { ToolCard } from '../agent/tool-status.ts'
-import type { Database } from '../store/database.ts'
+import { isDataError, type Database } from '../store/database.ts'
 import { appendLive, type LivePiece } from '../store/events.ts'
 
 /** How long pieces are gathered. */
 const FLUSH_EVERY_MS = 50
+/** How long after a write that failed the next one is tried, with all that has come meanwhile. */
+const RETRY_AFTER_MS = 500
 /** Pieces kept while the store does not answer; older ones are given up: the settled step tells the whole. */
 const KEPT = 2000
 
@@ -36,7 +38,10 @@ export function createLiveWriter(
   queued: (pieces: number) => void = () => undefined,
 ): LiveWriter {
   let waiting: LivePiece[] = []
+  /** Written perhaps: nobody has heard how it went. What is added to such a piece could be lost. */
+  const tried = new WeakSet<LivePiece>()
   let timer: NodeJS.Timeout | undefined
+  let closed = false
   let writing: Promise<void> = Promise.resolve()
 
   const write = async (): Promise<void> => {
@@ -47,9 +52,15 @@ export function createLiveWriter(
       await appendLive(db, pieces)
       for (const id of new Set(pieces.map((piece) => piece.sessionId))) notify(id)
     } catch (error) {
+      if (isDataError(error)) return log.warn(`live output is left out: ${messageOf(error)}`)
+      for (const piece of pieces) tried.add(piece)
       waiting = [...pieces, ...waiting].slice(-KEPT)
+      schedule(RETRY_AFTER_MS)
       log.warn(`live output is late: ${messageOf(error)}`)
     }
+  }
+  const schedule = (afterMs: number): void => {
+    if (!closed) timer ??= setTimeout(() => void flush(), afterMs)
   }
   const flush = (): Promise<void> => {
     clearTimeout(timer)
@@ -57,23 +68,28 @@ export function createLiveWriter(
     writing = writing.then(write).then(() => queued(waiting.length))
     return writing
   }
-  const push = (piece: LivePiece): LivePiece => {
+  const push = (piece: LivePiece): void => {
     const last = waiting.at(-1)
-    if (last && continues(last, piece)) {
+    if (last && !tried.has(last) && continues(last, piece)) {
       last.data = { text: String(last.data['text']) + String(piece.data['text']) }
-      return last
+      return
     }
     queued(waiting.push(piece))
-    timer ??= setTimeout(() => void flush(), FLUSH_EVERY_MS)
-    return piece
+    schedule(FLUSH_EVERY_MS)
   }
 
   return {
     step(sessionId, stepKey, lease) {
       let n = 0
       const latest = new Map<string, LivePiece>()
-      const add = (type: string, data: LivePiece['data'], replaces?: number): LivePiece =>
-        push({ sessionId, stepKey, lease, n: n++, type, data, ...(replaces !== undefined && { replaces }) })
+      const add = (type: string, data: LivePiece['data'], replaces?: number): LivePiece => {
+        const piece = { sessionId, stepKey, lease, n: n++, type, data, ...(replaces !== undefined && { replaces }) }
+        push(piece)
+        return piece
+      }
+      const forget = (): void => {
+        waiting = waiting.filter((one) => one.sessionId !== sessionId || one.stepKey !== stepKey)
+      }
       const replace = (slot: string, type: string, data: LivePiece['data']): void => {
         const before = latest.get(slot)
         if (before && waiting.includes(before)) before.data = data
@@ -85,12 +101,16 @@ export function createLiveWriter(
         card: ({ id, name }, card) => replace(`card ${id}`, 'tool.status', { callId: id, name, ...card }),
         update: ({ id, name }, kind, update) => replace(`${kind} ${id}`, 'tool.update', { callId: id, name, update }),
         end() {
-          waiting = waiting.filter((one) => one.sessionId !== sessionId || one.stepKey !== stepKey)
-          return writing
+          forget()
+          // A write that fails brings its pieces back.
+          return writing.then(forget)
         },
       }
     },
-    close: flush,
+    close() {
+      closed = true
+      return flush()
+    },
   }
 }
 

@@ -2,8 +2,12 @@
 import { expect, it } from 'vitest'
 import { createLiveWriter } from '../../src/activities/live-writer.ts'
 import { ToolChannel } from '../../src/activities/tool-channel.ts'
-import { readLive } from '../../src/store/events.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { readLive, type LivePiece } from '../../src/store/events.ts'
 import { settleStep } from '../../src/store/settle.ts'
+import { createGate } from '../support/gate.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 import { countRows, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -39,6 +43,8 @@ it('leaves no rows behind: the end of a step waits for what is being written', a
   const live = writer.step(run.sessionId, step.key, step.lease)
   live.text('hello')
   void writer.close()
+  // Behind the moment in which the write begins.
+  await Promise.resolve()
   await live.end()
   await settleStep(at.db, step, {}, {})
   expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
@@ -74,3 +80,116 @@ it('goes on when a tool tells what is no JSON', async () => {
   ])
   expect(warnings).toEqual([])
 })
+
+const textOf = (pieces: LivePiece[]): string =>
+  pieces.flatMap(({ data }) => (typeof data['text'] === 'string' ? [data['text']] : [])).join('')
+
+/** The store takes nothing live until the returned function is called. @param sqlState why */
+async function refuseLive(sqlState: string): Promise<() => Promise<unknown>> {
+  await at.db.pool.query(`
+    create function refuse_live() returns trigger language plpgsql as $$
+      begin raise exception 'refused' using errcode = '${sqlState}'; end $$;
+    create trigger refuse_live before insert on live for each row execute function refuse_live()`)
+  return () => at.db.pool.query('drop function refuse_live cascade')
+}
+
+it('catches up by itself when the store answers again, whatever it was that came last', async () => {
+  const run = await openSession(at.db)
+  const step = await take(at.db, run)
+  const accept = await refuseLive('53100')
+  const failed = createGate()
+  failed.open()
+  const writer = createLiveWriter(at.db, () => undefined, { warn: () => void failed.pass() })
+  const live = writer.step(run.sessionId, step.key, step.lease)
+  const call = { id: 'c1', name: 'write' }
+  live.card(call, { status: 'WAIT' })
+  live.text('hel')
+  await failed.reached()
+  live.text('lo')
+  live.card(call, { status: 'DOING' })
+  await accept()
+  await until('all that was told', async () => {
+    const pieces = await readLive(at.db, run.sessionId)
+    return textOf(pieces) === 'hello' && pieces.some(({ data }) => data['status'] === 'DOING')
+  })
+  expect(await countRows(at.db, 'live', run.sessionId)).toBeLessThanOrEqual(3)
+  await writer.close()
+})
+
+it('loses no text that comes behind a write of which nobody heard that it had succeeded', async () => {
+  const run = await openSession(at.db)
+  const step = await take(at.db, run)
+  const { host, pathname, username, password } = new URL(at.url)
+  const proxy = await startTcpProxy(host)
+  const db = openDatabase(`postgresql://${username}:${password}@${proxy.address}${pathname}`)
+  const failed = createGate()
+  failed.open()
+  const writer = createLiveWriter(db, () => undefined, { warn: () => void failed.pass() })
+  try {
+    await db.lazyPool.query('select 1')
+    proxy.hold()
+    const live = writer.step(run.sessionId, step.key, step.lease)
+    live.text('hel')
+    await until('the write', async () => (await readLive(at.db, run.sessionId)).length === 1)
+    await at.db.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%into live%'
+         and pid <> pg_backend_pid()`,
+    )
+    await failed.reached()
+    proxy.release()
+    live.text('lo')
+    await until('the rest', async () => textOf(await readLive(at.db, run.sessionId)) === 'hello')
+  } finally {
+    await writer.close()
+    await db.close()
+    await proxy.close()
+  }
+})
+
+it('leaves no rows behind when the step ends while a write of it fails', async () => {
+  const run = await openSession(at.db)
+  const step = await take(at.db, run)
+  const accept = await refuseLive('53100')
+  const writer = createLiveWriter(at.db, () => undefined, quiet)
+  const live = writer.step(run.sessionId, step.key, step.lease)
+  live.text('hello')
+  void writer.close()
+  // Behind the moment in which the write begins.
+  await Promise.resolve()
+  await live.end()
+  await accept()
+  await writer.close()
+  expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
+})
+
+it('gives up what the store never takes, and goes on', async () => {
+  const run = await openSession(at.db)
+  const step = await take(at.db, run)
+  const accept = await refuseLive('22000')
+  const failed = createGate()
+  failed.open()
+  const writer = createLiveWriter(at.db, () => undefined, { warn: () => void failed.pass() })
+  const live = writer.step(run.sessionId, step.key, step.lease)
+  live.text('refused')
+  await failed.reached()
+  await accept()
+  live.text('taken')
+  await writer.close()
+  expect((await readLive(at.db, run.sessionId)).map(({ data }) => data['text'])).toEqual(['taken'])
+})
+
+it('tries once more when it closes, and not after that', async () => {
+  const run = await openSession(at.db)
+  const step = await take(at.db, run)
+  const accept = await refuseLive('53100')
+  const warnings: string[] = []
+  const writer = createLiveWriter(at.db, () => undefined, { warn: (message) => void warnings.push(message) })
+  writer.step(run.sessionId, step.key, step.lease).text('late')
+  const before = timers()
+  await writer.close()
+  expect(warnings).toHaveLength(1)
+  expect(timers()).toBeLessThan(before)
+  await accept()
+})
+
+const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
