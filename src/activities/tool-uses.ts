@@ -6,6 +6,8 @@ import type { ToolUse } from './tool-use.ts'
 
 /** How long a call is waited for before its instance is disposed of. */
 const KEPT_MS = 60_000
+/** How long an instance may take to be disposed of. One that takes longer is forgotten: there may be many. */
+const DISPOSE_MS = 60_000
 /** How long a stopping worker waits for instances that are being disposed of. */
 const CLOSE_MS = 5000
 
@@ -13,9 +15,16 @@ export class ToolUses {
   readonly #parked = new Map<string, { use: ToolUse; timer: NodeJS.Timeout }>()
   readonly #ending = new Set<Promise<void>>()
   readonly #warn: (message: string) => void
+  readonly #disposeMs: number
 
-  constructor(warn: (message: string) => void) {
+  constructor(warn: (message: string) => void, { disposeMs = DISPOSE_MS }: { disposeMs?: number } = {}) {
     this.#warn = warn
+    this.#disposeMs = disposeMs
+  }
+
+  /** How many instances are being disposed of. */
+  get ending(): number {
+    return this.#ending.size
   }
 
   /** @param id `useId` of the call */
@@ -37,7 +46,14 @@ export class ToolUses {
     if (!use) return
     const ended = use.dispose().catch((error: unknown) => this.#warn(`a tool's dispose failed: ${messageOf(error)}`))
     this.#ending.add(ended)
-    void ended.finally(() => this.#ending.delete(ended))
+    const forget = setTimeout(() => {
+      this.#ending.delete(ended)
+      this.#warn(`a tool's dispose has not ended within ${this.#disposeMs / 1000} s and is no longer waited for`)
+    }, this.#disposeMs).unref()
+    void ended.finally(() => {
+      clearTimeout(forget)
+      this.#ending.delete(ended)
+    })
   }
 
   async close(): Promise<void> {

@@ -172,3 +172,25 @@ it('a call that waits to run is found once, and disposed of when the worker stop
   await uses.close()
   expect(new Set(ended)).toEqual(new Set([1, 3]))
 })
+
+it('a call whose instance never ends to be disposed of is given up, so that nothing is kept of it', async () => {
+  const gone = createGate()
+  gone.open()
+  const warned: string[] = []
+  const uses = new ToolUses(
+    (message) => {
+      warned.push(message)
+      void gone.pass()
+    },
+    { disposeMs: 1 },
+  )
+  const use = newUse()
+  const dispose = (): Promise<never> => new Promise(() => {})
+  const getters = { getDescription: () => 'd', getParameters: () => ({ type: 'object' }) }
+  await use.open(toTool({ name: 'made', factory: () => ({ ...named('i'), ...getters, dispose }) }), about)
+  uses.end(use)
+  expect(uses.ending).toBe(1)
+  await gone.reached()
+  expect(uses.ending).toBe(0)
+  expect(warned).toEqual(["a tool's dispose has not ended within 0.001 s and is no longer waited for"])
+})
