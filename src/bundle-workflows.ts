@@ -2,13 +2,27 @@
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
 
+const bundled = new Map<string, Promise<WorkflowBundleWithSourceMap>>()
+
 /**
- * Our workflow code keeps nothing in its modules, so all sessions of a worker share one copy of them (`preloadModules`)
- * instead of each session loading its own.
+ * Once per process and folder; what failed is tried again when it is asked for again.
  *
  * @param folder the compiled or source folder `workflows`
  */
 export function bundleWorkflows(folder: URL): Promise<WorkflowBundleWithSourceMap> {
+  const known = bundled.get(folder.href)
+  if (known) return known
+  const bundle = bundleNow(folder)
+  bundled.set(folder.href, bundle)
+  bundle.catch(() => bundled.delete(folder.href))
+  return bundle
+}
+
+/**
+ * Our workflow code keeps nothing in its modules, so all sessions of a worker share one copy of them (`preloadModules`)
+ * instead of each session loading its own.
+ */
+function bundleNow(folder: URL): Promise<WorkflowBundleWithSourceMap> {
   const workflowsPath = fileURLToPath(folder)
   return bundleWorkflowCode({
     workflowsPath,

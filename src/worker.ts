@@ -189,14 +189,11 @@ function toConnection({ connection = {} }: StelloWorkerOptions): object {
   return connection
 }
 
-let bundled: Promise<WorkflowBundleOption> | undefined
-
 /** The package carries the bundle; a checkout bundles its sources, once per process. */
 async function workflowBundle(): Promise<WorkflowBundleOption> {
   const prebuilt = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url))
   if (existsSync(prebuilt)) return { codePath: prebuilt }
-  bundled ??= bundleWorkflows(new URL('./workflows', import.meta.url))
-  return bundled
+  return bundleWorkflows(new URL('./workflows', import.meta.url))
 }
 
 function tuning(options: StelloWorkerOptions): Partial<WorkerOptions> {

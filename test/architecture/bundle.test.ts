@@ -2,6 +2,10 @@
  * The second net behind the lint rules, which see direct imports only: what really gets into the workflow sandbox,
  * told by the bundler that workers use.
  */
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bundleWorkflows } from '../../src/bundle-workflows.ts'
 
@@ -31,4 +35,22 @@ describe('the workflow bundle', () => {
   it('stays under 2.5 MB', () => {
     expect(code.length).toBeLessThan(SIZE_LIMIT)
   })
+})
+
+it('a bundle is made once; one that failed is made when it is asked for again', async () => {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'stello-bundle-')))
+  try {
+    await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(root, 'node_modules'))
+    await mkdir(join(root, 'workflows'))
+    const folder = pathToFileURL(join(root, 'workflows'))
+    await expect(bundleWorkflows(folder)).rejects.toThrow('Webpack finished with errors')
+    for (const file of ['index.ts', 'stack-traces.ts']) {
+      await writeFile(join(root, 'workflows', file), 'export const mended = 1\n')
+    }
+    const bundle = bundleWorkflows(folder)
+    expect((await bundle).code).toContain('mended')
+    expect(bundleWorkflows(folder)).toBe(bundle)
+  } finally {
+    await rm(root, { recursive: true, force: true })
+  }
 })
