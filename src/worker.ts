@@ -143,7 +143,9 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const stopTakingOver = keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver })
     closing.push(stopTakingOver)
     let graceOver: NodeJS.Timeout | undefined
+    let ended = false
     const stopped = worker.run().finally(() => {
+      ended = true
       clearTimeout(graceOver)
       return close()
     })
@@ -152,6 +154,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
       stopped,
       taskQueue: agent.name,
       async stop() {
+        if (ended) return stopped
         if (worker.getState() === 'RUNNING') worker.shutdown()
         // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
         graceOver ??= setTimeout(

@@ -88,3 +88,14 @@ describe('a worker that stops', () => {
     expect(gate.arrived).toBe(1)
   })
 })
+
+it('a worker that has ended by itself leaves no timer behind when it is stopped afterwards', async () => {
+  const worker = await stello.work({ llm: scriptedModel([]) }, { shutdownGraceMs: 60_000 })
+  // Temporal's runtime ends its workers by itself on a signal to the process.
+  process.emit('SIGUSR2')
+  await worker.stopped
+  const timers = (): number => process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length
+  const before = timers()
+  await worker.stop()
+  expect(timers()).toBeLessThanOrEqual(before)
+})
