@@ -22,6 +22,13 @@ export function createListener(url: string): Listener {
     while (!closed && !client) {
       const next = new pg.Client({ connectionString: url, application_name: 'stello-listener', keepAlive: true })
       next.on('error', () => undefined)
+      let ended = false
+      next.once('end', () => {
+        ended = true
+        if (client !== next) return
+        client = undefined
+        start()
+      })
       next.on('notification', ({ payload = '' }) => {
         const { sessionId, news } = readNews(payload)
         for (const { concerns, heard } of subscribers) if (concerns(sessionId)) heard(news)
@@ -29,10 +36,7 @@ export function createListener(url: string): Listener {
       try {
         await next.connect()
         await next.query(`listen ${CHANNEL}`)
-        next.once('end', () => {
-          client = undefined
-          start()
-        })
+        if (ended) throw new Error('the connection has ended')
         client = next
         // What came before is unheard.
         for (const { heard } of subscribers) heard('decision')
