@@ -4,6 +4,7 @@ import { callInput, replaceCall } from './call.ts'
 import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
 import { countTimeouts } from './limits.ts'
+import { isLeftBehind } from './pending.ts'
 import { PARALLEL_CALLS, type Call, type SessionState, type Turn } from './state.ts'
 import { completingCall, modelInput, settleModel, startTurn } from './turn.ts'
 
@@ -74,14 +75,21 @@ function toolsPhase(state: SessionState, turn: Turn): Step {
   }
   if (held(state)) return [state, []]
   const running = turn.calls.filter((call) => call.status === 'running').length
-  const due = turn.calls.filter((call) => call.status === 'due').slice(0, Math.max(0, PARALLEL_CALLS - running))
+  const isDue = (call: Call): boolean =>
+    call.status === 'due' || (call.status === 'waiting' && isLeftBehind(state, turn, call))
+  const due = turn.calls.filter(isDue).slice(0, Math.max(0, PARALLEL_CALLS - running))
   return each(state, due, startCall)
 }
 
 function startCall(state: SessionState, turn: Turn, call: Call): Step {
   const { route, preview, timeoutMs } = call
+  const { pending, ...rest } = call
   return [
-    replaceCall(state, turn, { ...call, status: 'running' }),
+    replaceCall(state, turn, {
+      ...rest,
+      ...(pending && !isLeftBehind(state, turn, call) && { pending }),
+      status: 'running',
+    }),
     [{ type: 'callTool', input: callInput(state, turn, call), route, preview, timeoutMs }],
   ]
 }

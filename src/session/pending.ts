@@ -17,6 +17,8 @@ const WORDS: Readonly<Record<PendingKind, readonly Decision[]>> = {
   unknown_outcome: ['done', 'not_done', 'retry'],
 }
 
+const STOPPING = 'the turn is being stopped'
+
 /** Reads what a person sent; a text says what is wrong with it. */
 export function readAnswer(input: unknown): Answer | string {
   if (typeof input !== 'object' || input === null) return 'an answer is an object with id and decision'
@@ -45,7 +47,7 @@ export function answerProblem(state: SessionState, answer: Answer): string | und
   const { turn, call } = findAsked(state, answer.id) ?? {}
   if (!turn || !call) return `nothing with the id "${answer.id}" waits for an answer`
   if (call.answer) return `"${answer.id}" has been answered already`
-  if (turn.stopping) return 'the turn is being stopped'
+  if (turn.stopping) return STOPPING
   const kept = turn.calls.reduce((sum, one) => sum + (one.answer?.result?.length ?? 0), 0)
   if (kept + (answer.result?.length ?? 0) > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
   return call.pending && wrongWord(call.pending.kind, answer)
@@ -71,16 +73,23 @@ export function answerRejected(state: SessionState, reason: string, what: { id: 
 export function asked(state: SessionState, turn: Turn, call: Call, item: PendingRef): Step {
   const { answer, ...rest } = call
   const waiting: Call = { ...rest, status: 'waiting', pending: item }
-  if (!answer || turn.stopping) return [replaceCall(state, turn, waiting), []]
-  const problem = answer.id === item.id ? wrongWord(item.kind, answer) : neverAsked(answer)
+  if (!answer) return [replaceCall(state, turn, waiting), []]
+  const problem = turn.stopping ? STOPPING : answer.id === item.id ? wrongWord(item.kind, answer) : neverAsked(answer)
   if (problem !== undefined) return answerRejected(replaceCall(state, turn, waiting), problem, { id: answer.id })
   return settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
 }
 
-/** The call no longer waits. An answer to what it never asked is refused, visibly. */
+/** The call no longer waits. An answer to what it never asked, or asked in vain, is refused, visibly. */
 export function unasked(state: SessionState, turn: Turn, { pending, answer, ...call }: Call): Step {
   const next = replaceCall(state, turn, call)
-  return answer && !pending ? answerRejected(next, neverAsked(answer), { id: answer.id }) : [next, []]
+  if (!answer) return [next, []]
+  const problem = !pending ? neverAsked(answer) : isLeftBehind(state, turn, { ...call, pending }) && leftBehind(answer)
+  return problem ? answerRejected(next, problem, { id: answer.id }) : [next, []]
+}
+
+/** What the call asked stands in a generation that the store has gone over from: nobody can answer it any more. */
+export function isLeftBehind({ gen }: SessionState, turn: Turn, call: Call): boolean {
+  return call.pending !== undefined && !call.pending.id.startsWith(`${callKey(turn, call)}@${gen}.`)
 }
 
 /** What waits for a person now. */
@@ -102,6 +111,10 @@ function findAsked({ turn }: SessionState, id: string): { turn: Turn; call: Call
 
 function neverAsked({ id }: Answer): string {
   return `"${preview(id, ID_LIMIT)}" was never asked`
+}
+
+function leftBehind({ id }: Answer): string {
+  return `"${preview(id, ID_LIMIT)}" was asked before the session was rewound; if it is still open, it is asked anew`
 }
 
 function words(): Decision[] {

@@ -54,7 +54,10 @@ const CARRY_TURN: Statement = {
          select session_id, $2, turn, message_id, 'open', start_seq from turns
          where session_id = $1 and gen = $3 and turn = $4 and start_seq <= $5`,
 }
-/** Events tell by their key which step they belong to; a client's forks belong to none. */
+/**
+ * Events tell by their key which step they belong to; a client's forks belong to none. What still waits for a person is
+ * asked anew, so that its question does not stay.
+ */
 const ABANDON: Statement = {
   name: 'abandon_abandon',
   text: `
@@ -66,7 +69,9 @@ const ABANDON: Statement = {
   )
   update events set abandoned = true from past
   where events.session_id = $1 and events."offset" = past."offset" and (
-    past.gen not in (select gen from stello_line($1, $2)) or past.told > $3 or (past.turn, past.round) > ($4, $5))`,
+    past.gen not in (select gen from stello_line($1, $2)) or past.told > $3 or (past.turn, past.round) > ($4, $5)
+    or past.key in (select pending->>'id' || '.opened' from steps
+                    where session_id = $1 and gen < $2 and pending is not null and outcome is null))`,
 }
 /** A pause and a close of the abandoned future hold no longer. */
 const TELL: Statement = {

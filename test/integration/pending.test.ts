@@ -6,7 +6,8 @@ import type { InboxItem, SessionHandle, TurnHandle } from '../../src/client/inde
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { answerSignal, answerUpdate, pendingQuery } from '../../src/workflows/messages.ts'
 import { createGate } from '../support/gate.ts'
-import { ask, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'
+import { resetBefore } from '../support/rewind.ts'
+import { ask, eventOf, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
@@ -209,5 +210,59 @@ describe('the wait for a person', () => {
     await session.answer(item.id, { decision: 'done', result: 'paid 3' })
     await turn.result()
     expect((await next.result()).text).toContain('paid 3')
+  })
+})
+
+describe('a reset of the workflow', () => {
+  /** The questions a watcher that comes now is told of, up to the one that is open in generation `gen`. */
+  const questions = async (session: SessionHandle, gen: number): Promise<unknown[]> => {
+    const fits = ({ type, data }: { type: string; data: Record<string, unknown> }): boolean =>
+      type === 'pending.opened' && String(data['id']).startsWith(`t1.0.0@${gen}.`)
+    await eventsUntil(session, fits)
+    const events = await eventsUntil(session, fits)
+    return events.filter(({ type }) => type.startsWith('pending.')).map(({ data }) => data['id'])
+  }
+
+  it('to before the call that asked puts the question anew, and shows the old one nowhere', async () => {
+    const { session, turn, item, runs } = await waiting()
+    await resetBefore(stello.client, session, 't1.0.0')
+    const shown = await questions(session, 1)
+    const [again, ...more] = await session.pending()
+    expect(more).toEqual([])
+    expect(again?.id).not.toBe(item.id)
+    expect(shown).toEqual([again?.id])
+    await session.answer(String(again?.id), { decision: 'done', result: 'paid 3' })
+    expect((await turn.result()).text).toBe('read: go |  | paid 3')
+    expect(runs()).toBe(1)
+  })
+
+  it('to behind it puts the question anew as well, once the store knows of the reset', async () => {
+    const { session, turn, item } = await waiting()
+    await session.pause()
+    await eventOf(session, 'session.paused')
+    await resetBefore(stello.client, session, 'a1')
+    await eventOf(session, 'session.rewound')
+    await session.resume()
+    const shown = await questions(session, 1)
+    const [again] = await session.pending()
+    expect(again?.id).not.toBe(item.id)
+    expect(shown).toEqual([again?.id])
+    await session.answer(String(again?.id), { decision: 'not_done' })
+    expect((await turn.result()).text).toContain('"pay" did not take effect')
+  })
+
+  it('to behind it tells the person whose answer still meant the old question', async () => {
+    const { session, turn, item } = await waiting()
+    await session.pause()
+    await eventOf(session, 'session.paused')
+    await resetBefore(stello.client, session, 'a1')
+    await workflow(session).signal(answerSignal, { id: item.id, decision: 'done' })
+    const rejected = await eventOf(session, 'answer.rejected')
+    expect(rejected.data).toMatchObject({ id: item.id, reason: expect.stringContaining('asked anew') as string })
+    await session.resume()
+    await questions(session, 1)
+    const [again] = await session.pending()
+    await session.answer(String(again?.id), { decision: 'done', result: 'paid 3' })
+    expect((await turn.result()).text).toBe('read: go |  | paid 3')
   })
 })

@@ -140,6 +140,20 @@ describe('an answer', () => {
     expect(only(play(resuming.state, announced(resuming, 'resume')).commands, 'callTool')).toHaveLength(1)
   })
 
+  it('to a question that a rewind of Temporal has left behind is refused: the call runs into the question anew', () => {
+    const behind = play(waiting().state, answer('done', ID, 'paid'), tool(1, 0, 0, { kind: 'due', gen: 1 }))
+    expect(rejections(behind)).toEqual([
+      { id: ID, reason: `"${ID}" was asked before the session was rewound; if it is still open, it is asked anew` },
+    ])
+    expect(only(behind.commands, 'callTool').map(({ input }) => input.key)).toEqual(['t1.0.0'])
+  })
+
+  it('that overtakes is refused when the turn is being stopped by the time its call asks', () => {
+    const stopped = play(running('pay').state, answer('done'), cancel, tool(1, 0, 0, pending()))
+    expect(rejections(stopped)).toEqual([{ id: ID, reason: 'the turn is being stopped' }])
+    expect(proposals(stopped)).toEqual([{ kind: 'cancelled' }])
+  })
+
   it('is refused while too much text is on its way to the ledger', () => {
     const names = Array.from({ length: 3 }, () => 'pay')
     const id = (i: number): string => `t1.0.${i}@0.2`
@@ -169,6 +183,19 @@ describe('the wait for a person', () => {
   it('survives that the activity which told of it is run once more', () => {
     const again = play(running('pay').state, lost, tool(1, 0, 0, pending()), answer('done'))
     expect(proposals(again)).toEqual([{ kind: 'timedOut' }, { kind: 'answered', answer: { id: ID, decision: 'done' } }])
+  })
+
+  it('is begun anew when the store has gone over to another generation, which knows of no question', () => {
+    const told = (played: Played, tag: string): SessionEvent =>
+      ({ ...announced(played, tag), outcome: { gen: 1, children: [] } }) as SessionEvent
+    const paused = play(waiting().state, pause)
+    const rewound = play(paused.state, told(paused, 'none'), resume)
+    expect(only(rewound.commands, 'callTool')).toEqual([])
+    const resumed = play(rewound.state, told(rewound, 'resume'))
+    expect(only(resumed.commands, 'callTool').map(({ input }) => input.key)).toEqual(['t1.0.0'])
+    const again = play(resumed.state, tool(1, 0, 0, { ...pending('t1.0.0@1.1'), gen: 1 } as ToolOutcome))
+    expect(pendingCalls(again.state).map(({ item }) => item.id)).toEqual(['t1.0.0@1.1'])
+    expect(again.commands).toEqual([])
   })
 
   it('is over when a stop has won: a person who said retry before does not make the call run', () => {
