@@ -1,5 +1,6 @@
 /** A call whose activity is gone: it ran into its backstop, or was cancelled while its worker was dead. */
 import { StelloError, type ToolErrorCode } from '../agent/errors.ts'
+import type { Tool } from '../agent/tool.ts'
 import type { PendingItem, ToolOutcome } from '../session/steps.ts'
 import type { Forced } from '../store/settle.ts'
 import type { Attempt } from './attempt.ts'
@@ -11,7 +12,7 @@ import { askPerson, closing, findOut } from './unknown-outcome.ts'
 
 /**
  * Where the call had begun, its tool may know more than anybody else, and a person may be asked; but a turn that stops
- * no longer waits for anybody.
+ * no longer waits for anybody: neither for a person, nor, when it is stopped meanwhile, for the tool.
  *
  * @returns undefined when nothing is known beyond how the call was lost
  */
@@ -38,9 +39,16 @@ export async function endLost(
   const verified = await attempt.attend(findOut(deps, at, tool, stop.signal), (why) => stop.abort(why))
   if (verified?.happened) return settle({ value: verified.result })
   if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
-  if (verified) return fail('TOOL_CANCELLED', `"${tool.name}" was cancelled before it took effect`)
-  if (stop.signal.aborted) throw new Error('the worker shuts down')
-  return tool.onUnknownOutcome === 'ask' && how === 'timedOut' ? askPerson(at, forced) : undefined
+  if (verified) return fail('TOOL_CANCELLED', notYet(tool))
+  if (stop.signal.reason === 'shutdown') throw new Error('the worker shuts down')
+  return tool.onUnknownOutcome === 'ask' && how === 'timedOut' && !stop.signal.aborted
+    ? askPerson(at, forced)
+    : undefined
+}
+
+/** The call has begun, perhaps in a worker that lives: its lease is lost, its code may go on. */
+function notYet({ name }: Tool): string {
+  return `"${name}" was cancelled; when its tool looked, it had not taken effect; if a worker still runs it, it may yet`
 }
 
 function withdrawn({ name }: PendingItem): string {

@@ -1,7 +1,7 @@
 /** A call whose activity is gone: what its tool finds out, whether a person is asked, and what the ledger makes of it. */
 import { noopMetricMeter } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
-import type { Attempt } from '../../src/activities/attempt.ts'
+import type { Attempt, StopWhy } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
 import { endLost } from '../../src/activities/lost-call.ts'
 import { createMetrics } from '../../src/activities/metrics.ts'
@@ -9,13 +9,14 @@ import { endStep } from '../../src/activities/run-step.ts'
 import { settleAnswered } from '../../src/activities/settle-answered.ts'
 import type { CallAtHand } from '../../src/activities/tool-call.ts'
 import { defineSimpleTool } from '../../src/agent/forms.ts'
-import type { Tool, Verified } from '../../src/agent/tool.ts'
+import type { Tool, ToolContext, Verified } from '../../src/agent/tool.ts'
 import type { Decision, ToolOutcome } from '../../src/session/steps.ts'
 import { putMessage } from '../../src/store/messages.ts'
 import { readInbox } from '../../src/store/pending.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep } from '../../src/store/settle.ts'
+import { createGate } from '../support/gate.ts'
 import { TOKEN, claim, openSession, placeAt, take, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -35,10 +36,20 @@ const deps = (): Deps =>
     agent: { limits: { toolTimeoutMs: 60_000 } },
   }) as unknown as Deps
 
-const attemptOf = (run: RunRef): Attempt => ({ run, token: TOKEN, attend: (work) => work, note: () => undefined })
+type Meanwhile = (stop: (why: StopWhy) => void) => unknown
+
+const attemptOf = (run: RunRef, meanwhile?: Meanwhile): Attempt => ({
+  run,
+  token: TOKEN,
+  attend(work, stop) {
+    void meanwhile?.(stop)
+    return work
+  },
+  note: () => undefined,
+})
 
 function pay(extras: {
-  verify?: () => Verified | Promise<Verified>
+  verify?: (args: unknown, ctx: ToolContext) => Verified | Promise<Verified>
   onUnknownOutcome?: 'ask'
   timeout?: number
 }): Tool {
@@ -68,7 +79,7 @@ interface Lost {
   read(): Promise<string | undefined>
 }
 
-async function lost(tool: Tool, begun = true): Promise<Lost> {
+async function lost(tool: Tool, begun = true, meanwhile?: Meanwhile): Promise<Lost> {
   const run = await openSession(at.db)
   await write(at.db, run, 'm1.0', 1, [{ role: 'user', content: 'pay' }])
   if (begun) await take(at.db, run, step)
@@ -79,7 +90,7 @@ async function lost(tool: Tool, begun = true): Promise<Lost> {
     async end(how) {
       const forced = await forceStep(at.db, { run, ...step })
       if ('outcome' in forced) return forced.outcome as ToolOutcome
-      const ending = await endLost(deps(), attemptOf(run), call, forced, how)
+      const ending = await endLost(deps(), attemptOf(run, meanwhile), call, forced, how)
       return ending && endStep(deps(), attemptOf(run), forced, ending)
     },
     async read() {
@@ -122,6 +133,22 @@ describe('a call that ran into its backstop', () => {
     expect(await claim(at.db, run, step)).toMatchObject({ kind: 'mine', begun: false })
   })
 
+  it('is no longer looked into, and nobody is asked, when its turn is cancelled meanwhile', async () => {
+    let signal: AbortSignal | undefined
+    const looking = createGate()
+    const verify = async (_: unknown, ctx: ToolContext): Promise<undefined> => {
+      signal = ctx.signal
+      await looking.pass()
+    }
+    const { run, end } = await lost(pay({ verify, onUnknownOutcome: 'ask' }), true, async (stop) => {
+      await looking.reached()
+      stop('cancel')
+    })
+    expect(await end('timedOut')).toBeUndefined()
+    expect(signal?.aborted).toBe(true)
+    expect(await readInbox(at.db, [run.sessionId])).toEqual([])
+  })
+
   it('has a person asked; lost once more, it waits with the same question', async () => {
     const { run, end } = await lost(pay({ onUnknownOutcome: 'ask' }))
     const first = await end('timedOut')
@@ -132,10 +159,11 @@ describe('a call that ran into its backstop', () => {
 })
 
 describe('a call of a turn that was cancelled', () => {
-  it('is not run when it did not happen: the model reads that it had no effect', async () => {
+  it('is not run when it did not happen; the model reads no more than that, since its worker may still run it', async () => {
     const { end, read } = await lost(pay({ verify: () => ({ happened: false }) }))
     expect(await end('cancelled')).toMatchObject({ code: 'TOOL_CANCELLED' })
-    expect(await read()).toContain('was cancelled before it took effect')
+    expect(await read()).toContain('it had not taken effect; if a worker still runs it, it may yet')
+    expect(await read()).not.toContain('before')
   })
 
   it('asks nobody', async () => {
