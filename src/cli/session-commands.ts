@@ -1,6 +1,6 @@
 /** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import type { SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
+import type { ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
 import { addInboxCommands } from './inbox-commands.ts'
 import { messageOf } from '../agent/errors.ts'
 import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
@@ -189,9 +189,10 @@ export function addSessionCommands(program: Command): void {
     .option('--profile <name>', 'fork profile')
     .addOption(new Option('--context <context>').choices(['none', 'inherit']))
     .option('--prompt <text>', 'first message of the child, said by the assistant')
+    .option('--id <session-id>', 'instead of a new one; asked for again, it is the same fork')
     .action(
-      on(async ({ stello, out }, id: string, options: Parameters<SessionHandle['fork']>[0]) => {
-        const child = await stello.session(id).fork(options)
+      on(async ({ stello, out }, id: string, { id: sessionId, ...request }: ForkOptions & { id?: string }) => {
+        const child = await stello.session(id).fork({ ...request, ...(sessionId !== undefined && { sessionId }) })
         out.result({ sessionId: child.id, parentId: id }, child.id)
       }),
     )

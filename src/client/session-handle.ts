@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
-import type { Branch, ForkRequest } from '../session/config.ts'
 import type { Answer, Decision } from '../session/steps.ts'
 import { putMessage } from '../store/messages.ts'
 import { readInbox, type InboxItem } from '../store/pending.ts'
@@ -24,8 +23,8 @@ import {
   wrongWord,
   type ToolStatsView,
 } from '../workflows/messages.ts'
-import { closedPrefix } from './closed-prefix.ts'
-import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
+import { forkSession, type ForkOptions } from './fork-session.ts'
+import { mustExist, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './tree.ts'
 import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
@@ -56,7 +55,8 @@ export interface SessionHandle {
   /** The turn that answers a message sent earlier, by any process. */
   turn(messageId: string): TurnHandle
   watch(options?: WatchOptions): AsyncIterable<StelloEvent>
-  fork(request: ForkRequest): Promise<SessionHandle>
+  /** @throws StelloError SESSION_EXISTS when `sessionId` names another session, or a fork that was asked for otherwise */
+  fork(options: ForkOptions): Promise<SessionHandle>
   pause(reason?: string): Promise<void>
   resume(): Promise<void>
   cancelTurn(): Promise<void>
@@ -124,29 +124,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     },
     turn: (messageId) => createTurnHandle(deps, id, messageId),
     watch: (options) => watchSession(deps, id, options),
-    async fork(request) {
-      const parent = await mustExist(db, id)
-      await checkProfile(db, parent.config.agent, request.profile)
-      if (request.label.trim() === '') throw new StelloError('INVALID_ARGUMENT', 'fork: label is empty')
-      const at: Branch = { sessionId: id, gen: parent.gen, seq: await closedPrefix(db, id, parent.gen) }
-      const { agent } = parent.config
-      const child = newSessionId()
-      await startSession(deps, {
-        sessionId: child,
-        rootId: parent.rootId,
-        parentId: id,
-        depth: parent.depth + 1,
-        config: {
-          agent,
-          label: request.label,
-          model: 'agent',
-          tools: 'agent',
-          fork: { request, at },
-          ...(request.profile !== undefined && { profile: request.profile }),
-        },
-      })
-      return createSessionHandle(deps, child)
-    },
+    fork: async (options) => createSessionHandle(deps, await forkSession(deps, id, options)),
     pause: (reason) => reach(() => workflow.signal(pauseSignal, reason)),
     resume: () => reach(() => workflow.signal(resumeSignal)),
     cancelTurn: () => reach(() => workflow.signal(cancelTurnSignal)),

@@ -26,11 +26,13 @@ export interface ClientDeps {
   uiUrl?: string
 }
 
-/** The row first, then the workflow: a crash in between leaves a row that the same call completes. */
+/**
+ * The row first, then the workflow: a crash in between leaves a row that the same call completes. One with an `origin`
+ * may be asked for again when it runs, or has ended: it is the same session.
+ */
 export async function startSession(deps: ClientDeps, session: NewSessionRow): Promise<void> {
-  const { sessionId, config } = session
-  const origin = session.origin ?? `client/${sessionId}`
-  await createSession(deps.db, { ...session, origin })
+  const { sessionId, config, origin } = session
+  await createSession(deps.db, { ...session, origin: origin ?? `client/${sessionId}` })
   try {
     await startWorkflow(deps, session, {
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
@@ -38,6 +40,7 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
     })
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    if (origin !== undefined) return
     throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
       hint: 'leave the id out to get a new one',
     })
@@ -73,6 +76,15 @@ export async function startWorkflow(
 
 export function newSessionId(): string {
   return `s-${randomBytes(8).toString('hex').slice(0, 12)}`
+}
+
+/** @throws StelloError INVALID_ARGUMENT */
+export function checkSessionId(id: string): string {
+  // Not `..`: a tool may have a folder for each session.
+  if (/^(?!\.+$)[a-zA-Z0-9._-]{1,100}$/.test(id)) return id
+  throw new StelloError('INVALID_ARGUMENT', `session id "${id}" is not allowed`, {
+    hint: 'use 1 to 100 letters, digits, ".", "_" or "-", and not dots alone',
+  })
 }
 
 /** @throws StelloError INVALID_ARGUMENT listing the profiles there are; unknown agents are not judged: no worker may have run yet */

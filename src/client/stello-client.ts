@@ -6,7 +6,14 @@ import type { SessionConfig } from '../session/config.ts'
 import { readInbox, type InboxItem } from '../store/pending.ts'
 import { listSessions, readAgents, readSubtree, type SessionFilter, type SessionSummary } from '../store/topology.ts'
 import { createSessionHandle, type SessionHandle } from './session-handle.ts'
-import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
+import {
+  checkProfile,
+  checkSessionId,
+  mustExist,
+  newSessionId,
+  startSession,
+  type ClientDeps,
+} from './start-session.ts'
 
 export interface CreateSessionOptions {
   /** Name of the agent; a worker that serves it may be started later. */
@@ -57,7 +64,7 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
       deps.uiUrl &&
       `${deps.uiUrl}/namespaces/${deps.namespace}/workflows${sessionId === undefined ? '' : `/${sessionId}`}`,
     async createSession(options) {
-      const sessionId = checkId(options.sessionId ?? newSessionId())
+      const sessionId = checkSessionId(options.sessionId ?? newSessionId())
       const config = toConfig(options)
       await checkProfile(db, config.agent, config.profile)
       await startSession(deps, { sessionId, rootId: sessionId, depth: 0, config })
@@ -84,12 +91,4 @@ function toConfig(options: CreateSessionOptions): SessionConfig {
   }
   const source = profile === undefined ? 'agent' : (`profile:${profile}` as const)
   return { agent, label, model: source, tools: source, ...rest, ...(profile !== undefined && { profile }) }
-}
-
-function checkId(id: string): string {
-  // Not `..`: a tool may have a folder for each session.
-  if (/^(?!\.+$)[a-zA-Z0-9._-]{1,100}$/.test(id)) return id
-  throw new StelloError('INVALID_ARGUMENT', `session id "${id}" is not allowed`, {
-    hint: 'use 1 to 100 letters, digits, ".", "_" or "-", and not dots alone',
-  })
 }

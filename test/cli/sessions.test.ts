@@ -97,18 +97,14 @@ describe('a conversation', () => {
   })
 
   it('is forked; the child is in the tree, and close --cascade ends both', async () => {
-    const [fork] = await json<{ sessionId: string }>(
-      'fork',
-      id,
-      '--label',
-      'aside',
-      '--context',
-      'inherit',
-      '--profile',
-      'short',
-    )
-    const child = fork?.sessionId ?? ''
-    expect(fork).toEqual({ sessionId: child, parentId: id })
+    const child = `${id}-aside`
+    const asked = ['fork', id, '--id', child, '--label', 'aside', '--context', 'inherit', '--profile', 'short']
+    expect(await json(...asked)).toEqual([{ sessionId: child, parentId: id }])
+    expect(await json(...asked)).toEqual([{ sessionId: child, parentId: id }])
+    expect(await run(...asked, '--prompt', 'hello')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not this fork'),
+    })
     expect(await json('send', child, 'me too', '--wait')).toMatchObject([{ text: 'You said: me too' }])
     expect(await json('transcript', child)).toHaveLength(10)
     expect(await json('tree', id)).toMatchObject([

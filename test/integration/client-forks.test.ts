@@ -1,10 +1,13 @@
 /** Forks that a client asks for: of any session, at any time. */
+import { randomBytes } from 'node:crypto'
+import { WorkflowNotFoundError } from '@temporalio/client'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { until } from '../support/until.ts'
 
 const stello = useStello()
 
@@ -77,5 +80,64 @@ describe('a fork by the client', () => {
     await ask(child, 'hello')
     const events = await eventsUntil(session, ({ type }) => type === 'session.forked')
     expect(events.at(-1)?.data).toMatchObject({ child: child.id, label: 'aside' })
+  })
+
+  it('under an id of the caller is the same fork when it is asked for again, though its parent has gone on', async () => {
+    const llm = scriptedModel(({ messages }) => `${messages.length} messages`)
+    const session = await stello.session({ llm })
+    await ask(session, 'one')
+    const sessionId = `${session.id}-aside`
+    const vars = { a: '1', b: '2' }
+    const request = { label: 'aside', context: 'inherit', vars } as const
+    const child = await session.fork({ ...request, sessionId })
+    expect(child.id).toBe(sessionId)
+    await ask(session, 'two')
+    const again = { vars: { b: '2', a: '1' }, context: 'inherit', label: 'aside', sessionId } as const
+    expect((await session.fork(again)).id).toBe(sessionId)
+    expect(await ask(child, 'here')).toBe('3 messages')
+    await child.close()
+    await eventOf(child, 'session.closed')
+    expect((await session.fork(again)).id).toBe(sessionId)
+    const events = await eventsUntil(session, ({ type, data }) => type === 'turn.completed' && data['turn'] === 2)
+    expect(events.filter(({ type }) => type === 'session.forked')).toHaveLength(1)
+    expect((await session.tree()).children.map(({ id }) => id)).toEqual([sessionId])
+  })
+
+  it('whose workflow never got to be started is completed by asking again', async () => {
+    const agent = `test-${randomBytes(4).toString('hex')}`
+    const session = await stello.client.createSession({ agent })
+    const options = { label: 'aside', sessionId: `${session.id}-aside` }
+    const child = await session.fork(options)
+    const { workflowService, workflow } = stello.client.temporal
+    const workflowExecution = { workflowId: child.id }
+    await workflowService.deleteWorkflowExecution({ namespace: 'default', workflowExecution })
+    await until('the workflow is gone', () =>
+      workflow
+        .getHandle(child.id)
+        .describe()
+        .then(
+          () => false,
+          (error: unknown) => error instanceof WorkflowNotFoundError,
+        ),
+    )
+    await session.fork(options)
+    await stello.work({ name: agent, llm: scriptedModel(() => 'hi') })
+    expect(await ask(child, 'hello')).toBe('hi')
+  })
+
+  it('under an id that is taken is refused: by another session, or a fork of other content or of another parent', async () => {
+    const session = await stello.session({ llm: scriptedModel(() => 'hi') })
+    const sessionId = `${session.id}-aside`
+    const child = await session.fork({ label: 'aside', sessionId })
+    const refused = (id: string): object => ({
+      code: 'SESSION_EXISTS',
+      message: expect.stringContaining(`session ${id} exists already, and is not this fork`) as string,
+    })
+    await expect(session.fork({ label: 'other', sessionId })).rejects.toMatchObject(refused(sessionId))
+    await expect(session.fork({ label: 'aside', prompt: 'x', sessionId })).rejects.toMatchObject(refused(sessionId))
+    await expect(child.fork({ label: 'aside', sessionId })).rejects.toMatchObject(refused(sessionId))
+    await expect(session.fork({ label: 'aside', sessionId: session.id })).rejects.toMatchObject(refused(session.id))
+    await expect(session.fork({ label: 'aside', sessionId: 'a b' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect((await session.tree()).children).toHaveLength(1)
   })
 })

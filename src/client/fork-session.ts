@@ -1,0 +1,75 @@
+/** A fork that a client asks for. Only a worker knows profiles: the child's own first activity prepares what it inherits. */
+import { StelloError, isStelloError } from '../agent/errors.ts'
+import type { ForkRequest } from '../session/config.ts'
+import { inputHash } from '../store/hashes.ts'
+import { closedPrefix } from './closed-prefix.ts'
+import {
+  checkProfile,
+  checkSessionId,
+  mustExist,
+  newSessionId,
+  startSession,
+  type ClientDeps,
+} from './start-session.ts'
+
+export interface ForkOptions extends ForkRequest {
+  /** Default: a new one. Asked for again with the same id, the same request names the same fork. */
+  sessionId?: string
+}
+
+/**
+ * @returns the child's id
+ * @throws StelloError SESSION_EXISTS when the id is that of another session, or of a fork that was asked for otherwise
+ */
+export async function forkSession(
+  deps: ClientDeps,
+  parentId: string,
+  { sessionId = newSessionId(), ...request }: ForkOptions,
+): Promise<string> {
+  const { db } = deps
+  checkSessionId(sessionId)
+  const parent = await mustExist(db, parentId)
+  const { agent } = parent.config
+  const { label, profile } = request
+  await checkProfile(db, agent, profile)
+  if (label.trim() === '') throw new StelloError('INVALID_ARGUMENT', 'fork: label is empty')
+  const at = { sessionId: parentId, gen: parent.gen, seq: await closedPrefix(db, parentId, parent.gen) }
+  try {
+    await startSession(deps, {
+      sessionId,
+      rootId: parent.rootId,
+      parentId,
+      depth: parent.depth + 1,
+      config: {
+        agent,
+        label,
+        model: 'agent',
+        tools: 'agent',
+        fork: { request, at },
+        ...(profile !== undefined && { profile }),
+      },
+      origin: originOf(parentId, request),
+    })
+  } catch (error) {
+    if (!isStelloError(error) || error.code !== 'SESSION_EXISTS') throw error
+    throw new StelloError(
+      'SESSION_EXISTS',
+      `session ${sessionId} exists already, and is not this fork of ${parentId}`,
+      {
+        hint: 'repeat the request as it was, or leave the id out to get a new fork',
+        cause: error,
+      },
+    )
+  }
+  return sessionId
+}
+
+/** The same for the same request, in whatever order it is written. Where the parent stands is no part of it: it goes on. Short, since each fork keeps it. */
+function originOf(parentId: string, { vars = {}, ...request }: ForkRequest): string {
+  const sorted = [request, vars].map((fields) =>
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+  return `client/${inputHash(parentId, JSON.stringify(sorted)).slice(0, 16)}`
+}
