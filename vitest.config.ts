@@ -49,7 +49,7 @@ export default defineConfig({
         test: {
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
-          exclude: everyKill ? [] : ['test/crash/{continue-as-new,kept,thought-dead}.test.ts'],
+          exclude: everyKill ? [] : ['test/crash/{backstop,continue-as-new,kept,thought-dead}.test.ts'],
           ...shared,
           testTimeout: 300_000,
         },

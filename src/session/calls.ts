@@ -48,7 +48,7 @@ export function toolEnded(state: SessionState, event: Of<'toolEnded'>): Step {
 /** The activity was cancelled or ran into its backstop: what really happened stands in the ledger. */
 export function toolLost(state: SessionState, event: Of<'toolLost'>): Step {
   const found = findCall(state, event)
-  if (found?.call.status !== 'running') return [state, []]
+  if (!found || !isUnderWay(found.call)) return [state, []]
   return settle(state, found.turn, found.call, { kind: event.how })
 }
 

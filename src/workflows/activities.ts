@@ -29,12 +29,12 @@ export function stepActivities(timeoutMs: number, summary: string): SessionActiv
   })
 }
 
-/** Ends a call that was lost: its tool may take its time to find out what happened. Never cancelled, never given up. */
+/** Ends a call that was lost: its tool may take its time to find out what happened, until the turn is cancelled. Never given up. */
 export function verifyingActivities(timeoutMs: number, summary: string): SessionActivities {
   return proxyActivities<SessionActivities>({
     startToCloseTimeout: timeoutMs + BACKSTOP_MS,
     heartbeatTimeout: '10 seconds',
-    cancellationType: ActivityCancellationType.ABANDON,
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry: { ...retry, nonRetryableErrorTypes: [] },
     summary,
   })

@@ -108,15 +108,23 @@ export function createPerformer(
     async settleStep({ input: settle, timeoutMs }) {
       const { turn, round } = settle.step
       const index = settle.of === 'tool' ? settle.step.index : -1
-      try {
-        const summary = settleSummary(settle)
-        const lost = settle.proposed.kind === 'cancelled' || settle.proposed.kind === 'timedOut'
-        const activities = lost && timeoutMs ? verifyingActivities(timeoutMs, summary) : storeActivities(summary)
+      const summary = settleSummary(settle)
+      const { kind } = settle.proposed
+      const verifying = timeoutMs && (kind === 'cancelled' || kind === 'timedOut')
+      const end = async (): Promise<void> => {
+        const activities = verifying ? verifyingActivities(timeoutMs, summary) : storeActivities(summary)
         const outcome = await activities.settleStep(withRun(settle, run))
         if (settle.of === 'model') emit({ type: 'modelEnded', turn, round, outcome: outcome as ModelOutcome })
         else emit({ type: 'toolEnded', turn, round, index, outcome: outcome as ToolOutcome })
+      }
+      try {
+        // What a cancel has begun is not cancelled by it.
+        await (verifying && kind === 'timedOut' ? steps(end) : end())
       } catch (error) {
-        emit(failed(settle.of === 'model' ? { of: 'model', turn, round } : { of: 'tool', turn, round, index }, error))
+        if (verifying && lostHow(error) === 'cancelled')
+          emit({ type: 'toolLost', turn, round, index, how: 'cancelled' })
+        else
+          emit(failed(settle.of === 'model' ? { of: 'model', turn, round } : { of: 'tool', turn, round, index }, error))
       }
     },
 

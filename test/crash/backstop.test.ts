@@ -1,0 +1,51 @@
+/**
+ * A call that runs into its backstop, which takes Temporal 90 s more than its tool's time-out: among the kills of
+ * `npm run test:crash` for the time it takes. Its worker lives, and holds another opinion of that time-out.
+ */
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../src/agent/tool.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { createGate } from '../support/gate.ts'
+import { eventOf, useStello, type TestAgent } from '../support/session-fixture.ts'
+import { viewOf } from '../support/settled.ts'
+
+const stello = useStello()
+
+it('cancelTurn reaches the tool that is finding out what became of a call behind its backstop', async () => {
+  const [asked, running, looking, stopped] = [createGate(), createGate(), createGate(), createGate()]
+  const agent = (timeout: number): TestAgent => ({
+    llm: scriptedModel(async () => {
+      await asked.pass()
+      return { toolCalls: [{ name: 'pay' }] }
+    }),
+    capabilities: {
+      tools: [
+        tool('pay', 'Pays', z.object({}), () => running.pass().then(() => 'paid'), {
+          timeout,
+          verify: async (_, { signal }) => {
+            signal.addEventListener('abort', () => void stopped.pass())
+            await looking.pass()
+          },
+        }),
+      ],
+    },
+  })
+  const first = await stello.work(agent(1))
+  const session = await stello.client.createSession({ agent: first.taskQueue })
+  const turn = await session.send('go')
+  await asked.reached()
+  await session.pause()
+  await eventOf(session, 'session.paused')
+  asked.open()
+  await viewOf(stello.client, session, (view) => view.turn?.phase === 'tools')
+  await first.stop()
+  await stello.work({ ...agent(600_000), name: first.taskQueue })
+  await session.resume()
+  await running.reached()
+  await looking.reached()
+  await session.cancelTurn()
+  await stopped.reached()
+  expect(await turn.result()).toMatchObject({ stopReason: 'cancelled' })
+  expect((await session.transcript()).at(-1)?.content).toContain('TOOL_TIMEOUT')
+})
