@@ -1,9 +1,12 @@
 /** What a fork that inherits costs, from a short parent and from a very long one, and how much a hundred leave behind. */
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { SessionHandle } from '../src/client/index.ts'
+import { waitForNews } from '../src/client/wait-for-news.ts'
 import { announceFacts } from '../src/store/announce.ts'
 import { openDatabase } from '../src/store/database.ts'
 import { NO_CHAIN, nextRecord } from '../src/store/hashes.ts'
+import { createListener, type Listener } from '../src/store/listener.ts'
 import type { NewRecord } from '../src/store/writes.ts'
 import { emptyAgent } from './agent.ts'
 import { median, type Figure } from './figures.ts'
@@ -13,6 +16,8 @@ import { newName, type World } from './world.ts'
 const [SHORT, LONG] = [10, 10_000]
 const REPETITIONS = 30
 const AT_ONCE = 100
+/** Between two looks at a child of which there was news: few, and what is measured is not what looking costs. */
+const LOOK_EVERY_MS = 2
 /** Every table that may hold something of a session, and the column that says whose it is. */
 const TABLES = {
   sessions: 'id',
@@ -29,16 +34,18 @@ export async function measureForks(world: World): Promise<Figure[]> {
   const [short, long] = [await parentOf(world, name, SHORT), await parentOf(world, name, LONG)]
   const worker = await world.work(emptyAgent(name))
   const database = new pg.Pool({ connectionString: world.databaseUrl })
+  const listener = createListener(world.databaseUrl)
+  const fork = (parent: SessionHandle): Promise<SessionHandle> => forkOf(database, listener, parent)
   try {
     const times = { short: [] as number[], long: [] as number[] }
     for (let n = 0; n < REPETITIONS; n++) {
       if (n % 10 === 0) world.say(`forks: ${n} of ${REPETITIONS}`)
-      times.short.push(await timed(() => forkOf(database, short)))
-      times.long.push(await timed(() => forkOf(database, long)))
+      times.short.push(await timed(() => fork(short)))
+      times.long.push(await timed(() => fork(long)))
     }
-    const one = await forkOf(database, long)
+    const one = await fork(long)
     world.say(`forks: ${AT_ONCE} at once`)
-    const atOnce = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, () => forkOf(database, long))))
+    const atOnce = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, () => fork(long))))
     return [
       { row: 'fork_ms', value: median(times.long), unit: 'ms' },
       {
@@ -52,6 +59,7 @@ export async function measureForks(world: World): Promise<Figure[]> {
       { row: `forks_${AT_ONCE}_at_once_ms`, value: atOnce, unit: 'ms' },
     ]
   } finally {
+    await listener.close()
     await database.end()
     await worker.stop()
   }
@@ -74,10 +82,14 @@ async function parentOf(world: World, agent: string, length: number): Promise<Se
   return session
 }
 
-/** Resolves when the child's worker has found out what it inherits. */
-async function forkOf(database: pg.Pool, parent: SessionHandle): Promise<SessionHandle> {
-  const child = await parent.fork({ label: 'child', context: 'inherit' })
-  while (!(await isOpen(database, child.id)));
+/** Resolves when the child's worker has found out what it inherits: of the step that finds it out there is news. */
+async function forkOf(database: pg.Pool, listener: Listener, parent: SessionHandle): Promise<SessionHandle> {
+  const sessionId = newName('child')
+  const news = waitForNews(listener, (id) => id === sessionId)
+  const child = await parent.fork({ label: 'child', context: 'inherit', sessionId })
+  await news.next()
+  news.stop()
+  while (!(await isOpen(database, child.id))) await delay(LOOK_EVERY_MS)
   return child
 }
 

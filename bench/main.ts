@@ -28,26 +28,43 @@ const program = new Command('bench')
   .parse()
 
 const { rows, json, strict } = program.opts<{ rows: string[]; json?: true; strict?: true }>()
-const world = await openWorld((line) => process.stderr.write(`${line}\n`))
+const opening = openWorld((line) => process.stderr.write(`${line}\n`))
 const missed: string[] = []
+let stopping: Promise<never> | undefined
 for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  // The servers are in process groups of their own and would outlive us.
-  process.once(signal, () => void world.close().finally(() => process.exit(code)))
+  // The servers are in process groups of their own and would outlive us, also those that are just being started.
+  process.once(signal, () => void (stopping ??= stop(code)))
 }
 try {
+  const world = await opening
   for (const name of rows) {
     for (const figure of (await MEASUREMENTS[name]?.(world)) ?? []) {
       process.stdout.write(`${json ? toJson(figure) : toLine(figure)}\n`)
       if (!isMet(figure)) missed.push(figure.row)
     }
   }
-} finally {
   await world.close()
+} catch (error) {
+  // What is measured fails when its servers go.
+  if (stopping) await stopping
+  await closeWorld()
+  throw error
 }
 if (strict && missed.length > 0) process.exitCode = 1
+
+async function stop(code: number): Promise<never> {
+  process.stderr.write('stopping the servers\n')
+  await closeWorld()
+  process.exit(code)
+}
+
+async function closeWorld(): Promise<void> {
+  const world = await opening.catch(() => undefined)
+  await world?.close()
+}
 
 function chosen(value: string): string[] {
   const wanted = value.split(',').map((name) => name.trim())

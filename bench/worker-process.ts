@@ -39,6 +39,9 @@ export async function startWorkerProcess(world: World, agent: string): Promise<W
       STELLO_DATABASE_URL: world.databaseUrl,
     },
   })
+  const end = (): boolean => worker.kill('SIGKILL')
+  process.once('exit', end)
+  worker.once('exit', () => process.off('exit', end))
   await ready(worker)
   return {
     bootMs: performance.now() - begun,

@@ -18,6 +18,7 @@ export interface World {
   readonly temporal: Client
   say(line: string): void
   work(agent: StelloAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
+  /** Whoever else asks for it waits for the same. */
   close(): Promise<void>
 }
 
@@ -32,6 +33,14 @@ export async function openWorld(say: (line: string) => void): Promise<World> {
   const databaseUrl = servers.postgres.url
   const connection = await Connection.connect({ address: temporalAddress })
   const stello = await connectStello({ temporalAddress, databaseUrl })
+  const close = async (): Promise<void> => {
+    await stello.close()
+    await connection.close()
+    await servers.stop({ force: true })
+    await removeDevHome(home)
+    await rm(folder, { recursive: true, force: true })
+  }
+  let closed: Promise<void> | undefined
   return {
     folder,
     temporalAddress,
@@ -40,13 +49,7 @@ export async function openWorld(say: (line: string) => void): Promise<World> {
     temporal: new Client({ connection }),
     say,
     work: (agent, options) => startWorker({ agent, temporalAddress, databaseUrl, log: quiet, ...options }),
-    async close() {
-      await stello.close()
-      await connection.close()
-      await servers.stop({ force: true })
-      await removeDevHome(home)
-      await rm(folder, { recursive: true, force: true })
-    },
+    close: () => (closed ??= close()),
   }
 }
 
