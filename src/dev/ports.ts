@@ -1,6 +1,18 @@
-/** TCP ports of 127.0.0.1, the only address a development server listens on. */
+/**
+ * TCP ports of 127.0.0.1, the only address a development server listens on.
+ *
+ * A port is free only until somebody binds it: between its choice and the start of a server another may take it.
+ */
+import { readFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
-import { StelloError } from '../agent/errors.ts'
+import { messageOf, StelloError } from '../agent/errors.ts'
+import { socketsOf, type ProcessId } from './processes.ts'
+
+const STARTS = 5
+/** How servers say it, in whatever language they are written. */
+const TAKEN = /address already in use/i
+/** A state in /proc/net/tcp. */
+const LISTENING = '0A'
 
 /** Whether something accepts connections there, asked by a real connection. */
 export function isListening(port: number, host = '127.0.0.1'): Promise<boolean> {
@@ -15,6 +27,36 @@ export function isListening(port: number, host = '127.0.0.1'): Promise<boolean> 
       .once('error', () => done(false))
       .once('timeout', () => done(false))
   })
+}
+
+/**
+ * Whether this process, or one of its group, accepts connections there; where the system does not tell whose a port is,
+ * whether anybody does.
+ */
+export async function listensOn(server: ProcessId, port: number): Promise<boolean> {
+  if (!(await isListening(port))) return false
+  const sockets = socketsOf(server)
+  if (!sockets) return true
+  const table = await readFile('/proc/net/tcp', 'utf8')
+  const address = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  return table.split('\n').some((line) => {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/)
+    return local.endsWith(address) && state === LISTENING && sockets.has(inode)
+  })
+}
+
+/**
+ * Runs `start`, which chooses ports and starts a server on them; once more when that failed because another process had
+ * taken a port meanwhile. A port that was asked for is then refused by `choosePort`.
+ */
+export async function startOnPorts<T>(start: () => Promise<T>): Promise<T> {
+  for (let starts = 1; ; starts++) {
+    try {
+      return await start()
+    } catch (error) {
+      if (starts === STARTS || !TAKEN.test(messageOf(error))) throw error
+    }
+  }
 }
 
 /**

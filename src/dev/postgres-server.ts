@@ -14,20 +14,10 @@ import pg from 'pg'
 import { messageOf, StelloError } from '../agent/errors.ts'
 import { cacheFolder } from './cache-folder.ts'
 import type { PostgresInfo } from './dev-info.ts'
-import { choosePort } from './ports.ts'
+import { choosePort, listensOn, startOnPorts } from './ports.ts'
 import { findPostgresBinaries, isReachable } from './postgres-binaries.ts'
 import type { ProcessId, RunAs } from './processes.ts'
-import {
-  endProcess,
-  hasArguments,
-  identify,
-  isAlive,
-  isTaken,
-  processesIn,
-  startDaemon,
-  tailOf,
-  until,
-} from './processes.ts'
+import { endProcess, hasArguments, identify, isAlive, isTaken, processesIn, startDaemon, until } from './processes.ts'
 
 const run = promisify(execFile)
 
@@ -79,9 +69,14 @@ export async function adoptPostgres(home: string, runAs: RunAs | undefined): Pro
  * Starts a server on the folder's data, which it creates the first time. The caller holds the folder's lock and has
  * found none to adopt.
  *
- * @throws StelloError `DATABASE_UNREACHABLE` with the end of `<home>/postgres.log` when it does not come up.
+ * @throws StelloError `DATABASE_UNREACHABLE` with the end of `<home>/postgres.log` when it does not come up;
+ * `INVALID_ARGUMENT` when the port that was asked for is taken.
  */
-export async function startPostgres(runAs: RunAs | undefined, options: PostgresServerOptions): Promise<PostgresInfo> {
+export function startPostgres(runAs: RunAs | undefined, options: PostgresServerOptions): Promise<PostgresInfo> {
+  return startOnPorts(() => start(runAs, options))
+}
+
+async function start(runAs: RunAs | undefined, options: PostgresServerOptions): Promise<PostgresInfo> {
   const { home, last, settings = [], onProgress } = options
   const { folder, dataFolder } = placeOf(home, runAs)
   const binaries = await findPostgresBinaries(runAs ? SYSTEM_FOLDER : cacheFolder(), runAs)
@@ -99,7 +94,7 @@ export async function startPostgres(runAs: RunAs | undefined, options: PostgresS
   await endPostgres(server.id)
   throw new StelloError(
     'DATABASE_UNREACHABLE',
-    `PostgreSQL ${server.ended() ?? `did not let us in on port ${port}`}:\n${await tailOf(log)}`,
+    `PostgreSQL ${server.ended() ?? `did not let us in on port ${port}`}:\n${await server.lastWords()}`,
     { hint: `see ${log}; if ${passwordFile(home)} was lost or changed, only --fresh helps` },
   )
 }
@@ -197,11 +192,13 @@ async function ready(
 ): Promise<PostgresInfo | undefined> {
   const password = await readFile(passwordFile(home), 'utf8').catch(() => '')
   const urlOf = (database: string): string => `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`
-  const probe = (): Promise<string | undefined> =>
-    query(urlOf('postgres'), 'show server_version').then(
+  const probe = async (): Promise<string | undefined> => {
+    if (!(await listensOn(process, port))) return undefined
+    return query(urlOf('postgres'), 'show server_version').then(
       ([row]) => String(row?.['server_version']),
       (error: { code?: string }) => (error.code === WRONG_PASSWORD ? WRONG_PASSWORD : undefined),
     )
+  }
   const version = await until(async () => (ended() ? 'ended' : probe()), READY_LIMIT_MS)
   if (!version || version === WRONG_PASSWORD || ended()) return undefined
   const [found] = await query(urlOf('postgres'), `select 1 from pg_database where datname = '${DATABASE}'`)

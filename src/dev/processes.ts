@@ -5,7 +5,7 @@
  * recorded one.
  */
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -106,6 +106,34 @@ export function processesIn(folder: string): ProcessId[] {
     .filter((found) => found !== undefined)
 }
 
+/**
+ * Inodes of the sockets that the process, or one of its group, has open. Undefined where the system does not tell: outside
+ * Linux, or as root without the right to trace processes of other users.
+ */
+export function socketsOf({ pid }: ProcessId): Set<string> | undefined {
+  if (process.platform !== 'linux') return undefined
+  const filesOf = (member: string): string[] => {
+    try {
+      const stat = readFileSync(`/proc/${member}/stat`, 'utf8')
+      const group = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]
+      if (![member, group].includes(String(pid))) return []
+      return readdirSync(`/proc/${member}/fd`).map((file) => readlinkSync(`/proc/${member}/fd/${file}`))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EACCES') throw error
+      return [] // it ended, or closed a file, between two looks
+    }
+  }
+  try {
+    return new Set(
+      readdirSync('/proc')
+        .flatMap(filesOf)
+        .flatMap((file) => /^socket:\[(\d+)\]$/.exec(file)?.[1] ?? []),
+    )
+  } catch {
+    return undefined
+  }
+}
+
 function pgrep(text: string): string[] {
   try {
     return execFileSync('pgrep', ['-f', '--', text]).toString().split('\n')
@@ -126,11 +154,14 @@ export interface Daemon {
   id: ProcessId
   /** Becomes a sentence such as `exited with code 1` once the process is gone; undefined while it lives. */
   ended: () => string | undefined
+  /** The end of what it has written; of its predecessors in the same file nothing. */
+  lastWords: () => Promise<string>
 }
 
 /** Starts a process that goes on living when we are killed: own session, own process group, output to a file. */
 export async function startDaemon(command: string, args: string[], options: DaemonOptions): Promise<Daemon> {
   const log = openSync(options.log, 'a', 0o600)
+  const begin = fstatSync(log).size
   let ended: string | undefined
   try {
     const child = spawn(command, args, {
@@ -145,7 +176,7 @@ export async function startDaemon(command: string, args: string[], options: Daem
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
     child.unref()
     const id = identify(child.pid ?? 0) ?? { pid: child.pid ?? 0, started: '' }
-    return { id, ended: () => ended }
+    return { id, ended: () => ended, lastWords: () => tailOf(options.log, begin) }
   } finally {
     closeSync(log)
   }
@@ -179,8 +210,16 @@ export async function until<T>(ask: () => T | Promise<T>, limitMs: number): Prom
   }
 }
 
-/** The end of a log, for an error message; empty when there is none. */
-export async function tailOf(log: string): Promise<string> {
-  const text = await readFile(log, 'utf8').catch(() => '')
+/**
+ * The end of a log, for an error message; empty when there is none. Of a panic of Go its reason, not the stacks.
+ *
+ * @param begin in bytes: what stands before it does not count
+ */
+export async function tailOf(log: string, begin = 0): Promise<string> {
+  const bytes = await readFile(log).catch(() => Buffer.alloc(0))
+  const [text = ''] = bytes
+    .subarray(begin)
+    .toString()
+    .split(/^goroutine \d+ /m)
   return text.trimEnd().split('\n').slice(-10).join('\n')
 }

@@ -10,9 +10,9 @@ import { join } from 'node:path'
 import { StelloError } from '../agent/errors.ts'
 import type { TemporalInfo } from './dev-info.ts'
 import type { TemporalBinary } from './find-temporal.ts'
-import { choosePort, isListening } from './ports.ts'
+import { choosePort, listensOn, startOnPorts } from './ports.ts'
 import type { ProcessId } from './processes.ts'
-import { commandLine, endProcess, findProcesses, isAlive, startDaemon, tailOf, until } from './processes.ts'
+import { commandLine, endProcess, findProcesses, isAlive, startDaemon, until } from './processes.ts'
 
 /** All of the type Keyword. */
 export const SEARCH_ATTRIBUTES = ['StelloRoot', 'StelloParent', 'StelloState', 'StelloProfile', 'StelloLabel'] as const
@@ -84,7 +84,7 @@ export async function adoptTemporal(home: string, last: TemporalInfo | undefined
   const [port, uiPort] = [portOf(running, '--port'), portOf(running, '--ui-port')]
   const version = await until(
     async () =>
-      isAlive(running) && (await isListening(port)) ? pingTemporal(`127.0.0.1:${port}`, NAMESPACE) : undefined,
+      isAlive(running) && (await listensOn(running, port)) ? pingTemporal(`127.0.0.1:${port}`, NAMESPACE) : undefined,
     READY_LIMIT_MS / 4,
   )
   if (version)
@@ -96,9 +96,14 @@ export async function adoptTemporal(home: string, last: TemporalInfo | undefined
 /**
  * Starts a server on `<home>/temporal.db`. The caller holds the folder's lock and has found none to adopt.
  *
- * @throws StelloError `SERVER_UNREACHABLE` with the end of `<home>/temporal.log` when it does not come up.
+ * @throws StelloError `SERVER_UNREACHABLE` with the end of `<home>/temporal.log` when it does not come up;
+ * `INVALID_ARGUMENT` when a port that was asked for is taken.
  */
-export async function startTemporal(binary: TemporalBinary, options: TemporalServerOptions): Promise<TemporalInfo> {
+export function startTemporal(binary: TemporalBinary, options: TemporalServerOptions): Promise<TemporalInfo> {
+  return startOnPorts(() => start(binary, options))
+}
+
+async function start(binary: TemporalBinary, options: TemporalServerOptions): Promise<TemporalInfo> {
   const { home, durable, last, onProgress } = options
   const port = await choosePort('Temporal', options.port, last?.port)
   const uiPort = await choosePort("Temporal's UI", options.uiPort, last?.uiPort)
@@ -124,13 +129,15 @@ export async function startTemporal(binary: TemporalBinary, options: TemporalSer
   )
   const version = await until(async () => {
     if (server.ended()) return 'ended'
-    return (await isListening(port)) ? pingTemporal(`127.0.0.1:${port}`, NAMESPACE) : undefined
+    // Its UI ends it when that does not get its port, be it that the server answers already.
+    const listens = (await listensOn(server.id, port)) && (await listensOn(server.id, uiPort))
+    return listens ? pingTemporal(`127.0.0.1:${port}`, NAMESPACE) : undefined
   }, READY_LIMIT_MS)
   if (version && !server.ended()) return describe(server.id, { port, uiPort, version, source: binary.source })
   await endProcess(server.id, 'SIGTERM')
   throw new StelloError(
     'SERVER_UNREACHABLE',
-    `Temporal ${server.ended() ?? `did not answer within ${READY_LIMIT_MS / 1000} s`}:\n${await tailOf(log)}`,
+    `Temporal ${server.ended() ?? `did not answer within ${READY_LIMIT_MS / 1000} s`}:\n${await server.lastWords()}`,
     { hint: `see ${log}` },
   )
 }

@@ -1,0 +1,113 @@
+/** A port is chosen first and bound by a server later: what happens when another takes it in between. */
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openDevServers, type DevServers, type DevServersOptions } from '../../src/dev/dev-servers.ts'
+import { findTemporal } from '../../src/dev/find-temporal.ts'
+import { listensOn } from '../../src/dev/ports.ts'
+import { endProcess, self, startDaemon } from '../../src/dev/processes.ts'
+import { startTemporal, stopTemporal } from '../../src/dev/temporal-server.ts'
+import { newHome } from './homes.ts'
+
+const takers: Server[] = []
+afterEach(() => {
+  for (const taker of takers.splice(0)) taker.close()
+})
+
+/** Takes the port that the first line names which fits: between its choice and the start of the server. */
+function taking(line: RegExp, onConnection: (socket: Socket) => void = (socket) => socket.destroy()) {
+  const taken: number[] = []
+  const onProgress = (told: string): void => {
+    const port = Number(line.exec(told)?.[1])
+    if (taken.length > 0 || !port) return
+    taken.push(port)
+    // Without a host it is bound when `listen` returns.
+    takers.push(createServer(onConnection).listen(port))
+  }
+  return { taken, onProgress }
+}
+
+const SERVERS: [what: string, line: RegExp, ask: keyof DevServersOptions, portOf: (opened: DevServers) => unknown][] = [
+  ['Temporal', /on port (\d+), UI/, 'temporalPort', ({ info }) => info.temporal.port],
+  ["Temporal's UI", /UI on port (\d+)/, 'uiPort', ({ info }) => info.temporal.uiPort],
+  ['PostgreSQL', /PostgreSQL on port (\d+)/, 'postgresPort', ({ info }) => info.postgres.port],
+]
+
+describe.each(SERVERS)('a port for %s that another takes before it is bound', (what, line, ask, portOf) => {
+  it('is given up for another when it was our choice', async () => {
+    const { taken, onProgress } = taking(line)
+    const opened = await openDevServers({ home: await newHome(), onProgress })
+    expect(taken).toHaveLength(1)
+    expect(portOf(opened)).not.toBe(taken[0])
+  })
+
+  it('is named as taken when it was asked for', async () => {
+    const { taken, onProgress } = taking(line)
+    const free = createServer().listen(0, '127.0.0.1')
+    await once(free, 'listening')
+    const { port } = free.address() as AddressInfo
+    free.close()
+    await once(free, 'close')
+    await expect(openDevServers({ home: await newHome(), onProgress, [ask]: port })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: `port ${port}, asked for ${what}, is taken by another process`,
+    })
+    expect(taken).toEqual([port])
+  })
+})
+
+it.each(SERVERS)(
+  '%s of somebody else that answers on the port is not taken for ours',
+  async (_what, line, _ask, portOf) => {
+    const other = Number(portOf(await openDevServers({ home: await newHome() })))
+    const { taken, onProgress } = taking(line, (socket) => {
+      const upstream = connect(other, '127.0.0.1')
+      socket.pipe(upstream).pipe(socket)
+      for (const side of [socket, upstream]) side.on('error', () => [socket, upstream].forEach((end) => end.destroy()))
+    })
+    const opened = await openDevServers({ home: await newHome(), onProgress })
+    expect(taken).toHaveLength(1)
+    expect(portOf(opened)).not.toBe(taken[0])
+  },
+)
+
+it('a Temporal that panics because its UI lost the port later is started again; any other panic is told', async () => {
+  const { path, ...real } = await findTemporal()
+  const folder = await mkdtemp(join(tmpdir(), 'stello-ports-'))
+  const home = await newHome()
+  await mkdir(home)
+  const start = async (reason: string) => {
+    const program = join(folder, 'temporal')
+    const stack = 'goroutine 7 [running]:\\nmain.main()\\n\\t/main.go:1\\n'.repeat(10)
+    const panics = `rm "$0"; ln -s '${path}' "$0"; printf 'panic: ${reason}\\n\\n${stack}' >&2; exit 2`
+    await rm(program, { force: true })
+    await writeFile(program, `#!/bin/sh\n${panics}\n`, { mode: 0o755 })
+    return startTemporal({ path: program, ...real }, { home, durable: false, onProgress: () => undefined })
+  }
+  try {
+    expect(await start('listen tcp 127.0.0.1:1: bind: address already in use')).toMatchObject({ namespace: 'default' })
+    await stopTemporal(home)
+    await expect(start('out of luck')).rejects.toThrow('Temporal exited with code 2:\npanic: out of luck')
+  } finally {
+    await stopTemporal(home)
+    await rm(folder, { recursive: true })
+  }
+})
+
+it('knows whose a port is, also when a wrapper started the program', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stello-ports-'))
+  const log = join(folder, 'log')
+  const listen = `require("node:net").createServer().listen(0, "127.0.0.1", function () { console.log(this.address().port) })`
+  const wrapped = await startDaemon('/bin/sh', ['-c', `'${process.execPath}' -e '${listen}'; true`], { log })
+  try {
+    await expect.poll(() => wrapped.lastWords(), { timeout: 30_000 }).toMatch(/^\d+$/)
+    const port = Number(await wrapped.lastWords())
+    expect([await listensOn(wrapped.id, port), await listensOn(self(), port)]).toEqual([true, false])
+  } finally {
+    await endProcess(wrapped.id, 'SIGKILL')
+    await rm(folder, { recursive: true })
+  }
+})
