@@ -3,15 +3,15 @@
  * with its four services and several shards on it. Settings come from docker-compose.yml and deploy/dynamicconfig.yaml.
  */
 import { execFile } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { stringify } from 'yaml'
-import { choosePort } from '../../src/dev/ports.ts'
+import { startOnPorts } from '../../src/dev/ports.ts'
 import { postgresUser, removePostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { readCompose, type Compose } from './compose.ts'
 import { startPostgresServer, type PostgresSpec } from './postgres.ts'
 import { findClusterPrograms, type ClusterPrograms } from './programs.ts'
@@ -47,11 +47,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await chmod(home, 0o755)
   onProgress('starting PostgreSQL')
   const settings = settingsOf(compose)
-  const { url, port = 0 } = await startPostgresServer({ home, settings })
+  const port = await quietPort()
+  const { url } = await startPostgresServer({ home, settings, port })
   const environment = await environmentOf(compose, String(port), options)
-  const temporal: TemporalSpec = { ...programs, home, environment }
   const stop = async (): Promise<void> => {
-    await stopTemporalServer(temporal)
+    await stopTemporalServer({ home })
     const runAs = await postgresUser()
     await stopPostgres(home, runAs)
     await removePostgres(home, runAs)
@@ -62,7 +62,11 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     onProgress(`creating Temporal's databases with the schema of ${version}`)
     await createSchema(programs, environment)
     onProgress(`starting the production server of Temporal ${version}, ${environment['NUM_HISTORY_SHARDS']} shards`)
-    await startTemporalServer(temporal)
+    const temporal = await startOnPorts(async () => {
+      const spec: TemporalSpec = { ...programs, home, environment: { ...environment, ...(await ports()) } }
+      await startTemporalServer(spec)
+      return spec
+    })
     for (const name of ['default', ...Object.keys(options.namespaces)])
       await createNamespace(addressOf(temporal), name, environment['DEFAULT_NAMESPACE_RETENTION'] ?? '24h')
     return { temporal, postgres: { home, settings, port }, databaseUrl, stop }
@@ -78,7 +82,6 @@ async function environmentOf(
   postgresPort: string,
   { home, namespaces }: ClusterOptions,
 ): Promise<Record<string, string>> {
-  const free = await ports()
   return {
     ...temporal.environment,
     POSTGRES_SEEDS: '127.0.0.1',
@@ -88,8 +91,6 @@ async function environmentOf(
     TEMPORAL_BROADCAST_ADDRESS: '127.0.0.1',
     DYNAMIC_CONFIG_FILE_PATH: await writeDynamicConfig(home, namespaces),
     LOG_LEVEL: 'error',
-    PROMETHEUS_ENDPOINT: `127.0.0.1:${free['METRICS_PORT']}`,
-    ...free,
   }
 }
 
@@ -127,16 +128,14 @@ async function writeDynamicConfig(home: string, namespaces: ClusterOptions['name
 
 /** All services of one machine in one process, as in the image, each on ports of its own. */
 async function ports(): Promise<Record<string, string>> {
-  const names = ['FRONTEND_HTTP_PORT', 'METRICS_PORT']
+  const names = ['FRONTEND_HTTP_PORT']
   for (const service of ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'])
     names.push(`${service}_GRPC_PORT`, `${service}_MEMBERSHIP_PORT`)
   const chosen = new Set<number>()
-  while (chosen.size < names.length) {
-    // Temporal keeps ports as signed 16 bit numbers: those that the system gives out are too high for it.
-    const wanted = randomInt(10_000, 2 ** 15)
-    if ((await choosePort('Temporal', undefined, wanted)) === wanted) chosen.add(wanted)
-  }
-  return Object.fromEntries([...chosen].map((port, index) => [names[index] ?? '', String(port)]))
+  while (chosen.size < names.length + 1) chosen.add(await quietPort())
+  const [metrics, ...others] = chosen
+  const environment = others.map((port, index) => [names[index], String(port)])
+  return { PROMETHEUS_ENDPOINT: `127.0.0.1:${metrics}`, ...Object.fromEntries(environment) }
 }
 
 /** What the image's auto-setup does. */

@@ -7,7 +7,7 @@ export interface PostgresSpec {
   home: string
   /** `name=value` */
   settings: string[]
-  port?: number
+  port: number
 }
 
 export async function startPostgresServer(spec: PostgresSpec): Promise<PostgresInfo> {

@@ -3,8 +3,8 @@ import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
 import { msToTs, type StringValue } from '@temporalio/common/lib/time.js'
-import { isListening } from '../../src/dev/ports.ts'
-import { endProcess, findProcesses, startDaemon, tailOf, until } from '../../src/dev/processes.ts'
+import { listensOn } from '../../src/dev/ports.ts'
+import { endProcess, findProcesses, startDaemon, until } from '../../src/dev/processes.ts'
 import { pingTemporal } from '../../src/dev/temporal-server.ts'
 
 export interface TemporalSpec {
@@ -28,19 +28,25 @@ export async function startTemporalServer(spec: TemporalSpec): Promise<void> {
   const [address, log] = [addressOf(spec), join(home, 'temporal.log')]
   await copyFile(spec.config, join(home, 'docker.yaml'))
   const args = [...argumentsOf(spec), '--env', 'docker', '--allow-no-auth', 'start']
-  const { ended } = await startDaemon(spec.server, args, { log, env })
+  const { id, ended, lastWords } = await startDaemon(spec.server, args, { log, env })
   const answers = async (): Promise<string | undefined> =>
-    (await isListening(Number(address.split(':')[1]))) ? pingTemporal(address, 'temporal-system') : undefined
+    (await listensOn(id, Number(address.split(':')[1]))) ? pingTemporal(address, 'temporal-system') : undefined
   const version = await until(async () => ended() ?? answers(), READY_LIMIT_MS)
-  if (!version || ended()) throw new Error(`Temporal ${ended() ?? 'does not answer'}:\n${await tailOf(log)}`)
+  if (version && !ended()) return
+  const how = ended() ?? 'does not answer'
+  await endProcess(id, 'SIGKILL')
+  throw new Error(`Temporal ${how}:\n${await lastWords()}`)
 }
 
-export async function stopTemporalServer(spec: TemporalSpec, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+export async function stopTemporalServer(
+  spec: Pick<TemporalSpec, 'home'>,
+  signal: NodeJS.Signals = 'SIGTERM',
+): Promise<void> {
   await Promise.all(findProcesses(argumentsOf(spec)).map((found) => endProcess(found, signal, 30_000)))
 }
 
 /** What tells this server from any other. */
-function argumentsOf({ home }: TemporalSpec): string[] {
+function argumentsOf({ home }: Pick<TemporalSpec, 'home'>): string[] {
   return ['--root', home, '--config', '.']
 }
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { openDevServers, removeDevHome, stopDevServers, type DevServers } from '../../src/dev/dev-servers.ts'
-import { choosePort } from '../../src/dev/ports.ts'
 import { isAlive, processesIn, until, type ProcessId } from '../../src/dev/processes.ts'
+import { quietPort } from './quiet-port.ts'
 
 export type Server = 'temporal' | 'postgres'
 
@@ -77,14 +77,6 @@ export async function startOwnServers(): Promise<OwnServers> {
       await removeDevHome(home)
       await rm(folder, { recursive: true, force: true })
     },
-  }
-}
-
-/** Outside the range the system gives to clients: while the server is dead, nobody takes its port by chance. */
-async function quietPort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000)
-    if (await choosePort('a test', port, undefined).catch(() => undefined)) return port
   }
 }
 

@@ -1,9 +1,11 @@
 /** A Temporal server of its own, for a test file that needs it configured differently or does it harm. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import { inject } from 'vitest'
 import { findTemporal } from '../../src/dev/find-temporal.ts'
-import { choosePort } from '../../src/dev/ports.ts'
+import { choosePort, listensOn, startOnPorts } from '../../src/dev/ports.ts'
+import { identify } from '../../src/dev/processes.ts'
 import { pingTemporal } from '../../src/dev/temporal-server.ts'
 
 /**
@@ -18,36 +20,44 @@ export async function startTemporalWith(
   if (inject('namespacesWith'))
     throw new Error('starts a server of its own: see EXCLUDED in test/cluster/vitest.config.ts')
   const { path } = await findTemporal()
-  const port = wanted ?? (await choosePort('Temporal', undefined, undefined))
   const settings = [
     'history.transferProcessorMaxPollRPS=10000',
     'history.timerProcessorMaxPollRPS=10000',
     ...dynamicConfig,
   ]
-  const server = spawn(
-    path,
-    [
-      'server',
-      'start-dev',
-      '--headless',
-      '--ip=127.0.0.1',
-      `--port=${port}`,
-      '--log-level=never',
-      ...(file === undefined ? [] : [`--db-filename=${file}`]),
-      ...settings.map((value) => `--dynamic-config-value=${value}`),
-    ],
-    { stdio: 'ignore' },
-  )
-  const ended = once(server, 'exit')
-  const temporalAddress = `127.0.0.1:${port}`
-  while ((await pingTemporal(temporalAddress, 'default')) === undefined) {
-    if (server.exitCode !== null) throw new Error(`the Temporal server ended with code ${server.exitCode}`)
-  }
-  return {
-    temporalAddress,
-    async close() {
-      server.kill('SIGTERM')
+  return startOnPorts(async () => {
+    const port = await choosePort('Temporal', wanted, undefined)
+    const server = spawn(
+      path,
+      [
+        'server',
+        'start-dev',
+        '--headless',
+        '--ip=127.0.0.1',
+        `--port=${port}`,
+        '--log-level=error',
+        ...(file === undefined ? [] : [`--db-filename=${file}`]),
+        ...settings.map((value) => `--dynamic-config-value=${value}`),
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    let said = ''
+    server.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const ended = once(server, 'close')
+    const temporalAddress = `127.0.0.1:${port}`
+    const answers = async (): Promise<boolean> => {
+      const id = identify(server.pid ?? 0)
+      if (id) return (await listensOn(id, port)) && (await pingTemporal(temporalAddress, 'default')) !== undefined
       await ended
-    },
-  }
+      throw new Error(`the Temporal server ended with code ${server.exitCode}: ${said}`)
+    }
+    while (!(await answers())) await delay(25)
+    return {
+      temporalAddress,
+      async close() {
+        server.kill('SIGTERM')
+        await ended
+      },
+    }
+  })
 }

@@ -1,0 +1,13 @@
+/**
+ * A port outside the range that the system gives to clients: while its server is dead, nobody takes it by chance. Those
+ * above are no good for a production Temporal anyway, which keeps ports as signed 16 bit numbers.
+ */
+import { randomInt } from 'node:crypto'
+import { choosePort } from '../../src/dev/ports.ts'
+
+export async function quietPort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(10_000, 2 ** 15)
+    if (await choosePort('a test', port, undefined).catch(() => undefined)) return port
+  }
+}
