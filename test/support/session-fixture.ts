@@ -28,7 +28,7 @@ export interface Fixture {
   readonly client: StelloClient
   readonly db: Database
   readonly servers: TestServers
-  /** What workers and agents warned of since the test began. */
+  /** What workers and agents warned of since the test began; where several workers serve an agent, see `together`. */
   readonly warnings: readonly string[]
   serve(agent: StelloAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
   /** A worker for an agent whose name, which is its task queue, is new unless given. */
@@ -43,8 +43,7 @@ export function useStello(openServers?: OpenServers): Fixture {
   const database = `test_${randomBytes(6).toString('hex')}`
   let opened: { client: StelloClient; db: Database; servers: TestServers; close(): Promise<void> } | undefined
   let workers: StelloWorker[] = []
-  let warnings: string[] = []
-  const log = { info: () => undefined, warn: (message: string) => void warnings.push(message) }
+  let warnings: string[][][] = []
   const use = (): NonNullable<typeof opened> => {
     if (!opened) throw new Error('the servers can be used only inside tests')
     return opened
@@ -84,10 +83,13 @@ export function useStello(openServers?: OpenServers): Fixture {
   const serve: Fixture['serve'] = async (agent, options) => {
     // One that serves metrics installs the runtime itself.
     if (options?.metricsPort === undefined) quietRuntime()
+    const told: string[][] = Array.from({ length: inject('workersPerAgent') ?? 1 }, () => [])
+    warnings.push(told)
     const started = await Promise.all(
-      Array.from({ length: inject('workersPerAgent') ?? 1 }, () =>
-        startWorker({ agent, ...use().servers, log, shutdownGraceMs: 0, ...options }),
-      ),
+      told.map((lines) => {
+        const log = { info: () => undefined, warn: (message: string) => void lines.push(message) }
+        return startWorker({ agent, ...use().servers, log, shutdownGraceMs: 0, ...options })
+      }),
     )
     const all: StelloWorker = {
       taskQueue: agent.name,
@@ -110,7 +112,7 @@ export function useStello(openServers?: OpenServers): Fixture {
       return use().servers
     },
     get warnings() {
-      return warnings
+      return warnings.flatMap(together)
     },
     serve,
     work,
@@ -119,6 +121,20 @@ export function useStello(openServers?: OpenServers): Fixture {
       return use().client.createSession({ agent: taskQueue, label: 'main' })
     },
   }
+}
+
+/** What each worker of an agent says is listed once, what one of them repeats as often as it does. */
+function together(workers: string[][]): string[] {
+  const all: string[] = []
+  for (const lines of workers) {
+    const known = [...all]
+    for (const line of lines) {
+      const at = known.indexOf(line)
+      if (at < 0) all.push(line)
+      else known.splice(at, 1)
+    }
+  }
+  return all
 }
 
 /** Attempts that fail are part of many tests. The runtime ends with its last worker, so this is done before each. */
