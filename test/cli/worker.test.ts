@@ -1,6 +1,6 @@
 /** How a worker process begins and ends. */
 import { describe, expect, it } from 'vitest'
-import { choosePort } from '../../src/dev/ports.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { scrape } from '../support/scrape.ts'
 import { linesOf, stello, stelloJson, type Running } from './command.ts'
 import { useServed } from './served.ts'
@@ -54,7 +54,7 @@ describe('a worker', () => {
   })
 
   it('serves metrics for Prometheus on the port it is told', async () => {
-    const port = await choosePort('metrics', undefined, undefined)
+    const port = await quietPort()
     const worker = await served.startWorker('--metrics-port', String(port))
     await json('send', await newSession(), 'the weather', '--wait')
     const ran = `stello_tool_executions_total{agent="${served.agent}",outcome="success",tool="weather"}`

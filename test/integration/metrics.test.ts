@@ -3,17 +3,15 @@ import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/agent/errors.ts'
 import { tool } from '../../src/agent/tool.ts'
-import { choosePort } from '../../src/dev/ports.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, startWorkerProcess } from '../support/crashing.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { scrape } from '../support/scrape.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()
 const closing: (() => Promise<unknown>)[] = []
 afterEach(() => Promise.all(closing.splice(0).map((close) => close())))
-
-const freePort = (): Promise<number> => choosePort('metrics', undefined, undefined)
 
 it('counts tools by outcome, model calls, tokens, retries and pauses, beside Temporal’s own metrics', async () => {
   let tries = 0
@@ -49,7 +47,7 @@ it('counts tools by outcome, model calls, tokens, retries and pauses, beside Tem
     ]),
     { name: 'gpt' },
   )
-  const metricsPort = await freePort()
+  const metricsPort = await quietPort()
   const session = await stello.session(
     { name: 'counted', llm, capabilities: { tools: [flaky, slow, bad] } },
     { metricsPort },
@@ -103,7 +101,7 @@ it('counts what it took over from a dead worker, and how that ended', async () =
   const turn = await session.send('pay')
   await doors.knocked(1)
   await first.kill()
-  const metricsPort = await freePort()
+  const metricsPort = await quietPort()
   const second = await startWorkerProcess({ ...settings, metricsPort })
   closing.push(() => second.kill())
   await turn.result()
@@ -127,5 +125,5 @@ it('refuses a port that is taken, and one that comes after the first worker of t
   const agent = { llm: scriptedModel([]) }
   await expect(stello.work(agent, { metricsPort: taken })).rejects.toThrow(`cannot be served on port ${taken}`)
   await stello.work(agent)
-  await expect(stello.work(agent, { metricsPort: await freePort() })).rejects.toThrow('has a runtime without metrics')
+  await expect(stello.work(agent, { metricsPort: await quietPort() })).rejects.toThrow('has a runtime without metrics')
 })
