@@ -14,7 +14,7 @@ import pg from 'pg'
 import { messageOf, StelloError } from '../agent/errors.ts'
 import { cacheFolder } from './cache-folder.ts'
 import type { PostgresInfo } from './dev-info.ts'
-import { choosePort, listensOn, startOnPorts } from './ports.ts'
+import { choosePort, startOnPorts } from './ports.ts'
 import { findPostgresBinaries, isReachable } from './postgres-binaries.ts'
 import type { ProcessId, RunAs } from './processes.ts'
 import { endProcess, hasArguments, identify, isAlive, isTaken, processesIn, startDaemon, until } from './processes.ts'
@@ -192,13 +192,11 @@ async function ready(
 ): Promise<PostgresInfo | undefined> {
   const password = await readFile(passwordFile(home), 'utf8').catch(() => '')
   const urlOf = (database: string): string => `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`
-  const probe = async (): Promise<string | undefined> => {
-    if (!(await listensOn(process, port))) return undefined
-    return query(urlOf('postgres'), 'show server_version').then(
+  const probe = (): Promise<string | undefined> =>
+    query(urlOf('postgres'), 'show server_version').then(
       ([row]) => String(row?.['server_version']),
       (error: { code?: string }) => (error.code === WRONG_PASSWORD ? WRONG_PASSWORD : undefined),
     )
-  }
   const version = await until(async () => (ended() ? 'ended' : probe()), READY_LIMIT_MS)
   if (!version || version === WRONG_PASSWORD || ended()) return undefined
   const [found] = await query(urlOf('postgres'), `select 1 from pg_database where datname = '${DATABASE}'`)

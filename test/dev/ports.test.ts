@@ -1,10 +1,12 @@
 /** A port is chosen first and bound by a server later: what happens when another takes it in between. */
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { TemporalInfo } from '../../src/dev/dev-info.ts'
 import { openDevServers, type DevServers, type DevServersOptions } from '../../src/dev/dev-servers.ts'
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { listensOn } from '../../src/dev/ports.ts'
@@ -59,43 +61,55 @@ describe.each(SERVERS)('a port for %s that another takes before it is bound', (w
   })
 })
 
-it.each(SERVERS)(
-  '%s of somebody else that answers on the port is not taken for ours',
-  async (_what, line, _ask, portOf) => {
-    const other = Number(portOf(await openDevServers({ home: await newHome() })))
-    const { taken, onProgress } = taking(line, (socket) => {
+describe('a Temporal', () => {
+  let folder: string
+  let home: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'stello-ports-'))
+    home = await newHome()
+    await mkdir(home)
+  })
+  afterEach(async () => {
+    await stopTemporal(home)
+    await rm(folder, { recursive: true })
+  })
+
+  /** @param first what the program does before it becomes Temporal, in the words of a shell */
+  async function start(first: string, onProgress = (_line: string): void => undefined): Promise<TemporalInfo> {
+    const { path, ...real } = await findTemporal()
+    const program = join(folder, 'temporal')
+    await rm(program, { force: true })
+    const script = `rm "$0"; ln -s '${path}' "$0"; ${first}; exec "$0" "$@"`
+    await writeFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+    return startTemporal({ path: program, ...real }, { home, durable: false, onProgress })
+  }
+
+  it('of somebody else that answers on the port is not taken for ours', async () => {
+    const other = (await openDevServers({ home: await newHome() })).info.temporal.port ?? 0
+    const fifo = join(folder, 'go')
+    execFileSync('mkfifo', [fifo])
+    let looks = 0
+    const { taken, onProgress } = taking(/on port (\d+), UI/, (socket) => {
+      if (++looks === 10) void writeFile(fifo, '')
       const upstream = connect(other, '127.0.0.1')
       socket.pipe(upstream).pipe(socket)
       for (const side of [socket, upstream]) side.on('error', () => [socket, upstream].forEach((end) => end.destroy()))
     })
-    const opened = await openDevServers({ home: await newHome(), onProgress })
+    const { port } = await start(`cat '${fifo}'`, onProgress)
     expect(taken).toHaveLength(1)
-    expect(portOf(opened)).not.toBe(taken[0])
-  },
-)
+    expect(port).not.toBe(taken[0])
+  })
 
-it('a Temporal that panics when it loses its port after it has looked is started again; any other panic is told', async () => {
-  const { path, ...real } = await findTemporal()
-  const folder = await mkdtemp(join(tmpdir(), 'stello-ports-'))
-  const home = await newHome()
-  await mkdir(home)
-  const start = async (reason: string): ReturnType<typeof startTemporal> => {
-    const program = join(folder, 'temporal')
+  it('that panics when it loses its port after it has looked is started again; any other panic is told', async () => {
     const stack = 'goroutine 1 [running]:\\nmain.main()\\n\\t/main.go:1\\n'.repeat(10)
-    const panics = `printf '${reason}\\npanic: nil pointer\\n\\n${stack}' >&2; exit 2`
-    await rm(program, { force: true })
-    await writeFile(program, `#!/bin/sh\nrm "$0"; ln -s '${path}' "$0"; ${panics}\n`, { mode: 0o755 })
-    return startTemporal({ path: program, ...real }, { home, durable: false, onProgress: () => undefined })
-  }
-  try {
+    const panic = (reason: string): string => `printf '${reason}\\npanic: nil pointer\\n\\n${stack}' >&2; exit 2`
     const lost = 'Failed to start gRPC listener: bind: address already in use'
-    expect(await start(lost)).toMatchObject({ namespace: 'default' })
+    expect(await start(panic(lost))).toMatchObject({ namespace: 'default' })
     await stopTemporal(home)
-    await expect(start('out of luck')).rejects.toThrow('Temporal exited with code 2:\nout of luck\npanic: nil pointer')
-  } finally {
-    await stopTemporal(home)
-    await rm(folder, { recursive: true })
-  }
+    await expect(start(panic('out of luck'))).rejects.toThrow(
+      'Temporal exited with code 2:\nout of luck\npanic: nil pointer',
+    )
+  })
 })
 
 it('knows whose a port is, also when a wrapper started the program', async () => {
