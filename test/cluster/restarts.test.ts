@@ -1,6 +1,11 @@
-/** Promises 2 and 3 when servers of production die: SIGKILL in the middle of a turn, then a new start on the same data. */
+/**
+ * Promises 2 and 3 when servers of production die: SIGKILL in the middle of a turn, then a new start on the same data. Or
+ * on copies of it, as docs/deploy.md says.
+ */
 import { expect, inject, it } from 'vitest'
 import { useFreshStage } from '../support/crash-stage.ts'
+import { backUp, type Backup } from '../support/databases.ts'
+import { ask } from '../support/session-fixture.ts'
 import { killPostgresServer, startPostgresServer } from './postgres.ts'
 import { startTemporalServer, stopTemporalServer } from './temporal.ts'
 
@@ -60,3 +65,33 @@ it('after a machine has gone down with everything on it, the turn ends and nothi
   expect(stage.doors.knocks.filter(({ tool }) => tool === 'pay')).toHaveLength(1)
   expect(stage.fake.requests).toHaveLength(3)
 })
+
+it('from copies of Temporal, then of the store, a turn that ended between the two is not done again', async () => {
+  await startWorkers()
+  const session = await stage.session()
+  const turn = await session.send('both')
+  await stage.doors.knocked(2)
+  const copies: Backup[] = []
+  for (const name of ['temporal', 'temporal_visibility']) copies.push(await backUp(urlOf(name)))
+  stage.door.open()
+  await turn.result()
+  copies.push(await backUp(stage.servers.databaseUrl))
+  await stage.killWorkers()
+  await stopTemporalServer(temporal)
+  for (const copy of copies) await copy.restore()
+  await startTemporalServer(temporal)
+  const { raw } = await stage.client.temporal.workflow.getHandle(session.id).describe()
+  expect(raw.pendingActivities).toHaveLength(2)
+  await startWorkers()
+  expect(await ask(session, 'more')).toBe('answer to more')
+  const contents = (await session.transcript()).map(({ content }) => content.split(':')[0])
+  expect(contents).toEqual(['both', '', 'look done', 'pay done', 'done after 2', 'more', 'answer to more'])
+  expect(stage.doors.knocks).toHaveLength(2)
+  expect(stage.fake.requests).toHaveLength(3)
+})
+
+function urlOf(database: string): string {
+  const url = new URL(stage.servers.databaseUrl)
+  url.pathname = `/${database}`
+  return url.href
+}

@@ -17,6 +17,8 @@ export default defineConfig({
     name: 'cluster',
     include: ['test/integration/**/*.test.ts', ...KILLS, 'test/cluster/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...EXCLUDED],
+    /** Kills at every moment. */
+    env: { STELLO_CRASH: 'all' },
     globalSetup: ['test/cluster/servers.ts'],
     fileParallelism: false,
     testTimeout: 300_000,
