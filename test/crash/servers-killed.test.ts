@@ -3,6 +3,7 @@
  * are the file's own; the provider and the tools' other side live in the test, which sees what was asked how often.
  * `STELLO_CRASH=all` adds what takes longer.
  */
+import { optionalTsToMs } from '@temporalio/common/lib/time.js'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
@@ -12,6 +13,7 @@ import type { WorkerProcess } from '../support/crashing.ts'
 import { startOwnServers, type OwnServers, type Server } from '../support/own-servers.ts'
 import { eventsUntil } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
+import { until } from '../support/until.ts'
 
 const ALL = process.env['STELLO_CRASH'] === 'all'
 const AWAY_MS = 9000
@@ -184,6 +186,22 @@ describe('when one process of PostgreSQL is killed, and the others start anew be
   })
 })
 
+/** Resolves when Temporal has a new sign of life of what runs, or nothing runs any more. */
+async function heardOf({ id }: SessionHandle): Promise<void> {
+  const since = Date.now()
+  await until('Temporal hears of the step', async () => {
+    const { raw } = await persist(() => stage.client.temporal.workflow.getHandle(id).describe())
+    return (raw.pendingActivities ?? []).every(({ lastHeartbeatTime: at }) => (optionalTsToMs(at) ?? 0) > since)
+  })
+}
+
+/** The numbers of the attempts with which Temporal began what is in the history. */
+async function attemptsOf({ id }: SessionHandle): Promise<number[]> {
+  const { events } = await stage.client.temporal.workflow.getHandle(id).fetchHistory()
+  const started = (events ?? []).flatMap(({ activityTaskStartedEventAttributes: one }) => one?.attempt ?? [])
+  return [...new Set(started)]
+}
+
 describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
   const frozen = async (): Promise<void> => {
     servers.freeze('temporal')
@@ -204,10 +222,13 @@ describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
   )('and %s, a step that runs is not begun twice', async (_, away) => {
     const session = await turnAt('pay')
     await away()
+    // Another attempt, if Temporal wants one, finds the step running.
+    await heardOf(session)
     expect(stage.doors.knocks).toHaveLength(1)
     stage.door.open()
     await expectWhole(session, 'pay')
     expectOnce()
+    expect(await attemptsOf(session)).toEqual([1])
   })
 
   it.runIf(ALL)('a model call that ends meanwhile is told when it is back', async () => {
