@@ -15,8 +15,10 @@ import { paid } from './plan.ts'
 export interface Picture {
   /** By label. */
   sessions: Record<string, unknown>
-  /** Message ids of the turns of each session, in order. */
+  /** Message ids of the turns of each session, in order: the table holds none twice. */
   answered: Record<string, string[]>
+  /** What was said in each session itself, in order, as often as its transcript holds it. */
+  heard: Record<string, string[]>
   /** Calls of `pay` whose outcome is unknown, as `session/step`. */
   unknown: string[]
 }
@@ -38,8 +40,14 @@ export async function pictureOf(db: Database, { sessions }: Grown): Promise<Pict
       return [label, named(await portrait(db, session, lost.length), labels)] as const
     }),
   )
-  const answered = await Promise.all([...sessions].map(async ([label, { id }]) => [label, await answeredIn(db, id)]))
-  return { sessions: Object.fromEntries(pictures), answered: Object.fromEntries(answered), unknown }
+  const ofEach = async (read: typeof heardIn): Promise<Record<string, string[]>> =>
+    Object.fromEntries(await Promise.all([...sessions].map(async ([label, { id }]) => [label, await read(db, id)])))
+  return {
+    sessions: Object.fromEntries(pictures),
+    answered: await ofEach(answeredIn),
+    heard: await ofEach(heardIn),
+    unknown,
+  }
 }
 
 async function portrait(db: Database, session: SessionHandle, lost: number): Promise<object> {
@@ -76,6 +84,13 @@ async function portrait(db: Database, session: SessionHandle, lost: number): Pro
 async function answeredIn({ pool }: Database, sessionId: string): Promise<string[]> {
   const sql = `select message_id from turns where session_id = $1 and status = 'ended' order by gen, turn`
   return (await pool.query<{ message_id: string }>(sql, [sessionId])).rows.map((row) => row.message_id)
+}
+
+/** Records of its own, not those it inherits. */
+async function heardIn({ pool }: Database, sessionId: string): Promise<string[]> {
+  const sql = `select message->>'content' as text from records
+    where session_id = $1 and message->>'role' = 'user' order by gen, seq`
+  return (await pool.query<{ text: string }>(sql, [sessionId])).rows.map((row) => row.text)
 }
 
 async function unknownCalls({ pool }: Database, sessionId: string): Promise<{ step_key: string }[]> {

@@ -26,7 +26,8 @@ const OPENINGS: Partial<Record<Talker, string>> = {
   S1: '| task:T1',
   C1: '| look fork:C1a',
 }
-const TASKS: Record<string, string> = {
+/** What the tasks are told. */
+export const TASKS: { T1: string; T2: string } = {
   T1: 'T1.0 | look keep | pay',
   T2: 'T2.0 | look fork:S2 | pay keep',
 }
@@ -43,7 +44,8 @@ export function makePlan(random: Random, messagesEach: number): Plan {
   const say = (talker: Talker, n: number): PlannedMessage => {
     const id = `${talker}.${n}`
     const script = (n === 0 && OPENINGS[talker]) || `| ${rounds()}`
-    return { id, text: `${id} ${script}`, twice: random.int(1, 5) === 1 }
+    // At least one of each session, however short the conversation.
+    return { id, text: `${id} ${script}`, twice: random.int(1, 5) === 1 || n === 1 }
   }
   return Object.fromEntries(
     TALKERS.map((talker) => [talker, Array.from({ length: messagesEach }, (_, n) => say(talker, n))]),
@@ -67,7 +69,7 @@ function toCall(action: string, place: string): ReplyToolCall {
     case 'fork':
       return { name: 'stello_create_session', arguments: { label, context: 'inherit' } }
     case 'task':
-      return { name: 'new_task', arguments: { label, message: TASKS[label] } }
+      return { name: 'new_task', arguments: { label, message: TASKS[label as keyof typeof TASKS] } }
     default:
       return { name, arguments: { place } }
   }
