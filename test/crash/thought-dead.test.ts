@@ -80,7 +80,7 @@ async function lookedForTheDead(): Promise<void> {
   for (const bootId of ['1', '2']) {
     await stage.db.pool.query(
       `with known as (insert into workers (boot_id, agent) values ($1, 'nobody'))
-       insert into holders (boot_id, server) select $1, server from holders limit 1`,
+       insert into holders (boot_id, server) select $1, server from holders limit 1 on conflict do nothing`,
       [bootId],
     )
     await until('a round of taking over', async () => {
