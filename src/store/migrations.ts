@@ -140,7 +140,8 @@ const PENDING = `
 
 /**
  * `holders`: which worker holds its lock on which server. Unlogged: what follows a crash of the server, and a replica
- * once it is promoted, begins with none. `sessions_living`: those that a worker may have in hand.
+ * once it is promoted, begins with none. `sessions_living`: those that a worker may have in hand. Not one of open
+ * turns: with it the end of each turn would write all its index entries anew, 9 % more write-ahead log per turn.
  */
 const HOLDERS = `
   create unlogged table holders (
