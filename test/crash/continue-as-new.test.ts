@@ -9,7 +9,9 @@ import { startTemporalWith } from '../support/temporal.ts'
 import { until } from '../support/until.ts'
 
 const SUGGESTED_AT = 40
-const stage = useCrashStage(() => startTemporalWith([`limit.historyCount.suggestContinueAsNew=${SUGGESTED_AT}`]))
+const stage = useCrashStage({
+  openServers: () => startTemporalWith([`limit.historyCount.suggestContinueAsNew=${SUGGESTED_AT}`]),
+})
 let worker: WorkerProcess | undefined
 
 afterEach(async () => {

@@ -20,12 +20,19 @@ interface Stage extends Witnesses {
   session(): Promise<SessionHandle>
 }
 
+interface StageOptions {
+  openServers?: OpenServers
+  script?: ScriptFunction
+}
+
 /** One stage for all tests of a file. */
-export function useCrashStage(openServers?: OpenServers): Stage & { readonly holds: LedgerHolds } {
-  const stello = useStello(openServers)
+export function useCrashStage(options: StageOptions = {}): Stage & { readonly holds: LedgerHolds } {
+  const stello = useStello(options.openServers)
   const stage = {} as Stage & { holds: LedgerHolds; close(): Promise<void> }
   beforeAll(async () => {
-    Object.assign(stage, await openStage(stello), { holds: await startLedgerHolds(stello.servers.databaseUrl) })
+    Object.assign(stage, await openStage(stello, options.script), {
+      holds: await startLedgerHolds(stello.servers.databaseUrl),
+    })
   })
   afterAll(async () => {
     await stage.close()
@@ -35,12 +42,7 @@ export function useCrashStage(openServers?: OpenServers): Stage & { readonly hol
 }
 
 /** A new stage for each test, which counts everything from zero, and whose doors are shut. */
-export function useFreshStage(
-  options: {
-    openServers?: OpenServers
-    script?: ScriptFunction
-  } = {},
-): Stage & { readonly door: Gate } {
+export function useFreshStage(options: StageOptions = {}): Stage & { readonly door: Gate } {
   const stello = useStello(options.openServers)
   const stage = {} as Stage & { door: Gate; close(): Promise<void> }
   beforeEach(async () => {

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
 import { tool, type ToolExtras, type Verification } from '../../src/agent/tool.ts'
+import { filesystem } from '../../src/capabilities/index.ts'
 import { openai } from '../../src/models/openai.ts'
 import { startWorker } from '../../src/worker.ts'
 
@@ -21,6 +22,8 @@ export interface WorkerSettings {
   shutdownGraceMs?: number
   maxConcurrentSteps?: number
   metricsPort?: number
+  /** The agent has file tools for it. */
+  folder?: string
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings
@@ -72,6 +75,7 @@ const agent = createStelloAgent({
       knocking('wire', { onUnknownOutcome: 'ask' }),
       knocking('post', { verify }),
       block,
+      ...(settings.folder === undefined ? [] : filesystem({ sandboxManager: { root: settings.folder } }).tools),
     ],
     profiles: new ForkProfileRegistryImpl().register('told', {
       async contextFn(records) {

@@ -1,6 +1,7 @@
 /** The pack of file tools. They run where the worker runs: workers that share an agent must share its folders. */
 import type { CapabilityPack } from '../../agent/capability-pack.ts'
 import { StelloError } from '../../agent/errors.ts'
+import type { Tool } from '../../agent/tool.ts'
 import { editTool } from './edit.ts'
 import { globTool } from './glob.ts'
 import type { SandboxManager } from './locate.ts'
@@ -21,7 +22,7 @@ export interface FilesystemOptions {
  *   capabilities: [filesystem({ sandboxManager: { root: ({ sessionId }) => `/srv/sessions/${sessionId}` } })],
  * })
  */
-export function filesystem({ sandboxManager }: FilesystemOptions): CapabilityPack {
+export function filesystem({ sandboxManager }: FilesystemOptions): CapabilityPack & { tools: readonly Tool[] } {
   const { root } = sandboxManager
   if (typeof root !== 'function' && (typeof root !== 'string' || root === '')) {
     throw new StelloError('INVALID_ARGUMENT', 'filesystem: sandboxManager.root must be a folder, or a function to one')

@@ -1,0 +1,85 @@
+/** A worker gets SIGKILL around an edit of a file: the file is changed once, and the model is told no more than is known. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, expect, it } from 'vitest'
+import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import { replyBy, type FullReply } from '../../src/testing/index.ts'
+import { useCrashStage } from '../support/crash-stage.ts'
+import type { HeldStep, LedgerHold } from '../support/ledger-holds.ts'
+
+const edit = (old_string: string, new_string: string): FullReply => ({
+  toolCalls: [{ name: 'Edit', arguments: { file_path: 'a.txt', old_string, new_string } }],
+})
+
+const stage = useCrashStage({
+  script: replyBy([
+    ['look', { toolCalls: [{ name: 'Read', arguments: { file_path: 'a.txt' } }] }],
+    ['replace', edit('two', '2')],
+    ['extend', edit('two', 'two, two')],
+    ['write', { toolCalls: [{ name: 'Write', arguments: { file_path: 'a.txt', content: 'new' } }] }],
+    [() => true, ({ messages }) => `read: ${messages.at(-1)?.content}`],
+  ]),
+})
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stello-files-'))
+  await writeFile(join(folder, 'a.txt'), 'one two three')
+  return async () => {
+    await stage.killWorkers()
+    await rm(folder, { recursive: true })
+  }
+})
+
+/** A turn whose worker is dead, caught where its tool was claimed or settled. */
+async function caught(
+  word: string,
+  moment: HeldStep['moment'],
+): Promise<{ session: SessionHandle; turn: TurnHandle; hold: LedgerHold }> {
+  const first = await stage.startWorker({ folder })
+  const session = await stage.session()
+  await (await session.send('look')).result()
+  const hold = await stage.holds.hold({ session: session.id, step: 't2.0.0', moment })
+  const turn = await session.send(word)
+  await hold.reached()
+  await first.kill()
+  return { session, turn, hold }
+}
+
+const file = (): Promise<string> => readFile(join(folder, 'a.txt'), 'utf8')
+
+it('an edit that was made, but not stored, is found in the file', async () => {
+  const { turn, hold } = await caught('replace', 'settle')
+  await hold.drop()
+  expect(await file()).toBe('one 2 three')
+  await stage.startWorker({ folder })
+  expect((await turn.result()).text).toMatch(/^read: The file a\.txt holds the new text\.\n\[a\.txt: 1 lines, version /)
+  expect(await file()).toBe('one 2 three')
+})
+
+it('an edit that was only claimed is made once', async () => {
+  const { turn, hold } = await caught('replace', 'claim')
+  await hold.letThrough()
+  expect(await file()).toBe('one two three')
+  await stage.startWorker({ folder })
+  expect((await turn.result()).text).toMatch(/^read: The file a\.txt has been updated/)
+  expect(await file()).toBe('one 2 three')
+})
+
+it('an edit of which the file cannot tell is not made again, and the model reads that', async () => {
+  const { turn, hold } = await caught('extend', 'settle')
+  await hold.drop()
+  await stage.startWorker({ folder })
+  expect((await turn.result()).text).toMatch(/^read: TOOL_OUTCOME_UNKNOWN/)
+  expect(await file()).toBe('one two, two three')
+})
+
+it('a file that was written, but not stored as such, is written again', async () => {
+  const { turn, hold } = await caught('write', 'settle')
+  await hold.drop()
+  expect(await file()).toBe('new')
+  await stage.startWorker({ folder })
+  expect((await turn.result()).text).toMatch(/^read: .*a\.txt has been written/)
+  expect(await file()).toBe('new')
+})
