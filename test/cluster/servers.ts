@@ -26,6 +26,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const { temporal, postgres, databaseUrl, stop } = await startCluster({ home, namespaces: SETTINGS, onProgress })
   provide('temporalAddress', addressOf(temporal))
   provide('databaseUrl', databaseUrl)
+  provide('builtFolder', join(home, 'built'))
   provide('clusterTemporal', temporal)
   provide('clusterPostgres', postgres)
   provide('workersPerAgent', 2)

@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { idempotencyKey } from '../../src/store/hashes.ts'
+import { builtModule } from '../support/built.ts'
 import { spawnWorker } from '../support/crashing.ts'
 import { startOwnServers, type OwnServers } from '../support/own-servers.ts'
 import { useStello } from '../support/session-fixture.ts'
-import { buildInto } from './tree/built.ts'
 import { growTree, type Grown } from './tree/grow.ts'
 import { killAtRandom, type Target } from './tree/killer.ts'
 import { gapsIn, pictureOf, type Picture } from './tree/picture.ts'
@@ -126,7 +126,7 @@ it(
     const setting: Setting = {
       plan: makePlan(createRandom(SEED), messagesEach),
       folder,
-      module: await buildInto(folder, 'test/crash/tree/agent-process.ts'),
+      module: await builtModule('test/crash/tree/agent-process.ts'),
     }
     const calm = await runTree(setting)
     expect(calm.picture.unknown).toEqual([])

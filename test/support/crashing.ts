@@ -3,7 +3,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
+import { builtModule } from './built.ts'
 import { createGate, type Gate } from './gate.ts'
 import type { WorkerSettings } from './worker-process.ts'
 
@@ -92,8 +92,8 @@ export interface Exit {
 }
 
 export interface SpawnOptions {
-  /** Path of a module that sends a message to its parent as soon as it serves. */
-  module?: string
+  /** Path of a module, as JavaScript, that sends a message to its parent as soon as it serves. */
+  module: string
   /** Modules the process loads before anything else. */
   preloads?: readonly string[]
   /** Its standard error, as a file descriptor. Default: ours. */
@@ -102,21 +102,16 @@ export interface SpawnOptions {
 
 /** Resolves when the worker serves. */
 export async function startWorkerProcess(settings: WorkerSettings, preloads: string[] = []): Promise<WorkerProcess> {
-  const worker = spawnWorker(settings, { preloads })
+  const worker = spawnWorker(settings, { module: await builtModule('test/support/worker-process.ts'), preloads })
   await worker.ready
   return worker
 }
 
 /** A worker that is only starting: it, too, can be killed. */
-export function spawnWorker(settings: object, options: SpawnOptions = {}): WorkerProcess {
-  const {
-    module = fileURLToPath(new URL('./worker-process.ts', import.meta.url)),
-    preloads = [],
-    stderr = 'inherit',
-  } = options
-  const loaders = module.endsWith('.ts') ? ['tsx'] : []
+export function spawnWorker(settings: object, options: SpawnOptions): WorkerProcess {
+  const { module, preloads = [], stderr = 'inherit' } = options
   const child: ChildProcess = fork(module, [JSON.stringify(settings)], {
-    execArgv: [...loaders, ...preloads].flatMap((preload) => ['--import', preload]),
+    execArgv: preloads.flatMap((preload) => ['--import', preload]),
     stdio: ['ignore', 'ignore', stderr, 'ipc'],
   })
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }) as Exit)

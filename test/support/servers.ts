@@ -9,6 +9,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     temporalAddress: string
     databaseUrl: string
+    /** Where modules that tests run as processes are built. */
+    builtFolder: string
     /** How many workers serve an agent of a test. Default 1. */
     workersPerAgent?: number
     /**
@@ -28,6 +30,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const { temporal, postgres } = await openDevServers({ home, onProgress: (line) => process.stderr.write(`${line}\n`) })
   provide('temporalAddress', temporal.address)
   provide('databaseUrl', postgres.url)
+  provide('builtFolder', join(folder, 'built'))
   return async () => {
     await stopDevServers(home)
     await removeDevHome(home)
