@@ -161,9 +161,9 @@ describe('an emptied store', () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
     await viewOf(stello.client, session)
-    const waiting = session.turn('never').result()
+    const told = expect(session.turn('never').result()).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     await stello.db.pool.query('truncate sessions, runs, generations, messages, turns, records, steps, events, usage')
-    await expect(waiting).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
+    await told
     await expect(session.send('two')).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
     await stello.client.temporal.workflow.getHandle(session.id).signal('message', 'by hand')
     const view = await viewOf(stello.client, session, ({ status }) => status === 'paused')
