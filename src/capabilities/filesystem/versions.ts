@@ -25,7 +25,8 @@ export function versionLine(name: string, facts: string, version: string): strin
 
 /** The same of a text the model has written, or part of it. */
 export function textLine(name: string, text: string, version: string): string {
-  return versionLine(name, `${text.split('\n').length} lines`, version)
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g)?.length ?? 0
+  return versionLine(name, `${lines} lines`, version)
 }
 
 /** @throws Refusal unless the session has read or written this very version */
