@@ -10,7 +10,7 @@ describe('Write', () => {
     const { call, root } = useFolder()
     const { text, isError } = await call('Write', { file_path: 'new/deep/a.txt', content: 'A\n' })
     expect({ text, isError }).toEqual({
-      text: version('^The file new/deep/a.txt has been written.\n\\[new/deep/a.txt: 2 lines'),
+      text: version('^The file new/deep/a.txt has been written.\n\\[new/deep/a.txt: 1 lines'),
       isError: false,
     })
     expect(readFileSync(join(root, 'new/deep/a.txt'), 'utf8')).toBe('A\n')
@@ -100,7 +100,7 @@ describe('Edit', () => {
     const { call } = useFolder({ 'a.txt': 'a\nb\nc\n' })
     await call('Read', { file_path: 'a.txt' })
     const { text, details } = await call('Edit', { file_path: 'a.txt', oldString: 'b', newString: 'B' })
-    expect(text).toEqual(version('^The file a.txt has been updated.\n     1→a\n     2→B\n     3→c\n\\[a.txt: 4 lines'))
+    expect(text).toEqual(version('^The file a.txt has been updated.\n     1→a\n     2→B\n     3→c\n\\[a.txt: 3 lines'))
     expect(details).toMatchObject({ structuredPatch: [{ lines: [' a', '-b', '+B', ' c'] }] })
   })
 
