@@ -13,11 +13,20 @@ import { bundleWorkflows } from '../../src/bundle-workflows.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+const built = new Map<string, Promise<string>>()
+
 /**
  * @param module path in the repository
  * @returns path of the module to run
  */
-export async function builtModule(module: string): Promise<string> {
+export function builtModule(module: string): Promise<string> {
+  // Two workers may be started at once.
+  const known = built.get(module) ?? findOrBuild(module)
+  built.set(module, known)
+  return known
+}
+
+async function findOrBuild(module: string): Promise<string> {
   const folder = join(inject('builtFolder'), basename(module, '.ts'))
   if (!existsSync(folder)) {
     // Renamed at the end: half of it is never found.
