@@ -150,16 +150,19 @@ async function carryOut<Outcome>(
     ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
   }
   if (ending.kind === 'retry' && ending.failed) deps.metrics.retried(work.step.kind)
-  return endStep(deps, attempt, step, ending, {
+  return endStep(deps, step, ending, {
+    untilStored: attempt,
     settled: (outcome) => work.settled?.(outcome),
     refused: (message) => work.refused(claim, message),
   })
 }
 
-/** Who can say in Temporal why a step still waits. */
-type Noting = Pick<Attempt, 'note'>
-
 interface Finishing<Outcome> {
+  /**
+   * Set: the ending is known here only, so it is kept until the store takes it, and Temporal is told why the step still
+   * waits. Unset: it can be proposed again by another attempt, and none waits on beside the next.
+   */
+  untilStored?: Pick<Attempt, 'note'>
   settled?(outcome: Outcome): void
   /** What to end the step with when the store refuses the content; unset = that was refused too. */
   refused?(message: string): Ending<Outcome>
@@ -167,21 +170,20 @@ interface Finishing<Outcome> {
 
 export async function endStep<Outcome>(
   deps: Deps,
-  attempt: Noting,
   step: StepId,
   ending: Ending<Outcome>,
   finishing: Finishing<Outcome> = {},
 ): Promise<Outcome> {
   switch (ending.kind) {
     case 'settle':
-      return settle(deps, attempt, step, ending, finishing)
+      return settle(deps, step, ending, finishing)
     case 'giveBack':
       await releaseStep(deps.db, step, { failed: false, reset: true })
       return ending.result
     case 'park':
     case 'reopen': {
       const { kind, result, writes } = ending
-      const done = await untilStored(deps, attempt, step, () =>
+      const done = await stored(deps, finishing, step, () =>
         kind === 'park' ? parkStep(deps.db, step, ending.item, writes) : reopenStep(deps.db, step, writes),
       )
       deps.notify(step.sessionId)
@@ -200,13 +202,12 @@ export async function endStep<Outcome>(
 
 async function settle<Outcome>(
   deps: Deps,
-  attempt: Noting,
   step: StepId,
   { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
   { refused, ...told }: Finishing<Outcome>,
 ): Promise<Outcome> {
   try {
-    const settled = await untilStored(deps, attempt, step, () => settleStep(deps.db, step, outcome, writes))
+    const settled = await stored(deps, told, step, () => settleStep(deps.db, step, outcome, writes))
     deps.notify(step.sessionId, writes.turns || writes.pause || writes.closed ? 'decision' : 'progress')
     if (!settled.won) return otherOutcome(step, settled.outcome) as Outcome
     told.settled?.(outcome)
@@ -214,17 +215,16 @@ async function settle<Outcome>(
     return outcome
   } catch (error) {
     if (!isDataError(error)) throw error
-    if (refused) return endStep(deps, attempt, step, refused(messageOf(error)), told)
+    if (refused) return endStep(deps, step, refused(messageOf(error)), told)
     throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
       cause: error,
     })
   }
 }
 
-/** What came out of a step is kept until the store takes it or says that another outcome has won. */
-async function untilStored<T>(
+async function stored<T>(
   deps: Deps,
-  attempt: Noting,
+  { untilStored }: Pick<Finishing<never>, 'untilStored'>,
   { key, sessionId }: StepId,
   store: () => Promise<T>,
 ): Promise<T> {
@@ -232,9 +232,9 @@ async function untilStored<T>(
     try {
       return await store()
     } catch (error) {
-      if (!isStelloError(error) || error.code !== 'STORE_UNAVAILABLE' || deps.db.pool.ended) throw error
+      if (!untilStored || !isStelloError(error) || error.code !== 'STORE_UNAVAILABLE' || deps.db.pool.ended) throw error
       const why = `step ${key} has ended and is tried to be stored until it succeeds: ${error.message}`
-      attempt.note(why)
+      untilStored.note(why)
       if (tried % WARN_EVERY === 1) deps.log.warn(`session ${sessionId}: ${why}`)
       await delay(SETTLE_RETRY_MS)
     }

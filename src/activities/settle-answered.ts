@@ -15,19 +15,19 @@ import { closing } from './unknown-outcome.ts'
 /** @returns `due` when nothing is open under that id: the claim rules then say what becomes of the call */
 export async function settleAnswered(
   deps: Deps,
-  attempt: Attempt,
+  { run }: Attempt,
   at: CallAtHand,
   answer: Answer,
 ): Promise<ToolOutcome> {
-  const resolved = await resolveRun(deps.db, attempt.run)
+  const resolved = await resolveRun(deps.db, run)
   if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
   const { gen } = resolved
-  const step = { sessionId: attempt.run.sessionId, gen, key: at.input.key }
+  const step = { sessionId: run.sessionId, gen, key: at.input.key }
   const { lease, item, outcome } = (await readParked(deps.db, step)) ?? {}
   if (outcome !== undefined) return outcome as ToolOutcome
   if (lease === undefined || item?.id !== answer.id) return { kind: 'due', gen }
   const ending = await carriedOut(deps, at, gen, answer)
-  return endStep(deps, attempt, { ...step, lease }, closing(ending, item, answer.decision), {
+  return endStep(deps, { ...step, lease }, closing(ending, item, answer.decision), {
     settled: (settled) => countCall(deps.metrics, at, settled, 'untimed'),
   })
 }

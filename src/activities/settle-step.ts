@@ -23,18 +23,10 @@ import { toResult, type CallEnd } from './tool-result.ts'
 const NEWEST = 2 ** 31 - 1
 
 export async function settleStep(deps: Deps, input: SettleStepInput): Promise<ModelOutcome | ToolOutcome> {
-  const attempt = { ...currentAttempt(input.step), note: giveUp }
+  const attempt = currentAttempt(input.step)
   return input.of === 'model'
     ? settleModel(deps, attempt, input.step, input.proposed)
     : settleCall(deps, attempt, input.step, input.proposed)
-}
-
-/**
- * What is proposed can be proposed again: while the store is away Temporal makes one attempt after another, and none
- * waits on beside the next.
- */
-function giveUp(why: string | undefined): void {
-  if (why !== undefined) throw new StelloError('STORE_UNAVAILABLE', why)
 }
 
 /** A model call that ran into its backstop is no answer: the session pauses, and resume asks again. */
@@ -72,13 +64,9 @@ async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, pro
   if ('outcome' in forced) return forced.outcome as ToolOutcome
   const { kind } = proposed
   const found = kind === 'cancelled' || kind === 'timedOut' ? await endLost(deps, attempt, at, forced, kind) : undefined
-  return endStep(
-    deps,
-    attempt,
-    forced,
-    found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }),
-    { settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed') },
-  )
+  return endStep(deps, forced, found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }), {
+    settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed'),
+  })
 }
 
 async function endOf(

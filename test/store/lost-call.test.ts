@@ -91,7 +91,7 @@ async function lost(tool: Tool, begun = true, meanwhile?: Meanwhile): Promise<Lo
       const forced = await forceStep(at.db, { run, ...step })
       if ('outcome' in forced) return forced.outcome as ToolOutcome
       const ending = await endLost(deps(), attemptOf(run, meanwhile), call, forced, how)
-      return ending && endStep(deps(), attemptOf(run), forced, ending)
+      return ending && endStep(deps(), forced, ending)
     },
     async read() {
       const records = await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 2 })
