@@ -2,9 +2,8 @@
 import { z } from 'zod'
 import { createTool } from '../../agent/forms.ts'
 import type { Tool, ToolContext, Verification } from '../../agent/tool.ts'
-import { locate, type Place, type SandboxManager } from './locate.ts'
+import { atPlace, locate, type Place, type SandboxManager } from './locate.ts'
 import { oneByOne } from './one-by-one.ts'
-import { answering } from './refusal.ts'
 import { replaceFile } from './replace-file.ts'
 import { replaceText, wasReplaced, type Change } from './replace-text.ts'
 import { showChange } from './shown-change.ts'
@@ -41,10 +40,7 @@ export function editTool(sandbox: SandboxManager): Tool {
     },
     schema,
     execute: (args, ctx) =>
-      answering(args.file_path, async () => {
-        const place = await locate(sandbox, ctx, args.file_path)
-        return oneByOne(place.path, () => edit(place, args, ctx))
-      }),
+      atPlace(sandbox, ctx, args.file_path, (place) => oneByOne(place.path, () => edit(place, args, ctx))),
     async verify(args, ctx): Promise<Verification | undefined> {
       const place = await locate(sandbox, ctx, args.file_path)
       const file = await readText(place)

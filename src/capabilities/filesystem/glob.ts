@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { createTool } from '../../agent/forms.ts'
 import type { Tool, ToolContext } from '../../agent/tool.ts'
 import { ignoredBy, ignoreFilesAbove } from './ignored.ts'
-import { locate, type Place, type SandboxManager } from './locate.ts'
-import { answering, Refusal } from './refusal.ts'
+import { atPlace, type Place, type SandboxManager } from './locate.ts'
+import { Refusal } from './refusal.ts'
 
 const schema = z.object({
   pattern: z.string().min(1).max(500).describe('For example **/*.ts or src/*.{js,css}'),
@@ -35,8 +35,7 @@ export function globTool(sandbox: SandboxManager): Tool {
     },
     aliases: { dir_path: 'path' },
     schema,
-    execute: (args, ctx) =>
-      answering(args.path ?? '.', async () => find(await locate(sandbox, ctx, args.path ?? '.'), args, ctx)),
+    execute: (args, ctx) => atPlace(sandbox, ctx, args.path ?? '.', (place) => find(place, args, ctx)),
   })
 }
 

@@ -5,7 +5,7 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { SessionContext } from '../../agent/tool.ts'
-import { codeOf, Refusal } from './refusal.ts'
+import { answering, codeOf, Refusal, type Refused } from './refusal.ts'
 
 /** Where files are. */
 export interface SandboxManager {
@@ -25,6 +25,16 @@ export interface Place {
 /** Secrets, and what other programs would run. Nobody can be asked yet, so nobody gets them. */
 const PROTECTED =
   /(?:^|\/)(?:\.git|\.ssh)(?:\/|$)|(?:^|\/)\.env(?!\.(?:example|sample|template)$)[^/]*$|(?:^|\/)\.?credentials(?:\.json)?$/i
+
+/** What every tool of the folder does: the work is done at the place, or the model reads why it cannot be. */
+export function atPlace<Result>(
+  sandbox: SandboxManager,
+  session: SessionContext,
+  given: string,
+  work: (place: Place) => Promise<Result>,
+): Promise<Result | Refused> {
+  return answering(given, async () => work(await locate(sandbox, session, given)))
+}
 
 /** @throws Refusal when the path leads out of the folder, or to what is protected */
 export async function locate({ root }: SandboxManager, session: SessionContext, given: string): Promise<Place> {

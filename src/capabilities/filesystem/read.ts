@@ -5,10 +5,10 @@ import { isBinaryFile } from 'isbinaryfile'
 import { z } from 'zod'
 import { createTool } from '../../agent/forms.ts'
 import type { Tool, ToolContext } from '../../agent/tool.ts'
-import { locate, type Place, type SandboxManager } from './locate.ts'
+import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { withFile } from './open-file.ts'
 import { readLines } from './read-lines.ts'
-import { answering, codeOf, Refusal } from './refusal.ts'
+import { codeOf, Refusal } from './refusal.ts'
 import { versionLine } from './versions.ts'
 
 const schema = z.object({
@@ -39,11 +39,7 @@ export function readTool(sandbox: SandboxManager): Tool {
     },
     aliases: { filePath: 'file_path', path: 'file_path' },
     schema,
-    execute: (args, ctx) =>
-      answering(args.file_path, async () => {
-        const place = await locate(sandbox, ctx, args.file_path)
-        return read(place, args, ctx)
-      }),
+    execute: (args, ctx) => atPlace(sandbox, ctx, args.file_path, (place) => read(place, args, ctx)),
   })
 }
 

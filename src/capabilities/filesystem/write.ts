@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import { createTool } from '../../agent/forms.ts'
 import type { Tool, ToolContext } from '../../agent/tool.ts'
-import { locate, type Place, type SandboxManager } from './locate.ts'
+import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { oneByOne } from './one-by-one.ts'
-import { answering, Refusal } from './refusal.ts'
+import { Refusal } from './refusal.ts'
 import { replaceFile } from './replace-file.ts'
 import { showChange } from './shown-change.ts'
 import { readBytes, SIZE_LIMIT } from './text-file.ts'
@@ -31,10 +31,7 @@ export function writeTool(sandbox: SandboxManager): Tool {
     aliases: { filePath: 'file_path', path: 'file_path' },
     schema,
     execute: ({ file_path, content }, ctx) =>
-      answering(file_path, async () => {
-        const place = await locate(sandbox, ctx, file_path)
-        return oneByOne(place.path, () => write(place, content, ctx))
-      }),
+      atPlace(sandbox, ctx, file_path, (place) => oneByOne(place.path, () => write(place, content, ctx))),
   })
 }
 
