@@ -13,7 +13,7 @@ export interface WaitOptions {
   pollMs?: number
 }
 
-export interface NewsOf {
+export interface NewsWait {
   /** Resolves when something may have changed since the last call. */
   next(signal?: AbortSignal): Promise<void>
   stop(): void
@@ -23,7 +23,7 @@ export function waitForNews(
   listener: Listener,
   concerns: (sessionId: string) => boolean,
   { for: wanted = 'progress', pollMs = POLL_MS[wanted] }: WaitOptions = {},
-): NewsOf {
+): NewsWait {
   let heard = false
   let wake: (() => void) | undefined
   let goOn: (() => void) | undefined
