@@ -21,27 +21,21 @@ async function killTemporal(): Promise<void> {
   await stopTemporalServer(temporal, 'SIGKILL')
 }
 
-it('a turn ends as if nothing had been when Temporal is killed in its middle', async () => {
+it.each([
+  ['Temporal', killTemporal, () => startTemporalServer(temporal)],
+  [
+    'PostgreSQL, of the store and of Temporal,',
+    () => killPostgresServer(postgres),
+    () => startPostgresServer(postgres),
+  ],
+])('a turn ends as if nothing had been when %s is killed in its middle', async (_which, kill, startAgain) => {
   await startWorkers()
   const session = await stage.session()
   const turn = await session.send('both')
   await stage.doors.knocked(2)
-  await killTemporal()
+  await kill()
   stage.door.open()
-  await startTemporalServer(temporal)
-  expect((await turn.result()).text).toBe('done after 2')
-  expect(stage.doors.knocks).toHaveLength(2)
-  expect(stage.fake.requests).toHaveLength(2)
-})
-
-it('a turn ends as if nothing had been when PostgreSQL, of the store and of Temporal, is killed in its middle', async () => {
-  await startWorkers()
-  const session = await stage.session()
-  const turn = await session.send('both')
-  await stage.doors.knocked(2)
-  await killPostgresServer(postgres)
-  stage.door.open()
-  await startPostgresServer(postgres)
+  await startAgain()
   expect((await turn.result()).text).toBe('done after 2')
   expect(stage.doors.knocks).toHaveLength(2)
   expect(stage.fake.requests).toHaveLength(2)

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import type { TurnHandle } from '../../src/client/index.ts'
 import { replyBy, type FullReply } from '../../src/testing/index.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import type { HeldStep, LedgerHold } from '../support/ledger-holds.ts'
@@ -33,10 +33,7 @@ beforeEach(async () => {
 })
 
 /** A turn whose worker is dead, caught where its tool was claimed or settled. */
-async function caught(
-  word: string,
-  moment: HeldStep['moment'],
-): Promise<{ session: SessionHandle; turn: TurnHandle; hold: LedgerHold }> {
+async function caught(word: string, moment: HeldStep['moment']): Promise<{ turn: TurnHandle; hold: LedgerHold }> {
   const first = await stage.startWorker({ folder })
   const session = await stage.session()
   await (await session.send('look')).result()
@@ -44,18 +41,37 @@ async function caught(
   const turn = await session.send(word)
   await hold.reached()
   await first.kill()
-  return { session, turn, hold }
+  return { turn, hold }
 }
 
 const file = (): Promise<string> => readFile(join(folder, 'a.txt'), 'utf8')
 
-it('an edit that was made, but not stored, is found in the file', async () => {
-  const { turn, hold } = await caught('replace', 'settle')
+it.each([
+  [
+    'an edit that was made, but not stored, is found in the file',
+    'replace',
+    'one 2 three',
+    /^read: The file a\.txt holds the new text\.\n\[a\.txt: 1 lines, version /,
+  ],
+  [
+    'an edit of which the file cannot tell is not made again, and the model reads that',
+    'extend',
+    'one two, two three',
+    /^read: TOOL_OUTCOME_UNKNOWN/,
+  ],
+  [
+    'a file that was written, but not stored as such, is written again',
+    'write',
+    'new',
+    /^read: .*a\.txt has been written/,
+  ],
+])('%s', async (_what, word, changed, read) => {
+  const { turn, hold } = await caught(word, 'settle')
   await hold.drop()
-  expect(await file()).toBe('one 2 three')
+  expect(await file()).toBe(changed)
   await stage.startWorker({ folder })
-  expect((await turn.result()).text).toMatch(/^read: The file a\.txt holds the new text\.\n\[a\.txt: 1 lines, version /)
-  expect(await file()).toBe('one 2 three')
+  expect((await turn.result()).text).toMatch(read)
+  expect(await file()).toBe(changed)
 })
 
 it('an edit that was only claimed is made once', async () => {
@@ -65,21 +81,4 @@ it('an edit that was only claimed is made once', async () => {
   await stage.startWorker({ folder })
   expect((await turn.result()).text).toMatch(/^read: The file a\.txt has been updated/)
   expect(await file()).toBe('one 2 three')
-})
-
-it('an edit of which the file cannot tell is not made again, and the model reads that', async () => {
-  const { turn, hold } = await caught('extend', 'settle')
-  await hold.drop()
-  await stage.startWorker({ folder })
-  expect((await turn.result()).text).toMatch(/^read: TOOL_OUTCOME_UNKNOWN/)
-  expect(await file()).toBe('one two, two three')
-})
-
-it('a file that was written, but not stored as such, is written again', async () => {
-  const { turn, hold } = await caught('write', 'settle')
-  await hold.drop()
-  expect(await file()).toBe('new')
-  await stage.startWorker({ folder })
-  expect((await turn.result()).text).toMatch(/^read: .*a\.txt has been written/)
-  expect(await file()).toBe('new')
 })

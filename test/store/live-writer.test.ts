@@ -1,11 +1,11 @@
 /** What streams while a step runs: few rows, nothing left behind. */
 import { expect, it } from 'vitest'
-import { createLiveWriter } from '../../src/activities/live-writer.ts'
+import { createLiveWriter, type LiveWriter } from '../../src/activities/live-writer.ts'
 import { ToolChannel } from '../../src/activities/tool-channel.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase, type Database } from '../../src/store/database.ts'
 import { readLive, type LivePiece } from '../../src/store/events.ts'
 import { settleStep } from '../../src/store/settle.ts'
-import { createGate } from '../support/gate.ts'
+import { createGate, type Gate } from '../support/gate.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { countRows, openSession, take } from './fixtures.ts'
@@ -93,13 +93,18 @@ async function refuseLive(sqlState: string): Promise<() => Promise<unknown>> {
   return () => at.db.pool.query('drop function refuse_live cascade')
 }
 
+/** A writer, and a gate that its first failed write reaches. */
+function failing(db: Database): { writer: LiveWriter; failed: Gate } {
+  const failed = createGate()
+  failed.open()
+  return { writer: createLiveWriter(db, () => undefined, { warn: () => void failed.pass() }), failed }
+}
+
 it('catches up by itself when the store answers again, whatever it was that came last', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const accept = await refuseLive('53100')
-  const failed = createGate()
-  failed.open()
-  const writer = createLiveWriter(at.db, () => undefined, { warn: () => void failed.pass() })
+  const { writer, failed } = failing(at.db)
   const live = writer.step(run.sessionId, step.key, step.lease)
   const call = { id: 'c1', name: 'write' }
   live.card(call, { status: 'WAIT' })
@@ -122,9 +127,7 @@ it('loses no text that comes behind a write of which nobody heard that it had su
   const { host, pathname, username, password } = new URL(at.url)
   const proxy = await startTcpProxy(host)
   const db = openDatabase(`postgresql://${username}:${password}@${proxy.address}${pathname}`)
-  const failed = createGate()
-  failed.open()
-  const writer = createLiveWriter(db, () => undefined, { warn: () => void failed.pass() })
+  const { writer, failed } = failing(db)
   try {
     await db.lazyPool.query('select 1')
     proxy.hold()
@@ -166,9 +169,7 @@ it('gives up what the store never takes, and goes on', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const accept = await refuseLive('22000')
-  const failed = createGate()
-  failed.open()
-  const writer = createLiveWriter(at.db, () => undefined, { warn: () => void failed.pass() })
+  const { writer, failed } = failing(at.db)
   const live = writer.step(run.sessionId, step.key, step.lease)
   live.text('refused')
   await failed.reached()
