@@ -4,10 +4,10 @@
  */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, messageOf } from '../agent/errors.ts'
 import type { PendingItem } from '../session/steps.ts'
 import { claimStep, takeStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
-import { isDataError } from '../store/database.ts'
+import { isDataError, isUnavailable } from '../store/database.ts'
 import { isAlive } from '../store/liveness.ts'
 import { parkStep, reopenStep } from '../store/pending.ts'
 import { readOutcome, releaseStep, settleStep } from '../store/settle.ts'
@@ -62,6 +62,8 @@ export type Running = Map<string, InFlight>
 
 /** How often a step that another living worker runs is looked at. */
 const WATCH_EVERY_MS = 250
+/** With `WATCH_EVERY_MS` in between. */
+const CLAIM_TRIES = 40
 const SETTLE_RETRY_MS = 250
 /** Tries between two warnings: a minute. */
 const WARN_EVERY = 240
@@ -74,7 +76,7 @@ export async function runStep<Outcome>(
   const { db, bootId } = deps
   const { key } = work.step
   for (;;) {
-    let claim = await claimStep(db, { ...work.step, run: attempt.run, owner: bootId, token: attempt.token })
+    let claim = await claimUntilHeard(deps, attempt, work.step)
     if (claim.kind === 'mineAlready' || claim.kind === 'busy') {
       const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease }
       const inFlight = deps.running.get(id(step))
@@ -117,6 +119,26 @@ export async function runStep<Outcome>(
   }
 }
 
+/**
+ * A claim may have been granted although its answer never came. Only this attempt knows that it has begun nothing by
+ * it, so it asks again, for as long as a restart of PostgreSQL takes.
+ */
+async function claimUntilHeard(
+  { db, bootId }: Deps,
+  attempt: Attempt,
+  step: StepWork<unknown>['step'],
+): Promise<Claim> {
+  for (let tried = 1; ; tried++) {
+    const request = { ...step, run: attempt.run, owner: bootId, token: attempt.token, unheard: tried > 1 }
+    try {
+      return await claimStep(db, request)
+    } catch (error) {
+      if (!isUnavailable(error) || tried === CLAIM_TRIES) throw error
+      await look(attempt, step.key)
+    }
+  }
+}
+
 function join<T>(attempt: Attempt, { ended, stop, noted }: InFlight & { ended: Promise<T> }): Promise<T> {
   return attempt.attend(
     ended,
@@ -125,11 +147,11 @@ function join<T>(attempt: Attempt, { ended, stop, noted }: InFlight & { ended: P
   )
 }
 
-/** Waits a moment for another worker. Whoever stops this is answered at once: a cancelled step is then ended by the ledger. */
+/** Waits a moment for another worker or the store. Whoever stops this is answered at once: a cancelled step is then ended by the ledger. */
 async function look(attempt: Attempt, key: string): Promise<void> {
   const stopped: StopWhy[] = []
   await attempt.attend(delay(WATCH_EVERY_MS), (why) => stopped.push(why))
-  if (stopped.includes('cancel')) throw new CancelledFailure(`cancelled while another worker runs ${key}`)
+  if (stopped.includes('cancel')) throw new CancelledFailure(`cancelled before ${key} was taken`)
   if (stopped.includes('shutdown')) throw new Error('the worker shuts down')
 }
 
@@ -232,7 +254,7 @@ async function stored<T>(
     try {
       return await store()
     } catch (error) {
-      if (!untilStored || !isStelloError(error) || error.code !== 'STORE_UNAVAILABLE' || deps.db.pool.ended) throw error
+      if (!untilStored || !isUnavailable(error) || deps.db.pool.ended) throw error
       const why = `step ${key} has ended and is tried to be stored until it succeeds: ${error.message}`
       untilStored.note(why)
       if (tried % WARN_EVERY === 1) deps.log.warn(`session ${sessionId}: ${why}`)

@@ -25,6 +25,8 @@ export interface ClaimRequest {
   owner: string
   /** Temporal's task token: whoever takes the step over fails this attempt by it. */
   token: Uint8Array
+  /** An earlier claim of this very attempt got no answer: if it was granted, nothing has been begun by it. */
+  unheard?: boolean
   /** Commit before going on; else the claim may be lost with the server, for what may be repeated. */
   durable: boolean
   /** The user message a turn opens with. */
@@ -49,6 +51,7 @@ interface StepRow {
   input_hash: string
   lease: number
   owner: string | null
+  token: Buffer | null
   failures: number
   released: boolean
   outcome: unknown
@@ -95,7 +98,7 @@ const SLOW_INSERT: Statement = {
 }
 const READ_STEP: Statement = {
   name: 'step_read',
-  text: `select input_hash, lease, owner, failures, released, outcome from steps
+  text: `select input_hash, lease, owner, token, failures, released, outcome from steps
          where session_id = $1 and gen = $2 and step_key = $3 for update`,
 }
 const RETAKE: Statement = {
@@ -187,7 +190,8 @@ function taken({ lease, failures, pending }: TakenRow, gen: number, begun: boole
   return { kind: 'mine', gen, lease, failures, begun, ...(pending && { parked: pending }) }
 }
 
-function fromRow(row: StepRow, { run: ref, key, inputHash, owner }: ClaimRequest, gen: number): Claim | undefined {
+function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | undefined {
+  const { run: ref, key, inputHash, owner, token, unheard } = request
   // A step that was only waited for or ended from outside has no input: nobody has begun it.
   if (row.input_hash !== '' && row.input_hash !== inputHash) {
     throw new StelloError('STORE_CORRUPT', `session ${ref.sessionId}: step ${key} was begun with another input`, {
@@ -196,6 +200,9 @@ function fromRow(row: StepRow, { run: ref, key, inputHash, owner }: ClaimRequest
   }
   if (row.outcome !== null) return { kind: 'settled', gen, outcome: row.outcome }
   if (row.owner === null) return undefined
+  // Of a later lease it is not known whether the one before had begun.
+  const first = gen === 0 && row.lease === 1
+  if (unheard && first && row.token?.equals(token)) return { kind: 'mine', gen, lease: 1, failures: 0, begun: false }
   return row.owner === owner
     ? { kind: 'mineAlready', gen, lease: row.lease }
     : { kind: 'busy', gen, lease: row.lease, owner: row.owner }

@@ -1,7 +1,8 @@
 /** Connections to PostgreSQL, and the one place that tells passing trouble from refused content. */
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import { StelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { connectionConfig } from './connection.ts'
 
 export interface Database {
   readonly url: string
@@ -14,19 +15,23 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** Connections of each pool. */
+  /** Connections of each pool. Default 10. */
   max?: number
+  /** A statement that is not answered for so long is given up with its connection. Default 30 s, 0: never. */
+  answerWithinMs?: number
 }
 
+/** Longer than any statement of ours takes, and than a dead client can keep rows locked. */
+const ANSWER_WITHIN_MS = 30_000
+
 /** Opens pools; nothing is connected before the first query. */
-export function openDatabase(url: string, { max = 10 }: DatabaseOptions = {}): Database {
-  const pool = new pg.Pool({ connectionString: url, max, application_name: 'stello' })
-  const lazyPool = new pg.Pool({
-    connectionString: url,
-    max,
-    application_name: 'stello',
-    options: '-c synchronous_commit=off',
-  })
+export function openDatabase(
+  url: string,
+  { max = 10, answerWithinMs = ANSWER_WITHIN_MS }: DatabaseOptions = {},
+): Database {
+  const limits = { max, query_timeout: answerWithinMs }
+  const pool = new pg.Pool({ ...connectionConfig(url, 'stello'), ...limits })
+  const lazyPool = new pg.Pool({ ...connectionConfig(url, 'stello', ['synchronous_commit=off']), ...limits })
   // A connection that breaks, idle or in the middle of a transaction, fails its next query and is replaced; without
   // listeners it ends the process.
   for (const each of [pool, lazyPool]) {
@@ -97,11 +102,15 @@ export async function transaction<T>(db: Database, work: (tx: pg.PoolClient) => 
     tx.release()
     return result
   } catch (error) {
-    await tx.query('rollback').then(
-      () => tx.release(),
-      (broken: unknown) => tx.release(toError(broken)),
-    )
-    throw toStoreError(error)
+    const known = toStoreError(error)
+    // Without its connection a transaction is rolled back too; one that does not answer would not answer this either.
+    if (isUnavailable(known)) tx.release(known)
+    else
+      await tx.query('rollback').then(
+        () => tx.release(),
+        (broken: unknown) => tx.release(toError(broken)),
+      )
+    throw known
   }
 }
 
@@ -115,6 +124,11 @@ export function toStoreError(error: unknown): unknown {
   if (code !== undefined && !PASSING.includes(code.slice(0, 2))) return error
   const what = code?.startsWith('53') ? 'the store has no room or no connection left' : 'the store does not answer'
   return new StelloError('STORE_UNAVAILABLE', `${what}: ${messageOf(error)}`, { cause: error })
+}
+
+/** Another try may help. */
+export function isUnavailable(error: unknown): error is StelloError {
+  return isStelloError(error) && error.code === 'STORE_UNAVAILABLE'
 }
 
 /** The content itself was refused (SQLSTATE classes 22 and 54) or is too long to be sent: repeating it cannot help. */

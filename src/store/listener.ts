@@ -1,6 +1,7 @@
 /** Hears which sessions have news, over one connection that is replaced when it breaks. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { connectionConfig } from './connection.ts'
 import { CHANNEL, readNews, type News } from './notifier.ts'
 
 const RETRY_MS = 500
@@ -20,7 +21,7 @@ export function createListener(url: string): Listener {
 
   const connect = async (): Promise<void> => {
     while (!closed && !client) {
-      const next = new pg.Client({ connectionString: url, application_name: 'stello-listener', keepAlive: true })
+      const next = new pg.Client(connectionConfig(url, 'stello-listener'))
       next.on('error', () => undefined)
       let ended = false
       next.once('end', () => {

@@ -9,6 +9,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { connectionConfig } from './connection.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 /** Where the first worker has come to another server, the others get this long to take their locks there. */
@@ -121,7 +122,7 @@ export async function holdLiveness(url: string, bootId: string, onLost = (): voi
 }
 
 async function lock(url: string, bootId: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: 'stello-liveness', keepAlive: true })
+  const client = new pg.Client(connectionConfig(url, 'stello-liveness'))
   client.on('error', () => undefined)
   await client.connect()
   await client.query('select pg_advisory_lock($1::bigint)', [bootId])

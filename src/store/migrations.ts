@@ -1,7 +1,7 @@
 /** The schema and its changes. Workers run them at start; two at once wait for each other. */
 import { Migrator, sql, type Kysely, type Migration } from 'kysely'
 import { StelloError, messageOf } from '../agent/errors.ts'
-import type { Database } from './database.ts'
+import { openDatabase, type Database } from './database.ts'
 
 const FIRST = `
   create table sessions (
@@ -179,8 +179,10 @@ const MIGRATIONS: Record<string, Migration> = {
  * @throws StelloError DATABASE_UNREACHABLE when it cannot, also when the schema is newer than this code
  */
 export async function migrate(db: Database): Promise<void> {
-  const migrator = new Migrator({ db: db.kysely, provider: { getMigrations: async () => MIGRATIONS } })
-  const { error } = await migrator.migrateToLatest()
+  // To change a large table, or to wait for another worker that does, may take long.
+  const patient = openDatabase(db.url, { answerWithinMs: 0 })
+  const migrator = new Migrator({ db: patient.kysely, provider: { getMigrations: async () => MIGRATIONS } })
+  const { error } = await migrator.migrateToLatest().finally(() => patient.close())
   if (error === undefined) return
   const newer = messageOf(error).includes('is missing')
   throw new StelloError('DATABASE_UNREACHABLE', `the schema cannot be brought up to date: ${messageOf(error)}`, {

@@ -11,18 +11,21 @@ import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/livenes
 import type { RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
+import { openDatabase } from '../../src/store/database.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 import { TOKEN, claim, openSession, take, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
-function worker(bootId = newBootId()): Deps {
+function worker(bootId = newBootId(), db = at.db): Deps {
   const running: Running = new Map()
   const parts = {
-    db: at.db,
+    db,
     bootId,
     running,
     notify: () => undefined,
@@ -107,8 +110,32 @@ it.each(['cancel', 'shutdown'] as const)('does not wait on for another worker af
     attemptOf(run, why),
     work(() => Promise.reject(new Error('must not run'))),
   )
-  await expect(waiting).rejects.toThrow(why === 'cancel' ? 'cancelled while another worker runs' : 'shuts down')
+  await expect(waiting).rejects.toThrow(why === 'cancel' ? 'cancelled before t1.0.0 was taken' : 'shuts down')
   await held.release()
+})
+
+it('begins a step whose claim was granted unheard, instead of taking it for begun', async () => {
+  const run = await openSession(at.db)
+  const url = new URL(at.url)
+  const proxy = await startTcpProxy(url.host)
+  url.host = proxy.address
+  const db = openDatabase(url.href)
+  await db.pool.query('select 1')
+  proxy.hold()
+  const step = runStep(
+    worker(newBootId(), db),
+    attemptOf(run),
+    work(async ({ begun }) => ({ kind: 'settle', outcome: `begun before: ${begun}`, writes: {} }), {
+      unknown: () => ({ kind: 'settle', outcome: 'its end is unknown', writes: {} }),
+    }),
+  )
+  const granted = { text: 'select from steps where session_id = $1', values: [run.sessionId] }
+  await until('the claim is granted', async () => (await at.db.pool.query(granted)).rowCount === 1)
+  proxy.cut()
+  proxy.release()
+  expect(await step).toEqual({ outcome: 'begun before: false', gen: 0 })
+  await db.close()
+  await proxy.close()
 })
 
 it('gives a step back when the store refuses its result and there is no other', async () => {

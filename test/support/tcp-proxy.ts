@@ -12,6 +12,8 @@ export interface TcpProxy {
   release(): void
   /** Whether new connections are refused. Those that are there stay. */
   refuse(refused: boolean): void
+  /** Ends all connections that are there. */
+  cut(): void
   close(): Promise<void>
 }
 
@@ -42,6 +44,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       })
     }
   })
+  const cut = (): void => sockets.forEach((socket) => socket.destroy())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -49,10 +52,11 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     hold: () => void (gate = createGate()),
     release: () => gate.open(),
     refuse: (refused) => void (refusing = refused),
+    cut,
     async close() {
       const closed = once(server, 'close')
       server.close()
-      for (const socket of sockets) socket.destroy()
+      cut()
       await closed
     },
   }

@@ -1,0 +1,33 @@
+/**
+ * How connections to PostgreSQL find out that the other end has vanished without a word: its machine lost power, the
+ * network was cut. The system's own limits are hours (an idle connection) and a quarter of one (a question on its way).
+ */
+import type { ClientConfig } from 'pg'
+
+/** Both ends send a probe after this much silence, then one each second, and give up after ten: 15 s in all. */
+const SILENCE_S = 5
+const PROBES = 10
+/** The server, about its clients: so long a dead machine keeps its liveness lock and the rows its transactions hold. */
+const SERVER_OPTIONS = [
+  `tcp_keepalives_idle=${SILENCE_S}`,
+  'tcp_keepalives_interval=1',
+  `tcp_keepalives_count=${PROBES}`,
+  `tcp_user_timeout=${(SILENCE_S + PROBES) * 1000}`,
+]
+const CONNECT_WITHIN_MS = 10_000
+
+/**
+ * @param name what PostgreSQL lists the connection as
+ * @param settings further settings of the server, as `name=value`
+ */
+export function connectionConfig(url: string, name: string, settings: readonly string[] = []): ClientConfig {
+  return {
+    connectionString: url,
+    application_name: name,
+    options: [...SERVER_OPTIONS, ...settings].map((setting) => `-c ${setting}`).join(' '),
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    // Node itself sets ten probes, one each second.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: SILENCE_S * 1000,
+  }
+}

@@ -1,0 +1,100 @@
+/** The other end of a connection vanishes without a word: who waits on it is told, and nothing stays held for it. */
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { expect, it } from 'vitest'
+import { openDatabase, transaction, type Database } from '../../src/store/database.ts'
+import { createListener } from '../../src/store/listener.ts'
+import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+/** With one connection per pool: who still holds one keeps all others waiting. */
+async function behindProxy(): Promise<{ proxy: TcpProxy; db: Database }> {
+  const url = new URL(at.url)
+  const proxy = await startTcpProxy(url.host)
+  url.host = proxy.address
+  return { proxy, db: openDatabase(url.href, { max: 1, answerWithinMs: 500 }) }
+}
+
+it('gives up a statement that is not answered, with its connection', async () => {
+  const { proxy, db } = await behindProxy()
+  await db.pool.query('select 1')
+  proxy.hold()
+  await expect(db.pool.query('select 2')).rejects.toThrow('timeout')
+  proxy.release()
+  expect((await db.pool.query('select 3 as n')).rows).toEqual([{ n: 3 }])
+  await db.close()
+  await proxy.close()
+})
+
+it('gives up a transaction that is not answered, without asking to roll it back', async () => {
+  const { proxy, db } = await behindProxy()
+  const asked: string[] = []
+  const unanswered = transaction(db, async (tx) => {
+    const query = tx.query.bind(tx) as (text: string) => Promise<unknown>
+    Object.assign(tx, { query: (text: string) => (asked.push(text), query(text)) })
+    proxy.hold()
+    await tx.query('select 1')
+  })
+  await expect(unanswered).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  expect(asked).toEqual(['select 1'])
+  proxy.release()
+  expect(await transaction(db, async (tx) => (await tx.query('select 1')).rowCount)).toBe(1)
+  await db.close()
+  await proxy.close()
+})
+
+interface Socket {
+  ports: number[]
+  /** Seconds until the system sends a probe. */
+  probeIn: number | undefined
+}
+
+/** Established connections of this machine. */
+async function sockets(): Promise<Socket[]> {
+  const lines = (await readFile('/proc/net/tcp', 'utf8')).trim().split('\n').slice(1)
+  return lines.flatMap((line) => {
+    const [, local = '', remote = '', state, , timer = ''] = line.trim().split(/\s+/)
+    if (state !== '01') return []
+    const [kind, jiffies = ''] = timer.split(':')
+    const ports = [local, remote].map((address) => Number.parseInt(address.split(':')[1] ?? '', 16))
+    // 02 = a probe is due; in hundredths of a second.
+    return [{ ports, probeIn: kind === '02' ? Number.parseInt(jiffies, 16) / 100 : undefined }]
+  })
+}
+
+it.runIf(process.platform === 'linux')('has both ends of every connection ask whether the other is there', async () => {
+  const db = openDatabase(at.url)
+  const liveness = await holdLiveness(at.url, newBootId())
+  const listener = createListener(at.url)
+  let listening = false
+  listener.subscribe(
+    () => true,
+    () => (listening = true),
+  )
+  await Promise.all([
+    db.pool.query('select 1'),
+    db.lazyPool.query('select 1'),
+    until('it listens', async () => listening),
+  ])
+
+  const watching = new pg.Client({ connectionString: at.url })
+  await watching.connect()
+  const { rows } = await watching.query<{ name: string; port: number }>(
+    `select application_name as name, client_port as port from pg_stat_activity where datname = current_database() and application_name like 'stello%'`,
+  )
+  await watching.end()
+  const names = rows.map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['stello', 'stello-liveness', 'stello-listener']))
+  const clients = new Set(rows.map(({ port }) => port))
+  const ends = (await sockets()).filter(({ ports }) => ports.some((port) => clients.has(port)))
+  expect(ends).toHaveLength(2 * rows.length)
+  for (const { probeIn } of ends) expect(probeIn).toBeLessThanOrEqual(5)
+
+  await listener.close()
+  await liveness.release()
+  await db.close()
+})
