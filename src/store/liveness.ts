@@ -14,7 +14,10 @@ import { run, type Database, type Statement } from './database.ts'
 
 /** Where the first worker has come to another server, the others get this long to take their locks there. */
 export const GRACE_MS = 15_000
-const RETAKE_EVERY_MS = 500
+const RETAKE_EVERY_MS = 100
+/** A lock whose connection was cut is back by then, if PostgreSQL can be reached: who seems dead is looked at again. */
+const DOUBT_MS = 250
+const doubt = (): Promise<void> => delay(DOUBT_MS)
 
 /** Random for each process; positive, so that it reads the same as text, as bigint and in `pg_locks`. */
 export function newBootId(): string {
@@ -45,13 +48,17 @@ const IS_ALIVE: Statement = {
   name: 'is_alive',
   text: `select not ${DEAD} as alive from (select $2::text as owner) as asked`,
 }
+const SUSPECTS: Statement = {
+  name: 'suspects',
+  text: `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD}`,
+}
 /** First the lease is raised, which fences the owner: should it live after all, it cannot settle any more. */
 const STEAL: Statement = {
   name: 'steal',
   text: `
   with dead as (
     select session_id, gen, step_key, token from steps
-    where outcome is null and owner <> $2 and ${DEAD}
+    where outcome is null and owner = any($2) and ${DEAD}
     for update skip locked
   )
   update steps set lease = lease + 1, owner = null, token = null
@@ -66,18 +73,34 @@ export interface StolenStep {
   token: Buffer
 }
 
-export async function isAlive(db: Database, owner: string, graceMs: number = GRACE_MS): Promise<boolean> {
-  const [row] = await run<{ alive: boolean }>(db.pool, IS_ALIVE, [graceMs, owner])
-  return row?.alive ?? true
+/** @param doubted waits before a death is believed */
+export async function isAlive(db: Database, owner: string, graceMs = GRACE_MS, doubted = doubt): Promise<boolean> {
+  const seemsAlive = async (): Promise<boolean> => {
+    const [row] = await run<{ alive: boolean }>(db.pool, IS_ALIVE, [graceMs, owner])
+    return row?.alive ?? true
+  }
+  if (await seemsAlive()) return true
+  await doubted()
+  return seemsAlive()
 }
 
 /**
  * Fences the unsettled steps of dead workers. The caller then ends their attempts, so that Temporal schedules others.
  *
  * @param self the worker that asks: it lives, whatever has become of its lock
+ * @param doubted waits before a death is believed
  */
-export async function stealDeadSteps(db: Database, self: string, graceMs: number = GRACE_MS): Promise<StolenStep[]> {
-  const rows = await run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, [graceMs, self])
+export async function stealDeadSteps(
+  db: Database,
+  self: string,
+  graceMs = GRACE_MS,
+  doubted = doubt,
+): Promise<StolenStep[]> {
+  const suspects = await run<{ owner: string }>(db.pool, SUSPECTS, [graceMs, self])
+  if (suspects.length === 0) return []
+  await doubted()
+  const values = [graceMs, suspects.map(({ owner }) => owner)]
+  const rows = await run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, values)
   return rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token }))
 }
 

@@ -1,5 +1,5 @@
 /** Whether a worker lives, and what becomes of the steps of one that does not. */
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { holdLiveness, isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { createSession } from '../../src/store/topology.ts'
@@ -61,7 +61,18 @@ describe('isAlive', () => {
   it('calls nobody dead while workers have just come to this server: the others may be on their way', async () => {
     expect(await isAlive(at.db, newBootId(), 3_600_000_000)).toBe(true)
   })
+
+  it('believes in no death before it has looked twice: a lock whose connection was cut is taken again', async () => {
+    const bootId = newBootId()
+    expect(await isAlive(at.db, bootId, NO_GRACE, () => lock(bootId))).toBe(true)
+  })
 })
+
+/** Until the test ends. */
+async function lock(bootId: string): Promise<void> {
+  const { release } = await holdLiveness(at.url, bootId)
+  onTestFinished(release)
+}
 
 describe('a worker that has left', () => {
   const AGES = 3_600_000_000
@@ -118,6 +129,18 @@ describe('stealDeadSteps', () => {
     ).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
     await held.release()
+  })
+
+  it('steals nothing from a worker that takes its lock again after a cut', async () => {
+    const run = await openSession(at.db)
+    const owner = newBootId()
+    const step = await take(at.db, run, { owner })
+    expect(
+      (await stealDeadSteps(at.db, NOBODY, NO_GRACE, () => lock(owner))).filter(
+        ({ sessionId }) => sessionId === run.sessionId,
+      ),
+    ).toEqual([])
+    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
   })
 
   it('leaves the steps of the worker that asks alone, although its lock is free', async () => {
