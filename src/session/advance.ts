@@ -1,5 +1,5 @@
 /** What is due now: the only place that begins model calls, tool calls and turns, and so the only place that must hold still while paused. */
-import { announce, announcePause } from './announce.ts'
+import { announce, announcePause, cannotOpen } from './announce.ts'
 import { callInput, replaceCall } from './call.ts'
 import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
@@ -10,7 +10,7 @@ import { completingCall, modelInput, settleModel, startTurn } from './turn.ts'
 
 export function advance(state: SessionState): Step {
   if (state.closed) return [state, []]
-  if (!state.opened) return cannotOpen(state) ? close(state) : [state, []]
+  if (!state.opened) return cannotOpen(state) && !state.turn ? close(state) : [state, []]
   if (!state.turn) return betweenTurns(state)
   switch (state.turn.phase) {
     case 'model':
@@ -20,12 +20,6 @@ export function advance(state: SessionState): Step {
     case 'ending':
       return endingPhase(state, state.turn)
   }
-}
-
-/** A session that could not be opened can still be closed. */
-function cannotOpen(state: SessionState): boolean {
-  const reason = state.pause?.reason
-  return (reason === 'store_error' || reason === 'agent_error') && state.turn === undefined
 }
 
 /** Nothing new starts while this holds. */

@@ -37,15 +37,23 @@ export function lastAnnouncement(state: SessionState): string {
   return `a${state.announcements}`
 }
 
+/** Without its record or its agent a session cannot go on, whatever else holds it. */
+function isStuck({ reason }: Pick<Pause, 'reason'>): boolean {
+  return reason === 'store_error' || reason === 'agent_error'
+}
+
+/** It can still be closed. */
+export function cannotOpen({ opened, pause }: SessionState): boolean {
+  return !opened && pause !== undefined && isStuck(pause)
+}
+
 /**
- * Pauses the session, if it is not paused already: the first reason stays, unless the store cannot go on. A pause that
+ * Pauses the session, if it is not paused already: the first reason stays, unless the session is stuck. A pause that
  * comes while a resume is being told wins over it.
  */
 export function announcePause(state: SessionState, { message, ...rest }: Pause): Step {
   const { pause: before, resuming, ...running } = state
-  if (before && resuming === undefined && (before.reason === 'store_error' || rest.reason !== 'store_error')) {
-    return [state, []]
-  }
+  if (before && resuming === undefined && (isStuck(before) || !isStuck(rest))) return [state, []]
   const pause = { ...rest, message: preview(message) }
   return announce({ ...running, pause }, { pause, events: [{ type: 'session.paused', data: { ...pause } }] })
 }

@@ -25,6 +25,18 @@ describe('pause', () => {
     expect(state.pause?.reason).toBe('user')
   })
 
+  it.each(['store_error', 'agent_error'] as const)('gives way to a %s, and the session can be closed', (reason) => {
+    const paused = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, pause)
+    const outcome = { kind: 'failed', pause: { reason, message: 'gone' } } as const
+    const { state, commands } = play(
+      paused.state,
+      { type: 'sessionOpened', outcome },
+      { type: 'closeRequested', cascade: false },
+    )
+    expect(state.pause?.reason).toBe(reason)
+    expect(only(commands, 'announce')).toMatchObject([{ input: { pause: { reason } } }, { tag: 'close' }])
+  })
+
   it('cuts the reason that people see', () => {
     const { state } = play(opened(), { type: 'pauseRequested', message: 'x'.repeat(100_000) })
     expect(state.pause?.message).toHaveLength(1000)
