@@ -1,4 +1,5 @@
 /** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
 import { addInboxCommands } from './inbox-commands.ts'
@@ -15,6 +16,7 @@ interface Context {
 type Options = Record<string, unknown>
 
 const EVERY = 1_000_000
+const LOOK_EVERY_MS = 1000
 
 /** A command's action on an open client. */
 export type OnSession = <Args extends unknown[]>(
@@ -227,19 +229,13 @@ async function answer(
 /** A turn may wait for a person, for weeks: whoever waits for the turn is told. Never fails: these are remarks. */
 async function tellPending({ stello, out }: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
   const told = new Set<string>()
-  const tell = async (): Promise<void> => {
-    for (const item of await stello.inbox(session.id)) {
-      if (!told.has(item.id)) out.note(`waits for a person\n${inboxLines(item)}`)
-      told.add(item.id)
-    }
-  }
   try {
-    const events = session.watch({ tree: true, live: false, from: 'now', signal })[Symbol.asyncIterator]()
-    // First the watch, then the look: nothing opens in between.
-    let event = events.next()
-    await tell()
-    for (; !(await event).done; event = events.next()) {
-      if ((await event).value.type === 'pending.opened') await tell()
+    for (;;) {
+      for (const item of await stello.inbox(session.id)) {
+        if (!told.has(item.id)) out.note(`waits for a person\n${inboxLines(item)}`)
+        told.add(item.id)
+      }
+      await delay(LOOK_EVERY_MS, undefined, { signal })
     }
   } catch (error) {
     if (!signal.aborted) out.note(`what waits for a person cannot be shown: ${messageOf(error)}`)
