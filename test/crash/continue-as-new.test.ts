@@ -34,7 +34,7 @@ it.each([
   const [session, twin] = [await stage.session(), await stage.session()]
   // The first run is known once the first message is answered.
   await (await say(session, 0)).result()
-  const adopting = await stage.holds.hold({ session: session.id, step: '', moment: 'adopt' })
+  const adopting = await stage.holds.hold({ session: session.id, moment: 'adopt' })
   let [sent, goesOver] = [1, false]
   const reached = adopting.reached().then(() => (goesOver = true))
   while (!goesOver) await Promise.race([(await say(session, sent++)).result(), reached])

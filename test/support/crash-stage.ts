@@ -108,6 +108,7 @@ function answerTo(word: string, text: string, results: number): FullReply {
     case 'look':
     case 'book':
     case 'pay':
+    case 'wire':
       return call(word)
     case 'both':
       return { toolCalls: ['look', 'pay'].map((name) => ({ name, arguments: { tag } })) }

@@ -1,5 +1,5 @@
 /**
- * Holds a worker at the very statement with which it claims or settles a step: a trigger waits for a lock of the test.
+ * Holds a worker at the very statement with which it claims or settles a step, or announces something: a trigger waits for a lock of the test.
  * PostgreSQL goes on with a statement whose client was killed meanwhile, so that the test decides whether the dead
  * worker's last word still counts.
  */
@@ -10,9 +10,10 @@ export interface HeldStep {
   session: string
   /** Of a child of that session. */
   child?: boolean
-  step: string
-  /** `adopt`: the session's next run, whatever the step. */
-  moment: 'claim' | 'settle' | 'adopt'
+  /** Unset: whatever the step. */
+  step?: string
+  /** `park`: a person is asked. `adopt`: the session's next run. The others are announced: `end` of a turn. */
+  moment: 'claim' | 'settle' | 'park' | 'adopt' | 'pause' | 'resume' | 'end' | 'close'
 }
 
 export interface LedgerHold {
@@ -35,16 +36,17 @@ const LOCKS = 4711
 const SETUP = `
   create table held_steps (
     id integer generated always as identity primary key,
-    session_id text not null, child boolean not null, step_key text not null, moment text not null
+    session_id text not null, child boolean not null, step_key text, moment text not null
   );
   create function hold_step() returns trigger language plpgsql as $$
   declare
-    row_key text := to_jsonb(new)->>'step_key';
+    written jsonb := to_jsonb(new);
+    owner text := coalesce(written->>'session_id', written->>'id');
     held integer;
   begin
     for held in
-      select h.id from held_steps h where h.moment = tg_argv[0] and h.step_key = coalesce(row_key, h.step_key)
-        and h.session_id = case when h.child then (select parent_id from sessions where id = new.session_id) else new.session_id end
+      select h.id from held_steps h where h.moment = tg_argv[0] and coalesce(h.step_key = written->>'step_key', true)
+        and h.session_id = case when h.child then (select parent_id from sessions where id = owner) else owner end
     loop
       perform pg_advisory_xact_lock_shared(${LOCKS}, held);
     end loop;
@@ -53,6 +55,16 @@ const SETUP = `
   create trigger hold_claim before insert on steps for each row execute function hold_step('claim');
   create trigger hold_settle before update on steps for each row
     when (old.outcome is null and new.outcome is not null) execute function hold_step('settle');
+  create trigger hold_park before update on steps for each row
+    when (old.pending is null and new.pending is not null) execute function hold_step('park');
+  create trigger hold_pause before update on sessions for each row
+    when (old.pause is distinct from new.pause and new.pause is not null) execute function hold_step('pause');
+  create trigger hold_resume before update on sessions for each row
+    when (old.pause is not null and new.pause is null) execute function hold_step('resume');
+  create trigger hold_close before update on sessions for each row
+    when (old.closed_at is null and new.closed_at is not null) execute function hold_step('close');
+  create trigger hold_end before update on turns for each row
+    when (old.status = 'open' and new.status = 'ended') execute function hold_step('end');
   create trigger hold_adopt before insert on runs for each row execute function hold_step('adopt');
 `
 const OURS = `locktype = 'advisory' and classid = ${LOCKS} and objid = $1 and objsubid = 2
@@ -77,10 +89,10 @@ export async function startLedgerHolds(databaseUrl: string): Promise<LedgerHolds
         `with held as (
            insert into held_steps (session_id, child, step_key, moment) values ($1, $2, $3, $4) returning id
          ) select id from held where pg_try_advisory_lock(${LOCKS}, id)`,
-        [session, child, step, moment],
+        [session, child, step ?? null, moment],
       )
       const id = rows[0]?.id
-      const what = `the ${moment} of ${step}`
+      const what = `the ${moment} of ${step ?? session}`
       const waiting = async (): Promise<number[]> =>
         (await query<{ pid: number }>(`select pid from pg_locks where ${OURS}`, [id])).rows.map(({ pid }) => pid)
       const release = async (): Promise<void> => {
