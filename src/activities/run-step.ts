@@ -200,7 +200,7 @@ export async function endStep<Outcome>(
     case 'settle':
       return settle(deps, step, ending, finishing)
     case 'giveBack':
-      await releaseStep(deps.db, step, { failed: false, reset: true })
+      await stored(deps, finishing, step, () => releaseStep(deps.db, step, { failed: false, reset: true }))
       return ending.result
     case 'park':
     case 'reopen': {
@@ -215,7 +215,7 @@ export async function endStep<Outcome>(
       throw ending.error
     case 'retry': {
       const { failed, begun = false } = ending
-      const failures = await releaseStep(deps.db, step, { failed, begun })
+      const failures = await stored(deps, finishing, step, () => releaseStep(deps.db, step, { failed, begun }))
       if (!ending.delayMs) throw ending.error
       throw tryAgain(ending.error, ending.delayMs(failures))
     }
@@ -238,6 +238,8 @@ async function settle<Outcome>(
   } catch (error) {
     if (!isDataError(error)) throw error
     if (refused) return endStep(deps, step, refused(messageOf(error)), told)
+    // Else all others would wait for this worker, which has ended.
+    await stored(deps, told, step, () => releaseStep(deps.db, step, { failed: false, begun: true }))
     throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
       cause: error,
     })

@@ -1,6 +1,6 @@
 /** The ledger rule as one worker carries it out: what is joined, what is waited for, what becomes of a refused result. */
 import { noopMetricMeter } from '@temporalio/common'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Attempt, StopWhy } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
 import { createMetrics } from '../../src/activities/metrics.ts'
@@ -150,19 +150,6 @@ it('gives a step back when the store refuses its result and there is no other', 
   expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun: false })
 })
 
-it('ends a step whose replacement is refused too, instead of trying for ever', async () => {
-  const run = await openSession(at.db)
-  const records: NewRecord[] = [{ seq: 2 ** 40, message: { role: 'tool', content: '' }, chain: '' }]
-  const refused = { kind: 'settle', outcome: 'x', writes: { records } } as const
-  await expect(
-    runStep(
-      worker(),
-      attemptOf(run),
-      work(async () => refused, { refused: () => refused }),
-    ),
-  ).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
-})
-
 it.each([
   [
     'stays begun when it must not be repeated',
@@ -230,6 +217,50 @@ it('is told of the close although a message that waits was answered before', asy
   })
   expect(await readTurn(at.db, run.sessionId, 'm', 0)).toMatchObject({ turn: 1, stopReason: 'end_turn' })
   expect((await readSession(at.db, run.sessionId))?.closedAt).toBeDefined()
+})
+
+describe('a step that did not end', () => {
+  it.each([
+    ['is tried again', { kind: 'retry', error: new Error('429'), failed: true }, { failures: 1, begun: false }],
+    ['is unknown', { kind: 'retry', error: new Error('429'), failed: false, begun: true }, { begun: true }],
+    ['waits for a resume', { kind: 'giveBack', result: 'paused' }, { failures: 0, begun: false }],
+  ] as const)(
+    'and %s is given back once the store answers: nobody waits for its worker',
+    async (_what, ending, next) => {
+      const run = await openSession(at.db)
+      const url = new URL(at.url)
+      const proxy = await startTcpProxy(url.host)
+      url.host = proxy.address
+      const db = openDatabase(url.href)
+      const attempt: Attempt = { ...attemptOf(run), note: () => proxy.refuse(false) }
+      const step = runStep(
+        worker(newBootId(), db),
+        attempt,
+        work(async () => {
+          proxy.refuse(true)
+          proxy.cut()
+          return ending
+        }),
+      )
+      await step.catch((error: Error) => expect(error.message).toBe('429'))
+      expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', ...next })
+      await db.close()
+      await proxy.close()
+    },
+  )
+
+  it('since the store refuses how is given back as begun', async () => {
+    const run = await openSession(at.db)
+    const records: NewRecord[] = [{ seq: 2 ** 40, message: { role: 'tool', content: '' }, chain: '' }]
+    const refused = { kind: 'settle', outcome: 'x', writes: { records } } as const
+    const ended = runStep(
+      worker(),
+      attemptOf(run),
+      work(async () => refused, { refused: () => refused }),
+    )
+    await expect(ended).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+    expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun: true })
+  })
 })
 
 async function waiters(): Promise<number> {
