@@ -8,6 +8,7 @@ import { taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { runIdsOf } from '../support/runs.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { viewOf } from '../support/settled.ts'
 
 const stello = useStello(() => temporalWith('limit.historyCount.suggestContinueAsNew=40'))
 
@@ -80,6 +81,38 @@ it('goes on inside a round that waits for a person', async () => {
   const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
   expect(answers).toEqual(waiting.map(() => 'ok'))
   expect(gate.arrived).toBe(1)
+}, 120_000)
+
+it('goes on inside a round that is paused, and answers once when it is resumed', async () => {
+  const gate = createGate()
+  const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [{ name: 'wait' }] }],
+      [{ tool: 'wait' }, ({ messages }) => `tool: ${messages.at(-1)?.content}`],
+      [() => true, 'ok'],
+    ]),
+  )
+  const session = await stello.session({ llm, capabilities: { tools: [wait] } })
+  const turn = await session.send('go')
+  await gate.reached()
+  await session.pause('lunch')
+  await eventOf(session, 'session.paused')
+  gate.open()
+  await viewOf(stello.client, session, (view) => view.turn?.phase === 'model')
+  const first = await runIdsOf(stello, session)
+  const waiting = []
+  while ((await runIdsOf(stello, session)).length === first.length) {
+    if (waiting.length < 100) waiting.push(await session.send(`message ${waiting.length}`))
+  }
+  const view = await viewOf(stello.client, session, ({ queued }) => queued === waiting.length)
+  expect(view).toMatchObject({ status: 'paused', turn: { n: 1, round: 1, phase: 'model' } })
+  expect(llm.calls).toHaveLength(1)
+  await session.resume()
+  expect((await turn.result()).text).toBe('tool: waited')
+  const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
+  expect(answers).toEqual(waiting.map(() => 'ok'))
+  expect([gate.arrived, llm.calls.length]).toEqual([1, 2 + waiting.length])
 }, 120_000)
 
 it('keeps counts, pause and label', async () => {
