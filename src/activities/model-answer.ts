@@ -1,7 +1,7 @@
 /** A model's completion → the records, events, usage and outcome it is settled with. */
 import type { StelloAgent } from '../agent/agent.ts'
 import { cleanJson } from '../agent/clean.ts'
-import { preview, type Message, type ToolCall } from '../agent/message.ts'
+import { brief, cut, preview, type Message, type ToolCall } from '../agent/message.ts'
 import type { Completion, Model } from '../agent/model.ts'
 import type { SessionTools } from '../agent/tool-list.ts'
 import type { SessionConfig } from '../session/config.ts'
@@ -12,8 +12,9 @@ import type { Ending, Mine } from './run-step.ts'
 
 /** Calls of one answer that are taken; more would not fit into the workflow's state. */
 const CALLS_LIMIT = 128
+/** Bytes of a call's arguments, its name and its id that the workflow keeps. */
 const ARGUMENTS_PREVIEW = 100
-/** Characters of a call's id that are kept. */
+const NAME_LIMIT = 64
 const ID_LIMIT = 64
 
 export interface Answering {
@@ -75,7 +76,7 @@ function takeCalls({ completion, input, deps }: Answering): ToolCall[] {
   }
   const ids = new Set<string>()
   return cleanJson(toolCalls.slice(0, CALLS_LIMIT)).map((call, index) => {
-    const given = call.id.slice(0, ID_LIMIT)
+    const given = cut(call.id, ID_LIMIT)
     const id = given && !ids.has(given) ? given : `${given || 'call'}_${index}`
     ids.add(id)
     return { ...call, id }
@@ -105,9 +106,9 @@ function toRef(call: ToolCall, { tools, deps, config }: Answering): CallRef {
   const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
   return {
     id: call.id,
-    name: preview(call.name, 64),
+    name: brief(call.name, NAME_LIMIT),
     route: found && 'builtin' in found ? found.builtin.route : 'tool',
-    preview: preview(call.arguments, ARGUMENTS_PREVIEW),
+    preview: brief(call.arguments, ARGUMENTS_PREVIEW),
     timeoutMs: own ?? config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
   }
 }

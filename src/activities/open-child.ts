@@ -6,7 +6,7 @@ import { StelloError, isStelloError } from '../agent/errors.ts'
 import { sessionTools, toolNotFound } from '../agent/tool-list.ts'
 import { childId } from '../session/child-id.ts'
 import type { ForkRequest, SessionConfig } from '../session/config.ts'
-import type { CallToolInput, ToolOutcome } from '../session/steps.ts'
+import type { CallToolInput, ChildStart, ToolOutcome } from '../session/steps.ts'
 import { inputHash } from '../store/hashes.ts'
 import { readSession } from '../store/session-row.ts'
 import type { NewChild } from '../store/writes.ts'
@@ -109,9 +109,9 @@ function opened({ input, claim, chain, child, awaited, durationMs }: Opened): En
   }
 }
 
-/** The prompt stands in the store; workflow history gets along without it. */
-function forStart({ systemPrompt: _stored, ...config }: SessionConfig): SessionConfig {
-  return config
+/** The rest stands in the store; workflow history gets along without it. */
+function forStart({ agent, label, profile }: SessionConfig): ChildStart['config'] {
+  return { agent, label, ...(profile !== undefined && { profile }) }
 }
 
 interface Making {

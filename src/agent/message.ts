@@ -48,10 +48,48 @@ export interface Usage {
   costUsd?: number
 }
 
+/** Longest label and name of a profile, in characters: they are shown in one line and go with every start of a workflow. */
+export const NAME_LIMIT = 200
+
 /** Cuts on code points, so that a preview never ends in half an emoji; the cut is visible. */
 export function preview(text: string, limit = 1000): string {
   if (text.length <= limit) return text
   const end = limit - 1
   const cut = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end
   return `${text.slice(0, cut)}…`
+}
+
+/** \b \t \n \f \r " and \ stand in JSON as two. */
+const ESCAPED = [8, 9, 10, 12, 13, 34, 92]
+
+/** The same by what the text takes inside JSON: for what has to fit into a workflow's state, whatever script it is in. */
+export function brief(text: string, limit: number): string {
+  return jsonBytes(text) <= limit ? text : `${cut(text, limit - 3)}…`
+}
+
+/** The beginning of a text, on code points, that takes at most so many bytes inside JSON. */
+export function cut(text: string, limit: number): string {
+  let [bytes, end] = [0, 0]
+  for (const char of text) {
+    bytes += bytesOf(char)
+    if (bytes > limit) break
+    end += char.length
+  }
+  return text.slice(0, end)
+}
+
+/** What a text takes inside JSON as UTF-8, without its quotes. */
+export function jsonBytes(text: string): number {
+  let bytes = 0
+  for (const char of text) bytes += bytesOf(char)
+  return bytes
+}
+
+function bytesOf(char: string): number {
+  const code = char.codePointAt(0) ?? 0
+  if (ESCAPED.includes(code)) return 2
+  if (code < 0x20 || (code >= 0xd800 && code <= 0xdfff)) return 6
+  if (code < 0x80) return 1
+  if (code < 0x800) return 2
+  return code < 0x10000 ? 3 : 4
 }

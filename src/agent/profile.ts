@@ -1,7 +1,7 @@
 /** Fork profiles: named variations of the agent that a fork may ask for. */
 import { StelloError } from './errors.ts'
 import type { LimitSettings } from './limits.ts'
-import type { Message } from './message.ts'
+import { NAME_LIMIT, type Message } from './message.ts'
 import type { ModelLike } from './model.ts'
 import type { AnyTool } from './to-tool.ts'
 import { filterProblem } from './tool-filter.ts'
@@ -64,6 +64,7 @@ export class ForkProfileRegistryImpl {
 
 function problemOf(name: unknown, profile: ForkProfile): string | undefined {
   if (typeof name !== 'string' || name.trim() === '') return 'needs a name'
+  if (name.length > NAME_LIMIT) return `needs a name of at most ${NAME_LIMIT} characters`
   const { systemPrompt, systemPromptMode = 'prepend', context = 'none', contextFn } = profile
   if (!['undefined', 'string', 'function'].includes(typeof systemPrompt))
     return 'systemPrompt: must be text or a function of vars'

@@ -4,6 +4,7 @@ import type { ForkRequest } from '../session/config.ts'
 import { inputHash } from '../store/hashes.ts'
 import { closedPrefix } from './closed-prefix.ts'
 import {
+  checkName,
   checkProfile,
   checkSessionId,
   mustExist,
@@ -19,6 +20,7 @@ export interface ForkOptions extends ForkRequest {
 
 /**
  * @returns the child's id
+ * @throws StelloError INVALID_ARGUMENT when label or profile is empty or longer than 200 characters
  * @throws StelloError SESSION_EXISTS when the id is that of another session, or of a fork that was asked for otherwise
  */
 export async function forkSession(
@@ -32,7 +34,7 @@ export async function forkSession(
   const { agent } = parent.config
   const { label, profile } = request
   await checkProfile(db, agent, profile)
-  if (label.trim() === '') throw new StelloError('INVALID_ARGUMENT', 'fork: label is empty')
+  checkName('fork: label', label)
   const at = { sessionId: parentId, gen: parent.gen, seq: await closedPrefix(db, parentId, parent.gen) }
   try {
     await startSession(deps, {

@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
-import type { Message } from '../agent/message.ts'
+import { jsonBytes, type Message } from '../agent/message.ts'
 import type { Answer, Decision } from '../session/steps.ts'
 import { putMessage } from '../store/messages.ts'
 import { readInbox, type InboxItem } from '../store/pending.ts'
 import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
 import { listSessions, readSubtree, type SessionSummary } from '../store/topology.ts'
 import {
+  INLINE_TEXT_LIMIT,
   MESSAGE_ID_LIMIT,
   MESSAGE_TEXT_LIMIT,
   answerSignal,
@@ -33,9 +34,6 @@ import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
 /** A fork has its row a moment before its parent's worker starts its workflow. */
 const STARTED_WITHIN_MS = 30_000
 const STARTING_EVERY_MS = 50
-/** Bodies above this many bytes go through the store; the signal carries the id. */
-const SIGNAL_TEXT_BYTES = 4096
-
 export interface SessionStats {
   totals: { turns: number; modelCalls: number; toolCalls: number; inputTokens: number; outputTokens: number }
   tools: ToolStatsView[]
@@ -117,7 +115,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     async send(text, { messageId = randomUUID() } = {}) {
       checkMessage(text, messageId)
       await refuseClosed(id)
-      const big = Buffer.byteLength(text) > SIGNAL_TEXT_BYTES
+      const big = jsonBytes(text) > INLINE_TEXT_LIMIT
       if (big) await putMessage(db, id, messageId, text)
       await reach(() => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))
       return createTurnHandle(deps, id, messageId)
@@ -134,7 +132,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     },
     async answer(itemId, { decision, result }) {
       await refuseClosed(id)
-      const big = result !== undefined && Buffer.byteLength(result) > SIGNAL_TEXT_BYTES
+      const big = result !== undefined && jsonBytes(result) > INLINE_TEXT_LIMIT
       const resultId = big ? `answer-${randomUUID()}` : undefined
       const answer = checkAnswer(await readInbox(db, [id]), {
         id: itemId,
@@ -201,8 +199,8 @@ function checkMessage(text: string, messageId: string): void {
       ? 'the message is empty'
       : text.length > MESSAGE_TEXT_LIMIT
         ? `the message has ${text.length} characters, more than ${MESSAGE_TEXT_LIMIT}`
-        : messageId === '' || messageId.length > MESSAGE_ID_LIMIT
-          ? `the message id must have 1 to ${MESSAGE_ID_LIMIT} characters`
+        : messageId === '' || jsonBytes(messageId) > MESSAGE_ID_LIMIT
+          ? `the message id must have 1 to ${MESSAGE_ID_LIMIT} bytes`
           : undefined
   if (problem)
     throw new StelloError('INVALID_MESSAGE', problem, {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
+import { NAME_LIMIT } from '../agent/message.ts'
 import type { NewSession } from '../session/state.ts'
 import type { Database } from '../store/database.ts'
 import type { Listener } from '../store/listener.ts'
@@ -14,6 +15,7 @@ import {
   WORKFLOW_TASK_TIMEOUT,
   attributesOf,
   memoOf,
+  summaryOf,
   type SessionInput,
 } from '../workflows/messages.ts'
 
@@ -68,7 +70,7 @@ export async function startWorkflow(
     args: [input],
     workflowIdReusePolicy,
     workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    staticSummary: config.label,
+    staticSummary: summaryOf(input),
     memo: memoOf(input),
     ...(searchable && { typedSearchAttributes: attributesOf(input) }),
   })
@@ -87,9 +89,18 @@ export function checkSessionId(id: string): string {
   })
 }
 
+/** @throws StelloError INVALID_ARGUMENT */
+export function checkName(what: string, name: string): string {
+  const missing = typeof name !== 'string' || name.trim() === ''
+  if (!missing && name.length <= NAME_LIMIT) return name
+  const problem = missing ? 'is missing or empty' : `has ${name.length} characters, more than ${NAME_LIMIT}`
+  throw new StelloError('INVALID_ARGUMENT', `${what} ${problem}`, { hint: 'give it a name of one line' })
+}
+
 /** @throws StelloError INVALID_ARGUMENT listing the profiles there are; unknown agents are not judged: no worker may have run yet */
 export async function checkProfile(db: Database, agent: string, profile: string | undefined): Promise<void> {
   if (profile === undefined) return
+  checkName('profile', profile)
   const served = (await readAgents(db)).find((each) => each.name === agent)
   if (!served || served.manifest.profiles.includes(profile)) return
   throw new StelloError('INVALID_ARGUMENT', `agent "${agent}" has no profile "${profile}"`, {

@@ -7,6 +7,7 @@ import { readInbox, type InboxItem } from '../store/pending.ts'
 import { listSessions, readAgents, readSubtree, type SessionFilter, type SessionSummary } from '../store/topology.ts'
 import { createSessionHandle, type SessionHandle } from './session-handle.ts'
 import {
+  checkName,
   checkProfile,
   checkSessionId,
   mustExist,
@@ -18,7 +19,7 @@ import {
 export interface CreateSessionOptions {
   /** Name of the agent; a worker that serves it may be started later. */
   agent: string
-  /** Display name. Default: the agent's name. */
+  /** Display name, at most 200 characters. Default: the agent's name. */
   label?: string
   /** A fork profile whose model, tools, skills, tool filters, limits and prompt (by its mode) the session gets. */
   profile?: string
@@ -80,11 +81,8 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
 
 function toConfig(options: CreateSessionOptions): SessionConfig {
   const { agent, profile, sessionId: _id, label = agent, ...rest } = options
-  if (typeof agent !== 'string' || agent.trim() === '') {
-    throw new StelloError('INVALID_ARGUMENT', 'createSession: agent is missing', {
-      hint: 'name the agent a worker serves',
-    })
-  }
+  checkName('createSession: agent', agent)
+  checkName('createSession: label', label)
   const filtering = filterProblem(options)
   if (filtering) {
     throw new StelloError('INVALID_ARGUMENT', `createSession: ${filtering}`, { hint: "e.g. ['read_file', 'search']" })

@@ -51,9 +51,9 @@ export function cannotOpen({ opened, pause }: SessionState): boolean {
  * Pauses the session, if it is not paused already: the first reason stays, unless the session is stuck. A pause that
  * comes while a resume is being told wins over it.
  */
-export function announcePause(state: SessionState, { message, ...rest }: Pause): Step {
+export function announcePause(state: SessionState, { message, hint, ...rest }: Pause): Step {
   const { pause: before, resuming, ...running } = state
   if (before && resuming === undefined && (isStuck(before) || !isStuck(rest))) return [state, []]
-  const pause = { ...rest, message: preview(message) }
+  const pause = { ...rest, message: preview(message), ...(hint !== undefined && { hint: preview(hint) }) }
   return announce({ ...running, pause }, { pause, events: [{ type: 'session.paused', data: { ...pause } }] })
 }

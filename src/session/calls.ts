@@ -1,10 +1,11 @@
 /** The calls of one round: each runs, waits for a child or a person, or is settled; each ends with exactly one result. */
+import { brief, preview } from '../agent/message.ts'
 import { announcePause } from './announce.ts'
 import { callKey, findCall, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { asked, unasked } from './pending.ts'
-import { FORKS_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import { FORKS_SHOWN, LABEL_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import { addToolResult } from './stats.ts'
 import type { CallResult, ChildReport, ChildStart, Proposal } from './steps.ts'
 
@@ -63,7 +64,8 @@ export function childReported(state: SessionState, report: ChildReport): Step {
 export function childVanished(state: SessionState, event: Of<'childVanished'>): Step {
   const found = findWaiting(state, event.callKey, event.childId)
   if (!found) return [state, []]
-  return settle(state, found.turn, found.call, { kind: 'childLost', childId: event.childId, message: event.message })
+  const { childId, message } = event
+  return settle(state, found.turn, found.call, { kind: 'childLost', childId, message: preview(message) })
 }
 
 /** The children that calls of this session wait for. */
@@ -76,7 +78,7 @@ export function awaitedChildren({ turn }: SessionState): { callKey: string; chil
 
 function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildStart): Step {
   const { sessionId, config } = child
-  const waiting: Call = { ...call, status: 'waiting', child: { sessionId, label: config.label } }
+  const waiting: Call = { ...call, status: 'waiting', child: { sessionId, label: brief(config.label, LABEL_SHOWN) } }
   const start = startChild(turn, call, child, true)
   const early = state.reports.find((one) => one.callKey === callKey(turn, call) && one.childId === sessionId)
   if (!early) return [replaceCall(state, turn, waiting), [start]]
@@ -86,10 +88,17 @@ function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildSta
 
 function settled(state: SessionState, turn: Turn, call: Call, result: CallResult): Step {
   const { child: _ended, ...rest } = call
-  const kept = { ...result, preview: result.endsTurn ? result.preview : '' }
-  const [done, commands] = unasked(state, turn, { ...rest, status: 'done', result: kept })
+  const first = result.endsTurn && !turn.calls.some((other) => other.index < call.index && other.result?.endsTurn)
+  const kept = { ...result, preview: first ? result.preview : '' }
+  const others = first ? { ...turn, calls: turn.calls.map(withoutText) } : turn
+  const [done, commands] = unasked(state, others, { ...rest, status: 'done', result: kept })
   const reports = done.reports.filter((report) => report.callKey !== callKey(turn, call))
   return [addToolResult({ ...done, reports }, call.name, result), commands]
+}
+
+/** One call's text ends a turn: the first in call order. */
+function withoutText(call: Call): Call {
+  return call.result?.preview ? { ...call, result: { ...call.result, preview: '' } } : call
 }
 
 function findWaiting(state: SessionState, key: string, childId: string): { turn: Turn; call: Call } | undefined {
@@ -112,7 +121,7 @@ function childEnded(report: ChildReport): Proposal {
 }
 
 function showFork(state: SessionState, child: ChildStart): SessionState {
-  const fork = { id: child.sessionId, label: child.config.label }
+  const fork = { id: child.sessionId, label: brief(child.config.label, LABEL_SHOWN) }
   const others = state.forks.filter((known) => known.id !== fork.id)
   return { ...state, forks: [...others.slice(1 - FORKS_SHOWN), fork] }
 }

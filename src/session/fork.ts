@@ -1,4 +1,5 @@
 /** What a child session is created with. Nothing of the parent reaches it but what stands here. */
+import { NAME_LIMIT, preview } from '../agent/message.ts'
 import type { ForkProfile } from '../agent/profile.ts'
 import type { SessionConfig } from './config.ts'
 import { composeSystemPrompt } from './system-prompt.ts'
@@ -18,6 +19,7 @@ const ALIASES: Record<string, string> = { autoEdit: 'acceptEdits', yolo: 'bypass
  * The configuration of a child. A field the profile does not state is the parent's; tool filters and the permission
  * mode only get narrower. `limits` stay unset: they are the agent's or the profile's, never the parent's.
  *
+ * @param args of a model, whose label is cut
  * @param profile the one `args.profile` names; that it exists was checked
  * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var that is not in `vars`
  */
@@ -30,7 +32,7 @@ export function forkConfig(
   const source = `profile:${args.profile ?? ''}` as const
   const child: SessionConfig = {
     agent: parent.agent,
-    label: args.label,
+    label: preview(args.label, NAME_LIMIT),
     model: profile?.llm ? source : parent.model,
     tools: profile?.tools ? source : parent.tools,
   }

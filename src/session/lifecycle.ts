@@ -1,4 +1,5 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
+import { brief } from '../agent/message.ts'
 import { announce, announcePause, lastAnnouncement } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
@@ -6,6 +7,9 @@ import type { SessionEvent } from './events.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { placeOf, type SessionState } from './state.ts'
 import { cancelRequested, completingCall, finishTurn, report } from './turn.ts'
+
+/** Bytes of a model's name. */
+const MODEL_SHOWN = 100
 
 type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
 
@@ -26,7 +30,7 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
         seq: Math.max(state.seq, outcome.seq),
         turns: Math.max(state.turns, outcome.turn),
         limits: outcome.limits,
-        model: outcome.model,
+        model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       })
     case 'closed':
       return [{ ...state, closed: true }, []]

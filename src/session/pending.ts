@@ -2,15 +2,15 @@
  * Calls that wait for a person, whatever the reason: one kind of item, one kind of wait, one way to answer. An answer is
  * kept with its call until the ledger has taken it, so that neither a failing store nor a slow worker loses it.
  */
-import { preview } from '../agent/message.ts'
+import { jsonBytes, preview } from '../agent/message.ts'
 import { announce } from './announce.ts'
 import { callKey, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
 import { ANSWERS_TEXT_LIMIT, INLINE_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import type { Answer, Decision, PendingKind, PendingRef } from './steps.ts'
 
-/** Longest id that is looked at, in characters. */
-const ID_LIMIT = 200
+/** Longest id that is looked at, in bytes. */
+const ID_LIMIT = 100
 
 /** Which words answer what. */
 const WORDS: Readonly<Record<PendingKind, readonly Decision[]>> = {
@@ -23,17 +23,17 @@ const STOPPING = 'the turn is being stopped'
 export function readAnswer(input: unknown): Answer | string {
   if (typeof input !== 'object' || input === null) return 'an answer is an object with id and decision'
   const { id, decision, result, resultId } = input as Partial<Record<string, unknown>>
-  if (typeof id !== 'string' || id === '' || id.length > ID_LIMIT) return 'id is missing: what is answered?'
+  if (typeof id !== 'string' || id === '' || jsonBytes(id) > ID_LIMIT) return 'id is missing: what is answered?'
   if (!isDecision(decision)) return `decision must be one of ${words().join(', ')}`
   if (result === undefined && resultId === undefined) return { id, decision }
   if (decision !== 'done') return `a result goes with done, not with ${decision}`
   if (resultId !== undefined) {
-    const valid = typeof resultId === 'string' && resultId.length <= ID_LIMIT && result === undefined
+    const valid = typeof resultId === 'string' && jsonBytes(resultId) <= ID_LIMIT && result === undefined
     return valid ? { id, decision, resultId } : 'resultId is not the id of a stored text, or stands beside a result'
   }
   if (typeof result !== 'string') return 'result is not a text'
-  if (result.length <= INLINE_TEXT_LIMIT) return { id, decision, result }
-  return `result is longer than ${INLINE_TEXT_LIMIT} characters: \`stello answer\` takes longer ones`
+  if (jsonBytes(result) <= INLINE_TEXT_LIMIT) return { id, decision, result }
+  return `result is longer than ${INLINE_TEXT_LIMIT} bytes: \`stello answer\` takes longer ones`
 }
 
 /** What is wrong with that answer to an item of that kind. */
@@ -48,8 +48,8 @@ export function answerProblem(state: SessionState, answer: Answer): string | und
   if (!turn || !call) return `nothing with the id "${answer.id}" waits for an answer`
   if (call.answer) return `"${answer.id}" has been answered already`
   if (turn.stopping) return STOPPING
-  const kept = turn.calls.reduce((sum, one) => sum + (one.answer?.result?.length ?? 0), 0)
-  if (kept + (answer.result?.length ?? 0) > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
+  const kept = turn.calls.reduce((sum, one) => sum + jsonBytes(one.answer?.result ?? ''), 0)
+  if (kept + jsonBytes(answer.result ?? '') > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
   return call.pending && wrongWord(call.pending.kind, answer)
 }
 

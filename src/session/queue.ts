@@ -1,5 +1,5 @@
 /** Messages in: deduplicated, bounded, answered in order. */
-import { preview } from '../agent/message.ts'
+import { jsonBytes, preview } from '../agent/message.ts'
 import { announce } from './announce.ts'
 import type { Step } from './commands.ts'
 import { fingerprint } from './fnv1a.ts'
@@ -58,6 +58,7 @@ function refusalOf(state: SessionState): string | undefined {
 }
 
 function fits(state: SessionState, text: string): boolean {
-  const waiting = state.queue.reduce((sum, message) => sum + (message.text?.length ?? 0), 0)
-  return text.length <= INLINE_TEXT_LIMIT && waiting + text.length <= QUEUE_TEXT_LIMIT
+  const bytes = jsonBytes(text)
+  const waiting = state.queue.reduce((sum, message) => sum + jsonBytes(message.text ?? ''), 0)
+  return bytes <= INLINE_TEXT_LIMIT && waiting + bytes <= QUEUE_TEXT_LIMIT
 }

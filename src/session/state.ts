@@ -1,7 +1,8 @@
 /**
  * Everything a session workflow remembers. It is plain JSON of at most 256 KB whatever happens: each list has a bound,
- * texts are references or previews. It survives replay, crashes and continue-as-new as it is.
+ * texts are references or previews, measured in bytes of JSON. It survives replay, crashes and continue-as-new as it is.
  */
+import { brief } from '../agent/message.ts'
 import type { Limits } from './config.ts'
 import { fingerprint } from './fnv1a.ts'
 import type {
@@ -22,11 +23,11 @@ import type {
 export const SEEN_LIMIT = 1000
 /** Messages that may wait. */
 export const QUEUE_LIMIT = 200
-/** Text of waiting messages kept in the state, in UTF-16 units; more goes to the store. */
+/** Bytes of waiting messages kept in the state; more goes to the store. */
 export const QUEUE_TEXT_LIMIT: number = 8 * 1024
-/** A message body above this many UTF-16 units is kept in the store. */
+/** A message body of more bytes is kept in the store. */
 export const INLINE_TEXT_LIMIT: number = 4 * 1024
-/** Text of answers that are on their way to the ledger, in UTF-16 units. */
+/** Bytes of answers that are on their way to the ledger. */
 export const ANSWERS_TEXT_LIMIT: number = 8 * 1024
 /** Tool calls of one session that run at once. */
 export const PARALLEL_CALLS = 32
@@ -34,6 +35,8 @@ export const PARALLEL_CALLS = 32
 export const STATS_LIMIT = 200
 /** Tools whose time-outs in a row are counted. */
 export const TIMEOUTS_LIMIT = 100
+/** Bytes of a label: Temporal's UI cuts summaries at this length. */
+export const LABEL_SHOWN = 120
 /** Forks shown in the current details. */
 export const FORKS_SHOWN = 20
 /** Reports of children whose call is not known (yet). */
@@ -155,7 +158,7 @@ export function initialState(session: NewSession): SessionState {
   const messages = (session.messages ?? []).slice(0, TAKEN_LIMIT)
   return {
     sessionId: session.sessionId,
-    label: session.label,
+    label: brief(session.label, LABEL_SHOWN),
     ...(session.awaited && { awaited: session.awaited }),
     opened: false,
     gen: 0,

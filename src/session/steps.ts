@@ -79,7 +79,7 @@ export interface CallRef {
   id: string
   name: string
   route: CallRoute
-  /** ≤ 200 characters of the arguments, for summaries. */
+  /** ≤ 100 bytes of the arguments, for summaries. */
   preview: string
   timeoutMs: number
 }
@@ -131,7 +131,7 @@ export interface CallResult {
 
 export interface ChildStart {
   sessionId: string
-  config: SessionConfig
+  config: Pick<SessionConfig, 'agent' | 'label' | 'profile'>
   /** The message a `new_task` child begins with; its body is in the table `messages`. */
   messageId?: string
 }

@@ -165,8 +165,8 @@ function busyText(full: string): string {
 function readReport(input: unknown): ChildReport | undefined {
   if (typeof input !== 'object' || input === null) return undefined
   const { childId, childGen, childTurn, callKey } = input as Partial<Record<string, unknown>>
-  if (typeof childId !== 'string' || typeof callKey !== 'string' || childId.length + callKey.length > 200)
-    return undefined
+  if (typeof childId !== 'string' || !/^[\w.-]{1,100}$/.test(childId)) return undefined
+  if (typeof callKey !== 'string' || !/^t\d+\.\d+\.\d+$/.test(callKey) || callKey.length > 50) return undefined
   if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
   return { childId, callKey, childGen: childGen as number, childTurn: childTurn as number }
 }

@@ -8,9 +8,10 @@ import {
   type UpdateDefinition,
 } from '@temporalio/common'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
-import { preview } from '../agent/message.ts'
+import { brief, jsonBytes, preview } from '../agent/message.ts'
 import {
   INLINE_TEXT_LIMIT,
+  LABEL_SHOWN,
   type ToolStats,
   type Totals,
   type NewSession,
@@ -20,10 +21,11 @@ import {
 import type { Answer, ChildReport, Opening, Pause, PendingRef, StopReason } from '../session/steps.ts'
 
 export { readAnswer, wrongWord } from '../session/pending.ts'
+export { INLINE_TEXT_LIMIT } from '../session/state.ts'
 export { rejectionKey } from '../session/queue.ts'
 
 export const SESSION_WORKFLOW = 'session'
-/** Longest message id, in characters. */
+/** Longest message id, in bytes inside JSON. */
 export const MESSAGE_ID_LIMIT = 128
 /** Longest message, in UTF-16 units. */
 export const MESSAGE_TEXT_LIMIT: number = 1024 * 1024
@@ -98,7 +100,7 @@ export const stateQuery: QueryDefinition<SessionView> = defineQuery('state')
 export const statsQuery: QueryDefinition<{ totals: Totals; tools: ToolStatsView[] }> = defineQuery('stats')
 export const pendingQuery: QueryDefinition<PendingView[]> = defineQuery('pending')
 
-/** Search attribute values are cut to this many characters. */
+/** Values of search attributes and memo are cut to this many characters. */
 const VALUE_LIMIT = 200
 
 const ROOT = defineSearchAttributeKey('StelloRoot', SearchAttributeType.KEYWORD)
@@ -125,7 +127,17 @@ export function attributesOf(input: SessionInput): SearchAttributePair[] {
 
 export function memoOf(input: SessionInput): Record<string, unknown> {
   const { session, agent, profile, parentId } = input
-  return { title: session.label, agent, ...(profile && { profile }), ...(parentId && { parent: parentId }) }
+  return {
+    title: value(session.label),
+    agent,
+    ...(profile && { profile: value(profile) }),
+    ...(parentId && { parent: parentId }),
+  }
+}
+
+/** One line of the UI: what Temporal is told a session is. */
+export function summaryOf({ session }: SessionInput): string {
+  return brief(session.label, LABEL_SHOWN)
 }
 
 function value(text: string): string {
@@ -138,7 +150,7 @@ export function readMessage(input: unknown): ReadMessage | string {
   if (typeof input !== 'object' || input === null) return 'a message is a text or an object with messageId and text'
   const { messageId, text } = input as Partial<Record<string, unknown>>
   if (typeof messageId !== 'string' || messageId === '') return 'messageId is missing'
-  if (messageId.length > MESSAGE_ID_LIMIT) return `messageId is longer than ${MESSAGE_ID_LIMIT} characters`
+  if (jsonBytes(messageId) > MESSAGE_ID_LIMIT) return `messageId is longer than ${MESSAGE_ID_LIMIT} bytes`
   if (text === undefined) return { messageId }
   if (typeof text !== 'string') return 'text is not a string'
   return problemOf(text) ?? { messageId, text }
@@ -148,7 +160,6 @@ function problemOf(text: string): string | undefined {
   if (text.trim() === '') return 'the message is empty'
   if (text.length > MESSAGE_TEXT_LIMIT) return `the message is longer than ${MESSAGE_TEXT_LIMIT} characters`
   if (text.length <= INLINE_TEXT_LIMIT) return undefined
-  const { length } = new TextEncoder().encode(JSON.stringify(text))
-  if (length <= SIGNAL_BYTES_LIMIT) return undefined
+  if (jsonBytes(text) <= SIGNAL_BYTES_LIMIT) return undefined
   return `the message is longer than ${SIGNAL_BYTES_LIMIT} bytes: put its text into the store first, as \`stello send\` does`
 }

@@ -29,6 +29,7 @@ import {
   closeSignal,
   attributesOf,
   memoOf,
+  summaryOf,
   type SessionInput,
 } from './messages.ts'
 
@@ -219,7 +220,7 @@ async function startSession(input: SessionInput): Promise<ChildWorkflowHandle<Wo
       cancellationType: ChildWorkflowCancellationType.ABANDON,
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-      staticSummary: input.session.label,
+      staticSummary: summaryOf(input),
       memo: memoOf(input),
       ...(input.searchable && { typedSearchAttributes: attributesOf(input) }),
     })

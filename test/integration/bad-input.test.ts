@@ -27,6 +27,23 @@ it.each(['.', '..', 'a b', '../a', ''])(
   },
 )
 
+it.each([
+  ['a label', { label: 'x'.repeat(201) }],
+  ['a profile', { profile: 'x'.repeat(201) }],
+])('%s of more than one line is refused before anything is begun', async (_what, given) => {
+  const session = await stello.session({ llm: echo() })
+  for (const attempt of [
+    () => stello.client.createSession({ agent: 'nobody', ...given }),
+    () => session.fork({ label: 'child', ...given }),
+  ]) {
+    await expect(attempt()).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('201 characters, more than 200') as string,
+    })
+  }
+  expect((await stello.client.list({ agent: 'nobody' })).length + (await session.tree()).children.length).toBe(0)
+})
+
 describe('a message', () => {
   it('to a session that never was is refused', async () => {
     const nobody = stello.client.session('s-nobody')

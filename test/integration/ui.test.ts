@@ -22,6 +22,30 @@ async function detailsOf(session: SessionHandle): Promise<string> {
   return currentDetails
 }
 
+it('takes long labels in whatever script: Temporal is told as much as it takes', async () => {
+  const label = '東'.repeat(20_000)
+  const llm = scriptedModel(
+    replyBy([
+      [
+        'go',
+        { toolCalls: Array.from({ length: 3 }, () => ({ name: 'new_task', arguments: { label, message: 'task' } })) },
+      ],
+      ['task', 'answer'],
+      [{ tool: 'new_task' }, 'done'],
+    ]),
+  )
+  const { taskQueue } = await stello.work({ llm, systemTools: true })
+  const session = await stello.client.createSession({ agent: taskQueue, label: label.slice(0, 200) })
+  expect(await ask(session, 'go')).toBe('done')
+  const { label: own, children } = await session.tree()
+  expect([own, ...children.map((child) => child.label)].map((each) => each.length)).toEqual([200, 200, 200, 200])
+  for (const { id } of [session, ...children]) {
+    const description = await workflow(stello.client.session(id)).describe()
+    expect(await description.staticSummary()).toMatch(/^東{39}…$/)
+    expect(String(description.memo?.['title'])).toHaveLength(200)
+  }
+})
+
 it('names a session by its label, and says in Markdown what it does and where its forks are', async () => {
   const fork = { name: 'stello_create_session', arguments: { label: 'a [part]', profile: 'p' } }
   const llm = scriptedModel(

@@ -135,6 +135,11 @@ describe('the configuration of a child', () => {
       expected,
     )
   })
+
+  it('whose label has no end gets it cut', () => {
+    const { label } = forkConfig(parent, { label: '🎓'.repeat(20_000) }, undefined, {})
+    expect(label).toBe(`${'🎓'.repeat(99)}…`)
+  })
 })
 
 describe('childId', () => {

@@ -63,6 +63,7 @@ describe('ForkProfileRegistryImpl', () => {
   it.each([
     ['a name that is taken', 'taken', {}, 'is registered twice'],
     ['an empty name', ' ', {}, 'needs a name'],
+    ['a name without end', 'x'.repeat(201), {}, 'needs a name of at most 200 characters'],
     ['an unknown mode', 'x', { systemPromptMode: 'replace' }, 'systemPromptMode'],
     ['an unknown context', 'x', { context: 'all' }, 'context: must be none or inherit'],
     ['a contextFn that is no function', 'x', { contextFn: 'all' }, 'contextFn'],

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionEvent } from '../../../src/session/events.ts'
+import { preview } from '../../../src/agent/message.ts'
 import { fingerprint } from '../../../src/session/fnv1a.ts'
 import {
   FORKS_SHOWN,
+  INLINE_TEXT_LIMIT,
   QUEUE_LIMIT,
   REPORTS_LIMIT,
   SEEN_LIMIT,
@@ -12,14 +14,17 @@ import {
   notTaken,
   type SessionState,
 } from '../../../src/session/state.ts'
+import type { CallRef, ChildStart } from '../../../src/session/steps.ts'
 import { addToolResult } from '../../../src/session/stats.ts'
 import {
   asks,
+  bytes,
   callRef,
   child,
   message,
   model,
   only,
+  open,
   opened,
   pause,
   play,
@@ -29,9 +34,21 @@ import {
   types,
 } from './play.ts'
 
-const long = (i: number, length = 128): string => `${i}`.padEnd(length, '-')
+/** Three bytes each. */
+const wide = (length: number): string => '東'.repeat(length)
+const name = (i: number, length: number): string => `${i}`.padEnd(length, '-')
+/** Of so many bytes. */
+const wideName = (i: number, length: number): string =>
+  name(i, 4 + ((length - 4) % 3)) + wide(Math.floor((length - 4) / 3))
+const KEY = 't123456.12345.127'
+/** As the model's step hands it over at its largest: `test/unit/activities/model-answer.test.ts`. */
+const hugeCall = (i: number): CallRef =>
+  callRef(wideName(i, 64), { id: wideName(i, 68), preview: wideName(i, 100), route: 'task', timeoutMs: 123_456_789 })
+const hugeChild = (i: number): ChildStart => ({
+  sessionId: name(i, 100),
+  config: { agent: 'a', label: wide(5000) },
+})
 const many = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i))
-const bytes = (state: SessionState): number => Buffer.byteLength(JSON.stringify(state))
 
 describe('the state is bounded', () => {
   it('forgets the oldest message ids', () => {
@@ -93,38 +110,90 @@ describe('the state is bounded', () => {
     expect(state.forks.at(-1)?.id).toBe(`s-${forks - 1}`)
   })
 
-  it('stays under 256 KB with everything full at once', () => {
-    const counted = many(STATS_LIMIT, (i) => long(i, 64)).reduce(
-      (state, name) => addToolResult(state, name, result({ durationMs: 123_456_789 })),
-      opened(),
+  it('keeps the text of the one call that ends the turn, whichever says so first', () => {
+    const calls = many(128, (i) => callRef(`done-${i}`))
+    const texts = (...order: number[]): string[] =>
+      play(
+        play(opened(), message('a'), asks(1, 0, 2, ...calls, 'look')).state,
+        ...order.map((i) => tool(1, 0, i, result({ endsTurn: true, preview: `text ${i}` }))),
+      ).state.turn?.calls.flatMap((call) => call.result?.preview || []) ?? []
+    expect(texts(3, 1, 2)).toEqual(['text 1'])
+    expect(texts(1, 2)).toEqual(['text 1'])
+  })
+
+  it('stays under 256 KB with everything full at once, in whatever script', () => {
+    const session = { sessionId: name(0, 100), label: wide(1000), awaited: { parentId: name(0, 100), callKey: KEY } }
+    const counted = many(STATS_LIMIT, (i) => wideName(i, 64)).reduce(
+      (state, toolName) => addToolResult(state, toolName, result({ durationMs: 123_456_789.123 })),
+      initialState(session),
     )
-    const calls = many(128, (i) => callRef(long(i, 64), { id: long(i, 64), preview: 'p'.repeat(200), route: 'task' }))
-    const asked = play(counted, message('first', 'x'.repeat(4096)), asks(1, 0, 2, ...calls))
-    const item = (i: number) => ({ id: `t1.0.${i}@0.2`, kind: 'unknown_outcome' }) as const
+    const names = many(TIMEOUTS_LIMIT, (i) => wideName(i, 64))
+    const asked = play(
+      { ...counted, lastAnswer: preview(wide(5000)), lastStop: 'end_turn' },
+      { type: 'runStarted' },
+      open({}, wide(50_000)),
+      { type: 'messageReceived', messageId: wideName(0, 128), text: wide(INLINE_TEXT_LIMIT / 3) },
+      asks(1, 0, 2, ...names),
+      ...names.map((_, i) => tool(1, 0, i, timeout)),
+      asks(1, 1, 500, ...many(128, hugeCall)),
+    )
+    const item = (i: number) => ({ id: `t1.1.${i}@0.123456789`, kind: 'unknown_outcome' }) as const
+    const answer = (i: number): SessionEvent => ({
+      type: 'answered',
+      answer: { id: item(i).id, decision: 'done', ...(i < 64 ? { result: wide(300) } : { resultId: name(i, 100) }) },
+    })
+    const children = many(55, (i) => i)
+    const people = many(64, (i) => 55 + i)
+    const ending = many(8, (i) => 119 + i)
     const waiting = play(
       asked.state,
-      ...many(32, (i) => tool(1, 0, i, { kind: 'childOpened', gen: 0, child: child(long(i, 32)) })),
-      ...many(32, (i) => tool(1, 0, 32 + i, { kind: 'pending', gen: 0, item: item(32 + i) })),
-      ...many(32, (i): SessionEvent => ({
-        type: 'answered',
-        answer: { id: item(32 + i).id, decision: 'done', result: 'x'.repeat(1000) },
-      })),
-      ...many(64, (i) =>
-        tool(1, 0, 64 + i, result({ preview: 'r'.repeat(1000), code: 'TOOL_TIMEOUT', isError: true })),
-      ),
+      ...children.map((i) => tool(1, 1, i, { kind: 'childOpened', gen: 0, child: hugeChild(i) })),
+      ...people.map((i) => tool(1, 1, i, { kind: 'pending', gen: 0, item: item(i) })),
+      ...people.map(answer),
+      ...ending.map((i) => tool(1, 1, i, result({ preview: preview(wide(5000)), endsTurn: true }))),
+      tool(1, 1, 127, { kind: 'failed', pause: { reason: 'model_error', message: wide(50_000), hint: wide(50_000) } }),
     )
     const full = play(
-      { ...waiting.state, seen: many(SEEN_LIMIT, (i) => fingerprint(long(i + 10_000))) },
-      ...many(QUEUE_LIMIT, (i) => message(long(i), 'x'.repeat(1000))),
+      { ...waiting.state, seen: many(SEEN_LIMIT, (i) => fingerprint(`m${i}`)) },
+      ...many(QUEUE_LIMIT, (i) => message(wideName(i, 128), wide(300))),
       ...many(REPORTS_LIMIT, (i): SessionEvent => ({
         type: 'childReported',
-        report: { childId: long(i, 32), childGen: 0, childTurn: 1, callKey: 't9.9.9' },
+        report: { childId: name(i, 100), childGen: 123_456, childTurn: 123_456, callKey: KEY },
       })),
-      { type: 'pauseRequested', message: 'x'.repeat(10_000) },
     ).state
-    expect(full.queue).toHaveLength(QUEUE_LIMIT)
-    expect(full.turn?.calls.filter((call) => call.answer)).toHaveLength(8)
-    expect(full.seen).toHaveLength(SEEN_LIMIT)
+
+    const { turn, pause: held } = full
+    const filled: Record<keyof Required<SessionState>, boolean> = {
+      sessionId: true,
+      label: bytes(full.label) > 100,
+      awaited: full.awaited !== undefined,
+      opened: full.opened,
+      gen: true,
+      seq: full.seq > 500,
+      turns: true,
+      turn: turn?.calls.length === 128 && bytes(turn.opening) > 4096,
+      queue: full.queue.length === QUEUE_LIMIT && full.queue.filter(({ text }) => text).length === 9,
+      seen: full.seen.length === SEEN_LIMIT,
+      limits: true,
+      model: bytes(full.model.name) > 90,
+      pause: bytes(held?.message) > 2000 && bytes(held?.hint) > 2000,
+      timeouts: Object.keys(full.timeouts).length === TIMEOUTS_LIMIT,
+      stats: Object.keys(full.stats).length >= STATS_LIMIT,
+      totals: true,
+      forks: full.forks.length === FORKS_SHOWN,
+      reports: full.reports.length === REPORTS_LIMIT,
+      announcements: true,
+      lastAnswer: bytes(full.lastAnswer) > 2000,
+      lastStop: true,
+      // A few bytes each, and not together with the rest.
+      resuming: true,
+      resting: true,
+      closing: true,
+      closed: true,
+    }
+    expect(Object.entries(filled).filter(([, isFull]) => !isFull)).toEqual([])
+    expect(turn?.calls.filter((call) => call.answer?.result ?? call.answer?.resultId)).toHaveLength(64)
+    expect(turn?.calls.filter((call) => call.child)).toHaveLength(children.length)
     expect(bytes(full)).toBeLessThan(256 * 1024)
   })
 })

@@ -19,7 +19,7 @@ describe('messages', () => {
     expect(openings(play(opened(), { type: 'messageReceived', messageId: 'a' }).commands)).toEqual([{ messageId: 'a' }])
   })
 
-  it('of more than 4096 characters go to the store before their turn opens', () => {
+  it('of more than 4096 bytes go to the store before their turn opens', () => {
     const long = play(opened(), message('a', 'x'.repeat(4097)))
     expect(only(long.commands, 'callModel')).toEqual([])
     expect(only(long.commands, 'announce')).toMatchObject([{ tag: 'message', input: { message: { messageId: 'a' } } }])
@@ -31,8 +31,10 @@ describe('messages', () => {
     expect(openings(long.commands)).toEqual([])
   })
 
-  it('of exactly 4096 characters stay where they are', () => {
+  it('of exactly 4096 bytes stay where they are', () => {
     expect(only(play(opened(), message('a', 'x'.repeat(4096))).commands, 'callModel')).toHaveLength(1)
+    expect(only(play(opened(), message('a', `x${'東'.repeat(1365)}`)).commands, 'callModel')).toHaveLength(1)
+    expect(only(play(opened(), message('a', `xx${'東'.repeat(1365)}`)).commands, 'callModel')).toEqual([])
   })
 
   it('that are malformed become an event, not a turn', () => {

@@ -35,14 +35,14 @@ export function opened(session: Partial<NewSession> = {}, limits: Partial<typeof
   return play(initialState({ sessionId: 's-1', label: 'demo', ...session }), { type: 'runStarted' }, open(limits)).state
 }
 
-export function open(limits: Partial<typeof LIMITS> = {}): SessionEvent {
+export function open(limits: Partial<typeof LIMITS> = {}, name = 'scripted'): SessionEvent {
   const outcome = {
     kind: 'opened',
     gen: 0,
     seq: 0,
     turn: 0,
     limits: { ...LIMITS, ...limits },
-    model: { name: 'scripted', timeoutMs: 1000 },
+    model: { name, timeoutMs: 1000 },
   } as const
   return { type: 'sessionOpened', outcome }
 }
@@ -122,7 +122,12 @@ export function settlement(proposed: Proposal): CallResult {
 }
 
 export function child(sessionId = 's-child'): ChildStart {
-  return { sessionId, config: { agent: 'a', label: `label of ${sessionId}`, model: 'agent', tools: 'agent' } }
+  return { sessionId, config: { agent: 'a', label: `label of ${sessionId}` } }
+}
+
+/** What a state or commands take as JSON. */
+export function bytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value))
 }
 
 export function types(commands: Command[]): string[] {

@@ -1,0 +1,49 @@
+/** What of a model's answer reaches the workflow: at most what its state has room for. */
+import { describe, expect, it } from 'vitest'
+import { toAnswer } from '../../../src/activities/model-answer.ts'
+import { createStelloAgent } from '../../../src/agent/agent.ts'
+import { jsonBytes, type ToolCall } from '../../../src/agent/message.ts'
+import { sessionTools } from '../../../src/agent/tool-list.ts'
+import type { SessionConfig } from '../../../src/session/config.ts'
+import type { CallRef } from '../../../src/session/steps.ts'
+import { scriptedModel } from '../../../src/testing/index.ts'
+
+const usage = { inputTokens: 1, outputTokens: 1 }
+
+/** The calls the workflow hears of when the model asks for these. */
+function taken(toolCalls: ToolCall[]): CallRef[] {
+  const agent = createStelloAgent({ name: 'a', llm: scriptedModel(() => 'ok') })
+  const config: SessionConfig = { agent: 'a', label: 'main', model: 'agent', tools: 'agent' }
+  const step = { sessionId: 's-1', key: 'm1.0', gen: 0, turn: 1, base: 0, place: { seq: 1, told: 0 } }
+  const ending = toAnswer({
+    deps: { agent, log: { warn: () => undefined } },
+    input: { ...step, messageId: 'm', round: 0, upTo: 1, last: false },
+    claim: { kind: 'mine', gen: 0, lease: 1, failures: 0, begun: false },
+    config,
+    rootId: 's-1',
+    tools: sessionTools(agent, config),
+    model: agent.llm,
+    chain: '',
+    completion: { content: '', toolCalls, usage, finishReason: 'tool_calls' },
+  })
+  if (ending.kind !== 'settle' || ending.outcome.kind !== 'answered') throw new Error('no answer')
+  return ending.outcome.calls
+}
+
+describe('calls of a model', () => {
+  it.each(['x', '東', '🎓', '"', '\u0001'])('are kept short, in bytes, when they are made of %j', (char) => {
+    const long = char.repeat(1000)
+    const calls = taken(Array.from({ length: 200 }, () => ({ id: long, name: long, arguments: long })))
+    expect(calls).toHaveLength(128)
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(128)
+    for (const { id, name, preview } of calls) {
+      expect([jsonBytes(id) <= 68, jsonBytes(name) <= 64, jsonBytes(preview) <= 100]).toEqual([true, true, true])
+    }
+  })
+
+  it('keep an id that is short as it is', () => {
+    expect(taken([{ id: 'call_0123456789', name: 'Read', arguments: '{}' }])).toMatchObject([
+      { id: 'call_0123456789', name: 'Read', preview: '{}' },
+    ])
+  })
+})
