@@ -24,7 +24,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
   const gen = await announceFacts(deps.db, attempt.run, input.key, writes)
   if (input.pause) deps.metrics.paused(input.pause.reason)
   deps.notify(input.sessionId)
-  return { gen, children: input.close?.cascade ? await openChildren(deps.db, input.sessionId) : [] }
+  return { gen, children: input.close?.cascade ? await openChildren(deps.db, input.sessionId, input.close) : [] }
 }
 
 /** Ends the turn; one whose model call never began is opened first, so that its message is in the transcript. */

@@ -1,5 +1,5 @@
 /** What is due now: the only place that begins model calls, tool calls and turns, and so the only place that must hold still while paused. */
-import { announce, announcePause, cannotOpen } from './announce.ts'
+import { announce, announceClose, announcePause, cannotOpen } from './announce.ts'
 import { callInput, replaceCall } from './call.ts'
 import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
@@ -38,10 +38,7 @@ function close(state: SessionState): Step {
   if (!state.closing || state.closing.announced) return [state, []]
   const { cascade } = state.closing
   const messages = state.queue.map(({ messageId, text }) => ({ messageId, ...(text !== undefined && { text }) }))
-  return announce(
-    { ...state, closing: { cascade, announced: true } },
-    { tag: 'close', close: { messages, cascade }, events: [{ type: 'session.closed', data: {} }] },
-  )
+  return announceClose({ ...state, closing: { cascade, announced: true } }, { messages, cascade })
 }
 
 function modelPhase(state: SessionState, turn: Turn): Step {

@@ -2,7 +2,7 @@
 import { preview } from '../agent/message.ts'
 import type { Step } from './commands.ts'
 import type { AnnounceTag } from './events.ts'
-import { placeOf, type SessionState } from './state.ts'
+import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
 import type { AnnounceInput, Pause, TurnEnding } from './steps.ts'
 
 interface Announcement {
@@ -30,6 +30,16 @@ export function announce(state: SessionState, { events = [], tag = 'none', ...fa
     ...facts,
   }
   return [next, [{ type: 'announce', tag, input }]]
+}
+
+/** Ends the session in the store, which answers with children that are open where it cascades. */
+export function announceClose(state: SessionState, close: NonNullable<AnnounceInput['close']>): Step {
+  const events = close.after === undefined ? [{ type: 'session.closed', data: {} }] : []
+  return announce(state, {
+    tag: 'close',
+    events,
+    close: { ...close, ...(close.cascade && { limit: CHILDREN_AT_ONCE }) },
+  })
 }
 
 /** The key of the announcement made last. */

@@ -113,7 +113,7 @@ function startChild(turn: Turn, call: Call, child: ChildStart, awaited: boolean)
 }
 
 function stopChild(child: { sessionId: string }): Command {
-  return { type: 'signalChild', childId: child.sessionId, signal: 'cancelTurn' }
+  return { type: 'cancelChild', childId: child.sessionId }
 }
 
 function childEnded(report: ChildReport): Proposal {

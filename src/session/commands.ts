@@ -22,7 +22,9 @@ export type Command =
   | { type: 'announce'; input: AnnounceInput; tag: AnnounceTag }
   /** Cancels the model and tool activities that run. */
   | { type: 'cancelSteps' }
-  | { type: 'signalChild'; childId: string; signal: 'cancelTurn' | 'close' }
+  | { type: 'cancelChild'; childId: string }
+  /** Answered by `childrenTold`. */
+  | { type: 'closeChildren'; children: string[] }
   | { type: 'reportToParent'; parentId: string; report: ChildReport }
 
 /** What every rule returns: the new state and what is to be done. */

@@ -17,6 +17,8 @@ export type SessionEvent =
   /** The child's workflow ended without a report, or never started. */
   | { type: 'childVanished'; callKey: string; childId: string; message: string }
   | { type: 'announced'; key: string; tag: AnnounceTag; outcome: AnnounceOutcome; messageId?: string }
+  /** The children up to that one, in order of their ids, know that they are to close. */
+  | { type: 'childrenTold'; upTo: string }
   /** A step met an error that neither the model nor a retry can mend. */
   | { type: 'stepFailed'; step: FailedStep; message: string }
   | { type: 'pauseRequested'; message?: string }

@@ -1,11 +1,11 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
 import { brief } from '../agent/message.ts'
-import { announce, announcePause, lastAnnouncement } from './announce.ts'
+import { announce, announceClose, announcePause, lastAnnouncement } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
-import { placeOf, type SessionState } from './state.ts'
+import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
 import { cancelRequested, completingCall, finishTurn, report } from './turn.ts'
 
 /** Bytes of a model's name. */
@@ -33,7 +33,7 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       })
     case 'closed':
-      return [{ ...state, closed: true }, []]
+      return state.closing?.after === undefined ? [{ ...state, closed: true }, []] : tellMoreChildren(state)
     case 'failed':
       return announcePause(state, outcome.pause)
   }
@@ -75,16 +75,32 @@ export function announced(state: SessionState, { key, tag, outcome, messageId }:
       const { pause: _pause, resuming: _resuming, ...resumed } = known
       return [resumed, resumed.opened ? [] : [openSession(resumed)]]
     }
-    case 'close': {
-      const signals = outcome.children.map((childId): Command => ({ type: 'signalChild', childId, signal: 'close' }))
-      const reports = known.awaited ? [report(known, known.awaited, 0)] : []
-      return [{ ...known, closed: true }, [...signals, ...reports]]
-    }
+    case 'close':
+      return closed(known, outcome.children)
     case 'message':
       return [messageStored(known, messageId), []]
     case 'none':
       return [known, []]
   }
+}
+
+/** The session ends when all children are told: with a full batch, others may be left. */
+function closed(state: SessionState, children: string[]): Step {
+  const telling: Command[] = children.length > 0 ? [{ type: 'closeChildren', children }] : []
+  const after = children.length < CHILDREN_AT_ONCE ? undefined : children.at(-1)
+  if (state.closing && after !== undefined) return [{ ...state, closing: { ...state.closing, after } }, telling]
+  const reports = state.awaited ? [report(state, state.awaited, 0)] : []
+  return [{ ...state, closed: true }, [...telling, ...reports]]
+}
+
+export function childrenTold(state: SessionState, { upTo }: Of<'childrenTold'>): Step {
+  // A history that is nearly full goes on in the next run, once the session is opened there.
+  return state.closing?.after === upTo && !state.resting ? tellMoreChildren(state) : [state, []]
+}
+
+function tellMoreChildren(state: SessionState): Step {
+  const { after } = state.closing ?? {}
+  return announceClose(state, { messages: [], cascade: true, ...(after !== undefined && { after }) })
 }
 
 /** The step is due again and the session pauses: after a mend, resume tries that very step once more. */

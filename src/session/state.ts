@@ -39,6 +39,8 @@ export const TIMEOUTS_LIMIT = 100
 export const LABEL_SHOWN = 120
 /** Forks shown in the current details. */
 export const FORKS_SHOWN = 20
+/** Children that are told to close at once: Temporal takes 2,000 signals that are on their way, and 4 MiB. */
+export const CHILDREN_AT_ONCE = 100
 /** Reports of children whose call is not known (yet). */
 export const REPORTS_LIMIT = 100
 
@@ -100,6 +102,13 @@ export interface Queued extends Opening {
   storing?: true
 }
 
+/** A close under way; `after`: the last of the children that have been told, where more are to be. */
+export interface Closing {
+  cascade: boolean
+  announced: boolean
+  after?: string
+}
+
 export interface SessionState {
   sessionId: string
   label: string
@@ -122,7 +131,7 @@ export interface SessionState {
   resuming?: string
   /** The run is about to continue as new; nothing starts in this one. */
   resting?: boolean
-  closing?: { cascade: boolean; announced: boolean }
+  closing?: Closing
   closed: boolean
   /** Consecutive time-outs by tool name. */
   timeouts: Record<string, number>

@@ -19,6 +19,7 @@ import type { Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import {
   announced,
+  childrenTold,
   closeRequested,
   pauseRequested,
   resumeRequested,
@@ -72,6 +73,8 @@ function apply(state: SessionState, event: SessionEvent): Step {
       return childVanished(state, event)
     case 'announced':
       return announced(state, event)
+    case 'childrenTold':
+      return childrenTold(state, event)
     case 'stepFailed':
       return stepFailed(state, event)
     case 'pauseRequested':

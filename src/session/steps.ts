@@ -217,15 +217,21 @@ export interface AnnounceInput extends StepRef {
   /** `null` clears it; absent leaves it. */
   pause?: Pause | null
   endTurn?: TurnEnding
-  /** Ends the messages that still wait, and the session. `cascade` asks for the open children in return. */
-  close?: { messages: Opening[]; cascade: boolean }
+  /** Ends the messages that still wait, and the session. */
+  close?: {
+    messages: Opening[]
+    /** Asks for the children that are open in return: so many of those behind one. */
+    cascade: boolean
+    limit?: number
+    after?: string
+  }
   /** A raw signal's text that is too big to stay in workflow state. */
   message?: { messageId: string; text: string }
 }
 
 export interface AnnounceOutcome {
   gen: number
-  /** Only for a cascading close: children that are still open. */
+  /** Only for a cascading close: children that are still open, in order of their ids. */
   children: string[]
 }
 

@@ -14,7 +14,7 @@ const ANNOUNCE: Statement = {
 }
 const OPEN_CHILDREN: Statement = {
   name: 'open_children',
-  text: `select id from sessions where parent_id = $1 and closed_at is null`,
+  text: `select id from sessions where parent_id = $1 and closed_at is null and id > $2 order by id limit $3`,
 }
 
 /** @returns the generation it was told to */
@@ -25,7 +25,12 @@ export async function announceFacts(db: Database, ref: RunRef, key: string, writ
   return resolved.gen
 }
 
-export async function openChildren(db: Database, sessionId: string): Promise<string[]> {
-  const rows = await run<{ id: string }>(db.pool, OPEN_CHILDREN, [sessionId])
+/** In order of their ids: all, or so many of those behind one. */
+export async function openChildren(
+  db: Database,
+  sessionId: string,
+  { after = '', limit }: { after?: string | undefined; limit?: number } = {},
+): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, OPEN_CHILDREN, [sessionId, after, limit ?? null])
   return rows.map((row) => row.id)
 }

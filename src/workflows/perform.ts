@@ -179,11 +179,18 @@ export function createPerformer(
       for (const scope of cancellable) scope.cancel()
     },
 
-    async signalChild({ childId, signal }) {
+    async cancelChild({ childId }) {
       await childStarts.get(childId)
-      const handle = getExternalWorkflowHandle(childId)
-      const sent = signal === 'close' ? handle.signal(closeSignal, { cascade: true }) : handle.signal(cancelTurnSignal)
-      await sent.catch(ignoreGone)
+      await getExternalWorkflowHandle(childId).signal(cancelTurnSignal).catch(ignoreGone)
+    },
+
+    async closeChildren({ children }) {
+      const close = async (childId: string): Promise<void> => {
+        await childStarts.get(childId)
+        await getExternalWorkflowHandle(childId).signal(closeSignal, { cascade: true }).catch(ignoreGone)
+      }
+      await Promise.all(children.map(close))
+      emit({ type: 'childrenTold', upTo: children.at(-1) ?? '' })
     },
 
     async reportToParent({ parentId, report }) {

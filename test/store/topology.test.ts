@@ -146,13 +146,13 @@ describe('announceFacts', () => {
 
   it('is followed by a cascade over the children that are still open', async () => {
     const run = await openSession(at.db)
-    const children = [
-      newSessionRow({ parentId: run.sessionId, depth: 1 }),
-      newSessionRow({ parentId: run.sessionId, depth: 1 }),
-    ] as const
+    const children = Array.from({ length: 6 }, () => newSessionRow({ parentId: run.sessionId, depth: 1 }))
     for (const child of children) await createSession(at.db, child)
-    await at.db.pool.query('update sessions set closed_at = now() where id = $1', [children[0].sessionId])
-    expect(await openChildren(at.db, run.sessionId)).toEqual([children[1].sessionId])
+    const [closed = '', ...open] = children.map(({ sessionId }) => sessionId).toSorted()
+    await at.db.pool.query('update sessions set closed_at = now() where id = $1', [closed])
+    const first = await openChildren(at.db, run.sessionId, { limit: 3 })
+    const rest = await openChildren(at.db, run.sessionId, { after: first.at(-1), limit: 3 })
+    expect([first, rest]).toEqual([open.slice(0, 3), open.slice(3)])
   })
 })
 

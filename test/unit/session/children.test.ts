@@ -89,7 +89,7 @@ describe('a call that awaits a child', () => {
 
   it('tells the child to stop when the turn is cancelled', () => {
     const { commands } = play(asked, prepared, cancel)
-    expect(only(commands, 'signalChild')).toEqual([{ type: 'signalChild', childId: 's-child', signal: 'cancelTurn' }])
+    expect(only(commands, 'cancelChild')).toEqual([{ type: 'cancelChild', childId: 's-child' }])
     expect(proposals(commands)).toEqual(['cancelled'])
   })
 

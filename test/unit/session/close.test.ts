@@ -1,6 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { status } from '../../../src/session/state.ts'
-import { announced, cancel, close, message, model, only, opened, pause, play, rests, types } from './play.ts'
+import type { SessionEvent } from '../../../src/session/events.ts'
+import { CHILDREN_AT_ONCE, status } from '../../../src/session/state.ts'
+import {
+  announced,
+  bytes,
+  cancel,
+  close,
+  message,
+  model,
+  only,
+  opened,
+  pause,
+  play,
+  rests,
+  types,
+  type Played,
+} from './play.ts'
 
 describe('close', () => {
   it('of an idle session is told to the store, then final', () => {
@@ -41,10 +56,61 @@ describe('close', () => {
 
   it('with cascade closes the children the store knows', () => {
     const closing = play(opened(), { type: 'closeRequested', cascade: true })
-    expect(only(play(closing.state, announced(closing, 'close', ['s-2', 's-3'])).commands, 'signalChild')).toEqual([
-      { type: 'signalChild', childId: 's-2', signal: 'close' },
-      { type: 'signalChild', childId: 's-3', signal: 'close' },
-    ])
+    const { state, commands } = play(closing.state, announced(closing, 'close', ['s-2', 's-3']))
+    expect(commands).toEqual([{ type: 'closeChildren', children: ['s-2', 's-3'] }])
+    expect(state.closed).toBe(true)
+  })
+
+  describe('with cascade of 3,000 children', () => {
+    const children = Array.from({ length: 3000 }, (_, i) => `s-${String(i).padStart(5, '0')}`)
+    const cascade: SessionEvent = { type: 'closeRequested', cascade: true }
+    /** What the store answers to the announcement made last. */
+    const told = (played: Played): SessionEvent => {
+      const { after = '' } = only(played.commands, 'announce').at(-1)?.input.close ?? {}
+      const open = children.filter((id) => id > after)
+      return announced(played, 'close', open.slice(0, CHILDREN_AT_ONCE))
+    }
+    const batches = (played: Played): string[][] =>
+      only(played.commands, 'closeChildren').map((command) => command.children)
+    const lastTold = (played: Played): SessionEvent => ({
+      type: 'childrenTold',
+      upTo: batches(played).at(-1)?.at(-1) ?? '',
+    })
+
+    it('tells each of them once, one batch after the other, and ends only then', () => {
+      let played = play(opened({ awaited: { parentId: 's-0', callKey: 't1.0.0' } }), cascade)
+      const all: string[] = []
+      while (!played.state.closed) {
+        const asked = play(played.state, told(played))
+        expect(asked.commands.filter(({ type }) => type !== 'reportToParent').map(({ type }) => type)).toEqual(
+          batches(asked).length > 0 ? ['closeChildren'] : [],
+        )
+        all.push(...batches(asked).flat())
+        expect(bytes(asked.commands)).toBeLessThan(64 * 1024)
+        expect(bytes(asked.state)).toBeLessThan(8 * 1024)
+        if (asked.state.closed) {
+          expect(only(asked.commands, 'reportToParent')).toHaveLength(1)
+          played = asked
+        } else played = play(asked.state, lastTold(asked))
+      }
+      expect(all).toEqual(children)
+    })
+
+    it('goes on in the next run when the history is full', () => {
+      const asked = play(
+        play(opened(), cascade).state,
+        announced(play(opened(), cascade), 'close', children.slice(0, 100)),
+      )
+      const rested = play({ ...asked.state, resting: true }, lastTold(asked))
+      expect(rested.commands).toEqual([])
+      const { resting: _resting, ...carried } = rested.state
+      const next = play(carried, { type: 'runStarted' }, { type: 'sessionOpened', outcome: { kind: 'closed' } })
+      expect(next.state.closed).toBe(false)
+      expect(only(next.commands, 'announce').at(-1)).toMatchObject({
+        tag: 'close',
+        input: { events: [], close: { messages: [], cascade: true, limit: CHILDREN_AT_ONCE, after: children[99] } },
+      })
+    })
   })
 
   it('finds a session the store has closed before', () => {

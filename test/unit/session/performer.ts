@@ -13,7 +13,7 @@ import { child, result, settlement, timeout } from './play.ts'
 import type { Watcher } from './watcher.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
-type Awaiting = Exclude<Command, { type: 'reportToParent' | 'cancelSteps' | 'signalChild' }>
+type Awaiting = Exclude<Command, { type: 'reportToParent' | 'cancelSteps' | 'cancelChild' | 'closeChildren' }>
 
 export interface Surroundings {
   watcher: Watcher
@@ -39,7 +39,8 @@ export class Performer {
 
   take(command: Command): void {
     if (command.type === 'startChild' && (!command.awaited || this.reported.has(command.callKey))) return
-    if (command.type === 'reportToParent' || command.type === 'cancelSteps' || command.type === 'signalChild') return
+    if (command.type === 'reportToParent' || command.type === 'cancelSteps') return
+    if (command.type === 'cancelChild' || command.type === 'closeChildren') return
     this.outstanding.push(command)
   }
 

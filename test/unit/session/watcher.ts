@@ -99,7 +99,8 @@ export class Watcher {
       case 'openSession':
       case 'startChild':
       case 'cancelSteps':
-      case 'signalChild':
+      case 'cancelChild':
+      case 'closeChildren':
     }
   }
 
