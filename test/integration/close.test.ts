@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { CHILDREN_AT_ONCE } from '../../src/session/state.ts'
-import { createSession } from '../../src/store/topology.ts'
+import { goneForks } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
@@ -74,14 +74,8 @@ it('ends the forks below only when it cascades', async () => {
 
 it('with cascade reaches every fork, however many, and no task of the workflow signals more than a batch', async () => {
   const session = await stello.session({ llm: scriptedModel(() => 'ok') })
-  const { agent } = await session.state()
   const last = await session.fork({ label: 'the last', sessionId: 'z-last' })
-  const config = { agent, label: 'gone', model: 'agent', tools: 'agent' } as const
-  const rootId = session.id
-  // Their workflows are gone: to be told of the close is all that is asked of them here.
-  for (let n = 0; n < 2 * CHILDREN_AT_ONCE; n++)
-    await createSession(stello.db, { sessionId: `a-${n}`, rootId, parentId: rootId, depth: 1, config })
-  await eventOf(session, 'session.forked')
+  await goneForks(stello, session, 2 * CHILDREN_AT_ONCE)
   await session.close({ cascade: true })
   await eventOf(last, 'session.closed')
   const workflow = stello.client.temporal.workflow.getHandle(session.id)
@@ -90,7 +84,7 @@ it('with cascade reaches every fork, however many, and no task of the workflow s
   for (const { signalExternalWorkflowExecutionInitiatedEventAttributes: signal } of (await workflow.fetchHistory())
     .events ?? []) {
     const task = signal && String(signal.workflowTaskCompletedEventId)
-    if (task !== undefined && task !== null) perTask.set(task, (perTask.get(task) ?? 0) + 1)
+    if (task) perTask.set(task, (perTask.get(task) ?? 0) + 1)
   }
   expect([...perTask.values()]).toEqual([CHILDREN_AT_ONCE, CHILDREN_AT_ONCE, 1])
 })

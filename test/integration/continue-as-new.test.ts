@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { temporalWith } from '../support/configured.ts'
-import { taskAt } from '../support/forks.ts'
+import { goneForks, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { runIdsOf } from '../support/runs.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
@@ -114,6 +114,17 @@ it('goes on inside a round that is paused, and answers once when it is resumed',
   expect(answers).toEqual(waiting.map(() => 'ok'))
   expect([gate.arrived, llm.calls.length]).toEqual([1, 2 + waiting.length])
 }, 120_000)
+
+it('goes on telling forks of a cascading close', async () => {
+  const session = await stello.session({ llm: scriptedModel(() => 'ok') })
+  const last = await session.fork({ label: 'the last', sessionId: 'z-last' })
+  await goneForks(stello, session, 250)
+  await ask(last, 'hello')
+  await session.close({ cascade: true })
+  await eventOf(last, 'session.closed')
+  await stello.client.temporal.workflow.getHandle(session.id).result()
+  expect((await runIdsOf(stello, session)).length).toBeGreaterThan(1)
+})
 
 it('keeps counts, pause and label', async () => {
   const llm = scriptedModel(() => 'ok')

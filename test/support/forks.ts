@@ -3,7 +3,9 @@ import { expect } from 'vitest'
 import { ForkProfileRegistryImpl, type ForkProfile } from '../../src/agent/profile.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import type { Rule } from '../../src/testing/index.ts'
+import { createSession } from '../../src/store/topology.ts'
 import type { Gate } from './gate.ts'
+import type { Fixture } from './session-fixture.ts'
 
 /** The only child of a session. */
 export async function onlyChild(client: StelloClient, session: SessionHandle): Promise<SessionHandle> {
@@ -17,6 +19,15 @@ export function profiles(named: Record<string, ForkProfile>): ForkProfileRegistr
     (all, [name, profile]) => all.register(name, profile),
     new ForkProfileRegistryImpl(),
   )
+}
+
+/** Forks whose workflows are gone: to be told of a close is all that can be asked of them. Their ids come before `b`. */
+export async function goneForks({ db }: Pick<Fixture, 'db'>, of: SessionHandle, count: number): Promise<void> {
+  const { agent } = await of.state()
+  const config = { agent, label: 'gone', model: 'agent', tools: 'agent' } as const
+  const parentId = of.id
+  for (let n = 0; n < count; n++)
+    await createSession(db, { sessionId: `a-${parentId}-${n}`, rootId: parentId, parentId, depth: 1, config })
 }
 
 /** Of a script: who says `go` awaits a task, which comes to the gate before it answers. */
