@@ -62,7 +62,10 @@ describe('a message', () => {
     for (const text of ['', '  \n', 'x'.repeat(1024 * 1024 + 1)]) {
       await expect(session.send(text)).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
     }
-    await expect(session.send('Hi', { messageId: 'x'.repeat(200) })).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
+    for (const messageId of ['x'.repeat(200), '東'.repeat(43)]) {
+      await expect(session.send('Hi', { messageId })).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
+    }
+    expect(await (await session.send('Hi', { messageId: '東'.repeat(42) })).result()).toMatchObject({ text: 'got 2' })
     expect(await ask(session, 'Hi')).toBe('got 2')
   })
 
@@ -91,12 +94,23 @@ describe('a raw signal', () => {
     ['no text that is text', [{ messageId: 'm', text: 5 }]],
     ['an empty text', ['']],
     ['a giant id', [{ messageId: 'x'.repeat(5000), text: 'Hi' }]],
+    ['an id of many bytes', [{ messageId: '東'.repeat(43), text: 'Hi' }]],
   ])('with %s becomes an event, and the session lives', async (_what, args) => {
     const session = await stello.session({ llm: echo() })
     await signal(session, ...args)
     const rejected = await eventOf(session, 'message.rejected')
     expect(rejected.data['reason']).toEqual(expect.stringMatching(/\S/))
     expect(await ask(session, 'Hi')).toBe('got 2')
+  })
+
+  it.each([
+    ['of no session', { childId: '東'.repeat(50), callKey: 't1.0.0' }],
+    ['to no call', { childId: 's-child', callKey: 'x'.repeat(50) }],
+  ])('that is a report %s becomes an event, and is not kept', async (_what, report) => {
+    const session = await stello.session({ llm: echo() })
+    const { workflow } = stello.client.temporal
+    await workflow.getHandle(session.id).signal('childReport', { ...report, childGen: 0, childTurn: 1 })
+    expect((await eventOf(session, 'message.rejected')).data['reason']).toBe('this is no report of a child')
   })
 
   it('that is a bare text is answered', async () => {
