@@ -74,7 +74,12 @@ export interface StolenStep {
 }
 
 /** @param doubted waits before a death is believed */
-export async function isAlive(db: Database, owner: string, graceMs = GRACE_MS, doubted = doubt): Promise<boolean> {
+export async function isAlive(
+  db: Database,
+  owner: string,
+  graceMs: number = GRACE_MS,
+  doubted: () => Promise<void> = doubt,
+): Promise<boolean> {
   const seemsAlive = async (): Promise<boolean> => {
     const [row] = await run<{ alive: boolean }>(db.pool, IS_ALIVE, [graceMs, owner])
     return row?.alive ?? true
@@ -93,8 +98,8 @@ export async function isAlive(db: Database, owner: string, graceMs = GRACE_MS, d
 export async function stealDeadSteps(
   db: Database,
   self: string,
-  graceMs = GRACE_MS,
-  doubted = doubt,
+  graceMs: number = GRACE_MS,
+  doubted: () => Promise<void> = doubt,
 ): Promise<StolenStep[]> {
   const suspects = await run<{ owner: string }>(db.pool, SUSPECTS, [graceMs, self])
   if (suspects.length === 0) return []
