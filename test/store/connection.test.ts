@@ -7,7 +7,7 @@ import { createListener } from '../../src/store/listener.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
-import { useDatabase } from './postgres.ts'
+import { askedBy, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
@@ -51,6 +51,8 @@ interface Socket {
   ports: number[]
   /** Seconds until the system sends a probe. */
   probeIn: number | undefined
+  /** What was sent is not acknowledged yet: until then no probe is due. */
+  sending: boolean
 }
 
 /** Established connections of this machine. */
@@ -61,12 +63,13 @@ async function sockets(): Promise<Socket[]> {
     if (state !== '01') return []
     const [kind, jiffies = ''] = timer.split(':')
     const ports = [local, remote].map((address) => Number.parseInt(address.split(':')[1] ?? '', 16))
-    // 02 = a probe is due; in hundredths of a second.
-    return [{ ports, probeIn: kind === '02' ? Number.parseInt(jiffies, 16) / 100 : undefined }]
+    // 01 = something is sent again, 02 = a probe is due; in hundredths of a second.
+    return [{ ports, probeIn: kind === '02' ? Number.parseInt(jiffies, 16) / 100 : undefined, sending: kind === '01' }]
   })
 }
 
-it.runIf(process.platform === 'linux')('has both ends of every connection ask whether the other is there', async () => {
+/** Every kind of connection there is, all open at once. */
+async function openAll(): Promise<{ close(): Promise<void> }> {
   const db = openDatabase(at.url)
   const liveness = await holdLiveness(at.url, newBootId())
   const listener = createListener(at.url)
@@ -80,7 +83,17 @@ it.runIf(process.platform === 'linux')('has both ends of every connection ask wh
     db.lazyPool.query('select 1'),
     until('it listens', async () => listening),
   ])
+  return {
+    async close() {
+      await listener.close()
+      await liveness.release()
+      await db.close()
+    },
+  }
+}
 
+it.runIf(process.platform === 'linux')('has both ends of every connection ask whether the other is there', async () => {
+  const all = await openAll()
   const watching = new pg.Client({ connectionString: at.url })
   await watching.connect()
   const { rows } = await watching.query<{ name: string; port: number }>(
@@ -90,11 +103,38 @@ it.runIf(process.platform === 'linux')('has both ends of every connection ask wh
   const names = rows.map(({ name }) => name)
   expect(names).toEqual(expect.arrayContaining(['stello', 'stello-liveness', 'stello-listener']))
   const clients = new Set(rows.map(({ port }) => port))
-  const ends = (await sockets()).filter(({ ports }) => ports.some((port) => clients.has(port)))
+  let ends: Socket[] = []
+  await until('all is acknowledged', async () => {
+    ends = (await sockets()).filter(({ ports }) => ports.some((port) => clients.has(port)))
+    return !ends.some(({ sending }) => sending)
+  })
   expect(ends).toHaveLength(2 * rows.length)
   for (const { probeIn } of ends) expect(probeIn).toBeLessThanOrEqual(5)
+  await all.close()
+})
 
-  await listener.close()
-  await liveness.release()
+it.runIf(process.platform === 'linux')('has the server give up every client that is silent for 15 s', async () => {
+  let all: Awaited<ReturnType<typeof openAll>> | undefined
+  const clients = new Set(await askedBy(async () => (all = await openAll())))
+  // What the server reads back from its socket.
+  const SETTINGS = ['tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count', 'tcp_user_timeout']
+  const told: string[] = []
+  for (const client of clients) {
+    const values = ['application_name', 'synchronous_commit', ...SETTINGS].map((name) => `current_setting('${name}')`)
+    const { rows } = await client.query<{ told: string }>(`select concat_ws(' ', ${values.join()}) as told`)
+    told.push(rows[0]?.told ?? '')
+  }
+  expect(told.toSorted()).toEqual([
+    'stello off 5 1 10 15000',
+    'stello on 5 1 10 15000',
+    'stello-listener on 5 1 10 15000',
+    'stello-liveness on 5 1 10 15000',
+  ])
+  await all?.close()
+})
+
+it('gives up every statement after 30 s, unless told otherwise', async () => {
+  const db = openDatabase(at.url)
+  for (const { options } of [db.pool, db.lazyPool]) expect(options.query_timeout).toBe(30_000)
   await db.close()
 })

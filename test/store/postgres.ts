@@ -86,11 +86,16 @@ export function useDatabase(options: { empty?: boolean } = {}): TestDatabase {
 
 /** How many statements `work` sends to PostgreSQL, whatever connection they take. */
 export async function countStatements(work: () => Promise<unknown>): Promise<number> {
+  return (await askedBy(work)).length
+}
+
+/** The connections over which `work` sends statements: one for each statement. */
+export async function askedBy(work: () => Promise<unknown>): Promise<pg.Client[]> {
   const prototype = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
   const { query } = prototype
-  let sent = 0
-  prototype.query = function counted(this: unknown, ...args: unknown[]) {
-    sent++
+  const asked: pg.Client[] = []
+  prototype.query = function heard(this: pg.Client, ...args: unknown[]) {
+    asked.push(this)
     return query.apply(this, args)
   }
   try {
@@ -98,5 +103,5 @@ export async function countStatements(work: () => Promise<unknown>): Promise<num
   } finally {
     prototype.query = query
   }
-  return sent
+  return asked
 }

@@ -1,0 +1,43 @@
+/** Activities as a worker runs them, with the store and without Temporal: what it composes for them, and one attempt. */
+import { asyncLocalStorage, type Context } from '@temporalio/activity'
+import { noopMetricMeter } from '@temporalio/common'
+import type { Deps } from '../../src/activities/deps.ts'
+import { createLiveWriter } from '../../src/activities/live-writer.ts'
+import { createMetrics } from '../../src/activities/metrics.ts'
+import { SessionConfigs } from '../../src/activities/session-configs.ts'
+import { ToolUses } from '../../src/activities/tool-uses.ts'
+import { createStelloAgent, type AgentDefinition } from '../../src/agent/agent.ts'
+import type { Database } from '../../src/store/database.ts'
+import type { RunRef } from '../../src/store/runs.ts'
+import { TranscriptCache } from '../../src/store/transcript-cache.ts'
+import { OWNER, TOKEN } from './fixtures.ts'
+
+/** Of the worker `OWNER`. There is no client: what looks at other workflows cannot be tried so. */
+export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>): Deps {
+  const log = { warn: () => undefined }
+  const notify = (): void => undefined
+  const parts: Omit<Deps, 'client'> = {
+    agent: createStelloAgent({ name: 'test', ...agent }),
+    db,
+    bootId: OWNER,
+    running: new Map(),
+    toolUses: new ToolUses(log.warn),
+    metrics: createMetrics(noopMetricMeter),
+    live: createLiveWriter(db, notify, log),
+    transcripts: new TranscriptCache(),
+    configs: new SessionConfigs(),
+    log,
+    notify,
+  }
+  return parts as Deps
+}
+
+/** One attempt that nobody stops. */
+export function attempt<T>({ sessionId, runId }: RunRef, work: () => Promise<T>): Promise<T> {
+  const context = {
+    info: { workflowExecution: { workflowId: sessionId, runId }, taskToken: TOKEN },
+    cancellationSignal: new AbortController().signal,
+    heartbeat: () => undefined,
+  } as unknown as Context
+  return asyncLocalStorage.run(context, work)
+}

@@ -1,0 +1,62 @@
+/** A model that is busy or away: how often it is asked, how long is waited in between, and when that is given up. */
+import { ApplicationFailure } from '@temporalio/common'
+import { expect, it } from 'vitest'
+import { callModel } from '../../src/activities/call-model.ts'
+import { StelloError } from '../../src/agent/errors.ts'
+import type { CallModelInput, ModelOutcome } from '../../src/session/steps.ts'
+import type { RunRef } from '../../src/store/runs.ts'
+import { attempt, depsOf } from './activity.ts'
+import { openSession, placeAt } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+const inputOf = ({ sessionId }: RunRef): CallModelInput => ({
+  sessionId,
+  key: 'm1.0',
+  gen: 0,
+  turn: 1,
+  base: 0,
+  place: placeAt(0),
+  messageId: 'm',
+  round: 0,
+  upTo: 1,
+  opening: { messageId: 'm', text: 'hello' },
+  last: false,
+})
+
+/** A step of which each attempt says how long until the next one, or what the workflow is told. */
+async function stepWith(error: StelloError): Promise<{ calls(): number; next(): Promise<unknown> }> {
+  let calls = 0
+  const complete = (): Promise<never> => (calls++, Promise.reject(error))
+  const deps = depsOf(at.db, { llm: { name: 'away', complete } })
+  const run = await openSession(at.db)
+  const next = (): Promise<ModelOutcome> => attempt(run, () => callModel(deps, inputOf(run)))
+  return {
+    calls: () => calls,
+    next: () =>
+      next().catch((thrown: unknown) => {
+        if (thrown instanceof ApplicationFailure && !thrown.nonRetryable) return thrown.nextRetryDelay
+        throw thrown
+      }),
+  }
+}
+
+it('is asked six times, after pauses that double from half a second; then the session pauses, and resume begins anew', async () => {
+  const step = await stepWith(new StelloError('MODEL_UNAVAILABLE', 'nobody is there', { hint: 'wait' }))
+  const pauses = { kind: 'failed', pause: { reason: 'model_error', message: 'nobody is there', hint: 'wait' } }
+  const six = [500, 1000, 2000, 4000, 8000, pauses]
+  for (const expected of [...six, ...six]) expect(await step.next()).toEqual(expected)
+  expect(step.calls()).toBe(12)
+})
+
+it('is asked again when it has said it may be', async () => {
+  const step = await stepWith(new StelloError('MODEL_RATE_LIMITED', 'too fast', { retryAfterMs: 7000 }))
+  expect([await step.next(), await step.next()]).toEqual([7000, 7000])
+})
+
+it('is asked once where waiting mends nothing', async () => {
+  const step = await stepWith(new StelloError('MODEL_AUTH', 'who are you?'))
+  expect(await step.next()).toMatchObject({ kind: 'failed', pause: { reason: 'model_error' } })
+  expect(step.calls()).toBe(1)
+})
