@@ -12,7 +12,7 @@ import { useFreshStage } from '../support/crash-stage.ts'
 import type { WorkerProcess } from '../support/crashing.ts'
 import { startOwnServers, type OwnServers, type Server } from '../support/own-servers.ts'
 import { eventsUntil } from '../support/session-fixture.ts'
-import { viewOf } from '../support/settled.ts'
+import { stepsShown, viewOf } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
 const ALL = process.env['STELLO_CRASH'] === 'all'
@@ -28,6 +28,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   servers.thaw('temporal')
+  servers.thaw('postgres')
   await servers.start()
 })
 
@@ -239,6 +240,20 @@ describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
     await delay(AWAY_MS)
     servers.thaw('temporal')
     await expectWhole(session, 'look')
+    expectOnce()
+  })
+})
+
+describe('when PostgreSQL hangs, and does when it wakes what nobody waits for any more', () => {
+  it.runIf(ALL)('a result that was given up to it is settled once', async () => {
+    const session = await turnAt('pay')
+    servers.freeze('postgres')
+    stage.door.open()
+    await until('the worker gives a statement up', async () =>
+      (await stepsShown(stage.client, session)).includes('is tried to be stored until it succeeds'),
+    )
+    servers.thaw('postgres')
+    await expectWhole(session, 'pay')
     expectOnce()
   })
 })

@@ -7,7 +7,7 @@ import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/in
 import { backUp } from '../support/databases.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
-import { viewOf } from '../support/settled.ts'
+import { stepsShown, viewOf } from '../support/settled.ts'
 
 const stello = useStello()
 const script = (): ScriptedModel => scriptedModel(({ messages }) => `answer to ${messages.at(-1)?.content}`)
@@ -30,18 +30,6 @@ async function freeDisk(): Promise<void> {
 
 afterEach(freeDisk)
 
-/** What Temporal shows of the steps that are under way: the last failure, and the note of the last heartbeat. */
-async function shownInTemporal(session: SessionHandle): Promise<string> {
-  const { raw } = await stello.client.temporal.workflow.getHandle(session.id).describe()
-  const steps = raw.pendingActivities ?? []
-  return steps
-    .map(({ lastFailure, heartbeatDetails }) => {
-      const notes = (heartbeatDetails?.payloads ?? []).map((payload) => Buffer.from(payload.data ?? []).toString())
-      return [lastFailure?.message, ...notes].join(' ')
-    })
-    .join('\n')
-}
-
 describe('a full disk', () => {
   it('holds a result back until there is room, half-writes nothing, repeats nothing, and shows why', async () => {
     const gate = createGate()
@@ -63,7 +51,7 @@ describe('a full disk', () => {
     await fillDisk()
     gate.open()
     await vi.waitFor(() => expect(stello.warnings.join()).toContain('No space left on device'), { timeout: 30_000 })
-    await vi.waitFor(async () => expect(await shownInTemporal(session)).toContain('No space left on device'), {
+    await vi.waitFor(async () => expect(await stepsShown(stello.client, session)).toContain('No space left on device'), {
       timeout: 30_000,
     })
     expect(await contents(session)).toEqual(['go', ''])
@@ -82,7 +70,7 @@ describe('a full disk', () => {
     await ask(session, 'one')
     await fillDisk()
     const turn = await session.send('two')
-    await vi.waitFor(async () => expect(await shownInTemporal(session)).toContain('No space left on device'), {
+    await vi.waitFor(async () => expect(await stepsShown(stello.client, session)).toContain('No space left on device'), {
       timeout: 30_000,
     })
     expect(await contents(session)).toEqual(turnsOf(['one']))

@@ -1,4 +1,4 @@
-/** What a session's workflow itself says, once it has taken in what was done. */
+/** What a session's workflow itself says, once it has taken in what was done, and what Temporal shows of it. */
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import { stateQuery, type SessionView } from '../../src/workflows/messages.ts'
 
@@ -18,4 +18,16 @@ export async function viewOf(
 export async function historyOf(client: StelloClient, sessionId: string): Promise<{ bytes: number; events: number }> {
   const { historyLength, historySize = 0 } = await client.temporal.workflow.getHandle(sessionId).describe()
   return { bytes: historySize, events: historyLength }
+}
+
+/** What Temporal shows of the steps that are under way: the last failure, and the note of the last heartbeat. */
+export async function stepsShown(client: StelloClient, session: SessionHandle): Promise<string> {
+  const { raw } = await client.temporal.workflow.getHandle(session.id).describe()
+  const steps = raw.pendingActivities ?? []
+  return steps
+    .map(({ lastFailure, heartbeatDetails }) => {
+      const notes = (heartbeatDetails?.payloads ?? []).map((payload) => Buffer.from(payload.data ?? []).toString())
+      return [lastFailure?.message, ...notes].join(' ')
+    })
+    .join('\n')
 }
