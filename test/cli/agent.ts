@@ -15,11 +15,15 @@ const pay = tool('pay', 'Pays', z.object({ amount: z.number() }), () => new Prom
   onUnknownOutcome: 'ask',
 })
 
+const doors = process.env['TEST_DOORS']
+/** Ends when the test that has doors lets it. */
+const knock = tool('knock', 'Knocks', z.object({}), async () => (await fetch(`${doors}/knock`)).text())
+
 export default createStelloAgent({
   name: process.env['TEST_AGENT'] ?? 'cli-test',
   llm: openai({ model: 'fake' }),
   capabilities: {
-    tools: [weather, pay],
+    tools: [weather, pay, ...(doors === undefined ? [] : [knock])],
     profiles: new ForkProfileRegistryImpl().register('short', {
       systemPrompt: 'Answer in one line.',
       systemPromptMode: 'preset',

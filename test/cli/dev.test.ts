@@ -1,34 +1,45 @@
 /** `stello dev` in an empty folder: everything a session needs, and nothing left behind. */
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadDevInfo, type DevInfo } from '../../src/dev/dev-info.ts'
 import { removeDevHome } from '../../src/dev/dev-servers.ts'
-import { isAlive } from '../../src/dev/processes.ts'
+import { hasArguments, isAlive } from '../../src/dev/processes.ts'
 import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
+import { startDoors, type Doors } from '../support/crashing.ts'
 import { newFolder, start, stello, stelloJson, type Running } from './command.ts'
 
 const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
 
 let cwd = ''
 let model: FakeOpenAI
+let doors: Doors
 let dev: Running | undefined
 
 beforeAll(async () => {
   cwd = await newFolder()
-  model = await startFakeOpenAI({ script: ({ messages }) => `You said: ${messages.at(-1)?.content}` })
+  model = await startFakeOpenAI({
+    script: ({ messages }) => {
+      const said = messages.at(-1)?.content
+      return said === 'knock' ? { toolCalls: [{ name: 'knock', arguments: {} }] } : `You said: ${said}`
+    },
+  })
+  doors = await startDoors()
 })
 afterAll(async () => {
   dev?.kill('SIGKILL')
   await dev?.ended
   await removeDevHome(join(cwd, '.stello'))
   await model.close()
+  await doors.close()
 })
 
 const json = (...args: string[]): Promise<Record<string, unknown>[]> => stelloJson(args, { cwd })
 
-async function startDev(): Promise<Record<string, unknown>> {
-  dev = start(['dev', AGENT, '--json'], { cwd, env: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'any' } })
+async function startDev(...options: string[]): Promise<Record<string, unknown>> {
+  const env = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'any', TEST_DOORS: doors.url }
+  dev = start(['dev', AGENT, '--json', ...options], { cwd, env })
   return dev.line()
 }
 
@@ -81,6 +92,31 @@ describe('stello dev', () => {
     expect(await json('list')).toMatchObject([{ id: 'first', state: 'idle' }])
     expect(await json('send', 'first', 'again', '--wait')).toMatchObject([{ text: 'You said: again' }])
     expect(await json('transcript', 'first')).toHaveLength(4)
+  })
+
+  it('asked to stop lets a tool end that runs, and stores its result before the servers go', async () => {
+    const door = doors.hold()
+    await json('send', 'first', 'knock', '--message-id', 'knock')
+    await doors.knocked(1)
+    const info = await devInfo()
+    dev?.kill('SIGINT')
+    await dev?.printed('finishing what runs')
+    // In which servers that do not wait for the worker would be gone.
+    await delay(2000)
+    door.open()
+    expect((await dev?.ended)?.code).toBe(0)
+    expect(serversAlive(info)).toEqual([false, false])
+
+    await startDev('--durable')
+    expect(await json('send', 'first', 'knock', '--message-id', 'knock', '--wait')).toMatchObject([
+      { text: 'You said: knock done' },
+    ])
+    expect(doors.knocks).toHaveLength(1)
+  })
+
+  it('with --durable has Temporal wait for the disk', async () => {
+    const { temporal } = await devInfo()
+    expect(hasArguments(temporal.process?.pid ?? 0, ['--sqlite-pragma=synchronous=FULL'])).toBe(true)
   })
 
   it('refuses --fresh while another process holds the servers, which go on', async () => {

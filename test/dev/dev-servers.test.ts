@@ -12,7 +12,7 @@ import { readDevInfo } from '../../src/dev/dev-info.ts'
 import { openDevServers, removeDevHome, stopDevServers } from '../../src/dev/dev-servers.ts'
 import { diagnose } from '../../src/dev/doctor.ts'
 import { postgresUser } from '../../src/dev/postgres-server.ts'
-import { endProcess, findProcesses, hasArguments, identify } from '../../src/dev/processes.ts'
+import { commandLine, endProcess, findProcesses, hasArguments, identify } from '../../src/dev/processes.ts'
 import { kill, launch, newHome, query } from './homes.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -55,6 +55,14 @@ describe('start', () => {
     const wrong = new URL(postgres.url)
     wrong.password = 'wrong'
     await expect(query(wrong.href, 'select 1')).rejects.toThrow('password authentication failed')
+  })
+
+  it.each([
+    ['waits for the disk where a power cut must lose nothing', true, 'FULL'],
+    ['otherwise leaves its last seconds to the system', false, 'NORMAL'],
+  ])('gives a Temporal that %s', async (_what, durable, synchronous) => {
+    const { temporal } = await openDevServers({ home: await newHome(), durable })
+    expect(/synchronous=\w+/.exec(commandLine(temporal.pid ?? 0))?.[0]).toBe(`synchronous=${synchronous}`)
   })
 
   it('leaves nothing for the doctor to complain about, and the doctor keeps the password to himself', async () => {
