@@ -1,5 +1,6 @@
 /** What a measurement gives, and how it is shown. */
 import pc from 'picocolors'
+import { ROWS, type Measurement } from './rows.ts'
 
 /** `atMost` and `atLeast` are what the project aims for; a row without either is for orientation. */
 export interface Aim {
@@ -7,11 +8,29 @@ export interface Aim {
   atLeast?: number
 }
 
-export interface Figure {
-  row: string
-  value: number
+export interface Row {
   unit: string
   aim?: Aim
+}
+
+export interface Figure extends Row {
+  row: string
+  value: number
+}
+
+/** What a measurement has to give: a value for each of its rows. */
+export type Values<Name extends Measurement> = Record<keyof (typeof ROWS)[Name], number>
+
+/** In the order of the table. */
+export function figuresOf<Name extends Measurement>(name: Name, values: Values<Name>): Figure[] {
+  const rows: Record<string, Row> = ROWS[name]
+  const all: Record<string, number> = values
+  return Object.entries(rows).map(([row, { unit, aim }]) => ({
+    row,
+    value: all[row] ?? NaN,
+    unit,
+    ...(aim && { aim }),
+  }))
 }
 
 export function isMet({ value, aim }: Figure): boolean {

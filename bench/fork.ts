@@ -9,11 +9,11 @@ import { NO_CHAIN, nextRecord } from '../src/store/hashes.ts'
 import { createListener, type Listener } from '../src/store/listener.ts'
 import type { NewRecord } from '../src/store/writes.ts'
 import { emptyAgent } from './agent.ts'
-import { median, type Figure } from './figures.ts'
+import { median, type Values } from './figures.ts'
 import { timed } from './turns.ts'
 import { newName, type World } from './world.ts'
 
-const [SHORT, LONG] = [10, 10_000]
+const [SHORT, LONG] = [10, 10_000] as const
 const REPETITIONS = 30
 const AT_ONCE = 100
 /** Between two looks at a child of which there was news: few, and what is measured is not what looking costs. */
@@ -29,7 +29,7 @@ const TABLES = {
   events: 'session_id',
 }
 
-export async function measureForks(world: World): Promise<Figure[]> {
+export async function measureForks(world: World): Promise<Values<'fork'>> {
   const name = newName('fork')
   const [short, long] = [await parentOf(world, name, SHORT), await parentOf(world, name, LONG)]
   const worker = await world.work(emptyAgent(name))
@@ -46,18 +46,13 @@ export async function measureForks(world: World): Promise<Figure[]> {
     const one = await fork(long)
     world.say(`forks: ${AT_ONCE} at once`)
     const atOnce = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, () => fork(long))))
-    return [
-      { row: 'fork_ms', value: median(times.long), unit: 'ms' },
-      {
-        row: `fork_${LONG}_over_${SHORT}`,
-        value: median(times.long) / median(times.short),
-        unit: 'ratio',
-        aim: { atMost: 1.3 },
-      },
-      { row: 'fork_bytes', value: await bytesOf(database, one.id), unit: 'bytes', aim: { atMost: 1023 } },
-      { row: 'fork_records', value: await rowsOf(database, one.id), unit: 'rows', aim: { atMost: 0 } },
-      { row: `forks_${AT_ONCE}_at_once_ms`, value: atOnce, unit: 'ms' },
-    ]
+    return {
+      fork_ms: median(times.long),
+      [`fork_${LONG}_over_${SHORT}` as const]: median(times.long) / median(times.short),
+      fork_bytes: await bytesOf(database, one.id),
+      fork_records: await rowsOf(database, one.id),
+      [`forks_${AT_ONCE}_at_once_ms` as const]: atOnce,
+    }
   } finally {
     await listener.close()
     await database.end()

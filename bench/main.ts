@@ -1,15 +1,16 @@
 /** `npm run bench`: measures, and holds each figure against its aim. Progress goes to stderr, figures to stdout. */
 import { Command, InvalidArgumentError } from 'commander'
-import { isMet, toJson, toLine, type Figure } from './figures.ts'
+import { figuresOf, isMet, toJson, toLine, type Figure, type Values } from './figures.ts'
 import { measureForks } from './fork.ts'
 import { measureGrowth } from './growth.ts'
 import { measureMemory } from './memory.ts'
 import { measurePipeline } from './pipeline.ts'
 import { measureRecovery } from './recovery.ts'
+import { ROWS, type Measurement } from './rows.ts'
 import { measureTurns } from './turns.ts'
 import { openWorld, type World } from './world.ts'
 
-const MEASUREMENTS: Record<string, (world: World) => Promise<Figure[]>> = {
+const MEASUREMENTS: { [Name in Measurement]: (world: World) => Promise<Values<Name>> } = {
   turn: measureTurns,
   growth: measureGrowth,
   fork: measureForks,
@@ -18,7 +19,7 @@ const MEASUREMENTS: Record<string, (world: World) => Promise<Figure[]>> = {
   pipeline: measurePipeline,
 }
 
-const names = Object.keys(MEASUREMENTS)
+const names = Object.keys(ROWS) as Measurement[]
 
 const program = new Command('bench')
   .description('Measures stello-temporal on servers of its own. All ratios are from this one run on this machine.')
@@ -27,7 +28,7 @@ const program = new Command('bench')
   .option('--strict', 'exit with 1 when an aim is missed')
   .parse()
 
-const { rows, json, strict } = program.opts<{ rows: string[]; json?: true; strict?: true }>()
+const { rows, json, strict } = program.opts<{ rows: Measurement[]; json?: true; strict?: true }>()
 const opening = openWorld((line) => process.stderr.write(`${line}\n`))
 const missed: string[] = []
 let stopping: Promise<never> | undefined
@@ -41,7 +42,7 @@ for (const [signal, code] of [
 try {
   const world = await opening
   for (const name of rows) {
-    for (const figure of (await MEASUREMENTS[name]?.(world)) ?? []) {
+    for (const figure of await measure(name, world)) {
       process.stdout.write(`${json ? toJson(figure) : toLine(figure)}\n`)
       if (!isMet(figure)) missed.push(figure.row)
     }
@@ -55,6 +56,10 @@ try {
 }
 if (strict && missed.length > 0) process.exitCode = 1
 
+async function measure<Name extends Measurement>(name: Name, world: World): Promise<Figure[]> {
+  return figuresOf(name, await MEASUREMENTS[name](world))
+}
+
 async function stop(code: number): Promise<never> {
   process.stderr.write('stopping the servers\n')
   await closeWorld()
@@ -66,9 +71,10 @@ async function closeWorld(): Promise<void> {
   await world?.close()
 }
 
-function chosen(value: string): string[] {
-  const wanted = value.split(',').map((name) => name.trim())
-  const unknown = wanted.filter((name) => !names.includes(name))
-  if (unknown.length > 0) throw new InvalidArgumentError(`unknown: ${unknown.join(', ')}`)
-  return wanted
+function chosen(value: string): Measurement[] {
+  return value.split(',').map((wanted) => {
+    const known = names.find((name) => name === wanted.trim())
+    if (!known) throw new InvalidArgumentError(`unknown: ${wanted.trim()}`)
+    return known
+  })
 }

@@ -1,20 +1,20 @@
 /** What a worker process needs: with many sessions that wait for input, and with many that wait for their model. */
 import type { SessionHandle } from '../src/client/index.ts'
-import type { Figure } from './figures.ts'
+import type { Values } from './figures.ts'
 import { build, startWorkerProcess } from './worker-process.ts'
 import { newName, type World } from './world.ts'
 
-const [IDLE, RUNNING] = [1000, 100]
+const [IDLE, RUNNING] = [1000, 100] as const
 /** Long enough for all to be in their model call at once. */
 const CALL_MS = 20_000
 
-export async function measureMemory(world: World): Promise<Figure[]> {
+export async function measureMemory(world: World): Promise<Values<'memory'>> {
   build(world.say)
-  return [
-    { row: 'rss_mb_empty', value: await rssWith(world, 0, async () => undefined), unit: 'MB' },
-    { row: `rss_mb_${IDLE}_idle`, value: await rssWith(world, IDLE, ask), unit: 'MB' },
-    { row: `rss_mb_${RUNNING}_running`, value: await rssWith(world, RUNNING, begin), unit: 'MB' },
-  ]
+  return {
+    rss_mb_empty: await rssWith(world, 0, async () => undefined),
+    [`rss_mb_${IDLE}_idle` as const]: await rssWith(world, IDLE, ask),
+    [`rss_mb_${RUNNING}_running` as const]: await rssWith(world, RUNNING, begin),
+  }
 }
 
 async function rssWith(

@@ -8,7 +8,7 @@ import { settlement } from '../src/activities/tool-result.ts'
 import { sessionTools } from '../src/agent/tool-list.ts'
 import { createStelloAgent, extractJSON, tool } from '../src/index.ts'
 import type { CallToolInput } from '../src/session/steps.ts'
-import type { Figure } from './figures.ts'
+import type { Values } from './figures.ts'
 import { timed } from './turns.ts'
 
 const TOOLS = 20
@@ -32,15 +32,12 @@ const input: CallToolInput = {
   call: { id: 'c', name: 'tool_7' },
 }
 
-export async function measurePipeline(): Promise<Figure[]> {
+export async function measurePipeline(): Promise<Values<'pipeline'>> {
   const ms = await repeated(() => callMany(CALLS))
   const replies = Array.from({ length: REPLIES }, (_, n) => replyOf(n))
   const megabytes = replies.reduce((sum, reply) => sum + reply.length, 0) / 1e6
   const parsing = await repeated(async () => replies.forEach((reply) => extractJSON(reply)))
-  return [
-    { row: 'pipeline_us_per_call', value: (ms * 1000) / CALLS, unit: 'µs' },
-    { row: 'extract_json_mb_s', value: megabytes / (parsing / 1000), unit: 'MB/s' },
-  ]
+  return { pipeline_us_per_call: (ms * 1000) / CALLS, extract_json_mb_s: megabytes / (parsing / 1000) }
 }
 
 /** The least: nothing here waits, so other processes only ever add. */

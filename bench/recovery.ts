@@ -1,13 +1,13 @@
 /** How long a turn stands still when its worker is killed and started again, and how long a worker needs to start. */
 import { newName, type World } from './world.ts'
-import { median, type Figure } from './figures.ts'
+import { median, type Values } from './figures.ts'
 import { build, startWorkerProcess } from './worker-process.ts'
 
 const REPETITIONS = 5
 /** The model call that is caught in the middle; the repeated one takes as long, which is not the worker's fault. */
 const CALL_MS = 300
 
-export async function measureRecovery(world: World): Promise<Figure[]> {
+export async function measureRecovery(world: World): Promise<Values<'recovery'>> {
   build(world.say)
   const agent = newName('recovery')
   const [boots, firsts, recoveries] = [[], [], []] as [number[], number[], number[]]
@@ -33,9 +33,9 @@ export async function measureRecovery(world: World): Promise<Figure[]> {
     recoveries.push(recoveredMs - CALL_MS - next.bootMs)
   }
   await worker.kill()
-  return [
-    { row: 'worker_boot_s', value: median(boots) / 1000, unit: 's' },
-    { row: 'worker_start_s', value: median(firsts) / 1000, unit: 's' },
-    { row: 'recovery_s', value: Math.max(0, median(recoveries)) / 1000, unit: 's', aim: { atMost: 1.5 } },
-  ]
+  return {
+    worker_boot_s: median(boots) / 1000,
+    worker_start_s: median(firsts) / 1000,
+    recovery_s: Math.max(0, median(recoveries)) / 1000,
+  }
 }

@@ -1,6 +1,6 @@
 /** A turn beside the floor: one after another, and many sessions at once. The two take turns, so that both meet the same machine. */
 import { emptyAgent } from './agent.ts'
-import { median, type Figure } from './figures.ts'
+import { median, type Values } from './figures.ts'
 import { startFloor } from './floor/floor.ts'
 import { newName, type World } from './world.ts'
 
@@ -12,7 +12,7 @@ const REPETITIONS = 5
 
 type Turn = () => Promise<unknown>
 
-export async function measureTurns(world: World): Promise<Figure[]> {
+export async function measureTurns(world: World): Promise<Values<'turn'>> {
   const name = newName('bench')
   const floor = await startFloor(world)
   const worker = await world.work(emptyAgent(name))
@@ -24,14 +24,14 @@ export async function measureTurns(world: World): Promise<Figure[]> {
   try {
     const single = await oneByOne(await ourTurn(), await floorTurn(), world.say)
     const many = await atOnce(ourTurn, floorTurn, world.say)
-    return [
-      { row: 'turn_ms', value: single.ours, unit: 'ms' },
-      { row: 'turn_floor_ms', value: single.floor, unit: 'ms' },
-      { row: 'turn_over_floor', value: single.ours / single.floor, unit: 'ratio', aim: { atMost: 1.3 } },
-      { row: 'turns_per_s', value: many.ours, unit: 'turns/s' },
-      { row: 'turns_floor_per_s', value: many.floor, unit: 'turns/s' },
-      { row: 'throughput_over_floor', value: many.ours / many.floor, unit: 'ratio', aim: { atLeast: 0.75 } },
-    ]
+    return {
+      turn_ms: single.ours,
+      turn_floor_ms: single.floor,
+      turn_over_floor: single.ours / single.floor,
+      turns_per_s: many.ours,
+      turns_floor_per_s: many.floor,
+      throughput_over_floor: many.ours / many.floor,
+    }
   } finally {
     await Promise.all([worker.stop(), floor.stop()])
   }

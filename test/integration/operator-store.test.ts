@@ -51,9 +51,12 @@ describe('a full disk', () => {
     await fillDisk()
     gate.open()
     await vi.waitFor(() => expect(stello.warnings.join()).toContain('No space left on device'), { timeout: 30_000 })
-    await vi.waitFor(async () => expect(await stepsShown(stello.client, session)).toContain('No space left on device'), {
-      timeout: 30_000,
-    })
+    await vi.waitFor(
+      async () => expect(await stepsShown(stello.client, session)).toContain('No space left on device'),
+      {
+        timeout: 30_000,
+      },
+    )
     expect(await contents(session)).toEqual(['go', ''])
     expect(await session.state()).toMatchObject({ state: 'running', inHand: [{ kind: 'tool', name: 'pay' }] })
     const later = await session.send('hello')
@@ -70,9 +73,12 @@ describe('a full disk', () => {
     await ask(session, 'one')
     await fillDisk()
     const turn = await session.send('two')
-    await vi.waitFor(async () => expect(await stepsShown(stello.client, session)).toContain('No space left on device'), {
-      timeout: 30_000,
-    })
+    await vi.waitFor(
+      async () => expect(await stepsShown(stello.client, session)).toContain('No space left on device'),
+      {
+        timeout: 30_000,
+      },
+    )
     expect(await contents(session)).toEqual(turnsOf(['one']))
     expect(llm.calls).toHaveLength(1)
     await freeDisk()

@@ -25,7 +25,12 @@ it('is given back, since finding that out has used up some of the time of the at
   const call = { id: 'c-1', name: 'pay', arguments: '{}' }
   await write(at.db, run, 'm1.0', 1, [{ role: 'assistant', content: '', toolCalls: [call] }])
   const { chain } = await deps.transcripts.read(at.db, sessionId, 0, 1)
-  const step = { key: 't1.0.0', kind: 'tool', name: 'pay', inputHash: inputHash('tool', chain, 0, 'pay', '{}') } as const
+  const step = {
+    key: 't1.0.0',
+    kind: 'tool',
+    name: 'pay',
+    inputHash: inputHash('tool', chain, 0, 'pay', '{}'),
+  } as const
   await take(at.db, run, step)
   await forceStep(at.db, { run, ...step })
 

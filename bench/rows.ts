@@ -1,0 +1,43 @@
+/** Every row of the bench, by the measurement that gives it, with its unit and what the project aims for. */
+import type { Row } from './figures.ts'
+
+export const ROWS = {
+  turn: {
+    turn_ms: { unit: 'ms' },
+    turn_floor_ms: { unit: 'ms' },
+    turn_over_floor: { unit: 'ratio', aim: { atMost: 1.3 } },
+    turns_per_s: { unit: 'turns/s' },
+    turns_floor_per_s: { unit: 'turns/s' },
+    throughput_over_floor: { unit: 'ratio', aim: { atLeast: 0.75 } },
+  },
+  growth: {
+    history_bytes_per_turn_10: { unit: 'bytes' },
+    history_bytes_per_turn_100: { unit: 'bytes' },
+    history_bytes_per_turn_1000: { unit: 'bytes' },
+    history_bytes_1000_over_10: { unit: 'ratio', aim: { atMost: 1.1 } },
+    turn_ms_1000_over_10: { unit: 'ratio', aim: { atMost: 1.3 } },
+  },
+  fork: {
+    fork_ms: { unit: 'ms' },
+    fork_10000_over_10: { unit: 'ratio', aim: { atMost: 1.3 } },
+    fork_bytes: { unit: 'bytes', aim: { atMost: 1023 } },
+    fork_records: { unit: 'rows', aim: { atMost: 0 } },
+    forks_100_at_once_ms: { unit: 'ms' },
+  },
+  recovery: {
+    worker_boot_s: { unit: 's' },
+    worker_start_s: { unit: 's' },
+    recovery_s: { unit: 's', aim: { atMost: 1.5 } },
+  },
+  memory: {
+    rss_mb_empty: { unit: 'MB' },
+    rss_mb_1000_idle: { unit: 'MB' },
+    rss_mb_100_running: { unit: 'MB' },
+  },
+  pipeline: {
+    pipeline_us_per_call: { unit: 'µs' },
+    extract_json_mb_s: { unit: 'MB/s' },
+  },
+} as const satisfies Record<string, Record<string, Row>>
+
+export type Measurement = keyof typeof ROWS
