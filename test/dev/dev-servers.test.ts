@@ -7,6 +7,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { readDevInfo } from '../../src/dev/dev-info.ts'
 import { openDevServers, removeDevHome, stopDevServers } from '../../src/dev/dev-servers.ts'
@@ -201,6 +202,18 @@ describe('stop', () => {
     const description = await again.workflowService.describeWorkflowExecution({ namespace: 'default', execution })
     await again.close()
     expect(description.workflowExecutionInfo?.type?.name).toBe('none')
+  })
+
+  it('ends Temporal before PostgreSQL', async () => {
+    const { temporal, postgres, stop } = await openDevServers({ home: await newHome() })
+    const gone = ({ pid = 0 }: { pid?: number | undefined }): boolean => identify(pid) === undefined
+    let over = false
+    const stopping = stop().finally(() => (over = true))
+    // PostgreSQL is looked at first: gone before Temporal, it is gone beside a Temporal that lives.
+    let databaseFirst = false
+    for (; !over; await delay(1)) databaseFirst ||= gone(postgres) && !gone(temporal)
+    await stopping
+    expect([databaseFirst, gone(temporal), gone(postgres)]).toEqual([false, true, true])
   })
 
   it('does not wait for connected clients of the database', async () => {
