@@ -68,54 +68,68 @@ const SETTLE_RETRY_MS = 250
 /** Tries between two warnings: a minute. */
 const WARN_EVERY = 240
 
+/** What an attempt comes to that asks for a step: a claim that needs no waiting, or the attempt of this process that has it. */
+type Obtained =
+  | Exclude<Claim, { kind: 'busy' | 'mineAlready' | 'elsewhere' }>
+  | { kind: 'inFlight'; gen: number; inFlight: InFlight }
+
 export async function runStep<Outcome>(
   deps: Deps,
   attempt: Attempt,
   work: StepWork<Outcome>,
 ): Promise<StepResult<Outcome>> {
-  const { db, bootId } = deps
   const { key } = work.step
+  const waiting = new AbortController()
+  const claim = await attempt.attend(obtain(deps, attempt, work.step, waiting.signal), (why) => waiting.abort(why))
+  switch (claim.kind) {
+    case 'inFlight':
+      return { outcome: (await join(attempt, claim.inFlight)) as Outcome, gen: claim.gen }
+    case 'settled':
+      deps.notify(attempt.run.sessionId)
+      return { outcome: claim.outcome as Outcome, gen: claim.gen }
+    case 'mine': {
+      const stop = new AbortController()
+      const noted: InFlight['noted'] = {}
+      const here = id({ sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease })
+      const ended = carryOut(deps, attempt, work, claim, { stop: stop.signal, noted }).finally(() =>
+        deps.running.delete(here),
+      )
+      deps.running.set(here, { ended, stop, noted })
+      return { outcome: await join(attempt, { ended, stop, noted }), gen: claim.gen }
+    }
+    case 'duplicate':
+      return { duplicateOf: claim.turn, gen: attempt.run.gen }
+    case 'paused':
+      return undefined
+    case 'closed':
+      throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
+    case 'stale':
+      throw ApplicationFailure.nonRetryable('another run of this session has taken over', 'STALE_RUN')
+  }
+}
+
+/** Waits for as long as a living worker has the step. */
+async function obtain(
+  deps: Deps,
+  attempt: Attempt,
+  step: StepWork<unknown>['step'],
+  stop: AbortSignal,
+): Promise<Obtained> {
+  const { db, bootId, running } = deps
   for (;;) {
-    let claim = await claimUntilHeard(deps, attempt, work.step)
-    if (claim.kind === 'mineAlready' || claim.kind === 'busy') {
-      const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease }
-      const inFlight = deps.running.get(id(step))
-      if (inFlight) return { outcome: (await join(attempt, inFlight)) as Outcome, gen: claim.gen }
-      if (claim.kind === 'busy' && (await isAlive(db, claim.owner))) {
-        await look(attempt, key)
+    const claim = await claimUntilHeard(deps, attempt, step, stop)
+    if (claim.kind === 'busy' || claim.kind === 'mineAlready') {
+      const { gen, lease } = claim
+      const held = { sessionId: attempt.run.sessionId, gen, key: step.key, lease }
+      const inFlight = running.get(id(held))
+      if (inFlight) return { kind: 'inFlight', gen, inFlight }
+      if (claim.kind === 'mineAlready' || !(await isAlive(db, claim.owner))) {
+        const taken = await takeStep(db, held, bootId, attempt.token)
+        if (taken) return taken
         continue
       }
-      const taken = await takeStep(db, step, bootId, attempt.token)
-      if (!taken) continue
-      claim = taken
-    }
-    switch (claim.kind) {
-      case 'elsewhere':
-        await look(attempt, key)
-        continue
-      case 'settled':
-        deps.notify(attempt.run.sessionId)
-        return { outcome: claim.outcome as Outcome, gen: claim.gen }
-      case 'mine': {
-        const mine = claim
-        const stop = new AbortController()
-        const noted: InFlight['noted'] = {}
-        const here = id({ sessionId: attempt.run.sessionId, gen: mine.gen, key, lease: mine.lease })
-        const ended = carryOut(deps, attempt, work, mine, { stop: stop.signal, noted }).finally(() =>
-          deps.running.delete(here),
-        )
-        deps.running.set(here, { ended, stop, noted })
-        return { outcome: await join(attempt, { ended, stop, noted }), gen: mine.gen }
-      }
-      case 'duplicate':
-        return { duplicateOf: claim.turn, gen: attempt.run.gen }
-      case 'paused':
-        return undefined
-      case 'closed':
-        throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
-      case 'stale':
-        throw ApplicationFailure.nonRetryable('another run of this session has taken over', 'STALE_RUN')
-    }
+    } else if (claim.kind !== 'elsewhere') return claim
+    await waitBeforeLooking(step.key, stop)
   }
 }
 
@@ -127,6 +141,7 @@ async function claimUntilHeard(
   { db, bootId }: Deps,
   attempt: Attempt,
   step: StepWork<unknown>['step'],
+  stop: AbortSignal,
 ): Promise<Claim> {
   for (let tried = 1; ; tried++) {
     const request = { ...step, run: attempt.run, owner: bootId, token: attempt.token, unheard: tried > 1 }
@@ -134,9 +149,17 @@ async function claimUntilHeard(
       return await claimStep(db, request)
     } catch (error) {
       if (!isUnavailable(error) || tried === CLAIM_TRIES) throw error
-      await look(attempt, step.key)
+      await waitBeforeLooking(step.key, stop)
     }
   }
+}
+
+/** Whoever stops the attempt need not wait for another worker or the store: a cancelled step is then ended by the ledger. */
+async function waitBeforeLooking(key: string, stop: AbortSignal): Promise<void> {
+  await delay(WATCH_EVERY_MS, undefined, { signal: stop }).catch(() => {
+    if (stop.reason === 'cancel') throw new CancelledFailure(`cancelled before ${key} was taken`)
+    throw new Error('the worker shuts down')
+  })
 }
 
 function join<T>(attempt: Attempt, { ended, stop, noted }: InFlight & { ended: Promise<T> }): Promise<T> {
@@ -145,14 +168,6 @@ function join<T>(attempt: Attempt, { ended, stop, noted }: InFlight & { ended: P
     (why: StopWhy) => stop.abort(why),
     () => noted.latest,
   )
-}
-
-/** Waits a moment for another worker or the store. Whoever stops this is answered at once: a cancelled step is then ended by the ledger. */
-async function look(attempt: Attempt, key: string): Promise<void> {
-  const stopped: StopWhy[] = []
-  await attempt.attend(delay(WATCH_EVERY_MS), (why) => stopped.push(why))
-  if (stopped.includes('cancel')) throw new CancelledFailure(`cancelled before ${key} was taken`)
-  if (stopped.includes('shutdown')) throw new Error('the worker shuts down')
 }
 
 async function carryOut<Outcome>(

@@ -1,5 +1,4 @@
 /** Activities as a worker runs them, with the store and without Temporal: what it composes for them, and one attempt. */
-import { asyncLocalStorage, type Context } from '@temporalio/activity'
 import { noopMetricMeter } from '@temporalio/common'
 import type { Deps } from '../../src/activities/deps.ts'
 import { createLiveWriter } from '../../src/activities/live-writer.ts'
@@ -10,6 +9,7 @@ import { createStelloAgent, type AgentDefinition } from '../../src/agent/agent.t
 import type { Database } from '../../src/store/database.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { TranscriptCache } from '../../src/store/transcript-cache.ts'
+import { fakeActivity } from '../support/activity-context.ts'
 import { OWNER, TOKEN } from './fixtures.ts'
 
 /** Of the worker `OWNER`. There is no client: what looks at other workflows cannot be tried so. */
@@ -33,11 +33,6 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>): Deps
 }
 
 /** One attempt that nobody stops. */
-export function attempt<T>({ sessionId, runId }: RunRef, work: () => Promise<T>): Promise<T> {
-  const context = {
-    info: { workflowExecution: { workflowId: sessionId, runId }, taskToken: TOKEN },
-    cancellationSignal: new AbortController().signal,
-    heartbeat: () => undefined,
-  } as unknown as Context
-  return asyncLocalStorage.run(context, work)
+export function attempt<T>(run: RunRef, work: () => Promise<T>): Promise<T> {
+  return fakeActivity({ run, token: TOKEN }).inside(work)
 }

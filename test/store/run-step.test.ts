@@ -1,14 +1,11 @@
 /** The ledger rule as one worker carries it out: what is joined, what is waited for, what becomes of a refused result. */
-import { noopMetricMeter } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
-import type { Attempt, StopWhy } from '../../src/activities/attempt.ts'
+import type { Attempt } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
-import { createMetrics } from '../../src/activities/metrics.ts'
-import { runStep, type Running, type StepWork } from '../../src/activities/run-step.ts'
+import { runStep } from '../../src/activities/run-step.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { claimStep, takeStep } from '../../src/store/claim.ts'
 import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
-import type { RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -19,44 +16,10 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { TOKEN, claim, openSession, take, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { attemptOf, work, workerOn } from './steps.ts'
 
 const at = useDatabase()
-
-function worker(bootId = newBootId(), db = at.db): Deps {
-  const running: Running = new Map()
-  const parts = {
-    db,
-    bootId,
-    running,
-    notify: () => undefined,
-    metrics: createMetrics(noopMetricMeter),
-    log: { warn: () => undefined },
-    transcripts: { append: () => undefined },
-  }
-  return parts as unknown as Deps
-}
-
-/** An attempt that is stopped at once when `stopped` says so. */
-function attemptOf(run: RunRef, stopped?: StopWhy): Attempt {
-  return {
-    run,
-    token: TOKEN,
-    note: () => undefined,
-    attend(work, stop) {
-      if (stopped) stop(stopped)
-      return work
-    },
-  }
-}
-
-function work(run: StepWork<string>['run'], over: Partial<StepWork<string>> = {}): StepWork<string> {
-  return {
-    step: { key: 't1.0.0', kind: 'tool', name: 'tool', inputHash: 'hash', durable: true },
-    run,
-    refused: () => ({ kind: 'giveBack', result: 'refused' }),
-    ...over,
-  }
-}
+const worker = (bootId?: string, db = at.db): Deps => workerOn(db, bootId)
 
 it('joins an attempt of its own process instead of running the step twice', async () => {
   const run = await openSession(at.db)
@@ -98,20 +61,6 @@ it('is not kept from a step by an attempt of its own process that was fenced', a
   expect(again).toEqual({ outcome: 'mine', gen: 0 })
   gate.open()
   expect(await slow).toEqual({ outcome: 'mine', gen: 0 })
-})
-
-it.each(['cancel', 'shutdown'] as const)('does not wait on for another worker after a %s', async (why) => {
-  const run = await openSession(at.db)
-  const other = newBootId()
-  const held = await holdLiveness(at.url, other)
-  await claim(at.db, run, { key: 't1.0.0', owner: other })
-  const waiting = runStep(
-    worker(),
-    attemptOf(run, why),
-    work(() => Promise.reject(new Error('must not run'))),
-  )
-  await expect(waiting).rejects.toThrow(why === 'cancel' ? 'cancelled before t1.0.0 was taken' : 'shuts down')
-  await held.release()
 })
 
 it('begins a step whose claim was granted unheard, instead of taking it for begun', async () => {

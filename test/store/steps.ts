@@ -1,0 +1,47 @@
+/** Steps as a worker carries them out, without Temporal: for the tests of the ledger rule. */
+import { noopMetricMeter } from '@temporalio/common'
+import type { Attempt, StopWhy } from '../../src/activities/attempt.ts'
+import type { Deps } from '../../src/activities/deps.ts'
+import { createMetrics } from '../../src/activities/metrics.ts'
+import type { Running, StepWork } from '../../src/activities/run-step.ts'
+import type { Database } from '../../src/store/database.ts'
+import { newBootId } from '../../src/store/liveness.ts'
+import type { RunRef } from '../../src/store/runs.ts'
+import { TOKEN } from './fixtures.ts'
+
+/** What `runStep` knows of its worker. */
+export function workerOn(db: Database, bootId: string = newBootId()): Deps {
+  const running: Running = new Map()
+  const parts = {
+    db,
+    bootId,
+    running,
+    notify: () => undefined,
+    metrics: createMetrics(noopMetricMeter),
+    log: { warn: () => undefined },
+    transcripts: { append: () => undefined },
+  }
+  return parts as unknown as Deps
+}
+
+/** An attempt that is stopped at once when `stopped` says so. */
+export function attemptOf(run: RunRef, stopped?: StopWhy): Attempt {
+  return {
+    run,
+    token: TOKEN,
+    note: () => undefined,
+    attend(work, stop) {
+      if (stopped) stop(stopped)
+      return work
+    },
+  }
+}
+
+export function work(run: StepWork<string>['run'], over: Partial<StepWork<string>> = {}): StepWork<string> {
+  return {
+    step: { key: 't1.0.0', kind: 'tool', name: 'tool', inputHash: 'hash', durable: true },
+    run,
+    refused: () => ({ kind: 'giveBack', result: 'refused' }),
+    ...over,
+  }
+}
