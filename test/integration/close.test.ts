@@ -1,4 +1,5 @@
 /** The end of a session: whoever waits hears of it, and nothing comes after it. */
+import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { CHILDREN_AT_ONCE } from '../../src/session/state.ts'
@@ -87,6 +88,28 @@ it('with cascade reaches every fork, however many, and no task of the workflow s
     if (task) perTask.set(task, (perTask.get(task) ?? 0) + 1)
   }
   expect([...perTask.values()]).toEqual([CHILDREN_AT_ONCE, CHILDREN_AT_ONCE, 1])
+})
+
+it('cascades past a fork whose workflow was terminated', async () => {
+  const llm = scriptedModel(
+    replyBy([
+      [
+        'fork',
+        { toolCalls: ['gone', 'there'].map((label) => ({ name: 'stello_create_session', arguments: { label } })) },
+      ],
+      [() => true, 'ok'],
+    ]),
+  )
+  const session = await stello.session({ llm })
+  await ask(session, 'fork')
+  const { children } = await session.tree()
+  const workflowOf = (label?: string): WorkflowHandle =>
+    stello.client.temporal.workflow.getHandle(children.find((child) => child.label === label)?.id ?? session.id)
+  await workflowOf('gone').terminate()
+  await session.close({ cascade: true })
+  await workflowOf().result()
+  await workflowOf('there').result()
+  expect((await session.state()).state).toBe('closed')
 })
 
 it('by a terminated workflow is told to whoever waits or sends', async () => {

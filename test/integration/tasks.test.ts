@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { onlyChild } from '../support/forks.ts'
+import { onlyChild, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { eventOf, useStello } from '../support/session-fixture.ts'
 
@@ -79,6 +79,19 @@ describe('new_task', () => {
       isError: true,
       content: expect.stringContaining('TOOL_EXECUTION_ERROR') as string,
     })
+  })
+
+  it('whose caller is terminated lets its child end as if it were heard', async () => {
+    const gate = createGate()
+    const session = await stello.session({ llm: scriptedModel(replyBy(taskAt(gate))), systemTools: true })
+    await session.send('go')
+    await gate.reached()
+    const child = await onlyChild(stello.client, session)
+    await stello.client.temporal.workflow.getHandle(session.id).terminate()
+    gate.open()
+    await stello.client.temporal.workflow.getHandle(child.id).result()
+    expect((await child.state()).state).toBe('closed')
+    expect((await child.transcript()).at(-1)?.content).toBe('slow answer')
   })
 
   it('whose caller is cancelled stops its child too', async () => {
