@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
 import type { PendingItem } from '../session/steps.ts'
 import { claimStep, takeStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
 import { isDataError, isUnavailable } from '../store/database.ts'
@@ -44,7 +44,7 @@ export interface StepWork<Outcome> {
   unknown?(claim: Mine, stop: AbortSignal): Ending<Outcome> | Promise<Ending<Outcome>>
   /** Told of the outcome when it was this attempt's that won: once per step. */
   settled?(outcome: Outcome): void
-  /** What to settle when the store refuses the content itself. */
+  /** What to settle when the store refuses the content itself, or a child whose id is taken. */
   refused(claim: Mine, message: string): Ending<Outcome>
 }
 
@@ -251,7 +251,7 @@ async function settle<Outcome>(
     if (writes.records) deps.transcripts.append(step.sessionId, step.gen, writes.records)
     return outcome
   } catch (error) {
-    if (!isDataError(error)) throw error
+    if (!isRefused(error)) throw error
     if (refused) return endStep(deps, step, refused(messageOf(error)), told)
     // Else all others would wait for this worker, which has ended.
     await stored(deps, told, step, () => releaseStep(deps.db, step, { failed: false, begun: true }))
@@ -259,6 +259,11 @@ async function settle<Outcome>(
       cause: error,
     })
   }
+}
+
+/** To repeat it cannot help: the store refuses the content, or the child's id is that of another session. */
+function isRefused(error: unknown): boolean {
+  return isDataError(error) || (isStelloError(error) && error.code === 'SESSION_EXISTS')
 }
 
 async function stored<T>(

@@ -3,7 +3,7 @@ import { storableJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { PendingItem } from '../session/steps.ts'
 import type { StepId } from './claim.ts'
-import { isUniqueViolation, run, type Database, type Statement } from './database.ts'
+import { isNullViolation, isUniqueViolation, run, type Database, type Statement } from './database.ts'
 import { resolveRun, type RunRef } from './runs.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
@@ -45,7 +45,8 @@ const FORCE: Statement = {
 /**
  * Commits an outcome and everything that follows from it, in one statement, or nothing at all.
  *
- * @throws StelloError STORE_UNAVAILABLE, STORE_CORRUPT; the driver's error when the content is refused (`isDataError`)
+ * @throws StelloError STORE_UNAVAILABLE, STORE_CORRUPT, SESSION_EXISTS (the child's id is that of another session); the
+ * driver's error when the content is refused (`isDataError`)
  */
 export async function settleStep(db: Database, step: StepId, outcome: unknown, writes: Writes): Promise<Settled> {
   const { sessionId, key, gen, lease } = step
@@ -54,6 +55,12 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
     const [row] = await run<{ won: number }>(db.pool, SETTLE, values)
     if (row?.won === 1) return { won: true }
   } catch (error) {
+    if (writes.child && isNullViolation(error)) {
+      const { sessionId: child } = writes.child
+      throw new StelloError('SESSION_EXISTS', `session ${child} exists already: somebody else asked for it`, {
+        cause: error,
+      })
+    }
     if (!isUniqueViolation(error)) throw error
     throw new StelloError('STORE_CORRUPT', `session ${sessionId}: step ${key} meets a record of another step`, {
       cause: error,

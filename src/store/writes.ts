@@ -79,7 +79,8 @@ interface Slots {
 /**
  * CTEs that write everything if the CTE `guard(gen)` has a row. What is there already is looked up by scalar subqueries
  * on a whole key: for a join PostgreSQL may read all events or turns of the session. At most one turn without
- * `messageId` is ended at a time.
+ * `messageId` is ended at a time. A child that is there is left as it is; where another origin asked for that session,
+ * the whole statement fails (`isNullViolation`), also when both ask at the same moment.
  */
 export function writesSql({ session, key, writes, records }: Slots): string {
   const conflict = records === 'once' ? 'on conflict do nothing' : ''
@@ -147,7 +148,7 @@ export function writesSql({ session, key, writes, records }: Slots): string {
     from guard, jsonb_to_record(${child})
       as c("sessionId" text, "rootId" text, "parentId" text, branch jsonb, depth int, config jsonb, origin text)
     where ${writes} ? 'child'
-    on conflict do nothing
+    on conflict (id) do update set id = null where sessions.origin is distinct from excluded.origin
     returning id
   ),
   w_child_records as (

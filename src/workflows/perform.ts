@@ -217,7 +217,7 @@ export function createPerformer(
   }
 }
 
-/** Starts a child that outlives its parent; one that runs already is adopted: the store has checked its origin. */
+/** Starts a child that outlives its parent; one that runs already is adopted: the store has checked its origin (`writes.ts`). */
 async function startSession(input: SessionInput): Promise<ChildWorkflowHandle<Workflow> | undefined> {
   try {
     return await startChild(SESSION_WORKFLOW, {

@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest'
 import type { SessionFork } from '../../src/agent/agent.ts'
 import type { Message } from '../../src/agent/message.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
+import { childId } from '../../src/session/child-id.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { NO_CHAIN, nextRecord } from '../../src/store/hashes.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { replyBy, scriptedModel, type Rule, type ScriptedModel } from '../../src/testing/index.ts'
 import { onlyChild, profiles } from '../support/forks.ts'
+import { createGate } from '../support/gate.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()
@@ -17,6 +19,16 @@ const forking = (args: object): Rule[] => [
   [{ tool: 'stello_create_session' }, 'forked'],
   [() => true, 'said'],
 ]
+
+/** The id that the call under way has for its child. */
+async function childIdOf({ id }: SessionHandle): Promise<string> {
+  const { rows } = await stello.db.pool.query<{ step_key: string; input_hash: string }>(
+    `select step_key, input_hash from steps where session_id = $1 and kind = 'child'`,
+    [id],
+  )
+  const [{ step_key, input_hash } = { step_key: '', input_hash: '' }] = rows
+  return childId(id, step_key.replace('.open', ''), input_hash)
+}
 
 /** What the model is shown in the child when it is asked something. */
 async function shownToChild(session: SessionHandle, llm: ScriptedModel): Promise<Message[]> {
@@ -111,6 +123,38 @@ describe('stello_create_session', () => {
     expect(result).toMatchObject({ role: 'tool', isError: true, content: expect.stringMatching(problem) as string })
     expect((await session.tree()).children).toEqual([])
   })
+
+  it.each(['stello_create_session', 'new_task'])(
+    'is told to the model of %s when the child’s id is that of another session, which goes on alone',
+    async (name) => {
+      const gate = createGate()
+      const contextFn = (records: Message[]): Promise<Message[]> => gate.pass().then(() => records)
+      const call = { name, arguments: { label: 'child', profile: 'p', message: 'do it' } }
+      const llm = scriptedModel(
+        replyBy([
+          ['fork', { toolCalls: [call] }],
+          [{ tool: name }, 'forked'],
+          ['hello', 'hi'],
+        ]),
+      )
+      const session = await stello.session({
+        llm,
+        systemTools: true,
+        capabilities: { profiles: profiles({ p: { contextFn } }) },
+      })
+      const turn = await session.send('fork')
+      await gate.reached()
+      const { agent } = await session.state()
+      const stranger = await stello.client.createSession({ agent, sessionId: await childIdOf(session) })
+      expect(await ask(stranger, 'hello')).toBe('hi')
+      gate.open()
+      expect((await turn.result()).text).toBe('forked')
+      const problem = expect.stringMatching(/TOOL_EXECUTION_ERROR.*exists already/s) as string
+      expect(llm.calls.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', isError: true, content: problem })
+      expect((await session.tree()).children).toEqual([])
+      expect((await stranger.transcript()).map(({ content }) => content)).toEqual(['hello', 'hi'])
+    },
+  )
 
   it('gives a child the model of its profile', async () => {
     const [main, other] = [scriptedModel(replyBy(forking({ profile: 'p' }))), scriptedModel(['from the other'])]

@@ -7,6 +7,7 @@ import { getMessage } from '../../src/store/messages.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
+import { createSession } from '../../src/store/topology.ts'
 import { readTurn, readTurnUsage } from '../../src/store/turns.ts'
 import type { Writes } from '../../src/store/writes.ts'
 import {
@@ -207,6 +208,33 @@ describe('settleStep', () => {
       (await readOwnRecords(at.db, { sessionId: child.sessionId, gen: 0, seq: 1 })).map((r) => r.message.content),
     ).toEqual(['hello'])
     expect(await getMessage(at.db, child.sessionId, 'first')).toBe('do it')
+  })
+
+  it('takes no session of another origin for its child: nothing is written, and the step may end otherwise', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run)
+    const taken = newSessionRow({ origin: 'client/somebody' })
+    await createSession(at.db, taken)
+    const child = { ...newSessionRow({ ...taken, parentId: run.sessionId, depth: 1 }), origin: 'call-1' }
+    const message = { messageId: 'first', text: 'do it' }
+    const writes = { ...everything(run.sessionId), child: { ...child, records: [userRecord(1)], message } }
+    await expect(settleStep(at.db, step, {}, writes)).rejects.toMatchObject({ code: 'SESSION_EXISTS' })
+    for (const table of ['records', 'events', 'usage', 'turns'])
+      expect(await countRows(at.db, table, run.sessionId)).toBe(0)
+    expect(await getMessage(at.db, child.sessionId, 'first')).toBeUndefined()
+    expect(await countRows(at.db, 'records', child.sessionId)).toBe(0)
+    expect(await readSession(at.db, child.sessionId)).toMatchObject({ rootId: taken.sessionId, depth: 0 })
+    expect(await settleStep(at.db, step, { refused: true }, {})).toEqual({ won: true })
+  })
+
+  it('takes the child that the same call opened in another generation as it is', async () => {
+    const run = await openSession(at.db)
+    const child = { ...newSessionRow({ parentId: run.sessionId, depth: 1 }), origin: 'call-1' }
+    const writes = { child: { ...child, records: [userRecord(1)], message: { messageId: 'first', text: 'do it' } } }
+    const [first, again] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
+    expect(await settleStep(at.db, first, {}, writes)).toEqual({ won: true })
+    expect(await settleStep(at.db, again, {}, writes)).toEqual({ won: true })
+    expect(await countRows(at.db, 'records', child.sessionId)).toBe(1)
   })
 
   it('opens no child when the lease is lost', async () => {
