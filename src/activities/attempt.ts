@@ -1,6 +1,6 @@
 /** One attempt of an activity as Temporal runs it: whose run, under which token, and who wants it to stop. */
 import { Context } from '@temporalio/activity'
-import type { OpenSessionInput, StepRef } from '../session/steps.ts'
+import type { StepRef } from '../session/steps.ts'
 import type { RunRef } from '../store/runs.ts'
 
 /** How often a running step is heard of; a cancellation arrives with the answer. */
@@ -17,7 +17,7 @@ export interface Attempt {
   attend<T>(work: Promise<T>, stop: (why: StopWhy) => void, detail?: () => unknown): Promise<T>
 }
 
-export function currentAttempt(ref: StepRef & Pick<OpenSessionInput, 'fresh'>): Attempt {
+export function currentAttempt(ref: StepRef): Attempt {
   const context = Context.current()
   const { workflowExecution, taskToken } = context.info
   if (!workflowExecution) throw new Error('a session activity runs outside a workflow')

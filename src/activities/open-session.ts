@@ -21,7 +21,7 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   const attempt = currentAttempt(input)
   const { db } = deps
   const resolved = await resolveRun(db, attempt.run)
-  if (resolved.kind === 'stale') return { kind: 'closed' }
+  if (resolved.kind !== 'current') return { kind: 'closed' }
   const row = await readSession(db, input.sessionId)
   if (!row || row.closedAt) return { kind: 'closed' }
   try {

@@ -20,7 +20,7 @@ export async function settleAnswered(
   answer: Answer,
 ): Promise<ToolOutcome> {
   const resolved = await resolveRun(deps.db, run)
-  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+  if (resolved.kind !== 'current') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
   const { gen } = resolved
   const step = { sessionId: run.sessionId, gen, key: at.input.key }
   const { lease, item, outcome } = (await readParked(deps.db, step)) ?? {}

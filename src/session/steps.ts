@@ -34,6 +34,11 @@ export interface StepRef {
   gen: number
   /** The run this one continued, if any. */
   prevRunId?: string
+  /**
+   * The workflow was started, neither rewound nor continued, and has not been told yet where the session stands: all
+   * that is known of it stands in the store.
+   */
+  fresh?: true
   turn: number
   /** Last record of the closed part of the transcript this step builds on. */
   base: number
@@ -243,10 +248,7 @@ export interface ModelFacts {
 }
 
 /** The base of every run: `key` is `open`, `base` what the state already knows. */
-export interface OpenSessionInput extends StepRef {
-  /** The workflow was started, neither rewound nor continued: all that is known of the session stands in the store. */
-  fresh?: true
-}
+export type OpenSessionInput = StepRef
 
 export type OpenSessionOutcome =
   | {

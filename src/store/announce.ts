@@ -17,11 +17,11 @@ const OPEN_CHILDREN: Statement = {
   text: `select id from sessions where parent_id = $1 and closed_at is null and id > $2 order by id limit $3`,
 }
 
-/** @returns the generation it was told to */
+/** A closed session is told nothing by a workflow that was started for it. @returns the session's generation */
 export async function announceFacts(db: Database, ref: RunRef, key: string, writes: Writes): Promise<number> {
   const resolved = await resolveRun(db, ref)
   if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
-  await run(db.pool, ANNOUNCE, [ref.sessionId, key, resolved.gen, toParameter(writes)])
+  if (resolved.kind === 'current') await run(db.pool, ANNOUNCE, [ref.sessionId, key, resolved.gen, toParameter(writes)])
   return resolved.gen
 }
 

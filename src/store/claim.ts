@@ -139,7 +139,7 @@ export async function claimStep(db: Database, request: ClaimRequest): Promise<Cl
     : await run<{ taken: number }>(pool, FAST_CLAIM, values)
   if (fast?.taken === 1) return { kind: 'mine', gen: 0, lease: 1, failures: 0, begun: false }
   const resolved = await resolveRun(db, ref)
-  if (resolved.kind === 'stale') return resolved
+  if (resolved.kind !== 'current') return { kind: resolved.kind }
   return transaction(db, (tx) => claimSlowly(tx, request, resolved.gen))
 }
 

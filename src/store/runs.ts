@@ -14,7 +14,7 @@ export interface RunRef {
   runId: string
   /** The run this one continued as new from. */
   prevRunId?: string
-  /** The workflow was started, neither rewound nor continued. */
+  /** The workflow was started, neither rewound nor continued, and knows nothing of the session yet. */
   fresh?: true
   /** The generation the workflow last heard of. */
   gen: number
@@ -24,11 +24,16 @@ export interface RunRef {
   place: Place
 }
 
-export type ResolvedRun = { kind: 'current'; gen: number } | { kind: 'stale' }
+export type ResolvedRun =
+  | { kind: 'current'; gen: number }
+  /** Another run has taken over. */
+  | { kind: 'stale' }
+  /** Somebody started a workflow for a closed session: it is not the session's run, and nothing is written for it. */
+  | { kind: 'closed'; gen: number }
 
 const READ: Statement = {
   name: 'run_read',
-  text: `select s.gen, s.run_id, exists (select from runs where session_id = s.id and run_id = $2) as known
+  text: `select s.gen, s.run_id, s.closed_at is not null as closed, exists (select from runs where session_id = s.id and run_id = $2) as known
          from sessions s where id = $1`,
 }
 const LOCK: Statement = { name: 'run_lock', text: `${READ.text} for update of s` }
@@ -41,6 +46,7 @@ const ADOPT: Statement = {
 interface RunRow {
   gen: number
   run_id: string | null
+  closed: boolean
   known: boolean
 }
 
@@ -71,6 +77,7 @@ async function adopt(tx: pg.PoolClient, ref: RunRef): Promise<ResolvedRun> {
   }
   if (row.run_id === runId) return { kind: 'current', gen: row.gen }
   if (row.known) return { kind: 'stale' }
+  if (row.closed && ref.fresh) return { kind: 'closed', gen: row.gen }
   const successor = row.run_id === null || row.run_id === ref.prevRunId
   const gen = successor ? row.gen : row.gen + 1
   await run(tx, ADOPT, [sessionId, runId, gen])

@@ -122,7 +122,7 @@ export async function forceStep(
   { run: ref, key, kind, name }: Proposing,
 ): Promise<{ gen: number; outcome: unknown } | Forced> {
   const resolved = await resolveRun(db, ref)
-  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+  if (resolved.kind !== 'current') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
   const { gen } = resolved
   const { sessionId } = ref
   const [row] = await run<ForcedRow>(db.pool, FORCE, [sessionId, gen, key, kind, name])

@@ -50,8 +50,9 @@ export function createPerformer(
 ): Performer {
   const { continuedFromExecutionRunId: prevRunId, firstExecutionRunId, runId } = workflowInfo()
   const run = prevRunId === undefined ? {} : { prevRunId }
-  // A reset keeps the first run id and takes a run id of its own.
-  const fresh = prevRunId === undefined && firstExecutionRunId === runId ? { fresh: true as const } : {}
+  // A reset keeps the first run id and takes a run id of its own. What is told before the session is opened may reach the
+  // store first.
+  let fresh = prevRunId === undefined && firstExecutionRunId === runId ? { fresh: true as const } : {}
   const cancellable = new Set<CancellationScope>()
   const childStarts = new Map<string, Promise<void>>()
   const heard = new Set<string>()
@@ -71,6 +72,7 @@ export function createPerformer(
   const perform: { [T in Command['type']]: (command: Of<T>) => Promise<void> } = {
     async openSession({ input }) {
       const outcome = await openingActivities().openSession({ ...input, ...run, ...fresh })
+      if (outcome.kind === 'opened') fresh = {}
       emit({ type: 'sessionOpened', outcome })
     },
 
@@ -134,7 +136,7 @@ export function createPerformer(
       const work = (async () => {
         await before
         const what = input.events.map((event) => event.type).join(', ') || tag
-        const outcome = await storeActivities(what).announce({ ...input, ...run })
+        const outcome = await storeActivities(what).announce({ ...input, ...run, ...fresh })
         const messageId = input.message?.messageId
         emit({ type: 'announced', key: input.key, tag, outcome, ...(messageId !== undefined && { messageId }) })
       })()

@@ -1,14 +1,17 @@
 /** The workflow of a session is gone, and somebody starts it again under the same id: it goes on from the store. */
+import type { WorkflowHandle } from '@temporalio/client'
+import type { SignalDefinition } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { QUEUE_LIMIT } from '../../src/session/state.ts'
-import { messageSignal } from '../../src/workflows/messages.ts'
+import { messageSignal, pauseSignal } from '../../src/workflows/messages.ts'
 import { onlyChild } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { runIdsOf } from '../support/runs.ts'
 import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
@@ -30,6 +33,27 @@ const terminate = (session: SessionHandle): Promise<unknown> =>
 const contents = async (session: SessionHandle): Promise<string[]> =>
   (await session.transcript()).map(({ content }) => content)
 
+/** Starts a workflow with the input of the last one, whatever has become of that. */
+async function startByHand({ id }: SessionHandle, signal?: SignalDefinition<[string?]>): Promise<WorkflowHandle> {
+  const { workflow } = stello.client.temporal
+  const { type, taskQueue } = await workflow.getHandle(id).describe()
+  const { events } = await workflow.getHandle(id).fetchHistory()
+  const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
+  const options = { workflowId: id, taskQueue, args: [JSON.parse(Buffer.from(input?.data ?? []).toString())] }
+  return signal ? workflow.signalWithStart(type, { ...options, signal }) : workflow.start(type, options)
+}
+
+/** What the store holds of a session beside its transcript. */
+async function stored(session: SessionHandle): Promise<{ gen: number; runs: string[]; events: string[] }> {
+  const { rows } = await stello.db.pool.query<{ gen: number; events: string[] }>(
+    `select gen, (select array_agg(type order by "offset") from events where session_id = id) as events
+     from sessions where id = $1`,
+    [session.id],
+  )
+  const [{ gen, events } = { gen: -1, events: [] }] = rows
+  return { gen, runs: await runIdsOf(stello, session), events }
+}
+
 describe('a terminated session', () => {
   it('says what happened and what to do, to who sends and to who waits', async () => {
     const session = await stello.session({ llm: scriptedModel([]) })
@@ -47,20 +71,32 @@ describe('a terminated session', () => {
   it('goes on from its records when somebody starts a workflow of the same id in Temporal', async () => {
     const session = await stello.session({ llm: script() })
     for (const text of ['one', 'two']) await ask(session, text)
-    const handle = stello.client.temporal.workflow.getHandle(session.id)
-    const { type, taskQueue } = await handle.describe()
-    const [input] =
-      (await handle.fetchHistory()).events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
     await terminate(session)
-    await stello.client.temporal.workflow.start(type, {
-      workflowId: session.id,
-      taskQueue,
-      args: [JSON.parse(Buffer.from(input?.data ?? []).toString())],
-    })
+    await startByHand(session)
     expect(await ask(session, 'three')).toBe('answer to three')
     expect(await contents(session)).toEqual(['one', 'two', 'three'].flatMap((text) => [text, `answer to ${text}`]))
     expect(await session.state()).toMatchObject({ state: 'idle', turns: 3, records: 6 })
     expect((await eventOf(session, 'session.restarted')).data).toMatchObject({ generation: 1, seq: 4, turn: 2 })
+  })
+})
+
+describe('a closed session', () => {
+  it.each([
+    ['alone', undefined],
+    ['with a signal that is told to the store before the session is opened', pauseSignal],
+  ])('stays as it is when somebody starts a workflow of the same id in Temporal, %s', async (_how, signal) => {
+    const session = await stello.session({ llm: script() })
+    await ask(session, 'one')
+    await session.close()
+    await stello.client.temporal.workflow.getHandle(session.id).result()
+    const before = await stored(session)
+    expect(before.events.at(-1)).toBe('session.closed')
+    const started = await startByHand(session, signal)
+    await started.result()
+    expect((await started.describe()).runId).not.toBe(before.runs[0])
+    expect(await stored(session)).toEqual(before)
+    expect(await session.state()).toMatchObject({ state: 'closed', turns: 1, records: 2 })
+    expect(await contents(session)).toEqual(['one', 'answer to one'])
   })
 })
 

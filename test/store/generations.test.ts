@@ -1,5 +1,6 @@
 /** Temporal rewound under the store: which run may write, what it sees, and what it need not do again. */
 import { describe, expect, it } from 'vitest'
+import { announceFacts } from '../../src/store/announce.ts'
 import { lastSeq, readOwnRecords } from '../../src/store/records.ts'
 import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -73,6 +74,26 @@ describe('resolveRun', () => {
       run.sessionId,
     ])
     expect(rows).toEqual([{ gen: 1, parent_gen: 0 }])
+  })
+
+  it('refuses a workflow that is started for a closed session, and goes on with one that is rewound', async () => {
+    const run = await sessionOf(2)
+    await announceFacts(at.db, run, 'a1', { closed: true })
+    const started = { ...resetRun(run, 'started', 0), fresh: true } as const
+    expect(await resolveRun(at.db, started)).toEqual({ kind: 'closed', gen: 0 })
+    expect(await claim(at.db, started)).toEqual({ kind: 'closed' })
+    const event = { key: 'a1.0', type: 'session.paused', data: {} }
+    expect(await announceFacts(at.db, started, 'a1', { pause: null, events: [event] })).toBe(0)
+    expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
+    expect(await readSession(at.db, run.sessionId)).toMatchObject({ gen: 0, closedAt: expect.any(Date) as Date })
+    expect(await resolveRun(at.db, resetRun(run, 'reset', 1))).toEqual({ kind: 'current', gen: 1 })
+  })
+
+  it('lets a fresh run go on behind the last record, also when it is told something before it is opened', async () => {
+    const run = await sessionOf(2)
+    const started = { ...resetRun(run, 'started', 0), fresh: true } as const
+    expect(await announceFacts(at.db, started, 'a1', { events: [] })).toBe(1)
+    expect(await lastSeq(at.db, run.sessionId, 1)).toBe(2)
   })
 
   it('says which session has no row', async () => {
