@@ -31,7 +31,7 @@ export async function forkSession(
   const { db } = deps
   checkSessionId(sessionId)
   const parent = await mustExist(db, parentId)
-  const { agent } = parent.config
+  const { agent, searchable } = parent.config
   const { label, profile } = request
   await checkProfile(db, agent, profile)
   checkName('fork: label', label)
@@ -49,6 +49,7 @@ export async function forkSession(
         tools: 'agent',
         fork: { request, at },
         ...(profile !== undefined && { profile }),
+        ...(searchable !== undefined && { searchable }),
       },
       origin: originOf(parentId, request),
     })

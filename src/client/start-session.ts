@@ -33,13 +33,18 @@ export interface ClientDeps {
  * may be asked for again when it runs, or has ended: it is the same session.
  */
 export async function startSession(deps: ClientDeps, session: NewSessionRow): Promise<void> {
-  const { sessionId, config, origin } = session
-  await createSession(deps.db, { ...session, origin: origin ?? `client/${sessionId}` })
+  const { sessionId, origin } = session
+  const asked = { ...session.config, searchable: session.config.searchable ?? (await deps.searchable()) }
+  const config = await createSession(deps.db, { ...session, config: asked, origin: origin ?? `client/${sessionId}` })
   try {
-    await startWorkflow(deps, session, {
-      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      session: { sessionId, label: config.label },
-    })
+    await startWorkflow(
+      deps,
+      { ...session, config },
+      {
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        session: { sessionId, label: config.label },
+      },
+    )
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
     if (origin !== undefined) return
@@ -55,7 +60,8 @@ export async function startWorkflow(
   { rootId, parentId, config }: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
   { session, workflowIdReusePolicy }: { session: NewSession; workflowIdReusePolicy: WorkflowIdReusePolicy },
 ): Promise<void> {
-  const searchable = await deps.searchable()
+  // Sessions of earlier versions do not say.
+  const searchable = config.searchable ?? (await deps.searchable())
   const input: SessionInput = {
     session,
     agent: config.agent,

@@ -25,6 +25,8 @@ export interface SessionConfig {
   userId?: string
   /** Unset until the first run opened the session. */
   limits?: Limits
+  /** Whether the tree uses the search attributes: chosen when its root is created, and inherited. */
+  searchable?: boolean
   /** What a client asked for; resolved, and removed, when the first run opens the session. */
   fork?: { request: ForkRequest; at: Branch }
 }

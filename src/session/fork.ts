@@ -44,6 +44,7 @@ export function forkConfig(
   })
   if (args.profile !== undefined) child.profile = args.profile
   if (systemPrompt !== undefined) child.systemPrompt = systemPrompt
+  if (parent.searchable !== undefined) child.searchable = parent.searchable
   return { ...child, ...narrowed(parent, profile) }
 }
 

@@ -36,12 +36,12 @@ const CREATE: Statement = {
     insert into sessions (id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, agent, label, profile, config, origin)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
     on conflict (id) do update set id = excluded.id where sessions.origin = excluded.origin
-    returning id
+    returning id, config
   ),
   guard as (
     select s.gen from sessions s, created where s.id = $3
   ), ${writesSql({ session: '$3', key: '$1', writes: '$13::jsonb', records: 'once' })}
-  select id from created`,
+  select config from created`,
 }
 const CONFIGURE: Statement = {
   name: 'session_configure',
@@ -49,13 +49,16 @@ const CONFIGURE: Statement = {
          where id = $1 and not config ? 'limits'`,
 }
 
-/** @throws StelloError SESSION_EXISTS when the id is taken by a session of another origin */
-export async function createSession(db: Database, session: NewSessionRow): Promise<void> {
+/**
+ * @returns the session's configuration: where the same origin has asked before, that of the first time
+ * @throws StelloError SESSION_EXISTS when the id is taken by a session of another origin
+ */
+export async function createSession(db: Database, session: NewSessionRow): Promise<SessionConfig> {
   const { sessionId, rootId, parentId, branch, depth, config, origin } = cleanJson(session)
   const { agent, label, profile } = config
   const data = { child: sessionId, label, awaited: false, ...(profile !== undefined && { profile }) }
   const forked = { key: `fork.${sessionId}`, type: 'session.forked', data }
-  const [row] = await run(db.pool, CREATE, [
+  const [row] = await run<{ config: SessionConfig }>(db.pool, CREATE, [
     sessionId,
     rootId,
     parentId ?? null,
@@ -70,11 +73,10 @@ export async function createSession(db: Database, session: NewSessionRow): Promi
     origin ?? null,
     toParameter({ events: [forked] }),
   ])
-  if (!row) {
-    throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
-      hint: 'leave the id out to get a new one',
-    })
-  }
+  if (row) return row.config
+  throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
+    hint: 'leave the id out to get a new one',
+  })
 }
 
 /** Fixes what the session keeps for life; the first to do so wins. */

@@ -23,7 +23,8 @@ describe('createSession', () => {
   it('may be repeated by what asked for the session, and by nobody else', async () => {
     const session = newSessionRow({ origin: 'call-1' })
     await createSession(at.db, session)
-    await createSession(at.db, session)
+    const otherwise = { ...session, config: { ...session.config, searchable: true } }
+    expect(await createSession(at.db, otherwise)).toEqual(session.config)
     await expect(createSession(at.db, { ...session, origin: 'call-2' })).rejects.toMatchObject({
       code: 'SESSION_EXISTS',
     })
