@@ -5,7 +5,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
-import type { PendingItem } from '../session/steps.ts'
+import type { Question } from '../session/steps.ts'
 import { claimStep, takeStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
 import { isDataError, isUnavailable } from '../store/database.ts'
 import { isAlive } from '../store/liveness.ts'
@@ -25,7 +25,7 @@ export type Ending<Outcome> =
   /** Without: give the step back and tell the workflow. */
   | { kind: 'giveBack'; result: Outcome }
   /** Without: a person must answer first, and until then nobody has the step. */
-  | { kind: 'park'; item: PendingItem; result: Outcome; writes: Writes }
+  | { kind: 'park'; question: Question; result: Outcome }
   /** Without: nothing has been done, and the step may be begun. */
   | { kind: 'reopen'; result: Outcome; writes: Writes }
   /**
@@ -219,12 +219,11 @@ export async function endStep<Outcome>(
       return ending.result
     case 'park':
     case 'reopen': {
-      const { kind, result, writes } = ending
       const done = await stored(deps, finishing, step, () =>
-        kind === 'park' ? parkStep(deps.db, step, ending.item, writes) : reopenStep(deps.db, step, writes),
+        ending.kind === 'park' ? parkStep(deps.db, step, ending.question) : reopenStep(deps.db, step, ending.writes),
       )
       deps.notify(step.sessionId)
-      return done ? result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
+      return done ? ending.result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }
     case 'abandon':
       throw ending.error

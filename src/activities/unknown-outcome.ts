@@ -2,7 +2,7 @@
 import { isStelloError, messageOf } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
 import type { Tool, Verification } from '../agent/tool.ts'
-import type { Decision, PendingItem, ToolOutcome } from '../session/steps.ts'
+import type { Decision, PendingItem, Question, ToolOutcome } from '../session/steps.ts'
 import { pendingId } from '../store/pending.ts'
 import type { Deps } from './deps.ts'
 import { executeTool } from './execute-tool.ts'
@@ -51,19 +51,17 @@ export function askPerson(
   { input, call }: CallAtHand,
   { gen, lease, parked }: { gen: number; lease: number; parked?: PendingItem },
 ): Ending<ToolOutcome> {
-  const item = parked ?? {
+  const question: Question = parked ?? {
     id: pendingId({ key: input.key, gen, lease }),
-    kind: 'unknown_outcome' as const,
+    kind: 'unknown_outcome',
     name: call.name,
     callId: call.id,
     turn: input.turn,
     preview: preview(call.arguments, 200),
     message: `"${call.name}" was begun, and nobody knows how it ended: did it take effect?`,
-    at: new Date().toISOString(),
   }
-  const { id, kind } = item
-  const opened = { key: `${id}.opened`, type: 'pending.opened', data: { ...item } }
-  return { kind: 'park', item, result: { kind: 'pending', gen, item: { id, kind } }, writes: { events: [opened] } }
+  const { id, kind } = question
+  return { kind: 'park', question, result: { kind: 'pending', gen, item: { id, kind } } }
 }
 
 /** What ends the wait also closes its item. */

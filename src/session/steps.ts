@@ -150,17 +150,19 @@ export interface PendingRef {
   kind: PendingKind
 }
 
-/** The whole item: what a person is asked. */
-export interface PendingItem extends PendingRef {
+/** What a person is asked. */
+export interface Question extends PendingRef {
   /** The tool's name. */
   name: string
   callId: string
   turn: number
   /** The beginning of the call's arguments. */
   preview: string
-  /** The question. */
   message: string
-  /** When it was asked, ISO 8601. */
+}
+
+/** The whole item: the question and when it was put, ISO 8601, by the store's clock. */
+export interface PendingItem extends Question {
   at: string
 }
 

@@ -1,6 +1,6 @@
 /** Steps that are parked until a person answers: the item stands in the step's own row, so the two cannot disagree. */
 import { storableJson } from '../agent/clean.ts'
-import type { PendingItem } from '../session/steps.ts'
+import type { PendingItem, Question } from '../session/steps.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database, type Statement } from './database.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
@@ -17,14 +17,21 @@ export function pendingId({ key, gen, lease }: Omit<StepId, 'sessionId'>): strin
   return `${key}@${gen}.${lease}`
 }
 
+/** Workers may disagree about the time, and the inbox is ordered by it: the store says when a question was put. */
+const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 const PARK: Statement = {
   name: 'step_park',
   text: `
   with guard as (
-    update steps set owner = null, token = null, waiting = true, pending = $5::jsonb
+    update steps set owner = null, token = null, waiting = true,
+      pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${NOW}))
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
-    returning gen
-  ), ${writesSql({ session: '$1', key: '$2', writes: '$6::jsonb', records: 'strict' })}
+    returning gen, pending
+  ), asked as (
+    select jsonb_build_object('events', jsonb_build_array(jsonb_build_object(
+      'key', pending->>'id' || '.opened', 'type', 'pending.opened', 'data', pending))) as writes
+    from guard
+  ), ${writesSql({ session: '$1', key: '$2', writes: '(select writes from asked)', records: 'strict' })}
   select count(*)::int as done from guard`,
 }
 /** As if nobody had begun it; a higher lease, so that nobody who knew it before can end it. */
@@ -51,11 +58,14 @@ const INBOX: Statement = {
          order by p.pending->>'at', p.pending->>'id'`,
 }
 
-/** Takes the step from its worker until a person answers. @returns false when the lease is lost or the step has ended */
-export async function parkStep(db: Database, step: StepId, item: PendingItem, writes: Writes): Promise<boolean> {
+/**
+ * Takes the step from its worker until a person answers, and tells of the question; one that was put before stays.
+ *
+ * @returns false when the lease is lost or the step has ended
+ */
+export async function parkStep(db: Database, step: StepId, question: Question): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const values = [sessionId, key, gen, lease, storableJson(item), toParameter(writes)]
-  const [row] = await run<{ done: number }>(db.pool, PARK, values)
+  const [row] = await run<{ done: number }>(db.pool, PARK, [sessionId, key, gen, lease, storableJson(question)])
   return row?.done === 1
 }
 

@@ -1,6 +1,6 @@
 /** Steps that wait for a person: parked and answered in their own row, once, and shown as long as they wait. */
 import { describe, expect, it } from 'vitest'
-import type { PendingItem } from '../../src/session/steps.ts'
+import type { Question } from '../../src/session/steps.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import type { StepId } from '../../src/store/claim.ts'
 import { readEvents } from '../../src/store/events.ts'
@@ -16,30 +16,22 @@ const at = useDatabase()
 const KEY = 't1.0.0'
 const request = { key: KEY, kind: 'tool', name: 'pay' } as const
 
-function itemOf(step: StepId, over: Partial<PendingItem> = {}): PendingItem {
-  return {
-    id: pendingId(step),
-    kind: 'unknown_outcome',
-    name: 'pay',
-    callId: 'c-1',
-    turn: 1,
-    preview: '{}',
-    message: 'did it take effect?',
-    at: '2026-01-01T00:00:00.000Z',
-    ...over,
-  }
-}
-
-const opened = (item: PendingItem) => ({
-  events: [{ key: `${item.id}.opened`, type: 'pending.opened', data: { id: item.id } }],
+const questionOf = (step: StepId): Question => ({
+  id: pendingId(step),
+  kind: 'unknown_outcome',
+  name: 'pay',
+  callId: 'c-1',
+  turn: 1,
+  preview: '{}',
+  message: 'did it take effect?',
 })
 
-async function parked(): Promise<{ run: RunRef; step: StepId; item: PendingItem }> {
+async function parked(): Promise<{ run: RunRef; step: StepId; item: Question }> {
   const run = await openSession(at.db)
   await write(at.db, run, 'm1.0', 1, [{ role: 'user', content: 'pay' }])
   const step = await take(at.db, run, request)
-  const item = itemOf(step)
-  expect(await parkStep(at.db, step, item, opened(item))).toBe(true)
+  const item = questionOf(step)
+  expect(await parkStep(at.db, step, item)).toBe(true)
   return { run, step, item }
 }
 
@@ -52,9 +44,11 @@ describe('parkStep', () => {
   it('takes the step from its worker and appends the event in one statement', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { ...request, opening: opening(1, 'a', 1) })
-    const item = itemOf(step)
-    expect(await countStatements(() => parkStep(at.db, step, item, opened(item)))).toBe(1)
-    expect(await readParked(at.db, step)).toEqual({ lease: 1, item })
+    const item = questionOf(step)
+    expect(await countStatements(() => parkStep(at.db, step, item))).toBe(1)
+    const known = { ...item, at: expect.any(String) as string }
+    expect(await readParked(at.db, step)).toEqual({ lease: 1, item: known })
+    expect((await readEvents(at.db, run.sessionId, 1))[0]?.data).toEqual(known)
     expect(await typesOf(run.sessionId)).toEqual(['turn.started', 'pending.opened'])
     expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([
       { state: 'waiting', inHand: [], pending: [{ id: item.id, name: 'pay' }] },
@@ -65,22 +59,48 @@ describe('parkStep', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, request)
     await forceStep(at.db, { run, ...request })
-    const item = itemOf(step)
-    expect(await parkStep(at.db, step, item, opened(item))).toBe(false)
+    const item = questionOf(step)
+    expect(await parkStep(at.db, step, item)).toBe(false)
     expect(await idsIn(run.sessionId)).toEqual([])
     expect(await typesOf(run.sessionId)).toEqual([])
   })
 
+  it('puts the time of the database on the question, whatever the worker believes', async () => {
+    const clock = async (): Promise<number> => {
+      const { rows } = await at.db.pool.query<{ ms: string }>(
+        `select floor(extract(epoch from clock_timestamp()) * 1000) as ms`,
+      )
+      return Number(rows[0]?.ms)
+    }
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, request)
+    const before = await clock()
+    await parkStep(at.db, step, { ...questionOf(step), at: '2020-01-01T00:00:00.000Z' } as Question)
+    const after = await clock()
+    const [item] = await readInbox(at.db, [run.sessionId])
+    const put = Date.parse(item?.at ?? '')
+    expect(put).toBeGreaterThanOrEqual(before)
+    expect(put).toBeLessThanOrEqual(after)
+    expect(item?.at).toBe(new Date(put).toISOString())
+  })
+
+  it('leaves the question as it was put first, with its time', async () => {
+    const { run, step, item } = await parked()
+    const [first] = await readInbox(at.db, [run.sessionId])
+    expect(await parkStep(at.db, step, { ...item, message: 'another question?' })).toBe(true)
+    expect(await readInbox(at.db, [run.sessionId])).toEqual([first])
+  })
+
   it('may be repeated: the event is there once', async () => {
     const { run, step, item } = await parked()
-    expect(await parkStep(at.db, step, item, opened(item))).toBe(true)
+    expect(await parkStep(at.db, step, item)).toBe(true)
     expect((await typesOf(run.sessionId)).filter((type) => type === 'pending.opened')).toHaveLength(1)
   })
 
   it('stores NUL and half an emoji as U+FFFD', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, request)
-    await parkStep(at.db, step, itemOf(step, { preview: 'a\0\uD83D' }), {})
+    await parkStep(at.db, step, { ...questionOf(step), preview: 'a\0\uD83D' })
     expect((await readInbox(at.db, [run.sessionId]))[0]?.preview).toBe('a\uFFFD\uFFFD')
   })
 })
@@ -180,7 +200,11 @@ describe('readInbox', () => {
   it('shows the oldest first, of the sessions asked for, or of all', async () => {
     const { run, item } = await parked()
     const older = await take(at.db, run, { ...request, key: 't1.0.1' })
-    await parkStep(at.db, older, itemOf(older, { at: '2025-01-01T00:00:00.000Z' }), {})
+    await parkStep(at.db, older, questionOf(older))
+    await at.db.pool.query(
+      `update steps set pending = jsonb_set(pending, '{at}', '"2025-01-01T00:00:00.000Z"') where session_id = $1 and step_key = $2`,
+      [older.sessionId, older.key],
+    )
     const other = await parked()
     expect(await idsIn(run.sessionId)).toEqual([pendingId(older), item.id])
     const all = await readInbox(at.db)
