@@ -1,5 +1,6 @@
 /** Hashes that tie a step to its question and a record to its past, so that an old answer never meets a new question. */
 import { createHash } from 'node:crypto'
+import { cleanJson } from '../agent/clean.ts'
 import type { Message } from '../agent/message.ts'
 import type { NewRecord } from './writes.ts'
 
@@ -21,11 +22,13 @@ export function idempotencyKey(sessionId: string, key: string, input: string): s
 
 /**
  * A record with its chain hash. Results of one round all hang on the assistant's record, since they are written in any
- * order; whatever follows hangs on all of them (`foldChain`).
+ * order; whatever follows hangs on all of them (`foldChain`). Cleaned before it is hashed: a text that is read back from
+ * the store hashes the same.
  *
  * @param before chain hash of what the record follows
  */
-export function nextRecord(before: string, seq: number, message: Message): NewRecord {
+export function nextRecord(before: string, seq: number, given: Message): NewRecord {
+  const message = cleanJson(given)
   return { seq, message, chain: hash(JSON.stringify([before, seq, message])) }
 }
 

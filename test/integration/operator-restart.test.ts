@@ -148,6 +148,22 @@ describe('recover', () => {
     expect(llm.calls).toHaveLength(6)
   })
 
+  it('repeats no effect of a turn whose message holds what the store cannot keep', async () => {
+    const gate = createGate()
+    const paid: string[] = []
+    const pay = tool('pay', 'Pays', z.object({}), () => `${paid.push('paid')}`)
+    const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
+    const session = await stello.session({ llm: script(), capabilities: { tools: [pay, wait] } })
+    const turn = await session.send('wait \0 \ud83d')
+    await gate.reached()
+    await eventOf(session, 'tool.status')
+    await terminate(session)
+    await session.recover()
+    gate.open()
+    expect((await turn.result()).text).toBe('it is done')
+    expect(paid).toEqual(['paid'])
+  })
+
   it('hands over a full queue behind a message under way, and has none of them refused', async () => {
     const gate = createGate()
     const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))

@@ -1,6 +1,7 @@
 /** Temporal rewound under the store: which run may write, what it sees, and what it need not do again. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
+import { inputHash, nextRecord } from '../../src/store/hashes.ts'
 import { lastSeq, readOwnRecords } from '../../src/store/records.ts'
 import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -186,6 +187,18 @@ describe('a new generation', () => {
     const reset = { ...resetRun(run, 'reset', 0), turn: 1 }
     expect(await claim(at.db, reset, { opening: opening(1, 'a', 1) })).toMatchObject({ kind: 'settled', gen: 1 })
     expect(await readTurn(at.db, run.sessionId, 'a', 1)).toMatchObject({ gen: 1, status: 'ended', text: 'done' })
+  })
+
+  it.each(['\0 pay', 'pay \ud83d'])('reuses what hangs on the message %j, as the store holds it', async (text) => {
+    const run = await openSession(at.db)
+    const ask = (content: string): Parameters<typeof claim>[2] => {
+      const record = nextRecord('', 1, { role: 'user', content })
+      return { inputHash: inputHash('model', record.chain), opening: { turn: 1, messageId: 'a', record } }
+    }
+    await settleStep(at.db, await take(at.db, run, ask(text)), { gen: 0 }, { records: [userRecord(2)] })
+    const [stored = ''] = await contents(run, 0, 1)
+    const again = { ...resetRun(run, 'again', 0), turn: 0 }
+    expect(await claim(at.db, again, ask(stored))).toMatchObject({ kind: 'settled', gen: 1 })
   })
 
   it('shows the turn of a reused opening with the record that opened it', async () => {
