@@ -27,7 +27,7 @@ export function toFailure(error: unknown): Error {
 
 /** For work that nothing can replace: tried until it succeeds; Temporal shows why it does not. */
 export function toEndlessRetry(error: unknown): Error {
-  return tryAgain(error, 5000)
+  return tryAgain(error, (isStelloError(error) && error.retryAfterMs) || 5000)
 }
 
 /** @param failures how many attempts have failed, this one included */

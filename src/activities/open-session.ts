@@ -74,6 +74,24 @@ async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise
   return config
 }
 
+/** What a fork may get is what its parent has, and that is fixed when the parent is opened. */
+async function openedConfig(db: Database, parentId: string): Promise<SessionConfig> {
+  const parent = await readSession(db, parentId)
+  if (parent?.config.limits) return parent.config
+  const named = `its parent ${parentId}`
+  if (!parent || parent.closedAt) {
+    throw new StelloError('SESSION_CLOSED', `${named} ${parent ? 'was closed before it was opened' : 'is gone'}`, {
+      hint: 'nothing says what a fork of it may do: close this one',
+    })
+  }
+  if (parent.pause && parent.pause.reason !== 'user') {
+    throw new StelloError('SESSION_PAUSED', `${named} cannot be opened: ${parent.pause.message}`, {
+      hint: 'resume the parent, then this session',
+    })
+  }
+  throw new StelloError('STORE_UNAVAILABLE', `waits until ${named} is opened`, { retryAfterMs: 500 })
+}
+
 /** A session that a client forked gets its context here, since only a worker knows profiles. `contextFn` is user code: a step. */
 async function configureFork(
   deps: Deps,
@@ -84,8 +102,8 @@ async function configureFork(
   const result = await runStep<Pick<PreparedChild, 'config' | 'branch'>>(deps, attempt, {
     step: { key: 'open', kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
     async run(_claim, stop) {
-      const parent = await deps.configs.read(deps.db, at.sessionId)
-      const prepared = await prepareChild(deps, { parent: parent.config, request, at, stop })
+      const parent = await openedConfig(deps.db, at.sessionId)
+      const prepared = await prepareChild(deps, { parent, request, at, stop })
       const { config, branch } = prepared
       return {
         kind: 'settle',

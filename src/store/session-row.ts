@@ -1,5 +1,6 @@
 /** One session as it was created, and where it stands. */
 import type { Branch, SessionConfig } from '../session/config.ts'
+import type { Pause } from '../session/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 export interface SessionRow {
@@ -12,6 +13,7 @@ export interface SessionRow {
   gen: number
   /** A run of its workflow has opened it. */
   opened: boolean
+  pause?: Pause
   createdAt: Date
   closedAt?: Date
 }
@@ -27,6 +29,7 @@ interface Row {
   config: SessionConfig
   gen: number
   run_id: string | null
+  pause: Pause | null
   created_at: Date
   closed_at: Date | null
 }
@@ -34,7 +37,8 @@ interface Row {
 /** Asked by whoever sends a message: prepared. */
 const READ_SESSION: Statement = {
   name: 'session_read',
-  text: `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, created_at, closed_at
+  text: `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, pause,
+           created_at, closed_at
          from sessions where id = $1`,
 }
 
@@ -50,6 +54,7 @@ export async function readSession(db: Database, sessionId: string): Promise<Sess
       opened: row.run_id !== null,
       createdAt: row.created_at,
       ...(row.parent_id !== null && { parentId: row.parent_id }),
+      ...(row.pause !== null && { pause: row.pause }),
       ...(row.closed_at !== null && { closedAt: row.closed_at }),
       ...(row.branch_session !== null && {
         branch: { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 },

@@ -2,7 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Message } from '../../src/agent/message.ts'
+import { tool } from '../../src/agent/tool.ts'
+import type { StelloEvent } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
@@ -72,6 +75,47 @@ describe('a fork by the client', () => {
       hint: 'it has: p',
     })
     expect((await session.tree()).children).toEqual([])
+  })
+
+  it('of a session that is still being opened waits for it, and gets no more than that has', async () => {
+    const gate = createGate()
+    const contextFn = async (): Promise<Message[]> => gate.pass().then(() => [])
+    const narrow = { contextFn, allowedTools: ['look'], systemPrompt: 'narrow' }
+    const look = tool('look', 'Looks', z.object({}), () => 'seen')
+    const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
+    const llm = scriptedModel(
+      ({ messages, tools }) => `${messages[0]?.content}: ${tools.map(({ name }) => name).join()}`,
+    )
+    const session = await stello.session({ llm, capabilities: { tools: [look, pay], profiles: profiles({ narrow }) } })
+    const parent = await session.fork({ label: 'parent', profile: 'narrow' })
+    await gate.reached()
+    const child = await parent.fork({ label: 'child' })
+    await until('the child has tried to begin', async () => {
+      const { raw } = await stello.client.temporal.workflow.getHandle(child.id).describe()
+      return raw.pendingActivities?.some(({ lastFailure }) => lastFailure?.message?.includes(parent.id))
+    })
+    gate.open()
+    expect(await ask(child, 'what have you?')).toBe('narrow: stello_create_session,look')
+  })
+
+  it('of a session that cannot be opened, or was closed before, says so and can be closed', async () => {
+    const agent = `test-${randomBytes(4).toString('hex')}`
+    const parent = await stello.client.createSession({ agent, profile: 'gone' })
+    await stello.work({ name: agent, llm: scriptedModel([]) })
+    await eventOf(parent, 'session.paused')
+    const child = await parent.fork({ label: 'child' })
+    await eventOf(child, 'session.paused')
+    expect((await child.state()).pause).toMatchObject({
+      reason: 'agent_error',
+      message: expect.stringContaining(`its parent ${parent.id} cannot be opened: unknown profile "gone"`) as string,
+    })
+    await parent.close()
+    await eventOf(parent, 'session.closed')
+    await child.resume()
+    const paused = ({ data }: StelloEvent): boolean => String(data['message']).includes('closed before it was opened')
+    await eventsUntil(child, paused)
+    await child.close()
+    await eventOf(child, 'session.closed')
   })
 
   it('shows in the events of its parent', async () => {
