@@ -2,6 +2,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { isStelloError, messageOf } from '../agent/errors.ts'
 import type { Pause } from '../session/steps.ts'
+import { isDataError } from '../store/database.ts'
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 60_000
@@ -16,9 +17,15 @@ export function tryAgain(error: unknown, delayMs: number): ApplicationFailure {
   })
 }
 
-/** What an activity throws for an error it did not settle: only infrastructure is worth another attempt. */
+/** What an activity throws for an error it did not settle: refused content stays refused, so only infrastructure is worth another attempt. */
 export function toFailure(error: unknown): Error {
   if (error instanceof ApplicationFailure) return error
+  if (isDataError(error)) {
+    return ApplicationFailure.nonRetryable(
+      `the store refuses what the step holds: ${messageOf(error)}`,
+      'STORE_CORRUPT',
+    )
+  }
   if (!isStelloError(error)) return error instanceof Error ? error : new Error(messageOf(error))
   const { code, message, hint } = error
   if (error.fate === 'retry') return tryAgain(error, error.retryAfterMs ?? FIRST_DELAY_MS)

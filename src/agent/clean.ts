@@ -1,12 +1,15 @@
-/** Makes any text storable. Import-free: every side uses it before it writes. */
+/** Makes any text storable: every side uses it before it writes. */
+import { UNSTORABLE } from './message.ts'
+
+const EACH_UNSTORABLE = new RegExp(UNSTORABLE, 'gu')
 
 /**
- * NUL and lone surrogates become U+FFFD: PostgreSQL refuses both in text and in jsonb.
+ * NUL and lone surrogates become U+FFFD.
  *
  * @example clean('a\u0000b') // 'a\uFFFDb'
  */
 export function clean(text: string): string {
-  return text.replace(/[\0\p{Surrogate}]/gu, '\uFFFD')
+  return text.replace(EACH_UNSTORABLE, '\uFFFD')
 }
 
 /** The same for every text inside a JSON value. */
@@ -18,10 +21,10 @@ export function cleanJson<T>(value: T): T {
 }
 
 /** As JSON writes them; what only looks like one costs a look at every text. */
-const UNSTORABLE = /\\u(?:0000|d[89a-f])/
+const UNSTORABLE_JSON = /\\u(?:0000|d[89a-f])/
 
 /** As JSON that PostgreSQL takes. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value)
-  return UNSTORABLE.test(json) ? JSON.stringify(cleanJson(value)) : json
+  return UNSTORABLE_JSON.test(json) ? JSON.stringify(cleanJson(value)) : json
 }

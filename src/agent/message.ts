@@ -51,6 +51,9 @@ export interface Usage {
 /** Longest label and name of a profile, in characters: they are shown in one line and go with every start of a workflow. */
 export const NAME_LIMIT = 200
 
+/** NUL and half a character: PostgreSQL takes them neither in text nor in jsonb. An id with them would name another. */
+export const UNSTORABLE: RegExp = /[\0\p{Surrogate}]/u
+
 /** Cuts on code points, so that a preview never ends in half an emoji; the cut is visible. */
 export function preview(text: string, limit = 1000): string {
   if (text.length <= limit) return text

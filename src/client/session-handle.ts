@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
-import { jsonBytes, type Message } from '../agent/message.ts'
+import { UNSTORABLE, jsonBytes, type Message } from '../agent/message.ts'
 import type { Answer, Decision } from '../session/steps.ts'
 import { putMessage } from '../store/messages.ts'
 import { readInbox, type InboxItem } from '../store/pending.ts'
@@ -199,8 +199,8 @@ function checkMessage(text: string, messageId: string): void {
       ? 'the message is empty'
       : text.length > MESSAGE_TEXT_LIMIT
         ? `the message has ${text.length} characters, more than ${MESSAGE_TEXT_LIMIT}`
-        : messageId === '' || jsonBytes(messageId) > MESSAGE_ID_LIMIT
-          ? `the message id must have 1 to ${MESSAGE_ID_LIMIT} bytes`
+        : messageId === '' || jsonBytes(messageId) > MESSAGE_ID_LIMIT || UNSTORABLE.test(messageId)
+          ? `the message id must have 1 to ${MESSAGE_ID_LIMIT} bytes, without NUL and halves of characters`
           : undefined
   if (problem)
     throw new StelloError('INVALID_MESSAGE', problem, {

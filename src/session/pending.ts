@@ -2,7 +2,7 @@
  * Calls that wait for a person, whatever the reason: one kind of item, one kind of wait, one way to answer. An answer is
  * kept with its call until the ledger has taken it, so that neither a failing store nor a slow worker loses it.
  */
-import { jsonBytes, preview } from '../agent/message.ts'
+import { UNSTORABLE, jsonBytes, preview } from '../agent/message.ts'
 import { announce } from './announce.ts'
 import { callKey, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
@@ -28,8 +28,10 @@ export function readAnswer(input: unknown): Answer | string {
   if (result === undefined && resultId === undefined) return { id, decision }
   if (decision !== 'done') return `a result goes with done, not with ${decision}`
   if (resultId !== undefined) {
-    const valid = typeof resultId === 'string' && jsonBytes(resultId) <= ID_LIMIT && result === undefined
-    return valid ? { id, decision, resultId } : 'resultId is not the id of a stored text, or stands beside a result'
+    const known = typeof resultId === 'string' && jsonBytes(resultId) <= ID_LIMIT && !UNSTORABLE.test(resultId)
+    return known && result === undefined
+      ? { id, decision, resultId }
+      : 'resultId is not the id of a stored text, or stands beside a result'
   }
   if (typeof result !== 'string') return 'result is not a text'
   if (jsonBytes(result) <= INLINE_TEXT_LIMIT) return { id, decision, result }

@@ -8,7 +8,7 @@ import {
   type UpdateDefinition,
 } from '@temporalio/common'
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow'
-import { brief, jsonBytes, preview } from '../agent/message.ts'
+import { UNSTORABLE, brief, jsonBytes, preview } from '../agent/message.ts'
 import {
   INLINE_TEXT_LIMIT,
   LABEL_SHOWN,
@@ -151,6 +151,7 @@ export function readMessage(input: unknown): ReadMessage | string {
   const { messageId, text } = input as Partial<Record<string, unknown>>
   if (typeof messageId !== 'string' || messageId === '') return 'messageId is missing'
   if (jsonBytes(messageId) > MESSAGE_ID_LIMIT) return `messageId is longer than ${MESSAGE_ID_LIMIT} bytes`
+  if (UNSTORABLE.test(messageId)) return 'messageId holds NUL or half a character'
   if (text === undefined) return { messageId }
   if (typeof text !== 'string') return 'text is not a string'
   return problemOf(text) ?? { messageId, text }

@@ -57,12 +57,12 @@ describe('a message', () => {
     }
   })
 
-  it('that is empty or over 1 MB is refused', async () => {
+  it('that is empty or over 1 MB, or under an id that the store cannot hold, is refused', async () => {
     const session = await stello.session({ llm: echo() })
     for (const text of ['', '  \n', 'x'.repeat(1024 * 1024 + 1)]) {
       await expect(session.send(text)).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
     }
-    for (const messageId of ['x'.repeat(200), '東'.repeat(43)]) {
+    for (const messageId of ['x'.repeat(200), '東'.repeat(43), `m${NUL}`, `m${LONE_SURROGATE}`]) {
       await expect(session.send('Hi', { messageId })).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
     }
     expect(await (await session.send('Hi', { messageId: '東'.repeat(42) })).result()).toMatchObject({ text: 'got 2' })
@@ -93,6 +93,8 @@ describe('a raw signal', () => {
     ['no id', [{ text: 'Hi' }]],
     ['no text that is text', [{ messageId: 'm', text: 5 }]],
     ['an empty text', ['']],
+    ['an id with NUL', [{ messageId: `m${NUL}`, text: 'Hi' }]],
+    ['an id with half an emoji', [{ messageId: `m${LONE_SURROGATE}`, text: 'Hi' }]],
     ['a giant id', [{ messageId: 'x'.repeat(5000), text: 'Hi' }]],
     ['an id of many bytes', [{ messageId: '東'.repeat(43), text: 'Hi' }]],
   ])('with %s becomes an event, and the session lives', async (_what, args) => {

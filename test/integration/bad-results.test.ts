@@ -152,7 +152,28 @@ describe('a model', () => {
     expect((await session.transcript()).at(-1)?.content).toBe('a\uFFFDb\uFFFD')
   })
 
-  it('that gives two calls the same id has them told apart', async () => {
+  it('whose name the store cannot hold pauses the session, which says so', async () => {
+    const session = await stello.session({ llm: scriptedModel([], { name: `n${NUL}` }) })
+    await session.send('go')
+    const paused = (await eventsUntil(session, ({ type }) => type === 'session.paused')).at(-1)
+    expect(paused?.data).toMatchObject({
+      reason: 'store_error',
+      message: expect.stringContaining('the store refuses') as string,
+    })
+  })
+
+  it('that counts half tokens has them rounded', async () => {
+    const session = await stello.session({
+      llm: scriptedModel([{ content: 'done', usage: { inputTokens: 10.5, outputTokens: 2.4, cachedTokens: 0.5 } }]),
+    })
+    const { usage } = await (await session.send('go')).result()
+    expect(usage).toEqual({ inputTokens: 11, outputTokens: 2 })
+  })
+
+  it.each([
+    ['the same id', ['same', 'same']],
+    ['ids like those that we make up', ['call_1', '', 'b_3', 'b', 'b']],
+  ])('that gives its calls %s has them told apart', async (_what, ids) => {
     const double = tool('double', 'Doubles', z.object({ n: z.number() }), ({ n }) => `${2 * n}`)
     const calls = [1, 2].map((n) => ({ id: 'same', name: 'double', arguments: { n } }))
     const session = await answering({ toolCalls: calls }, [double])

@@ -215,6 +215,7 @@ describe('readAnswer', () => {
     ['a result of nothing done', { id: ID, decision: 'retry', result: 'x' }, 'a result goes with done, not with retry'],
     ['a result that is no text', { id: ID, decision: 'done', result: 3 }, 'result is not a text'],
     ['two results', { id: ID, decision: 'done', result: 'x', resultId: 'y' }, 'stands beside a result'],
+    ['a result under an id with NUL', { id: ID, decision: 'done', resultId: 'x\0' }, 'resultId is not the id'],
     [
       'a result that belongs into the store',
       { id: ID, decision: 'done', result: 'x'.repeat(INLINE_TEXT_LIMIT + 1) },
