@@ -1,7 +1,7 @@
 /** A model's completion → the records, events, usage and outcome it is settled with. */
 import type { StelloAgent } from '../agent/agent.ts'
 import { cleanJson } from '../agent/clean.ts'
-import { brief, cut, preview, type Message, type ToolCall } from '../agent/message.ts'
+import { brief, cut, preview, type Message, type ToolCall, type Usage } from '../agent/message.ts'
 import type { Completion, Model } from '../agent/model.ts'
 import type { SessionTools } from '../agent/tool-list.ts'
 import type { SessionConfig } from '../session/config.ts'
@@ -41,7 +41,8 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
   const refusals = input.last ? calls.map((call, i) => refuse(answer, call, i, input.round)) : []
   const records = [answer, ...refusals]
   const stopReason = stopReasonOf(completion, calls, input.last)
-  const { usage, content } = completion
+  const { content } = completion
+  const usage = wholeTokens(completion.usage)
   const outcome: ModelAnswer = {
     kind: 'answered',
     gen: claim.gen,
@@ -57,7 +58,7 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
     writes: {
       records,
       usage: { rootId, model: model.name, ...usage },
-      events: events(answering, answer, calls, stopReason),
+      events: events(answering, { answer, calls, usage }, stopReason),
       ...(stopReason && { turns: [{ turn: input.turn, stopReason, text: content, rounds: input.round }] }),
     },
   }
@@ -77,10 +78,21 @@ function takeCalls({ completion, input, deps }: Answering): ToolCall[] {
   const ids = new Set<string>()
   return cleanJson(toolCalls.slice(0, CALLS_LIMIT)).map((call, index) => {
     const given = cut(call.id, ID_LIMIT)
-    const id = given && !ids.has(given) ? given : `${given || 'call'}_${index}`
+    let id = given
+    for (let n = index; id === '' || ids.has(id); n++) id = `${given || 'call'}_${n}`
     ids.add(id)
     return { ...call, id }
   })
+}
+
+/** Some models only estimate. */
+function wholeTokens({ inputTokens, outputTokens, cachedTokens, ...cost }: Usage): Usage {
+  return {
+    inputTokens: Math.round(inputTokens),
+    outputTokens: Math.round(outputTokens),
+    ...(cachedTokens !== undefined && { cachedTokens: Math.round(cachedTokens) }),
+    ...cost,
+  }
 }
 
 function stopReasonOf(completion: Completion, calls: ToolCall[], last: boolean): StopReason | undefined {
@@ -115,8 +127,7 @@ function toRef(call: ToolCall, { tools, deps, config }: Answering): CallRef {
 
 function events(
   { input, completion }: Answering,
-  answer: NewRecord,
-  calls: ToolCall[],
+  { answer, calls, usage }: { answer: NewRecord; calls: ToolCall[]; usage: Usage },
   stopReason?: StopReason,
 ): NewEvent[] {
   const { key, turn, round } = input
@@ -129,7 +140,7 @@ function events(
       seq: answer.seq,
       text: preview(completion.content, 4096),
       calls: calls.map((call) => ({ callId: call.id, name: call.name, arguments: preview(call.arguments) })),
-      usage: completion.usage,
+      usage,
     },
   }
   if (!stopReason) return [completed]

@@ -42,8 +42,8 @@ const NOW: Statement = {
          from sessions s
          left join turns t on t.session_id = s.id and t.message_id = $2 and t.gen = s.gen
          left join lateral (
-           select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input,
-             coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
+           select coalesce(sum((usage->>'inputTokens')::float8), 0) as input,
+             coalesce(sum((usage->>'outputTokens')::float8), 0) as output
            from generate_series(0, t.rounds) as round,
              lateral (select usage from usage where session_id = $1 and gen = 0 and step_key = 'm' || t.turn || '.' || round
                       offset 0) u
@@ -70,8 +70,8 @@ const USAGE: Statement = {
     join usage u on u.session_id = $1 and u.step_key = s.step_key and u.gen = s.gen
     order by u.step_key, u.gen desc
   )
-  select coalesce(sum((usage->>'inputTokens')::bigint), 0)::float8 as input,
-    coalesce(sum((usage->>'outputTokens')::bigint), 0)::float8 as output
+  select coalesce(sum((usage->>'inputTokens')::float8), 0) as input,
+    coalesce(sum((usage->>'outputTokens')::float8), 0) as output
   from paid`,
 }
 const LAST: Statement = {

@@ -175,13 +175,13 @@ describe('a model', () => {
     ['ids like those that we make up', ['call_1', '', 'b_3', 'b', 'b']],
   ])('that gives its calls %s has them told apart', async (_what, ids) => {
     const double = tool('double', 'Doubles', z.object({ n: z.number() }), ({ n }) => `${2 * n}`)
-    const calls = [1, 2].map((n) => ({ id: 'same', name: 'double', arguments: { n } }))
+    const calls = ids.map((id, n) => ({ id, name: 'double', arguments: { n } }))
     const session = await answering({ toolCalls: calls }, [double])
     const transcript = await session.transcript()
     const results = transcript.filter(({ role }) => role === 'tool')
-    expect(results.map(({ content }) => content)).toEqual(['2', '4'])
+    expect(results.map(({ content }) => content)).toEqual(ids.map((_id, n) => `${2 * n}`))
     expect(results.map(({ toolCallId }) => toolCallId)).toEqual(transcript[1]?.toolCalls?.map(({ id }) => id))
-    expect(new Set(results.map(({ toolCallId }) => toolCallId)).size).toBe(2)
+    expect(new Set(results.map(({ toolCallId }) => toolCallId)).size).toBe(ids.length)
   })
 
   it('whose calls the store cannot hold is answered', async () => {

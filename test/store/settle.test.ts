@@ -8,7 +8,7 @@ import { readOwnRecords } from '../../src/store/records.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { createSession } from '../../src/store/topology.ts'
-import { readTurn, readTurnUsage } from '../../src/store/turns.ts'
+import { readTurn, readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
 import type { Writes } from '../../src/store/writes.ts'
 import {
   OTHER_OWNER,
@@ -34,6 +34,17 @@ const everything = (rootId: string): Writes => ({
 })
 
 describe('settleStep', () => {
+  it('adds up what a model counted in half tokens', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
+    const turns = [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 } as const]
+    const usage = { rootId: run.sessionId, model: 'own', inputTokens: 10.5, outputTokens: 2 }
+    await settleStep(at.db, step, {}, { records: [userRecord(2)], usage, turns })
+    const now = await readTurnNow(at.db, run.sessionId, 'a', 'x')
+    expect(now?.usage).toEqual({ inputTokens: 10.5, outputTokens: 2 })
+    expect(now?.turn && (await readTurnUsage(at.db, run.sessionId, now.turn))).toEqual(now?.usage)
+  })
+
   it('commits outcome, record, event, usage and turn in one statement', async () => {
     const run = await openSession(at.db)
     const { sessionId } = run
