@@ -38,7 +38,7 @@ export function createLiveWriter(
   queued: (pieces: number) => void = () => undefined,
 ): LiveWriter {
   let waiting: LivePiece[] = []
-  /** Written perhaps: nobody has heard how it went. What is added to such a piece could be lost. */
+  /** Written perhaps: nobody has heard how it went. A change of such a piece could be lost. */
   const tried = new WeakSet<LivePiece>()
   let timer: NodeJS.Timeout | undefined
   let closed = false
@@ -92,7 +92,7 @@ export function createLiveWriter(
       }
       const replace = (slot: string, type: string, data: LivePiece['data']): void => {
         const before = latest.get(slot)
-        if (before && waiting.includes(before)) before.data = data
+        if (before && !tried.has(before) && waiting.includes(before)) before.data = data
         else latest.set(slot, add(type, data, before?.n))
       }
       return {

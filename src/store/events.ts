@@ -35,6 +35,7 @@ const READ_LIVE: Statement = {
            and exists (select from steps s where s.session_id = l.session_id and s.step_key = l.step_key and s.outcome is null)
          order by at, step_key, n`,
 }
+/** A piece that comes together with the one that makes it obsolete only takes away its own. */
 const APPEND_LIVE: Statement = {
   name: 'live_append',
   text: `with p as (
@@ -47,6 +48,9 @@ const APPEND_LIVE: Statement = {
          insert into live (session_id, step_key, lease, n, type, data)
          select p."sessionId", p."stepKey", p.lease, p.n, p.type, p.data from p
          join steps s on s.session_id = p."sessionId" and s.step_key = p."stepKey" and s.lease = p.lease and s.outcome is null
+         where not exists (
+           select from p later where later."sessionId" = p."sessionId" and later."stepKey" = p."stepKey"
+             and later.lease = p.lease and later.replaces = p.n)
          on conflict do nothing`,
 }
 const BY_KEY: Statement = {

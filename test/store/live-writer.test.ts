@@ -1,6 +1,6 @@
 /** What streams while a step runs: few rows, nothing left behind. */
 import { expect, it } from 'vitest'
-import { createLiveWriter, type LiveWriter } from '../../src/activities/live-writer.ts'
+import { createLiveWriter, type LiveStep, type LiveWriter } from '../../src/activities/live-writer.ts'
 import { ToolChannel } from '../../src/activities/tool-channel.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { readLive, type LivePiece } from '../../src/store/events.ts'
@@ -117,11 +117,17 @@ it('catches up by itself when the store answers again, whatever it was that came
     const pieces = await readLive(at.db, run.sessionId)
     return textOf(pieces) === 'hello' && pieces.some(({ data }) => data['status'] === 'DOING')
   })
-  expect(await countRows(at.db, 'live', run.sessionId)).toBeLessThanOrEqual(3)
+  // The text in two pieces, and one card.
+  expect(await countRows(at.db, 'live', run.sessionId)).toBe(3)
   await writer.close()
 })
 
-it('loses no text that comes behind a write of which nobody heard that it had succeeded', async () => {
+/** Tells `first` to a writer whose write of it succeeds unheard, then `second`, and waits for what is shown in the end. */
+async function tellUnheard(
+  first: (live: LiveStep) => void,
+  second: (live: LiveStep) => void,
+  shows: (pieces: LivePiece[]) => boolean,
+): Promise<void> {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const { host, pathname, username, password } = new URL(at.url)
@@ -132,7 +138,7 @@ it('loses no text that comes behind a write of which nobody heard that it had su
     await db.lazyPool.query('select 1')
     proxy.hold()
     const live = writer.step(run.sessionId, step.key, step.lease)
-    live.text('hel')
+    first(live)
     await until('the write', async () => (await readLive(at.db, run.sessionId)).length === 1)
     await at.db.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query like '%into live%'
@@ -140,14 +146,28 @@ it('loses no text that comes behind a write of which nobody heard that it had su
     )
     await failed.reached()
     proxy.release()
-    live.text('lo')
-    await until('the rest', async () => textOf(await readLive(at.db, run.sessionId)) === 'hello')
+    second(live)
+    await until('the rest', async () => shows(await readLive(at.db, run.sessionId)))
   } finally {
     await writer.close()
     await db.close()
     await proxy.close()
   }
-})
+}
+
+it('loses no text that comes behind a write of which nobody heard that it had succeeded', () =>
+  tellUnheard(
+    (live) => live.text('hel'),
+    (live) => live.text('lo'),
+    (pieces) => textOf(pieces) === 'hello',
+  ))
+
+it('shows the latest card behind a write of which nobody heard that it had succeeded, and no other', () =>
+  tellUnheard(
+    (live) => live.card({ id: 'c1', name: 'write' }, { status: 'WAIT' }),
+    (live) => live.card({ id: 'c1', name: 'write' }, { status: 'DOING' }),
+    (pieces) => pieces.length === 1 && pieces[0]?.data['status'] === 'DOING',
+  ))
 
 it('leaves no rows behind when the step ends while a write of it fails', async () => {
   const run = await openSession(at.db)
