@@ -1,12 +1,10 @@
 /** Connections to PostgreSQL, and the one place that tells passing trouble from refused content. */
-import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
 import { connectionConfig } from './connection.ts'
 
 export interface Database {
   readonly url: string
-  readonly kysely: Kysely<unknown>
   /** Commits are durable when they return. */
   readonly pool: pg.Pool
   /** Commits may be lost with the server, in the order they were made: for what may be repeated. */
@@ -38,14 +36,12 @@ export function openDatabase(
     each.on('error', () => undefined)
     each.on('connect', (client) => void client.on('error', () => undefined))
   }
-  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
   return {
     url,
-    kysely,
     pool,
     lazyPool,
     async close() {
-      await Promise.all([kysely.destroy(), lazyPool.end()])
+      await Promise.all([pool.end(), lazyPool.end()])
     },
   }
 }
@@ -66,9 +62,9 @@ export async function checkDatabase(db: Database): Promise<void> {
   }
 }
 
-/** A statement with a name is parsed and planned once per connection. */
+/** A statement with a name is parsed and planned once per connection; its text never varies. */
 export interface Statement {
-  name: string
+  name?: string
   text: string
 }
 

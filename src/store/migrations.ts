@@ -1,5 +1,5 @@
 /** The schema and its changes. Workers run them at start; two at once wait for each other. */
-import { Migrator, sql, type Kysely, type Migration } from 'kysely'
+import { Kysely, Migrator, PostgresDialect, sql, type Migration } from 'kysely'
 import { StelloError, messageOf } from '../agent/errors.ts'
 import { openDatabase, type Database } from './database.ts'
 
@@ -181,7 +181,8 @@ const MIGRATIONS: Record<string, Migration> = {
 export async function migrate(db: Database): Promise<void> {
   // To change a large table, or to wait for another worker that does, may take long.
   const patient = openDatabase(db.url, { answerWithinMs: 0 })
-  const migrator = new Migrator({ db: patient.kysely, provider: { getMigrations: async () => MIGRATIONS } })
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: patient.pool }) })
+  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => MIGRATIONS } })
   const { error } = await migrator.migrateToLatest().finally(() => patient.close())
   if (error === undefined) return
   const newer = messageOf(error).includes('is missing')

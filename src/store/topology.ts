@@ -1,11 +1,10 @@
 /** Sessions as rows: who forked from whom, what each was created with, what each is doing. */
-import { sql } from 'kysely'
 import { cleanJson, storableJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { Branch, SessionConfig } from '../session/config.ts'
 import type { Status } from '../session/state.ts'
 import type { Pause, PendingItem } from '../session/steps.ts'
-import { run, toStoreError, type Database, type Statement } from './database.ts'
+import { run, type Database, type Statement } from './database.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
 export interface SessionSummary {
@@ -137,48 +136,49 @@ export interface SessionFilter {
   limit?: number
 }
 
-/**
- * Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. Turns and records are
- * numbered without a gap, so the last of each tells how many there are, however many that is.
- */
-export async function listSessions(db: Database, filter: SessionFilter = {}): Promise<SessionSummary[]> {
-  const { rows } = await query(() =>
-    sql<SummaryRow>`
-      select * from (
-        select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
-          coalesce(t.turn, case when s.gen > 0 then (
-            select max(l.turn) from stello_line(s.id, s.gen) line, lateral (
-              select max(turn) as turn from turns where session_id = s.id and gen = line.gen and start_seq <= line.up_to
-            ) l) end, 0) - case t.status when 'open' then 1 else 0 end as turns,
-          coalesce(case when s.gen = 0
-            then (select max(seq) from records where session_id = s.id and gen = 0)
-            else (select max(l.seq) from stello_line(s.id, s.gen) line, lateral (
-              select max(seq) as seq from records where session_id = s.id and gen = line.gen and seq <= line.up_to
-            ) l) end, 0) as records,
-          w.in_hand, w.pending,
-          case when s.closed_at is not null then 'closed'
-               when s.pause is not null then 'paused'
-               when t.status is distinct from 'open' then 'idle'
-               when w.waiting > 0 and w.in_hand is null then 'waiting'
-               else 'running' end as state
-        from sessions s
-        left join lateral (
-          select turn, status from turns where session_id = s.id and gen = s.gen order by turn desc limit 1
-        ) t on true
-        left join lateral (
-          select count(*) filter (where waiting) as waiting,
-            jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at)) filter (where not waiting) as in_hand,
-            jsonb_agg(pending order by step_key) filter (where pending is not null) as pending
-          from steps where session_id = s.id and gen = s.gen and outcome is null
-        ) w on true
-        where true
-          ${filter.ids ? sql`and s.id = any(${filter.ids})` : sql``}
-          ${filter.rootId === undefined ? sql`` : sql`and s.root_id = ${filter.rootId}`}
-          ${filter.agent === undefined ? sql`` : sql`and s.agent = ${filter.agent}`}
-      ) summaries
-      ${filter.state === undefined ? sql`` : sql`where state = ${filter.state}`}
-      order by created_at desc, id limit ${filter.limit ?? 1000}`.execute(db.kysely),
-  )
+/** Turns and records are numbered without a gap, so the last of each tells how many there are, however many that is. */
+const SUMMARIES = `
+  select * from (
+    select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
+      coalesce(t.turn, case when s.gen > 0 then (
+        select max(l.turn) from stello_line(s.id, s.gen) line, lateral (
+          select max(turn) as turn from turns where session_id = s.id and gen = line.gen and start_seq <= line.up_to
+        ) l) end, 0) - case t.status when 'open' then 1 else 0 end as turns,
+      coalesce(case when s.gen = 0
+        then (select max(seq) from records where session_id = s.id and gen = 0)
+        else (select max(l.seq) from stello_line(s.id, s.gen) line, lateral (
+          select max(seq) as seq from records where session_id = s.id and gen = line.gen and seq <= line.up_to
+        ) l) end, 0) as records,
+      w.in_hand, w.pending,
+      case when s.closed_at is not null then 'closed'
+           when s.pause is not null then 'paused'
+           when t.status is distinct from 'open' then 'idle'
+           when w.waiting > 0 and w.in_hand is null then 'waiting'
+           else 'running' end as state
+    from sessions s
+    left join lateral (
+      select turn, status from turns where session_id = s.id and gen = s.gen order by turn desc limit 1
+    ) t on true
+    left join lateral (
+      select count(*) filter (where waiting) as waiting,
+        jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at)) filter (where not waiting) as in_hand,
+        jsonb_agg(pending order by step_key) filter (where pending is not null) as pending
+      from steps where session_id = s.id and gen = s.gen and outcome is null
+    ) w on true
+  ) summaries`
+
+/** What follows is in parentheses. */
+const CONDITIONS = { ids: 'id = any', rootId: 'root_id =', agent: 'agent =', state: 'state =' } as const
+
+/** Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. */
+export async function listSessions(
+  db: Database,
+  { limit = 1000, ...filter }: SessionFilter = {},
+): Promise<SessionSummary[]> {
+  const given = (Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]).filter((name) => filter[name] !== undefined)
+  const conditions = given.map((name, i) => `${CONDITIONS[name]} ($${i + 2})`)
+  const text = `${SUMMARIES} where ${['true', ...conditions].join(' and ')} order by created_at desc, id limit $1`
+  const rows = await run<SummaryRow>(db.pool, { text }, [limit, ...given.map((name) => filter[name])])
   return rows.map(toSummary)
 }
 
@@ -226,27 +226,18 @@ export interface AgentManifest {
   skills: string[]
 }
 
+const SAVE_AGENT: Statement = {
+  name: 'agent_save',
+  text: `insert into agents (name, manifest) values ($1, $2)
+         on conflict (name) do update set manifest = excluded.manifest, seen_at = now()`,
+}
+const AGENTS: Statement = { name: 'agents_read', text: 'select name, manifest from agents order by seen_at desc' }
+
 /** What a worker serves, so that a client can refuse an unknown name before it starts anything. */
 export async function saveAgent(db: Database, name: string, manifest: AgentManifest): Promise<void> {
-  await query(() =>
-    sql`insert into agents (name, manifest) values (${name}, ${storableJson(manifest)}::jsonb)
-        on conflict (name) do update set manifest = excluded.manifest, seen_at = now()`.execute(db.kysely),
-  )
+  await run(db.pool, SAVE_AGENT, [name, storableJson(manifest)])
 }
 
 export async function readAgents(db: Database): Promise<{ name: string; manifest: AgentManifest }[]> {
-  const { rows } = await query(() =>
-    sql<{ name: string; manifest: AgentManifest }>`select name, manifest from agents order by seen_at desc`.execute(
-      db.kysely,
-    ),
-  )
-  return rows
-}
-
-async function query<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw toStoreError(error)
-  }
+  return run(db.pool, AGENTS, [])
 }

@@ -5,6 +5,8 @@ import { expect, it } from 'vitest'
 import { openDatabase, transaction, type Database } from '../../src/store/database.ts'
 import { createListener } from '../../src/store/listener.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
+import { readInbox } from '../../src/store/pending.ts'
+import { listSessions, readAgents } from '../../src/store/topology.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { askedBy, useDatabase } from './postgres.ts'
@@ -43,6 +45,20 @@ it('gives up a transaction that is not answered, without asking to roll it back'
   expect(asked).toEqual(['select 1'])
   proxy.release()
   expect(await transaction(db, async (tx) => (await tx.query('select 1')).rowCount)).toBe(1)
+  await db.close()
+  await proxy.close()
+})
+
+it.each([
+  ['what waits', readInbox],
+  ['sessions', listSessions],
+  ['agents', readAgents],
+])('gives up a list of %s that is not answered, with its connection', async (_what, list) => {
+  const { proxy, db } = await behindProxy()
+  await list(db)
+  proxy.hold()
+  await expect(list(db)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  expect(db.pool.totalCount).toBe(0)
   await db.close()
   await proxy.close()
 })
