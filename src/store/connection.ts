@@ -18,16 +18,27 @@ const CONNECT_WITHIN_MS = 10_000
 
 /**
  * @param name what PostgreSQL lists the connection as
+ * @param url its `options` count beside ours, and win where both say something
  * @param settings further settings of the server, as `name=value`
  */
 export function connectionConfig(url: string, name: string, settings: readonly string[] = []): ClientConfig {
+  const given = withoutOptions(url)
   return {
-    connectionString: url,
+    connectionString: given.url,
     application_name: name,
-    options: [...SERVER_OPTIONS, ...settings].map((setting) => `-c ${setting}`).join(' '),
+    options: [...[...SERVER_OPTIONS, ...settings].map((setting) => `-c ${setting}`), ...given.options].join(' '),
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     // Node itself sets ten probes, one each second.
     keepAlive: true,
     keepAliveInitialDelayMillis: SILENCE_S * 1000,
   }
+}
+
+/** The driver takes the options of a URL instead of all others. */
+function withoutOptions(url: string): { url: string; options: string[] } {
+  const [base, query] = url.split('?', 2)
+  const params = new URLSearchParams(query)
+  const options = params.getAll('options')
+  params.delete('options')
+  return options.length > 0 ? { url: `${base}?${params.toString()}`, options } : { url, options }
 }

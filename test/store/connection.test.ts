@@ -63,6 +63,16 @@ it.each([
   await proxy.close()
 })
 
+it('keeps its settings beside those of the URL, which win where both say something', async () => {
+  const options = '-c search_path=elsewhere -c tcp_keepalives_count=7'
+  const db = openDatabase(`${at.url}?${new URLSearchParams({ options, fallback_application_name: 'x' }).toString()}`)
+  const shown = async (setting: string): Promise<unknown> =>
+    (await db.lazyPool.query<Record<string, string>>(`show ${setting}`)).rows[0]?.[setting]
+  const settings = ['search_path', 'tcp_keepalives_count', 'tcp_keepalives_idle', 'synchronous_commit']
+  expect(await Promise.all(settings.map(shown))).toEqual(['elsewhere', '7', '5', 'off'])
+  await db.close()
+})
+
 interface Socket {
   ports: number[]
   /** Seconds until the system sends a probe. */
