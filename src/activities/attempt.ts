@@ -6,11 +6,16 @@ import type { RunRef } from '../store/runs.ts'
 /** How often a running step is heard of; a cancellation arrives with the answer. */
 const HEARTBEAT_EVERY_MS = 1000
 
+/** Of the time Temporal allows an activity, what is kept for reading and settling; of little time, half. */
+const LEDGER_MS = 20_000
+
 export type StopWhy = 'cancel' | 'shutdown'
 
 export interface Attempt {
   run: RunRef
   token: Uint8Array
+  /** How long the work may take before Temporal gives the activity up. */
+  withinMs: number
   /** What people read in Temporal beside the running step, before the work's own detail; unset = nothing special. */
   note(text: string | undefined): void
   /** Heartbeats while `work` is pending, with the detail of the moment, and passes on why it should stop. */
@@ -19,7 +24,7 @@ export interface Attempt {
 
 export function currentAttempt(ref: StepRef): Attempt {
   const context = Context.current()
-  const { workflowExecution, taskToken } = context.info
+  const { workflowExecution, taskToken, startToCloseTimeoutMs: allowedMs } = context.info
   if (!workflowExecution) throw new Error('a session activity runs outside a workflow')
   const { sessionId, prevRunId, gen, turn, place, fresh } = ref
   let note: string | undefined
@@ -34,6 +39,7 @@ export function currentAttempt(ref: StepRef): Attempt {
       ...(prevRunId !== undefined && { prevRunId }),
     },
     token: taskToken,
+    withinMs: Math.max(allowedMs - LEDGER_MS, allowedMs / 2),
     note(text) {
       note = text
     },

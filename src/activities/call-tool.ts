@@ -60,7 +60,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   }
   const unknown = async (claim: Mine, stop: AbortSignal): Promise<Ending<ToolOutcome>> => {
     if (claim.parked) return askPerson(at, claim)
-    const verified = tool && (await findOut(deps, at, tool, stop))
+    const verified = tool && (await findOut(deps, at, tool, { stop, withinMs: attempt.withinMs }))
     if (verified?.happened) return settle(claim, { value: verified.result })
     // Not run by this attempt: some of its time is used up, and behind its backstop the tool would be run beside itself.
     if (verified) return { kind: 'reopen', result: { kind: 'due', gen: claim.gen }, writes: {} }

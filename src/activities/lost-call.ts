@@ -36,7 +36,9 @@ export async function endLost(
   const tool = found && 'tool' in found ? found.tool : undefined
   if (!forced.begun || tool?.effect !== 'non_idempotent') return undefined
   const stop = new AbortController()
-  const verified = await attempt.attend(findOut(deps, at, tool, stop.signal), (why) => stop.abort(why))
+  const { withinMs } = attempt
+  const looking = findOut(deps, at, tool, { stop: stop.signal, withinMs })
+  const verified = await attempt.attend(looking, (why) => stop.abort(why))
   if (verified?.happened) return settle({ value: verified.result })
   if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
   if (verified) return fail('TOOL_CANCELLED', notYet(tool))

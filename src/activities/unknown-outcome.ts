@@ -12,12 +12,17 @@ import { toExecution, type CallAtHand } from './tool-call.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { ToolUse } from './tool-use.ts'
 
-/** What a tool found out about its call; `undefined`: it is unknown. Never throws. */
+/**
+ * What a tool found out about its call; `undefined`: it is unknown. Never throws.
+ *
+ * @param bounds.withinMs of the activity, which may be shorter than the time the tool has by now: given up by Temporal,
+ *   the call would be looked into for ever
+ */
 export async function findOut(
   deps: Deps,
   at: CallAtHand,
   tool: Tool,
-  stop: AbortSignal,
+  { stop, withinMs }: { stop: AbortSignal; withinMs: number },
 ): Promise<Verification | undefined> {
   if (!tool.verify && !tool.open) return undefined
   const channel = new ToolChannel(at.call, { live: deps.live.step(at.input.sessionId, at.input.key, 0) })
@@ -26,7 +31,8 @@ export async function findOut(
   const use = new ToolUse(channel)
   try {
     const execution = toExecution(deps, at, tool.timeoutMs, stop, channel)
-    const found: unknown = await executeTool(tool.name, execution, async (ctx) => {
+    const bounded = { ...execution, timeoutMs: Math.min(execution.timeoutMs, withinMs) }
+    const found: unknown = await executeTool(tool.name, bounded, async (ctx) => {
       const opened = await use.open(tool, ctx)
       const parsed = parseArguments(at.call, opened.check)
       return parsed.ok ? opened.verify?.(parsed.value, ctx) : undefined

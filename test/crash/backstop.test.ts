@@ -5,20 +5,24 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
-import { scriptedModel } from '../../src/testing/index.ts'
-import { createGate } from '../support/gate.ts'
+import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { createGate, type Gate } from '../support/gate.ts'
 import { eventOf, useStello, type TestAgent } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
 
-it('cancelTurn reaches the tool that is finding out what became of a call behind its backstop', async () => {
-  const [asked, running, looking, stopped] = [createGate(), createGate(), createGate(), createGate()]
+/** A call behind its backstop, whose tool stands at the gate `looking` when it is to find out. */
+async function behindBackstop(looking: Gate, stopped: Gate): Promise<{ session: SessionHandle; turn: TurnHandle }> {
+  const [asked, running] = [createGate(), createGate()]
   const agent = (timeout: number): TestAgent => ({
-    llm: scriptedModel(async () => {
-      await asked.pass()
-      return { toolCalls: [{ name: 'pay' }] }
-    }),
+    llm: scriptedModel(
+      replyBy([
+        ['go', () => asked.pass().then(() => ({ toolCalls: [{ name: 'pay' }] }))],
+        [() => true, 'done'],
+      ]),
+    ),
     capabilities: {
       tools: [
         tool('pay', 'Pays', z.object({}), () => running.pass().then(() => 'paid'), {
@@ -44,8 +48,23 @@ it('cancelTurn reaches the tool that is finding out what became of a call behind
   await session.resume()
   await running.reached()
   await looking.reached()
+  return { session, turn }
+}
+
+it('cancelTurn reaches the tool that is finding out what became of a call behind its backstop', async () => {
+  const [looking, stopped] = [createGate(), createGate()]
+  const { session, turn } = await behindBackstop(looking, stopped)
   await session.cancelTurn()
   await stopped.reached()
   expect(await turn.result()).toMatchObject({ stopReason: 'cancelled' })
   expect((await session.transcript()).at(-1)?.content).toContain('TOOL_TIMEOUT')
+})
+
+it('a tool that finds out longer than Temporal waits is stopped in time, and looked into once', async () => {
+  const [looking, stopped] = [createGate(), createGate()]
+  const { session, turn } = await behindBackstop(looking, stopped)
+  await stopped.reached()
+  expect((await turn.result()).text).toBe('done')
+  expect((await session.transcript()).find(({ role }) => role === 'tool')?.content).toContain('TOOL_TIMEOUT')
+  expect(looking.arrived).toBe(1)
 })

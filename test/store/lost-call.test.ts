@@ -41,6 +41,7 @@ type Meanwhile = (stop: (why: StopWhy) => void) => unknown
 const attemptOf = (run: RunRef, meanwhile?: Meanwhile): Attempt => ({
   run,
   token: TOKEN,
+  withinMs: 1000,
   attend(work, stop) {
     void meanwhile?.(stop)
     return work
@@ -112,6 +113,7 @@ describe.each(['cancelled', 'timedOut'] as const)('a call that was begun and is 
     ['cannot tell', pay({ verify: () => undefined })],
     ['fails to tell', pay({ verify: () => Promise.reject(new Error('away')) })],
     ['takes too long to tell', pay({ verify: () => new Promise(() => undefined), timeout: 1 })],
+    ['would take longer than Temporal waits', pay({ verify: () => new Promise(() => undefined), timeout: 3_600_000 })],
   ])('is left to how it was lost when its tool %s', async (_how, tool) => {
     const { run, end } = await lost(tool)
     expect(await end(how)).toBeUndefined()

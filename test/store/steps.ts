@@ -29,6 +29,7 @@ export function attemptOf(run: RunRef, stopped?: StopWhy): Attempt {
   return {
     run,
     token: TOKEN,
+    withinMs: 60_000,
     note: () => undefined,
     attend(work, stop) {
       if (stopped) stop(stopped)

@@ -19,7 +19,11 @@ export function fakeActivity({ run, token, heard = () => undefined }: Surroundin
   const stopping = new AbortController()
   let cancellationDetails: ActivityCancellationDetails | undefined
   const context = {
-    info: { workflowExecution: { workflowId: run.sessionId, runId: run.runId }, taskToken: token },
+    info: {
+      workflowExecution: { workflowId: run.sessionId, runId: run.runId },
+      taskToken: token,
+      startToCloseTimeoutMs: 60_000,
+    },
     cancellationSignal: stopping.signal,
     get cancellationDetails() {
       return cancellationDetails

@@ -29,7 +29,7 @@ function ask(
     log: { warn },
     toolUses: new ToolUses(warn),
   } as unknown as Deps
-  return { found: findOut(deps, at, toTool(given), stop.signal), warned }
+  return { found: findOut(deps, at, toTool(given), { stop: stop.signal, withinMs: 60_000 }), warned }
 }
 
 const pay = { name: 'pay', description: 'd', parameters: { type: 'object' }, execute: () => 'never' }
