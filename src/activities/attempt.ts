@@ -26,16 +26,17 @@ export function currentAttempt(ref: StepRef): Attempt {
   const context = Context.current()
   const { workflowExecution, taskToken, startToCloseTimeoutMs: allowedMs } = context.info
   if (!workflowExecution) throw new Error('a session activity runs outside a workflow')
-  const { sessionId, prevRunId, gen, turn, place, fresh } = ref
+  const { sessionId, prevRunId, gen, turn, place } = ref
+  const { runId } = workflowExecution
   let note: string | undefined
   return {
     run: {
       sessionId,
-      runId: workflowExecution.runId,
+      runId,
       gen,
       turn,
       place,
-      ...(fresh && { fresh }),
+      ...(ref.fresh === runId && { fresh: true }),
       ...(prevRunId !== undefined && { prevRunId }),
     },
     token: taskToken,

@@ -29,7 +29,7 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
     if (!config) return { kind: 'failed', pause: { reason: 'user', message: 'paused before it was opened' } }
     const seq = await lastSeq(db, input.sessionId, resolved.gen)
     const turn = await lastTurn(db, input.sessionId, resolved.gen)
-    const unanswered = input.fresh && (await keepUnanswered(db, input.sessionId, resolved.gen))
+    const unanswered = attempt.run.fresh && (await keepUnanswered(db, input.sessionId, resolved.gen))
     return {
       kind: 'opened',
       gen: resolved.gen,

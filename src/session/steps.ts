@@ -35,10 +35,10 @@ export interface StepRef {
   /** The run this one continued, if any. */
   prevRunId?: string
   /**
-   * The workflow was started, neither rewound nor continued, and has not been told yet where the session stands: all
-   * that is known of it stands in the store.
+   * The run that asks, where it was started, neither rewound nor continued, and has not been told yet where the session
+   * stands: all that is known of it stands in the store. By its id, since a reset hands this input on to a run of its own.
    */
-  fresh?: true
+  fresh?: string
   turn: number
   /** Last record of the closed part of the transcript this step builds on. */
   base: number

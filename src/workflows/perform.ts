@@ -19,7 +19,7 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@te
 import { messageOf } from '../agent/errors.ts'
 import type { Command } from '../session/commands.ts'
 import type { FailedStep, SessionEvent } from '../session/events.ts'
-import type { ModelOutcome, ToolOutcome } from '../session/steps.ts'
+import type { ModelOutcome, StepRef, ToolOutcome } from '../session/steps.ts'
 import { openingActivities, stepActivities, storeActivities, verifyingActivities } from './activities.ts'
 import {
   SESSION_WORKFLOW,
@@ -34,6 +34,7 @@ import {
 } from './messages.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
+type RunFacts = Pick<StepRef, 'prevRunId' | 'fresh'>
 
 export interface Performer {
   perform(command: Command): void
@@ -49,10 +50,12 @@ export function createPerformer(
   model: () => { name: string; timeoutMs: number },
 ): Performer {
   const { continuedFromExecutionRunId: prevRunId, firstExecutionRunId, runId } = workflowInfo()
-  const run = prevRunId === undefined ? {} : { prevRunId }
-  // A reset keeps the first run id and takes a run id of its own. What is told before the session is opened may reach the
-  // store first.
-  let fresh = prevRunId === undefined && firstExecutionRunId === runId ? { fresh: true as const } : {}
+  // What is told before the session is opened may reach the store first. A reset keeps the first run id and takes a run id
+  // of its own.
+  let run: RunFacts = {
+    ...(prevRunId !== undefined && { prevRunId }),
+    ...(firstExecutionRunId === runId && { fresh: runId }),
+  }
   const cancellable = new Set<CancellationScope>()
   const childStarts = new Map<string, Promise<void>>()
   const heard = new Set<string>()
@@ -71,8 +74,11 @@ export function createPerformer(
 
   const perform: { [T in Command['type']]: (command: Of<T>) => Promise<void> } = {
     async openSession({ input }) {
-      const outcome = await openingActivities().openSession({ ...input, ...run, ...fresh })
-      if (outcome.kind === 'opened') fresh = {}
+      const outcome = await openingActivities().openSession({ ...input, ...run })
+      if (outcome.kind === 'opened') {
+        const { fresh: _opened, ...known } = run
+        run = known
+      }
       emit({ type: 'sessionOpened', outcome })
     },
 
@@ -136,7 +142,7 @@ export function createPerformer(
       const work = (async () => {
         await before
         const what = input.events.map((event) => event.type).join(', ') || tag
-        const outcome = await storeActivities(what).announce({ ...input, ...run, ...fresh })
+        const outcome = await storeActivities(what).announce({ ...input, ...run })
         const messageId = input.message?.messageId
         emit({ type: 'announced', key: input.key, tag, outcome, ...(messageId !== undefined && { messageId }) })
       })()
@@ -251,7 +257,7 @@ function settleSummary({ of, step, proposed }: Of<'settleStep'>['input']): strin
   return `${of === 'model' ? 'model' : step.call.name}: ${PROPOSED[proposed.kind]}`
 }
 
-function withRun(settle: Of<'settleStep'>['input'], run: { prevRunId?: string }): Of<'settleStep'>['input'] {
+function withRun(settle: Of<'settleStep'>['input'], run: RunFacts): Of<'settleStep'>['input'] {
   if (settle.of === 'model') return { ...settle, step: { ...settle.step, ...run } }
   return { ...settle, step: { ...settle.step, ...run } }
 }

@@ -1,12 +1,13 @@
 /** The workflow of a session is gone, and somebody starts it again under the same id: it goes on from the store. */
 import type { WorkflowHandle } from '@temporalio/client'
-import type { SignalDefinition } from '@temporalio/common'
+import { defaultPayloadConverter, type SignalDefinition } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { QUEUE_LIMIT } from '../../src/session/state.ts'
+import type { StepRef } from '../../src/session/steps.ts'
 import { messageSignal, pauseSignal } from '../../src/workflows/messages.ts'
 import { onlyChild } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
@@ -29,6 +30,14 @@ const script = (): ScriptedModel =>
 
 const terminate = (session: SessionHandle): Promise<unknown> =>
   stello.client.temporal.workflow.getHandle(session.id).terminate('an operator')
+
+/** The inputs of a run's activities. */
+function stepsAsked({ events }: Awaited<ReturnType<WorkflowHandle['fetchHistory']>>): StepRef[] {
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
+    const [input] = scheduled?.input?.payloads ?? []
+    return input ? [defaultPayloadConverter.fromPayload<StepRef>(input)] : []
+  })
+}
 
 const contents = async (session: SessionHandle): Promise<string[]> =>
   (await session.transcript()).map(({ content }) => content)
@@ -201,6 +210,23 @@ describe('recover', () => {
     }
     await session.close()
     await eventOf(session, 'session.closed')
+  })
+
+  it('says that it was started anew with whatever may reach the store before its session is opened', async () => {
+    const session = await stello.session({ llm: script() })
+    await ask(session, 'one')
+    await terminate(session)
+    const handle = await startByHand(session, pauseSignal)
+    await viewOf(stello.client, session, ({ status, records }) => status === 'paused' && records === 2)
+    await session.resume()
+    expect(await ask(session, 'two')).toBe('answer to two')
+    const { runId } = await handle.describe()
+    const said = stepsAsked(await handle.fetchHistory()).map(({ key, fresh }) => [key, fresh])
+    expect(said.slice(0, 2)).toEqual([
+      ['open', runId],
+      ['a1', runId],
+    ])
+    expect(said.at(-1)).toEqual(['m2.0', undefined])
   })
 
   it('has a parent hear of the task it waited for', async () => {

@@ -1,0 +1,49 @@
+/** A workflow of a session that has a past: what the store makes of its run by whatever activity it hears of it first. */
+import { expect, it } from 'vitest'
+import { announce } from '../../src/activities/announce.ts'
+import type { AnnounceOutcome } from '../../src/session/steps.ts'
+import { readEvents } from '../../src/store/events.ts'
+import { lastSeq } from '../../src/store/records.ts'
+import type { RunRef } from '../../src/store/runs.ts'
+import { settleStep } from '../../src/store/settle.ts'
+import { lastTurn } from '../../src/store/turns.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { attempt, depsOf } from './activity.ts'
+import { openSession, opening, take, userRecord } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+/** One turn, two records. */
+async function withPast(): Promise<RunRef> {
+  const run = await openSession(at.db)
+  const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
+  const turns = [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 } as const]
+  await settleStep(at.db, step, { kind: 'answered', gen: 0 }, { records: [userRecord(2)], turns })
+  return run
+}
+
+/** The first announcement of a workflow that was started anew, as an activity of the run `runId`. */
+function firstAnnouncement(run: RunRef, fresh: string, runId: string): Promise<AnnounceOutcome> {
+  const events = [{ key: 'a1.0', type: 'answer.rejected', data: { reason: 'nothing waits' } }]
+  const place = { seq: 0, told: 0 }
+  const input = { sessionId: run.sessionId, fresh, key: 'a1', gen: 0, turn: 0, base: 0, place, events }
+  const deps = depsOf(at.db, { llm: scriptedModel([]) })
+  return attempt({ ...run, runId }, () => announce(deps, input))
+}
+
+const typesOf = async ({ sessionId }: RunRef): Promise<string[]> =>
+  (await readEvents(at.db, sessionId, 0)).map(({ type }) => type)
+
+it('goes on where the store ends, although the store hears of an announcement first', async () => {
+  const run = await withPast()
+  expect(await firstAnnouncement(run, 'run-2', 'run-2')).toEqual({ gen: 1, children: [] })
+  expect(await typesOf(run)).toEqual(['turn.started', 'session.restarted', 'answer.rejected'])
+  expect([await lastSeq(at.db, run.sessionId, 1), await lastTurn(at.db, run.sessionId, 1)]).toEqual([2, 1])
+})
+
+it('is rewound where a reset hands on what a started run had asked for', async () => {
+  const run = await withPast()
+  await firstAnnouncement(run, 'run-2', 'run-3')
+  expect(await typesOf(run)).toContain('session.rewound')
+})
