@@ -1,16 +1,20 @@
-/** Facts the workflow owns, told to the store; a repeated announcement changes nothing. */
+/**
+ * Facts the workflow owns, told to the store; a repeated announcement changes nothing, however late it comes: an attempt
+ * may hang while others tell the same and more.
+ */
 import { StelloError } from '../agent/errors.ts'
 import { run, type Database, type Statement } from './database.ts'
 import { resolveRun, type RunRef } from './runs.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
+/** The lock keeps another run from taking over meanwhile. */
 const ANNOUNCE: Statement = {
   name: 'announce',
   text: `
   with guard as (
-    select $3::int as gen from sessions where id = $1
+    select gen from sessions where id = $1 and run_id = $3 for key share
   ), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
-  select count(*)::int as told from guard`,
+  select gen from guard`,
 }
 const OPEN_CHILDREN: Statement = {
   name: 'open_children',
@@ -19,10 +23,13 @@ const OPEN_CHILDREN: Statement = {
 
 /** A closed session is told nothing by a workflow that was started for it. @returns the session's generation */
 export async function announceFacts(db: Database, ref: RunRef, key: string, writes: Writes): Promise<number> {
-  const resolved = await resolveRun(db, ref)
-  if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
-  if (resolved.kind === 'current') await run(db.pool, ANNOUNCE, [ref.sessionId, key, resolved.gen, toParameter(writes)])
-  return resolved.gen
+  for (;;) {
+    const [told] = await run<{ gen: number }>(db.pool, ANNOUNCE, [ref.sessionId, key, ref.runId, toParameter(writes)])
+    if (told) return told.gen
+    const resolved = await resolveRun(db, ref)
+    if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+    if (resolved.kind === 'closed') return resolved.gen
+  }
 }
 
 /** In order of their ids: all, or so many of those behind one. */

@@ -56,7 +56,7 @@ export interface Writes {
   child?: NewChild
   /** A call that waits: it shows as such until it is settled. */
   waiting?: { key: string; name: string }
-  /** `null` clears it. */
+  /** `null` clears it. This and `closed` are written with the event that tells of them: once. */
   pause?: Pause | null
   closed?: true
   message?: { messageId: string; text: string }
@@ -98,13 +98,16 @@ export function writesSql({ session, key, writes, records }: Slots): string {
     where (select x.gen from events x
            where x.session_id = ${session} and x.gen = guard.gen and x.key = e.event->>'key') is null
   ),
+  w_told as (
+    select count(*)::int as events, count(*) = jsonb_array_length(coalesce(${writes}->'events', '[]')) as anew from w_new_events
+  ),
   w_session as (
     update sessions set
-      next_offset = next_offset + (select count(*) from w_new_events)::int,
-      pause = case when ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
-      closed_at = case when ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end
-    from guard where id = ${session}
-    returning next_offset - (select count(*) from w_new_events)::int as first, guard.gen, sessions.gen > guard.gen as abandoned
+      next_offset = next_offset + told.events,
+      pause = case when told.anew and ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
+      closed_at = case when told.anew and ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end
+    from guard, w_told told where id = ${session}
+    returning next_offset - told.events as first, guard.gen, sessions.gen > guard.gen as abandoned
   ),
   w_events as (
     insert into events (session_id, "offset", gen, key, type, data, abandoned)

@@ -11,6 +11,7 @@ import { settleStep } from '../../src/store/settle.ts'
 import { createSession } from '../../src/store/topology.ts'
 import { enterWorker } from '../../src/store/workers.ts'
 import type { NewRecord, NewSessionRow } from '../../src/store/writes.ts'
+import { until } from '../support/until.ts'
 
 export const OWNER = '1001'
 export const OTHER_OWNER = '1002'
@@ -88,6 +89,26 @@ export function placeAt(seq: number): Place {
 /** A run that a reset of Temporal begins behind record `seq`. */
 export function resetRun(run: RunRef, runId: string, seq: number): RunRef {
   return { ...run, runId, place: placeAt(seq) }
+}
+
+/** Begins `work` of a run while another takes the session over, which is done when `work` waits for it. */
+export async function overtaken<T>(db: Database, { sessionId }: RunRef, work: () => Promise<T>): Promise<T> {
+  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const tx = await db.pool.connect()
+  await tx.query('begin')
+  await tx.query('select from sessions where id = $1 for update', [sessionId])
+  const [worked] = await Promise.allSettled([
+    work(),
+    (async () => {
+      await until('the work waits', async () => (await db.pool.query(waiting)).rowCount === 1)
+      await tx.query(`update sessions set run_id = 'run-2', gen = 1 where id = $1`, [sessionId])
+      await tx.query(`insert into runs (session_id, run_id, gen) values ($1, 'run-2', 1)`, [sessionId])
+      await tx.query('commit')
+      tx.release()
+    })(),
+  ])
+  if (worked.status === 'rejected') throw worked.reason
+  return worked.value
 }
 
 /** Some worker has held its lock on this server: who holds none, after the grace given, is dead. */

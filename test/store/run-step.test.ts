@@ -4,7 +4,7 @@ import type { Attempt } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
 import { runStep } from '../../src/activities/run-step.ts'
 import { announceFacts } from '../../src/store/announce.ts'
-import { claimStep, takeStep } from '../../src/store/claim.ts'
+import { takeStep } from '../../src/store/claim.ts'
 import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
@@ -14,7 +14,7 @@ import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
-import { TOKEN, claim, openSession, take, visit } from './fixtures.ts'
+import { TOKEN, claim, openSession, overtaken, take, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 
@@ -136,25 +136,7 @@ it('waits for a step that a living worker has in hand for an abandoned run, and 
 
 it('refuses to begin a step for a run while another takes over', async () => {
   const run = await openSession(at.db)
-  const tx = await at.db.pool.connect()
-  await tx.query('begin')
-  await tx.query('select from sessions where id = $1 for update', [run.sessionId])
-  const claiming = claimStep(at.db, {
-    run,
-    key: 't1.0.0',
-    kind: 'tool',
-    name: 'tool',
-    inputHash: 'hash',
-    owner: '1',
-    token: TOKEN,
-    durable: true,
-  })
-  await expect.poll(() => waiters()).toBe(1)
-  await tx.query(`update sessions set run_id = 'run-2', gen = 1 where id = $1`, [run.sessionId])
-  await tx.query(`insert into runs (session_id, run_id, gen) values ($1, 'run-2', 1)`, [run.sessionId])
-  await tx.query('commit')
-  tx.release()
-  expect(await claiming).toEqual({ kind: 'stale' })
+  expect(await overtaken(at.db, run, () => claim(at.db, run))).toEqual({ kind: 'stale' })
 })
 
 it('is told of the close although a message that waits was answered before', async () => {
@@ -211,10 +193,3 @@ describe('a step that did not end', () => {
     expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun: true })
   })
 })
-
-async function waiters(): Promise<number> {
-  const { rows } = await at.db.pool.query<{ n: number }>(
-    `select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  )
-  return rows[0]?.n ?? 0
-}

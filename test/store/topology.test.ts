@@ -10,7 +10,7 @@ import { releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { configureSession, createSession, listSessions, readAgents, saveAgent } from '../../src/store/topology.ts'
 import { readTurn } from '../../src/store/turns.ts'
-import { claim, newSessionRow, openSession, opening, take, userRecord } from './fixtures.ts'
+import { claim, newSessionRow, openSession, opening, overtaken, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -136,6 +136,29 @@ describe('announceFacts', () => {
     await announceFacts(at.db, run, 'a2', { closed: true })
     expect(first).toBeInstanceOf(Date)
     expect((await readSession(at.db, run.sessionId))?.closedAt).toEqual(first)
+  })
+
+  it('pauses and resumes once: an attempt that comes late, after others have told more, changes nothing', async () => {
+    const run = await openSession(at.db)
+    const pausing = { pause: PAUSE, events: [{ key: 'a1.0', type: 'session.paused', data: {} }] }
+    const resuming = { pause: null, events: [{ key: 'a2.0', type: 'session.resumed', data: {} }] }
+    const pausingAgain = { pause: PAUSE, events: [{ key: 'a3.0', type: 'session.paused', data: {} }] }
+    await announceFacts(at.db, run, 'a1', pausing)
+    await announceFacts(at.db, run, 'a2', resuming)
+    await announceFacts(at.db, run, 'a1', pausing)
+    expect(await stateOf(run.sessionId)).toBe('idle')
+    await announceFacts(at.db, run, 'a3', pausingAgain)
+    await announceFacts(at.db, run, 'a2', resuming)
+    expect(await stateOf(run.sessionId)).toBe('paused')
+    const events = await readEvents(at.db, run.sessionId, 0)
+    expect(events.map(({ type }) => type)).toEqual(['session.paused', 'session.resumed', 'session.paused'])
+  })
+
+  it('is refused from a run that another takes over from at this very moment', async () => {
+    const run = await openSession(at.db)
+    const closing = overtaken(at.db, run, () => announceFacts(at.db, run, 'a1', { closed: true }))
+    await expect(closing).rejects.toThrow('taken over')
+    expect((await readSession(at.db, run.sessionId))?.closedAt).toBeUndefined()
   })
 
   it('is refused from a run that another has taken over from', async () => {
