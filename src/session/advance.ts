@@ -24,7 +24,7 @@ export function advance(state: SessionState): Step {
 
 /** Nothing new starts while this holds. */
 function held(state: SessionState): boolean {
-  return state.pause !== undefined || state.resting === true
+  return state.pause !== undefined || state.resuming !== undefined || state.resting === true
 }
 
 function betweenTurns(state: SessionState): Step {

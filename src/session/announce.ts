@@ -67,3 +67,21 @@ export function announcePause(state: SessionState, { message, hint, ...rest }: P
   const pause = { ...rest, message: preview(message), ...(hint !== undefined && { hint: preview(hint) }) }
   return announce({ ...running, pause }, { pause, events: [{ type: 'session.paused', data: { ...pause } }] })
 }
+
+/** Until the store knows, nothing starts: it would be found paused. */
+export function announceResume(state: SessionState): Step {
+  const [told, commands] = announce(state, {
+    tag: 'resume',
+    pause: null,
+    events: [{ type: 'session.resumed', data: {} }],
+  })
+  return [{ ...told, resuming: lastAnnouncement(told) }, commands]
+}
+
+/**
+ * A step found the store paused. If the session is not, the store has lost the resume (a replica was promoted, a copy
+ * put in its place) or the step took long to say so: the resume is told once more, else the step would be tried in vain.
+ */
+export function foundPaused(state: SessionState): Step {
+  return state.pause || state.resuming || state.turn?.stopping ? [state, []] : announceResume(state)
+}

@@ -1,6 +1,6 @@
 /** The calls of one round: each runs, waits for a child or a person, or is settled; each ends with exactly one result. */
 import { brief, preview } from '../agent/message.ts'
-import { announcePause } from './announce.ts'
+import { announcePause, foundPaused } from './announce.ts'
 import { callKey, findCall, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
@@ -42,7 +42,7 @@ export function toolEnded(state: SessionState, event: Of<'toolEnded'>): Step {
       return turn.stopping ? [due, []] : announcePause(due, outcome.pause)
     }
     case 'notStarted':
-      return [replaceCall(state, turn, { ...call, status: 'due' }), []]
+      return foundPaused(replaceCall(state, turn, { ...call, status: 'due' }))
   }
 }
 

@@ -1,6 +1,6 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
 import { brief } from '../agent/message.ts'
-import { announce, announceClose, announcePause, lastAnnouncement } from './announce.ts'
+import { announceClose, announcePause, announceResume } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
@@ -50,14 +50,9 @@ export function pauseRequested(state: SessionState, message: string | undefined)
   return announcePause(state, { reason: 'user', message: message ?? 'paused by request' })
 }
 
-/** Clears the time-out counts (H8); the turn goes on once the store knows, else its steps would find it paused. */
+/** Clears the time-out counts (H8). */
 export function resumeRequested(state: SessionState): Step {
-  if (!state.pause || state.resuming) return [state, []]
-  const [told, commands] = announce(
-    { ...state, timeouts: {} },
-    { tag: 'resume', pause: null, events: [{ type: 'session.resumed', data: {} }] },
-  )
-  return [{ ...told, resuming: lastAnnouncement(told) }, commands]
+  return state.pause && !state.resuming ? announceResume({ ...state, timeouts: {} }) : [state, []]
 }
 
 export function closeRequested(state: SessionState, cascade: boolean): Step {

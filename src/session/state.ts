@@ -127,7 +127,7 @@ export interface SessionState {
   limits: Limits
   model: ModelFacts
   pause?: Pause
-  /** The announcement that tells the store of a resume; until it is answered, the pause stays. */
+  /** The announcement that tells the store of a resume; until it is answered, nothing starts. */
   resuming?: string
   /** The run is about to continue as new; nothing starts in this one. */
   resting?: boolean

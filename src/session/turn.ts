@@ -1,5 +1,5 @@
 /** One turn: from a user message through rounds of calls until the model rests. */
-import { announcePause } from './announce.ts'
+import { announcePause, foundPaused } from './announce.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { messageRejected } from './queue.ts'
@@ -59,7 +59,7 @@ export function modelEnded(state: SessionState, event: Of<'modelEnded'>): Step {
     case 'failed':
       return turn.stopping ? [rested, []] : announcePause(rested, outcome.pause)
     case 'notStarted':
-      return [rested, []]
+      return foundPaused(rested)
   }
 }
 

@@ -70,6 +70,20 @@ describe('pause', () => {
   })
 })
 
+describe('resume', () => {
+  it('that the store has lost, since a copy from before was put in its place, is told once more', async () => {
+    const session = await stello.session({ llm: scriptedModel(({ messages }) => `to ${messages.at(-1)?.content}`) })
+    await ask(session, 'one')
+    await stello.db.pool.query('update sessions set pause = $2 where id = $1', [
+      session.id,
+      { reason: 'user', message: 'lunch' },
+    ])
+    expect(await ask(session, 'two')).toBe('to two')
+    await eventOf(session, 'session.resumed')
+    expect((await session.state()).state).toBe('idle')
+  })
+})
+
 describe('a model that fails', () => {
   it('with a wrong key pauses the session with the reason; resume goes on with the same turn', async () => {
     const fake = await startFake({ script: ['Hello.'], apiKey: 'right' })

@@ -1,6 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { initialState, status } from '../../../src/session/state.ts'
-import { announced, asks, message, model, only, open, opened, pause, play, resume, tool, types } from './play.ts'
+import {
+  announced,
+  asks,
+  cancel,
+  message,
+  model,
+  only,
+  open,
+  opened,
+  pause,
+  play,
+  resume,
+  tool,
+  types,
+} from './play.ts'
 
 const bad = { reason: 'model_error', message: 'the key was refused' } as const
 
@@ -77,6 +91,43 @@ describe('resume', () => {
     expect(only(after.commands, 'callTool')).toEqual([])
     const again = play(after.state, resume)
     expect(only(play(again.state, announced(again, 'resume')).commands, 'callTool')).toHaveLength(1)
+  })
+
+  it.each([
+    ['model call', [message('a'), model(1, 0, { kind: 'notStarted' })], 'callModel'],
+    ['call', [message('a'), asks(1, 0, 2, 'Read'), tool(1, 0, 0, { kind: 'notStarted' })], 'callTool'],
+  ] as const)('is told once more when a %s found the store paused, and the session is not', (_step, events, begun) => {
+    const parted = play(opened(), ...events, message('b'))
+    expect(parted.commands.at(-1)).toMatchObject({
+      tag: 'resume',
+      input: { pause: null, events: [{ type: 'session.resumed' }] },
+    })
+    expect(types(play(parted.state, announced(parted, 'resume')).commands)).toEqual([begun])
+  })
+
+  it('is told once, however many calls of a round found the store paused', () => {
+    const calls = [0, 1, 2].map((index) => tool(1, 0, index, { kind: 'notStarted' }))
+    const parted = play(opened(), message('a'), asks(1, 0, 2, 'Read', 'Grep', 'Glob'), ...calls)
+    expect(only(parted.commands, 'announce')).toHaveLength(1)
+    expect(types(play(parted.state, announced(parted, 'resume')).commands)).toEqual(Array(3).fill('callTool'))
+  })
+
+  it('is not told for a turn that is being stopped', () => {
+    const stopped = play(opened(), message('a'), asks(1, 0, 2, 'Read'), cancel, tool(1, 0, 0, { kind: 'notStarted' }))
+    expect(types(stopped.commands).at(-1)).toBe('settleStep')
+    expect(only(stopped.commands, 'announce')).toEqual([])
+  })
+
+  it('goes on, although a step says only then that it was not begun because of the pause', () => {
+    const resuming = play(opened(), message('a'), pause, resume)
+    const late = play(resuming.state, announced(resuming, 'resume'), model(1, 0, { kind: 'notStarted' }))
+    expect(types(play(late.state, announced(late, 'resume')).commands)).toEqual(['callModel'])
+  })
+
+  it('that is told once more loses to a pause, too', () => {
+    const parted = play(opened(), message('a'), model(1, 0, { kind: 'notStarted' }))
+    const { state, commands } = play(parted.state, pause, announced(parted, 'resume'))
+    expect([status(state), types(commands)]).toEqual(['paused', ['announce']])
   })
 
   it('is not needed by a session that runs', () => {

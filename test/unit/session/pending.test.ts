@@ -128,7 +128,8 @@ describe('an answer', () => {
     const broken = play(waiting().state, answer('done', ID, 'paid'), failed, resume)
     const resumed = play(broken.state, announced(broken, 'resume'))
     expect(only(resumed.commands, 'callTool')).toHaveLength(1)
-    const again = play(resumed.state, tool(1, 0, 0, { kind: 'notStarted' }), tool(1, 0, 0, pending()))
+    const parted = play(resumed.state, tool(1, 0, 0, { kind: 'notStarted' }))
+    const again = play(parted.state, announced(parted, 'resume'), tool(1, 0, 0, pending()))
     expect(proposals(again)).toEqual([{ kind: 'answered', answer: { id: ID, decision: 'done', result: 'paid' } }])
   })
 

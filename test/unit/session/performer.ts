@@ -83,7 +83,7 @@ export class Performer {
     if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
     if (odd === 0)
       return this.around.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
-    if (odd === 1 && this.around.watcher.paused) {
+    if (odd === 1) {
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'notStarted' } })
     }
     if (odd === 2 && opening && !this.around.watcher.records.has(upTo)) {
@@ -111,8 +111,7 @@ export class Performer {
     const settled = this.around.ledger.tools.get(key)
     if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
     if (odd === 0) return this.around.happens({ type: 'stepFailed', step: { of: 'tool', ...at }, message: 'corrupt' })
-    if (odd === 1 && this.around.watcher.paused)
-      return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
+    if (odd === 1) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
     if (odd === 2) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: AUTH } })
     if (odd === 3)
       return this.around.happens({ type: 'toolLost', ...at, how: this.around.stopAsked() ? 'cancelled' : 'timedOut' })

@@ -30,6 +30,8 @@ export class Watcher {
   private readonly decisions = new Map<string, Decision>()
   private reported = 0
   paused = false
+  /** A step found the store paused although the session is not: nothing begins before the store has heard of a resume. */
+  private parted = false
 
   constructor(limits: Limits, first?: string) {
     this.limits = limits
@@ -39,8 +41,10 @@ export class Watcher {
   /** Called with every event, before the commands it led to; `state` is what it led to. */
   saw(event: SessionEvent, before: SessionState, state: SessionState): void {
     if (event.type === 'pauseRequested' && !state.closed) this.hold()
-    if (event.type === 'announced' && this.resumes.delete(event.key)) this.paused = false
+    if (event.type === 'announced' && this.resumes.delete(event.key)) this.paused = this.parted = false
     if (event.type === 'announced' && event.tag === 'turnEnd') this.turnEnded(before.turns)
+    if (event.type === 'modelEnded' || event.type === 'toolEnded')
+      this.parted ||= event.outcome.kind === 'notStarted' && !before.turn?.stopping
     if (event.type === 'modelEnded') this.modelTold(event)
     if (event.type === 'toolEnded') this.toolTold(event)
     if (this.pauseOwed && state.opened) {
@@ -78,7 +82,7 @@ export class Watcher {
         )
         if (pause === null) {
           this.resumes.add(key)
-          this.streaks.clear()
+          if (this.paused) this.streaks.clear()
         }
         if (endTurn?.opening) this.opens(turn, endTurn.opening.messageId, endTurn.opening.seq)
         if (endTurn && state.turn) this.mustBeAnswered(`${turn}.${state.turn.round}`)
@@ -179,6 +183,7 @@ export class Watcher {
 
   private mayBegin(what: string, state: SessionState): void {
     check(!this.paused, `I4: ${what} begins while paused`)
+    check(!this.parted, `I4: ${what} begins while the store is paused`)
     check(state.resting !== true, `${what} begins in a run that is about to end`)
   }
 }
