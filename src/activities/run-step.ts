@@ -6,7 +6,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
 import type { Question } from '../session/steps.ts'
-import { claimStep, takeStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
+import { claimStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
 import { isDataError, isUnavailable } from '../store/database.ts'
 import { isAlive } from '../store/liveness.ts'
 import { parkStep, reopenStep } from '../store/pending.ts'
@@ -115,7 +115,7 @@ async function obtain(
   step: StepWork<unknown>['step'],
   stop: AbortSignal,
 ): Promise<Obtained> {
-  const { db, bootId, running } = deps
+  const { db, running } = deps
   for (;;) {
     const claim = await claimUntilHeard(deps, attempt, step, stop)
     if (claim.kind === 'busy' || claim.kind === 'mineAlready') {
@@ -124,8 +124,8 @@ async function obtain(
       const inFlight = running.get(id(held))
       if (inFlight) return { kind: 'inFlight', gen, inFlight }
       if (claim.kind === 'mineAlready' || !(await isAlive(db, claim.owner))) {
-        const taken = await takeStep(db, held, bootId, attempt.token)
-        if (taken) return taken
+        // The next claim decides who takes it, and whether: the session may have been paused or closed meanwhile.
+        await releaseStep(db, held, { failed: false, begun: true })
         continue
       }
     } else if (claim.kind !== 'elsewhere') return claim

@@ -104,7 +104,7 @@ const READ_STEP: Statement = {
 const RETAKE: Statement = {
   name: 'step_retake',
   text: `update steps set lease = lease + 1, owner = $5, token = $6, released = false, begun_at = now(),
-           input_hash = coalesce($7, input_hash)
+           input_hash = $7
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning lease, failures, pending`,
 }
@@ -143,18 +143,6 @@ export async function claimStep(db: Database, request: ClaimRequest): Promise<Cl
   return transaction(db, (tx) => claimSlowly(tx, request, resolved.gen))
 }
 
-/** Takes a step whose owner is dead; undefined when somebody else was faster. */
-export async function takeStep(
-  db: Database,
-  step: StepId,
-  owner: string,
-  token: Uint8Array,
-): Promise<Extract<Claim, { kind: 'mine' }> | undefined> {
-  const values = [step.sessionId, step.gen, step.key, step.lease, owner, token, null]
-  const [row] = await run<TakenRow>(db.pool, RETAKE, values)
-  return row && taken(row, step.gen, true)
-}
-
 async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number): Promise<Claim> {
   const { run: ref, key, owner, token, inputHash } = request
   const [existing] = await run<StepRow>(tx, READ_STEP, [ref.sessionId, gen, key])
@@ -173,7 +161,8 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
     const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash]
     const [row] = await run<TakenRow>(tx, RETAKE, values)
     if (!row) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
-    return taken(row, gen, !existing.released)
+    const { lease, failures, pending } = row
+    return { kind: 'mine', gen, lease, failures, begun: !existing.released, ...(pending && { parked: pending }) }
   }
   const duplicate = await findDuplicate(tx, request, gen)
   if (duplicate !== undefined) return { kind: 'duplicate', turn: duplicate }
@@ -184,10 +173,6 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
   if (inserted?.taken !== 1) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
   return { kind: 'mine', gen, lease: 1, failures: 0, begun: reused === 'begun' }
-}
-
-function taken({ lease, failures, pending }: TakenRow, gen: number, begun: boolean): Extract<Claim, { kind: 'mine' }> {
-  return { kind: 'mine', gen, lease, failures, begun, ...(pending && { parked: pending }) }
 }
 
 function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | undefined {

@@ -1,11 +1,10 @@
 /** Who gets a step: exactly one attempt, and only in the session's current run. Taking over the dead is in takeover. */
 import { describe, expect, it } from 'vitest'
-import { takeStep } from '../../src/store/claim.ts'
 import { readEvents } from '../../src/store/events.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { forceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readTurn } from '../../src/store/turns.ts'
-import { OTHER_OWNER, OWNER, TOKEN, claim, countRows, openSession, opening, take } from './fixtures.ts'
+import { OTHER_OWNER, OWNER, claim, countRows, openSession, opening, take, takeOver } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -132,7 +131,7 @@ describe('claimStep', () => {
   it('lets nobody release a step that was taken over', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
-    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    await takeOver(at.db, run, step)
     await releaseStep(at.db, step, { failed: true })
     expect(await claim(at.db, run, { owner: OWNER })).toEqual({ kind: 'busy', gen: 0, lease: 2, owner: OTHER_OWNER })
   })
@@ -151,21 +150,15 @@ describe('claimStep', () => {
   })
 })
 
-describe('takeStep', () => {
-  it('takes over for one of two that found the owner dead', async () => {
+describe('a step whose worker has died', () => {
+  it('is taken by one of two that found it', async () => {
     const run = await openSession(at.db)
-    const step = await take(at.db, run)
-    const taken = await Promise.all([takeStep(at.db, step, '3001', TOKEN), takeStep(at.db, step, '3002', TOKEN)])
-    expect(taken.filter((each) => each !== undefined)).toEqual([
+    await releaseStep(at.db, await take(at.db, run), { failed: false, begun: true })
+    const claims = await Promise.all(['3001', '3002'].map((owner) => claim(at.db, run, { owner })))
+    expect(claims.toSorted((a, b) => b.kind.localeCompare(a.kind))).toMatchObject([
       { kind: 'mine', gen: 0, lease: 2, failures: 0, begun: true },
+      { kind: 'busy', gen: 0, lease: 2 },
     ])
-  })
-
-  it('takes nothing that is settled', async () => {
-    const run = await openSession(at.db)
-    const step = await take(at.db, run)
-    await settleStep(at.db, step, {}, {})
-    expect(await takeStep(at.db, step, OTHER_OWNER, TOKEN)).toBeUndefined()
   })
 })
 

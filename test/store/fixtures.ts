@@ -7,7 +7,7 @@ import type { Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
 import { resolveRun, type RunRef } from '../../src/store/runs.ts'
-import { settleStep } from '../../src/store/settle.ts'
+import { releaseStep, settleStep } from '../../src/store/settle.ts'
 import { createSession } from '../../src/store/topology.ts'
 import { enterWorker } from '../../src/store/workers.ts'
 import type { NewRecord, NewSessionRow } from '../../src/store/writes.ts'
@@ -55,6 +55,12 @@ export async function take(db: Database, run: RunRef, request: Partial<ClaimRequ
   const claimed = await claim(db, run, request)
   if (claimed.kind !== 'mine') throw new Error(`the step is not free: ${claimed.kind}`)
   return { sessionId: run.sessionId, gen: claimed.gen, key: request.key ?? 'm1.0', lease: claimed.lease }
+}
+
+/** As if its worker had died: another takes it. */
+export async function takeOver(db: Database, run: RunRef, step: StepId, owner: string = OTHER_OWNER): Promise<StepId> {
+  await releaseStep(db, step, { failed: false, begun: true })
+  return take(db, run, { key: step.key, owner })
 }
 
 export function userRecord(seq: number, content = `record ${seq}`): NewRecord {
@@ -111,10 +117,15 @@ export async function overtaken<T>(db: Database, { sessionId }: RunRef, work: ()
   return worked.value
 }
 
-/** Some worker has held its lock on this server: who holds none, after the grace given, is dead. */
-export async function visit(db: Database): Promise<void> {
+/**
+ * Some worker has held its lock on this server: who holds none, after the grace given, is dead.
+ *
+ * @returns its boot id: it is dead itself
+ */
+export async function visit(db: Database): Promise<string> {
   const bootId = newBootId()
   const held = await holdLiveness(db.url, bootId)
   await enterWorker(db, { bootId, agent: 'visitor' })
   await held.release()
+  return bootId
 }

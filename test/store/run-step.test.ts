@@ -4,8 +4,8 @@ import type { Attempt } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
 import { runStep } from '../../src/activities/run-step.ts'
 import { announceFacts } from '../../src/store/announce.ts'
-import { takeStep } from '../../src/store/claim.ts'
 import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
+import type { RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { openDatabase } from '../../src/store/database.ts'
@@ -14,7 +14,7 @@ import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
-import { TOKEN, claim, openSession, overtaken, take, visit } from './fixtures.ts'
+import { TOKEN, claim, openSession, overtaken, take, takeOver, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 
@@ -39,6 +39,34 @@ it('joins an attempt of its own process instead of running the step twice', asyn
   expect(deps.running.size).toBe(0)
 })
 
+describe('a step that nobody runs any more', () => {
+  const pause = { reason: 'user', message: 'lunch' } as const
+  const begin = async (owner: string): Promise<RunRef> => {
+    const run = await openSession(at.db)
+    await take(at.db, run, { key: 't1.0.0', owner })
+    return run
+  }
+
+  it.each([
+    ['a dead worker', () => visit(at.db), newBootId()],
+    ['an attempt of the same worker', async () => '7001', '7001'],
+  ])('although %s had begun it, is not begun while the session is paused', async (_who, owner, self) => {
+    const run = await begin(await owner())
+    await announceFacts(at.db, run, 'a1', { pause })
+    const tool = work(async ({ begun }) => ({ kind: 'settle', outcome: `begun before: ${begun}`, writes: {} }))
+    expect(await runStep(worker(self), attemptOf(run), tool)).toBeUndefined()
+    await announceFacts(at.db, run, 'a2', { pause: null })
+    expect(await runStep(worker(), attemptOf(run), tool)).toEqual({ outcome: 'begun before: true', gen: 0 })
+  })
+
+  it('is not begun in a session that was closed meanwhile', async () => {
+    const run = await begin(await visit(at.db))
+    await announceFacts(at.db, run, 'a1', { closed: true })
+    const tool = work(() => Promise.reject(new Error('must not run')))
+    await expect(runStep(worker(), attemptOf(run), tool)).rejects.toThrow('the session is closed')
+  })
+})
+
 it('is not kept from a step by an attempt of its own process that was fenced', async () => {
   const run = await openSession(at.db)
   const deps = worker()
@@ -52,7 +80,7 @@ it('is not kept from a step by an attempt of its own process that was fenced', a
     }),
   )
   await gate.reached()
-  await takeStep(at.db, { sessionId: run.sessionId, gen: 0, key: 't1.0.0', lease: 1 }, deps.bootId, TOKEN)
+  await takeOver(at.db, run, { sessionId: run.sessionId, gen: 0, key: 't1.0.0', lease: 1 }, deps.bootId)
   const again = await runStep(
     deps,
     attemptOf(run),

@@ -1,6 +1,5 @@
 /** What an outcome is committed with: all of it or nothing, once, and events without a gap. */
 import { describe, expect, it } from 'vitest'
-import { takeStep } from '../../src/store/claim.ts'
 import { isDataError } from '../../src/store/database.ts'
 import { appendLive, nextOffset, readEvents, readLive } from '../../src/store/events.ts'
 import { getMessage } from '../../src/store/messages.ts'
@@ -10,18 +9,7 @@ import { readSession } from '../../src/store/session-row.ts'
 import { createSession } from '../../src/store/topology.ts'
 import { readTurn, readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
 import type { Writes } from '../../src/store/writes.ts'
-import {
-  OTHER_OWNER,
-  TOKEN,
-  claim,
-  countRows,
-  newId,
-  newSessionRow,
-  openSession,
-  opening,
-  take,
-  userRecord,
-} from './fixtures.ts'
+import { claim, countRows, newId, newSessionRow, openSession, opening, take, takeOver, userRecord } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -71,7 +59,7 @@ describe('settleStep', () => {
     const run = await openSession(at.db)
     const { sessionId } = run
     const step = await take(at.db, run)
-    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    await takeOver(at.db, run, step)
     expect(await settleStep(at.db, step, { ok: true }, everything(sessionId))).toEqual({
       won: false,
       outcome: undefined,
@@ -251,7 +239,7 @@ describe('settleStep', () => {
   it('opens no child when the lease is lost', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
-    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    await takeOver(at.db, run, step)
     const child = newSessionRow({ parentId: run.sessionId, depth: 1 })
     await settleStep(
       at.db,
@@ -288,7 +276,7 @@ describe('live pieces', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
     await appendLive(at.db, [piece(run.sessionId, 1, 0, 'old')])
-    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    await takeOver(at.db, run, step)
     await appendLive(at.db, [piece(run.sessionId, 2, 0, 'new')])
     expect((await readLive(at.db, run.sessionId)).map(({ data }) => data['text'])).toEqual(['new'])
   })
@@ -296,7 +284,7 @@ describe('live pieces', () => {
   it('that come after the settle, or from an attempt that was fenced, are dropped', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
-    await takeStep(at.db, step, OTHER_OWNER, TOKEN)
+    await takeOver(at.db, run, step)
     await appendLive(at.db, [piece(run.sessionId, 1, 0, 'zombie')])
     expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
     await settleStep(at.db, { ...step, lease: 2 }, {}, {})
