@@ -11,12 +11,16 @@ import { runStep, type Ending } from './run-step.ts'
 /** The hook only tells others of a fork: what takes longer is not waited for. */
 const HOOK_MS = 60_000
 
-/** `onSessionFork` is user code with an effect of its own, so it is a step of its own: never repeated once begun. */
-export async function announceFork(deps: Deps, attempt: Attempt, key: string, fork: SessionFork): Promise<void> {
+/**
+ * `onSessionFork` is user code with an effect of its own, so it is a step of its own: never repeated once begun.
+ *
+ * @returns false when the session is paused: nothing was begun, and resume has to come here again
+ */
+export async function announceFork(deps: Deps, attempt: Attempt, key: string, fork: SessionFork): Promise<boolean> {
   const { onSessionFork } = deps.agent
-  if (!onSessionFork) return
+  if (!onSessionFork) return true
   const done: Ending<{ done: boolean }> = { kind: 'settle', outcome: { done: true }, writes: {} }
-  await runStep<{ done: boolean }>(deps, attempt, {
+  const result = await runStep<{ done: boolean }>(deps, attempt, {
     step: { key, kind: 'hook', name: 'onSessionFork', inputHash: inputHash('fork', fork.sessionId), durable: true },
     async run(_claim, stop) {
       try {
@@ -29,6 +33,7 @@ export async function announceFork(deps: Deps, attempt: Attempt, key: string, fo
     unknown: () => done,
     refused: () => done,
   })
+  return result !== undefined
 }
 
 function bounds(stop: AbortSignal): Bounds {

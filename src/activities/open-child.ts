@@ -71,7 +71,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
       config: { label, profile },
     } = outcome.child
     const fork = { parentId: input.sessionId, sessionId: child, label, ...(profile !== undefined && { profile }) }
-    await announceFork(deps, attempt, `${input.key}.fork`, fork)
+    if (!(await announceFork(deps, attempt, `${input.key}.fork`, fork))) return { kind: 'notStarted' }
   }
   return outcome
 }

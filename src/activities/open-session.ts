@@ -118,12 +118,8 @@ async function configureFork(
   if (!result || !('outcome' in result)) return undefined
   const { config, branch } = result.outcome
   const { label, profile } = config
-  await announceFork(deps, attempt, 'open.fork', {
-    parentId: at.sessionId,
-    sessionId,
-    label,
-    ...(profile !== undefined && { profile }),
-  })
+  const fork = { parentId: at.sessionId, sessionId, label, ...(profile !== undefined && { profile }) }
+  if (!(await announceFork(deps, attempt, 'open.fork', fork))) return undefined
   await configureSession(deps.db, sessionId, config, branch)
   return config
 }

@@ -9,8 +9,9 @@ import { NO_CHAIN, nextRecord } from '../../src/store/hashes.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { replyBy, scriptedModel, type Rule, type ScriptedModel } from '../../src/testing/index.ts'
 import { onlyChild, profiles } from '../support/forks.ts'
-import { createGate } from '../support/gate.ts'
-import { ask, useStello } from '../support/session-fixture.ts'
+import { createGate, type Gate } from '../support/gate.ts'
+import { ask, eventOf, useStello, type TestAgent } from '../support/session-fixture.ts'
+import { until } from '../support/until.ts'
 
 const stello = useStello()
 
@@ -188,6 +189,52 @@ describe('stello_create_session', () => {
       { parentId: session.id, sessionId: child.id, label: 'child' },
       { parentId: session.id, sessionId: own.id, label: 'of the client' },
     ])
+  })
+})
+
+describe('onSessionFork of a fork that is paused while its context is made', () => {
+  const forkingSlowly = (): { gate: Gate; agent: TestAgent; forks: string[] } => {
+    const gate = createGate()
+    const forks: string[] = []
+    const contextFn = (records: Message[]): Promise<Message[]> => gate.pass().then(() => records.slice(0, 0))
+    const agent = {
+      llm: scriptedModel(replyBy(forking({ profile: 'p' }))),
+      capabilities: { profiles: profiles({ p: { contextFn } }) },
+      onSessionFork: ({ sessionId }: SessionFork) => void forks.push(sessionId),
+    }
+    return { gate, agent, forks }
+  }
+  const pausedAt = async (session: SessionHandle, { reached, open }: Gate): Promise<void> => {
+    await reached()
+    await session.pause('lunch')
+    await eventOf(session, 'session.paused')
+    open()
+    const handle = stello.client.temporal.workflow.getHandle(session.id)
+    await until('the activity has ended', async () => !(await handle.describe()).raw.pendingActivities?.length)
+  }
+
+  it('is called after the resume, when a model has asked for the fork', async () => {
+    const { gate, agent, forks } = forkingSlowly()
+    const session = await stello.session(agent)
+    const turn = await session.send('fork')
+    await pausedAt(session, gate)
+    expect(forks).toEqual([])
+    await session.resume()
+    expect((await turn.result()).text).toBe('forked')
+    expect(forks).toEqual([(await onlyChild(stello.client, session)).id])
+    expect(gate.arrived).toBe(1)
+  })
+
+  it('is called after the resume, when a client has', async () => {
+    const { gate, agent, forks } = forkingSlowly()
+    const session = await stello.session(agent)
+    const child = await session.fork({ label: 'of the client', profile: 'p' })
+    await pausedAt(child, gate)
+    expect(forks).toEqual([])
+    await child.resume()
+    expect(await ask(child, 'hello')).toBe('said')
+    expect(forks).toEqual([child.id])
+    expect(gate.arrived).toBe(1)
   })
 })
 
