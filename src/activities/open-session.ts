@@ -26,16 +26,20 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   if (!row || row.closedAt) return { kind: 'closed' }
   try {
     const config = row.config.limits ? row.config : await configure(deps, attempt, row)
-    if (!config) return { kind: 'failed', pause: { reason: 'user', message: 'paused before it was opened' } }
+    if (!config) {
+      return { kind: 'failed', pause: row.pause ?? { reason: 'user', message: 'paused before it was opened' } }
+    }
     const seq = await lastSeq(db, input.sessionId, resolved.gen)
     const turn = await lastTurn(db, input.sessionId, resolved.gen)
-    const unanswered = attempt.run.fresh && (await keepUnanswered(db, input.sessionId, resolved.gen))
+    const { fresh } = attempt.run
+    const unanswered = fresh && (await keepUnanswered(db, input.sessionId, resolved.gen))
     return {
       kind: 'opened',
       gen: resolved.gen,
       seq: input.turn === 0 ? seq : 0,
       turn: input.turn === 0 ? turn : 0,
       ...(unanswered && { unanswered }),
+      ...(fresh && row.pause && { pause: row.pause }),
       limits: config.limits ?? deps.agent.limits,
       model: { name: deps.agent.model(config.model).name, timeoutMs: deps.agent.modelTimeoutMs },
     }

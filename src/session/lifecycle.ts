@@ -22,9 +22,12 @@ export function runStarted(state: SessionState): Step {
 export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpened'>): Step {
   if (state.opened) return [state, []]
   switch (outcome.kind) {
-    case 'opened':
+    case 'opened': {
+      const { resumed, ...before } = takeUnanswered(state, outcome.unanswered)
+      const pause = before.pause ?? (resumed ? undefined : outcome.pause)
       return reportAnswered({
-        ...takeUnanswered(state, outcome.unanswered),
+        ...before,
+        ...(pause && { pause }),
         opened: true,
         gen: outcome.gen,
         seq: Math.max(state.seq, outcome.seq),
@@ -32,6 +35,7 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
         limits: outcome.limits,
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       })
+    }
     case 'closed':
       return state.closing?.after === undefined ? [{ ...state, closed: true }, []] : tellMoreChildren(state)
     case 'failed':
@@ -50,9 +54,10 @@ export function pauseRequested(state: SessionState, message: string | undefined)
   return announcePause(state, { reason: 'user', message: message ?? 'paused by request' })
 }
 
-/** Clears the time-out counts (H8). */
+/** Clears the time-out counts (H8). Until the session is opened, only the store knows whether an earlier workflow has paused it. */
 export function resumeRequested(state: SessionState): Step {
-  return state.pause && !state.resuming ? announceResume({ ...state, timeouts: {} }) : [state, []]
+  if (state.resuming || (state.opened && !state.pause)) return [state, []]
+  return announceResume({ ...state, timeouts: {}, ...(!state.opened && { resumed: true }) })
 }
 
 export function closeRequested(state: SessionState, cascade: boolean): Step {

@@ -129,6 +129,8 @@ export interface SessionState {
   pause?: Pause
   /** The announcement that tells the store of a resume; until it is answered, nothing starts. */
   resuming?: string
+  /** A resume came before the session was opened: a pause that the store tells of then is older. */
+  resumed?: true
   /** The run is about to continue as new; nothing starts in this one. */
   resting?: boolean
   closing?: Closing

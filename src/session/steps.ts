@@ -260,6 +260,8 @@ export type OpenSessionOutcome =
       turn: number
       limits: Limits
       model: ModelFacts
+      /** Has held the session since an earlier workflow of it. */
+      pause?: Pause
       /** A message that an earlier workflow of this session took and did not answer; its body is in the store. */
       unanswered?: string
     }

@@ -73,7 +73,6 @@ const ABANDON: Statement = {
     or past.key in (select pending->>'id' || '.opened' from steps
                     where session_id = $1 and gen < $2 and pending is not null and outcome is null))`,
 }
-/** A pause and a close of the abandoned future hold no longer. */
 const TELL: Statement = {
   name: 'abandon_tell',
   text: `
@@ -82,6 +81,11 @@ const TELL: Statement = {
   select from guard`,
 }
 const REOPEN: Statement = { name: 'abandon_reopen', text: `update sessions set closed_at = null where id = $1` }
+/** To start a session anew mends what it was stuck in. Whatever else has paused it is not lifted by that. */
+const UNSTICK: Statement = {
+  name: 'abandon_unstick',
+  text: `update sessions set pause = null where id = $1 and pause->>'reason' in ('store_error', 'agent_error')`,
+}
 
 export async function abandonFuture(
   tx: pg.PoolClient,
@@ -93,10 +97,12 @@ export async function abandonFuture(
   await run(tx, BRANCH, [sessionId, gen, parent, seq])
   if (open && !fresh) await run(tx, CARRY_TURN, [sessionId, gen, parent, turn, seq])
   await run(tx, ABANDON, [sessionId, gen, told, turn, round, open])
-  if (!fresh) await run(tx, REOPEN, [sessionId])
+  await run(tx, fresh ? UNSTICK : REOPEN, [sessionId])
   const type = fresh ? 'session.restarted' : 'session.rewound'
   const events = [{ key: 'rewound', type, data: { generation: gen, seq, turn } }]
-  await run(tx, TELL, [sessionId, 'rewound', gen, toParameter({ events, ...(!place.paused && { pause: null }) })])
+  // A pause of the abandoned future holds no longer, as a close does not.
+  const writes = { events, ...(!fresh && !place.paused && { pause: null }) }
+  await run(tx, TELL, [sessionId, 'rewound', gen, toParameter(writes)])
 }
 
 async function placeOf(tx: pg.PoolClient, { sessionId, turn, place }: RunRef): Promise<Parting> {

@@ -212,6 +212,21 @@ describe('recover', () => {
     await eventOf(session, 'session.closed')
   })
 
+  it('leaves a session paused that somebody had paused, until it is resumed', async () => {
+    const session = await stello.session({ llm: script() })
+    await ask(session, 'one')
+    await session.pause('lunch')
+    await eventOf(session, 'session.paused')
+    await terminate(session)
+    await session.recover()
+    const turn = await session.send('two')
+    const view = await viewOf(stello.client, session, ({ status, queued }) => status === 'paused' && queued === 1)
+    expect(view).toMatchObject({ pause: { reason: 'user', message: 'lunch' }, records: 2 })
+    expect((await session.state()).state).toBe('paused')
+    await session.resume()
+    expect((await turn.result()).text).toBe('answer to two')
+  })
+
   it('says that it was started anew with whatever may reach the store before its session is opened', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')

@@ -2,10 +2,12 @@
 import { expect, it } from 'vitest'
 import { announce } from '../../src/activities/announce.ts'
 import type { AnnounceOutcome } from '../../src/session/steps.ts'
+import { announceFacts } from '../../src/store/announce.ts'
 import { readEvents } from '../../src/store/events.ts'
 import { lastSeq } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
+import { listSessions } from '../../src/store/topology.ts'
 import { lastTurn } from '../../src/store/turns.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'
@@ -40,6 +42,19 @@ it('goes on where the store ends, although the store hears of an announcement fi
   expect(await firstAnnouncement(run, 'run-2', 'run-2')).toEqual({ gen: 1, children: [] })
   expect(await typesOf(run)).toEqual(['turn.started', 'session.restarted', 'answer.rejected'])
   expect([await lastSeq(at.db, run.sessionId, 1), await lastTurn(at.db, run.sessionId, 1)]).toEqual([2, 1])
+})
+
+it.each([
+  ['is still paused', 'user', 'paused'],
+  ['is still paused', 'model_error', 'paused'],
+  ['is not paused any more', 'store_error', 'idle'],
+  ['is not paused any more', 'agent_error', 'idle'],
+] as const)('%s when the reason was %s', async (_what, reason, state) => {
+  const run = await withPast()
+  const events = [{ key: 'a1.0', type: 'session.paused', data: {} }]
+  await announceFacts(at.db, run, 'a1', { pause: { reason, message: 'why' }, events })
+  await firstAnnouncement(run, 'run-2', 'run-2')
+  expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ state }])
 })
 
 it('is rewound where a reset hands on what a started run had asked for', async () => {

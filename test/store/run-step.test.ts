@@ -14,7 +14,7 @@ import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
-import { TOKEN, claim, openSession, overtaken, take, takeOver, visit } from './fixtures.ts'
+import { claim, openSession, overtaken, take, takeOver, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 

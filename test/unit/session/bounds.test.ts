@@ -187,6 +187,7 @@ describe('the state is bounded', () => {
       lastStop: true,
       // A few bytes each, and not together with the rest.
       resuming: true,
+      resumed: true,
       resting: true,
       closing: true,
       closed: true,

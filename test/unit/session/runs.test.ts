@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionEvent } from '../../../src/session/events.ts'
-import { initialState } from '../../../src/session/state.ts'
-import type { ModelOutcome } from '../../../src/session/steps.ts'
+import { initialState, status } from '../../../src/session/state.ts'
+import type { ModelOutcome, Pause } from '../../../src/session/steps.ts'
 import {
   LIMITS,
   announced,
@@ -21,7 +21,12 @@ import {
   usage,
 } from './play.ts'
 
-const found = (gen: number, seq: number, turn: number, more: { unanswered?: string } = {}): SessionEvent => ({
+const found = (
+  gen: number,
+  seq: number,
+  turn: number,
+  more: { unanswered?: string; pause?: Pause } = {},
+): SessionEvent => ({
   type: 'sessionOpened',
   outcome: { kind: 'opened', gen, seq, turn, limits: LIMITS, model: { name: 'gpt-x', timeoutMs: 42_000 }, ...more },
 })
@@ -29,6 +34,40 @@ const gens = (played: ReturnType<typeof play>): (number | undefined)[] => [
   played.state.gen,
   only(played.commands, 'callModel').at(-1)?.input.gen,
 ]
+
+describe('a run of a session that somebody has paused before its workflow was lost', () => {
+  const begun = initialState({ sessionId: 's-1', label: 'demo' })
+  const paused = found(1, 4, 2, { pause: { reason: 'user', message: 'lunch' } })
+
+  it('begins nothing until it is resumed', () => {
+    const held = play(begun, { type: 'runStarted' }, message('a'), paused)
+    expect([status(held.state), types(held.commands)]).toEqual(['paused', ['openSession']])
+    const resuming = play(held.state, resume)
+    expect(types(play(resuming.state, announced(resuming, 'resume')).commands)).toEqual(['callModel'])
+  })
+
+  it.each(['while the resume is told', 'after the resume was told'])(
+    'is resumed by who comes before the session is opened, which is heard of %s',
+    (when) => {
+      const resuming = play(begun, { type: 'runStarted' }, message('a'), resume)
+      const told = announced(resuming, 'resume')
+      const { state, commands } = play(resuming.state, ...(when.startsWith('while') ? [paused, told] : [told, paused]))
+      expect([status(state), types(commands).at(-1)]).toEqual(['running', 'callModel'])
+    },
+  )
+
+  it('is paused by who comes after such a resume', () => {
+    const resuming = play(begun, { type: 'runStarted' }, resume)
+    const { state } = play(
+      resuming.state,
+      announced(resuming, 'resume'),
+      { type: 'pauseRequested', message: 'tea' },
+      paused,
+    )
+    expect(state.pause?.message).toBe('tea')
+    expect(play(state, { type: 'runStarted' }, open()).state.pause?.message).toBe('tea')
+  })
+})
 
 describe('a run', () => {
   it('goes on from what the store knows', () => {
