@@ -1,10 +1,11 @@
 /** Tells the store what the workflow has decided: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../agent/message.ts'
 import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../session/steps.ts'
-import { announceFacts, openChildren } from '../store/announce.ts'
+import { announceFacts } from '../store/announce.ts'
 import { nextRecord } from '../store/hashes.ts'
 import { getMessage } from '../store/messages.ts'
 import { readWholeRecord } from '../store/records.ts'
+import { openChildren } from '../store/topology.ts'
 import type { NewEvent, TurnWrite, Writes } from '../store/writes.ts'
 import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'

@@ -60,8 +60,10 @@ export function resumeRequested(state: SessionState): Step {
   return announceResume({ ...state, timeouts: {}, ...(!state.opened && { resumed: true }) })
 }
 
+/** Until the close is told to the store, a later one may still widen it to the forks. */
 export function closeRequested(state: SessionState, cascade: boolean): Step {
-  if (state.closing) return [state, []]
+  const { closing } = state
+  if (closing) return [cascade && !closing.announced ? { ...state, closing: { ...closing, cascade } } : state, []]
   return cancelRequested({ ...state, closing: { cascade, announced: false } }, 'closed')
 }
 

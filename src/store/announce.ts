@@ -16,10 +16,6 @@ const ANNOUNCE: Statement = {
   ), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
   select gen from guard`,
 }
-const OPEN_CHILDREN: Statement = {
-  name: 'open_children',
-  text: `select id from sessions where parent_id = $1 and closed_at is null and id > $2 order by id limit $3`,
-}
 
 /** A closed session is told nothing by a workflow that was started for it. @returns the session's generation */
 export async function announceFacts(db: Database, ref: RunRef, key: string, writes: Writes): Promise<number> {
@@ -30,14 +26,4 @@ export async function announceFacts(db: Database, ref: RunRef, key: string, writ
     if (resolved.kind === 'stale') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
     if (resolved.kind === 'closed') return resolved.gen
   }
-}
-
-/** In order of their ids: all, or so many of those behind one. */
-export async function openChildren(
-  db: Database,
-  sessionId: string,
-  { after = '', limit }: { after?: string | undefined; limit?: number } = {},
-): Promise<string[]> {
-  const rows = await run<{ id: string }>(db.pool, OPEN_CHILDREN, [sessionId, after, limit ?? null])
-  return rows.map((row) => row.id)
 }

@@ -112,6 +112,31 @@ export async function readSubtree(db: Database, sessionId: string): Promise<stri
   return rows.map((row) => row.id)
 }
 
+/** Looks behind what is closed: only an open session can pass a close on. */
+const OPEN_BELOW: Statement = {
+  name: 'session_open_below',
+  text: `with recursive below as (
+           select s.id, s.closed_at from sessions s where s.parent_id = $1 and not ${ABANDONED('s.id', 's.parent_id')}
+           union all
+           select s.id, s.closed_at from sessions s join below on s.parent_id = below.id
+           where below.closed_at is not null and not ${ABANDONED('s.id', 's.parent_id')}
+         )
+         select id from below where closed_at is null and id > $2 order by id limit $3`,
+}
+
+/**
+ * The nearest open sessions below one, where a cascade begins; without forks of a future that was abandoned. In order of
+ * their ids: all, or so many of those behind one.
+ */
+export async function openChildren(
+  db: Database,
+  sessionId: string,
+  { after = '', limit }: { after?: string | undefined; limit?: number } = {},
+): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, OPEN_BELOW, [sessionId, after, limit ?? null])
+  return rows.map((row) => row.id)
+}
+
 const AWAITED: Statement = {
   name: 'session_awaited',
   text: `select s.parent_id as parent, split_part(s.origin, '/', 2) as key from sessions s

@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { CHILDREN_AT_ONCE } from '../../src/session/state.ts'
-import { goneForks } from '../support/forks.ts'
+import { goneForks, onlyChild } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
@@ -110,6 +110,24 @@ it('cascades past a fork whose workflow was terminated', async () => {
   await workflowOf().result()
   await workflowOf('there').result()
   expect((await session.state()).state).toBe('closed')
+})
+
+it('ends the fork of a task that has answered and closed long before', async () => {
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'task', message: 'fork' } }] }],
+      ['fork', { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'fork of the task' } }] }],
+      [() => true, 'ok'],
+    ]),
+  )
+  const session = await stello.session({ llm, systemTools: true })
+  await ask(session, 'go')
+  const task = await onlyChild(stello.client, session)
+  await eventOf(task, 'session.closed')
+  const fork = await onlyChild(stello.client, task)
+  expect(await ask(fork, 'still there?')).toBe('ok')
+  await session.close({ cascade: true })
+  await eventOf(fork, 'session.closed')
 })
 
 it('by a terminated workflow is told to whoever waits or sends', async () => {

@@ -1,6 +1,6 @@
 /** Sessions as rows, what the workflow tells the store of them, and how watchers hear of it. */
 import { describe, expect, it } from 'vitest'
-import { announceFacts, openChildren } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce.ts'
 import { nextOffset, readEvents } from '../../src/store/events.ts'
 import { createListener } from '../../src/store/listener.ts'
 import { getMessage, putMessage } from '../../src/store/messages.ts'
@@ -8,7 +8,14 @@ import { createNotifier, type News } from '../../src/store/notifier.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
-import { configureSession, createSession, listSessions, readAgents, saveAgent } from '../../src/store/topology.ts'
+import {
+  configureSession,
+  createSession,
+  listSessions,
+  openChildren,
+  readAgents,
+  saveAgent,
+} from '../../src/store/topology.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import { claim, newSessionRow, openSession, opening, overtaken, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -177,6 +184,24 @@ describe('announceFacts', () => {
     const first = await openChildren(at.db, run.sessionId, { limit: 3 })
     const rest = await openChildren(at.db, run.sessionId, { after: first.at(-1), limit: 3 })
     expect([first, rest]).toEqual([open.slice(0, 3), open.slice(3)])
+  })
+
+  it('is followed by a cascade over what is still open below, also behind sessions that closed before', async () => {
+    const child = async (parentId: string): Promise<string> => {
+      const session = newSessionRow({ parentId, depth: 1 })
+      await createSession(at.db, session)
+      return session.sessionId
+    }
+    const change = (sql: string, id: string) => at.db.pool.query(sql, [id])
+    const { sessionId } = await openSession(at.db)
+    const [ended, open, left] = [await child(sessionId), await child(sessionId), await child(sessionId)]
+    const behind = await child(await child(ended))
+    // The cascade reaches these by the open one, or not at all.
+    await child(open)
+    await child(left)
+    await change('update sessions set closed_at = now() where parent_id = $1 or id = $1', ended)
+    await change(`update events set abandoned = true where data->>'child' = $1`, left)
+    expect((await openChildren(at.db, sessionId)).toSorted()).toEqual([behind, open].toSorted())
   })
 })
 

@@ -35,11 +35,15 @@ describe('close', () => {
     ])
   })
 
-  it('is heard once: the first cascade stays', () => {
-    const { commands } = play(opened(), message('a'), close, { type: 'closeRequested', cascade: true })
-    expect(only(commands, 'cancelSteps')).toHaveLength(1)
-    const closing = play(opened(), close, { type: 'closeRequested', cascade: true })
-    expect(only(closing.commands, 'announce').map(({ input }) => input.close?.cascade)).toEqual([false])
+  it('is heard once; a later one may widen it to a cascade until the store is told', () => {
+    const wider = { type: 'closeRequested', cascade: true } as const
+    const closing = play(opened(), message('a'), close, wider, close)
+    expect(only(closing.commands, 'cancelSteps')).toHaveLength(1)
+    const ended = play(closing.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    const told = play(ended.state, announced(ended, 'turnEnd'), wider)
+    expect(only(told.commands, 'announce').map(({ input }) => input.close?.cascade)).toEqual([true])
+    const late = play(opened(), close, wider)
+    expect(only(late.commands, 'announce').map(({ input }) => input.close?.cascade)).toEqual([false])
   })
 
   it('does not wait for a resume', () => {
