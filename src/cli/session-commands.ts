@@ -7,15 +7,16 @@ import { messageOf } from '../agent/errors.ts'
 import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
+import { addRecoverCommand } from './recover-command.ts'
 
-interface Context {
+/** What a command works with. */
+export interface Context {
   stello: StelloClient
   out: Output
 }
 
 type Options = Record<string, unknown>
 
-const EVERY = 1_000_000
 const LOOK_EVERY_MS = 1000
 
 /** A command's action on an open client. */
@@ -48,6 +49,10 @@ export function addSessionCommands(program: Command): void {
     .option('--id <session-id>', 'instead of a new one')
     .option('--message <text>', 'first message')
     .option('--wait', 'wait for the answer to the first message')
+    .hook('preAction', (command) => {
+      const { wait, message } = command.opts<{ wait?: boolean; message?: string }>()
+      if (wait && message === undefined) command.error('error: --wait needs --message, whose answer it waits for')
+    })
     .action(
       on(async ({ stello, out }, agent: string, options: Options) => {
         const { id, message, wait, ...rest } = options as { id?: string; message?: string; wait?: boolean }
@@ -163,26 +168,7 @@ export function addSessionCommands(program: Command): void {
     'end its forks too',
   )
 
-  program
-    .command('recover [session-id]')
-    .description('start a session again whose workflow was terminated or lost, from what the store holds')
-    .option('--all', 'every session that is not closed')
-    .option('--restart', 'also one that runs: it disagrees with the store since one of them was restored from a copy')
-    .action(
-      on(async ({ stello, out }, id: string | undefined, options: { all?: boolean; restart?: boolean }) => {
-        if ((id === undefined) === !options.all) program.error('error: name one session, or use --all')
-        const open = async (): Promise<string[]> =>
-          (await stello.list({ limit: EVERY })).filter(({ state }) => state !== 'closed').map((session) => session.id)
-        for (const sessionId of id === undefined ? (await open()).toReversed() : [id]) {
-          const recovered = await stello.session(sessionId).recover(options)
-          const waiting = recovered.waiting > 0 ? `; ${recovered.waiting} messages waited` : ''
-          out.result(
-            { sessionId, ...recovered },
-            `${sessionId} ${recovered.restarted ? `goes on from the store${waiting}` : 'runs, nothing was done'}`,
-          )
-        }
-      }),
-    )
+  addRecoverCommand(program, on)
 
   program
     .command('fork <session-id>')

@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
+import type { StelloClient } from '../../src/client/index.ts'
+import type { Database } from '../../src/store/database.ts'
 import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { useStello } from '../support/session-fixture.ts'
 import { newFolder, start, type Running } from './command.ts'
@@ -13,6 +15,8 @@ export interface Served {
   readonly agent: string
   readonly env: Record<string, string>
   readonly model: FakeOpenAI
+  readonly client: StelloClient
+  readonly db: Database
   /** Another worker process; resolves when it serves. */
   startWorker(...options: string[]): Promise<Running>
 }
@@ -57,6 +61,12 @@ export function useServed(): Served {
     },
     get model() {
       return use().model
+    },
+    get client() {
+      return fixture.client
+    },
+    get db() {
+      return fixture.db
     },
     async startWorker(...options) {
       const worker = start(['worker', AGENT, '--json', ...options], { env: use().env })

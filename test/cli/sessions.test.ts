@@ -1,6 +1,6 @@
 /** The commands that talk to sessions, against a worker process. */
-import { Client, Connection } from '@temporalio/client'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/until.ts'
 import { readTools } from '../../src/testing/chat-request.ts'
 import { linesOf, start, stello, stelloJson } from './command.ts'
 import { useServed } from './served.ts'
@@ -12,6 +12,10 @@ const json = <T = Record<string, unknown>>(...args: string[]): Promise<T[]> => s
 async function newSession(...options: string[]): Promise<string> {
   const [line] = await json<{ sessionId: string }>('start', served.agent, ...options)
   return line?.sessionId ?? ''
+}
+
+async function terminate(id: string): Promise<void> {
+  await served.client.temporal.workflow.getHandle(id).terminate()
 }
 
 beforeAll(async () => {
@@ -205,9 +209,7 @@ describe('recover', () => {
   it('starts a session again whose workflow was terminated, and leaves others alone', async () => {
     const [id, other] = [await newSession(), await newSession()]
     await json('send', id, 'hello', '--wait')
-    const temporal = await Connection.connect({ address: served.env['TEMPORAL_ADDRESS'] ?? '' })
-    await new Client({ connection: temporal }).workflow.getHandle(id).terminate()
-    await temporal.close()
+    await terminate(id)
     expect(await run('send', id, 'still there?')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`stello recover ${id}`),
@@ -217,7 +219,44 @@ describe('recover', () => {
     expect(recovered).toContainEqual({ sessionId: other, restarted: false, waiting: 0 })
     expect(await run('recover', other)).toMatchObject({ code: 0, stdout: `${other} runs, nothing was done\n` })
     expect(await json('send', id, 'still there?', '--wait')).toMatchObject([{ text: 'You said: still there?' }])
-    expect(await run('recover')).toMatchObject({ code: 2, stderr: expect.stringContaining('--all') })
+  })
+
+  it('of all sessions goes on behind one that cannot be recovered, names it, and ends with 1', async () => {
+    const [broken, id] = [await newSession(), await newSession()]
+    await Promise.all([broken, id].map(terminate))
+    const setAgent = (agent: string) =>
+      served.db.pool.query('update sessions set config = config || $2 where id = $1', [broken, { agent }])
+    await setAgent('')
+    const { code, stdout, stderr } = await run('recover', '--all', '--json')
+    await setAgent(served.agent)
+    await run('close', broken)
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(broken) as string })
+    expect(linesOf(stdout)).toContainEqual({ sessionId: id, restarted: true, waiting: 0 })
+    expect(stdout).not.toContain(broken)
+  })
+
+  it('of all sessions passes over one that is closed meanwhile', async () => {
+    const [first, closed] = [await newSession(), await newSession()]
+    await run('pause', first)
+    await run('send', first, 'waits')
+    await Promise.all([first, closed].map(terminate))
+    const holder = await served.db.pool.connect()
+    await holder.query('begin; lock table events in access exclusive mode')
+    const recovering = run('recover', '--all', '--json')
+    await until('the first session is looked at', async () => {
+      const { rows } = await served.db.pool.query(
+        `select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+         and wait_event_type = 'Lock' and query like '%known(gen)%'`,
+      )
+      return rows.length > 0
+    })
+    await holder.query('update sessions set closed_at = now() where id = $1', [closed])
+    await holder.query('commit')
+    holder.release()
+    const { code, stdout, stderr } = await recovering
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(linesOf(stdout)).toContainEqual({ sessionId: first, restarted: true, waiting: 1 })
+    expect(stdout).not.toContain(closed)
   })
 })
 

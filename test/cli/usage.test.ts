@@ -48,9 +48,12 @@ describe('wrong usage ends with 2 and says', () => {
     { args: ['transcript', 's-1', '--at', '-1'], says: /--at/ },
     { args: ['worker', 'agent.ts', '--metrics-port', '0'], says: /--metrics-port <port>.*'0'.*1 to 65535/ },
     { args: ['fork', 's-1'], says: /--label <label>/ },
+    { args: ['recover'], says: /name one session, or use --all/ },
+    { args: ['recover', 's-1', '--all'], says: /name one session, or use --all/ },
+    { args: ['start', 'agent', '--wait'], says: /--wait.*--message/ },
     { args: ['fork', 's-1', '--label', 'a', '--context', 'all'], says: /'all'.*none, inherit/ },
   ])('stello $args', async ({ args, says }) => {
-    const { code, stdout, stderr } = await stello(args)
+    const { code, stdout, stderr } = await stello(args, { env: { STELLO_HOME: join(await newFolder(), '.stello') } })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toMatch(says)
     expect(stderr).not.toContain('    at ')
