@@ -7,9 +7,9 @@ import { INLINE_TEXT_LIMIT, QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type Sess
 
 /** A message without text has its body in the store already. */
 export function messageReceived(state: SessionState, messageId: string, text: string | undefined): Step {
+  if (isKnown(state, messageId)) return [state, []]
   const seen = fingerprint(messageId)
-  if (state.seen.includes(seen)) return [state, []]
-  const refusal = refusalOf(state)
+  const refusal = state.closing ? 'the session is closed' : fullBy(state)
   const known = { ...state, seen: [...state.seen.slice(1 - SEEN_LIMIT), seen] }
   if (refusal) return messageRejected(known, refusal, preview(text ?? messageId, 200), messageId)
   if (text === undefined || fits(state, text)) {
@@ -17,6 +17,11 @@ export function messageReceived(state: SessionState, messageId: string, text: st
   }
   const queue = [...state.queue, { messageId, storing: true as const }]
   return announce({ ...known, queue }, { message: { messageId, text }, tag: 'message' })
+}
+
+/** Taken or refused before: nothing more becomes of it. */
+export function isKnown({ seen }: SessionState, messageId: string): boolean {
+  return seen.includes(fingerprint(messageId))
 }
 
 /** A message that was taken before this workflow was started anew comes before those that came since. */
@@ -51,10 +56,9 @@ export function messageStored(state: SessionState, messageId: string | undefined
   }
 }
 
-function refusalOf(state: SessionState): string | undefined {
-  if (state.closing) return 'the session is closed'
-  if (state.queue.length >= QUEUE_LIMIT) return `${QUEUE_LIMIT} messages are waiting already`
-  return undefined
+/** @param arriving messages that were taken and have not reached the queue */
+export function fullBy({ queue }: SessionState, arriving = 0): string | undefined {
+  return queue.length + arriving >= QUEUE_LIMIT ? `${QUEUE_LIMIT} messages are waiting already` : undefined
 }
 
 function fits(state: SessionState, text: string): boolean {

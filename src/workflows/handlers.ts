@@ -3,10 +3,11 @@
  * return; they never wait. Whatever is wrong with a signal becomes an event; whatever is wrong with an update is an
  * ApplicationFailure for its caller (any other error would block the workflow task for good).
  */
-import { ApplicationFailure, setHandler, uuid4 } from '@temporalio/workflow'
+import { ApplicationFailure, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow'
 import { preview } from '../agent/message.ts'
 import type { SessionEvent } from '../session/events.ts'
 import { answerProblem, pendingCalls, readAnswer } from '../session/pending.ts'
+import { fullBy, isKnown } from '../session/queue.ts'
 import { status, type SessionState } from '../session/state.ts'
 import type { Answer, ChildReport } from '../session/steps.ts'
 import {
@@ -40,28 +41,47 @@ export function setHandlers(
   mailbox: readonly SessionEvent[],
   crowded: () => string | undefined,
 ): void {
+  const arriving = (): number => mailbox.filter(isMessage).length
   const pause = (message?: unknown): void =>
     emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) })
   const resume = (): void => emit({ type: 'resumeRequested' })
   const cancelTurn = (): void => emit({ type: 'cancelRequested' })
   const close = (options?: { cascade?: boolean }): void =>
     emit({ type: 'closeRequested', cascade: options?.cascade === true })
+  const message = (input: unknown): void => {
+    const read = readMessage(input)
+    if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
+    else emit(received(read))
+  }
+  const answer = (input: unknown): void => {
+    const read = readAnswer(input)
+    if (typeof read === 'string') emit({ type: 'answerRejected', reason: read, preview: previewOf(input) })
+    else emit({ type: 'answered', answer: read })
+  }
+  const childReport = (input: unknown): void => {
+    const report = readReport(input)
+    if (report) emit({ type: 'childReported', report })
+    else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
+  }
 
-  setHandler(
-    messageSignal,
-    (input: unknown) => {
-      const read = readMessage(input)
-      if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
-      else emit(received(read))
-    },
-    {
-      description: 'A user message: a text, or {"messageId": "...", "text": "..."}. The same messageId is taken once.',
-    },
-  )
+  // What came before the handlers is handed to each of them in turn, all of one kind first: this takes it as it came.
+  const byName = new Map<string, (input?: never) => void>([
+    [messageSignal.name, message],
+    [pauseSignal.name, pause],
+    [resumeSignal.name, resume],
+    [cancelTurnSignal.name, cancelTurn],
+    [closeSignal.name, close],
+    [answerSignal.name, answer],
+    [childReportSignal.name, childReport],
+  ])
+  setDefaultSignalHandler((name, input) => byName.get(name)?.(input as never))
+  setHandler(messageSignal, message, {
+    description: 'A user message: a text, or {"messageId": "...", "text": "..."}. The same messageId is taken once.',
+  })
   setHandler(
     messageUpdate,
     (input: unknown) => {
-      const position = state().queue.length + mailbox.filter(isMessage).length + (state().turn ? 1 : 0)
+      const position = state().queue.length + arriving() + (state().turn ? 1 : 0)
       const read = readMessage(input)
       if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
       emit(received(read))
@@ -73,8 +93,11 @@ export function setHandlers(
         const read = readMessage(input)
         if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
         if (state().closing) throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
-        const full = crowded()
-        if (full) throw ApplicationFailure.nonRetryable(busyText(full), 'SESSION_BUSY')
+        const crowd = crowded()
+        if (crowd) throw ApplicationFailure.nonRetryable(busyText(crowd), 'SESSION_BUSY')
+        const known = read.messageId !== undefined && isKnown(state(), read.messageId)
+        const full = known ? undefined : fullBy(state(), arriving())
+        if (full) throw ApplicationFailure.nonRetryable(`${full}: send it once more later`, 'SESSION_BUSY')
       },
     },
   )
@@ -82,23 +105,17 @@ export function setHandlers(
   setHandler(pauseUpdate, pause, { description: 'Like the signal.' })
   setHandler(resumeSignal, resume, { description: 'Goes on after a pause, with the very step that was due.' })
   setHandler(resumeUpdate, resume, { description: 'Like the signal.' })
-  setHandler(cancelTurnSignal, cancelTurn, { description: 'Stops the turn under way; the session stays open.' })
+  setHandler(cancelTurnSignal, cancelTurn, {
+    description: 'Stops the turn under way, or that of the message that waits to begin; the session stays open.',
+  })
   setHandler(cancelTurnUpdate, cancelTurn, { description: 'Like the signal.' })
   setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
   setHandler(closeUpdate, close, { description: 'Like the signal.' })
-  setHandler(
-    answerSignal,
-    (input: unknown) => {
-      const answer = readAnswer(input)
-      if (typeof answer === 'string') emit({ type: 'answerRejected', reason: answer, preview: previewOf(input) })
-      else emit({ type: 'answered', answer })
-    },
-    {
-      description:
-        'Answers what waits for a person: {"id": "...", "decision": "done" | "not_done" | "retry", "result": "..."}. ' +
-        'The query pending shows the ids; a result goes with done.',
-    },
-  )
+  setHandler(answerSignal, answer, {
+    description:
+      'Answers what waits for a person: {"id": "...", "decision": "done" | "not_done" | "retry", "result": "..."}. ' +
+      'The query pending shows the ids; a result goes with done.',
+  })
   setHandler(
     answerUpdate,
     (input: unknown) => {
@@ -112,15 +129,10 @@ export function setHandlers(
       validator: (input: unknown) => void takeAnswer(input, state()),
     },
   )
-  setHandler(
-    childReportSignal,
-    (input: unknown) => {
-      const report = readReport(input)
-      if (report) emit({ type: 'childReported', report })
-      else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
-    },
-    { description: 'Sent by a child session that has answered; not for people.' },
-  )
+  setHandler(childReportSignal, childReport, {
+    description: 'Sent by a child session that has answered; not for people.',
+  })
+  setDefaultSignalHandler(undefined)
   setHandler(stateQuery, () => view(state()), { description: 'What the session is doing.' })
   setHandler(statsQuery, () => ({ totals: state().totals, tools: toolStats(state()) }), {
     description: 'Counts and durations per tool.',

@@ -4,9 +4,11 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { QUEUE_LIMIT } from '../../src/session/state.ts'
 import { messageUpdate, resumeUpdate } from '../../src/workflows/messages.ts'
 import { createGate } from '../support/gate.ts'
-import { useStello } from '../support/session-fixture.ts'
+import { eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
 /** Above 80 % of the 2,000 that Temporal lets one run have. */
@@ -56,3 +58,22 @@ it('refuses messages by update, not by signal, until the next run', async () => 
   const asked = (await session.transcript()).filter(({ role }) => role === 'user').map(({ content }) => content)
   expect(asked).toEqual(['go', 'by signal', 'taken'])
 }, 180_000)
+
+it('refuses an update, not a repetition of one, while as many messages wait as may', async () => {
+  const session = await stello.session({ llm: scriptedModel(() => 'ok') })
+  await session.pause()
+  await eventOf(session, 'session.paused')
+  const ids = Array.from({ length: QUEUE_LIMIT }, (_, i) => `m${i}`)
+  await Promise.all(ids.map((messageId) => session.send('wait', { messageId })))
+  await viewOf(stello.client, session, ({ queued }) => queued === QUEUE_LIMIT)
+  const workflow = stello.client.temporal.workflow.getHandle(session.id)
+  const tell = (messageId: string): Promise<unknown> =>
+    workflow.executeUpdate(messageUpdate, { args: [{ messageId, text: 'wait' }] })
+  await expect(tell('one more')).rejects.toMatchObject({
+    cause: { type: 'SESSION_BUSY', message: expect.stringContaining(`${QUEUE_LIMIT} messages are waiting`) as string },
+  })
+  await tell('m0')
+  await session.close()
+  const events = await eventsUntil(session, ({ type }) => type === 'session.closed')
+  expect(events.map(({ type }) => type)).toEqual(['session.paused', 'session.closed'])
+})
