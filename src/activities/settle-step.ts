@@ -9,7 +9,7 @@ import type {
   ToolOutcome,
 } from '../session/steps.ts'
 import { forceStep, proposeOutcome } from '../store/settle.ts'
-import { readTurnByNumber, type TurnRow } from '../store/turns.ts'
+import { readTurn, readTurnByNumber, type TurnRow } from '../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
 import { countCall } from './metrics.ts'
@@ -38,6 +38,9 @@ async function settleModel(
 ): Promise<ModelOutcome> {
   const proposing = { run, key: step.key, kind: 'model', name: 'model' }
   if (proposed.kind === 'cancelled') {
+    // A turn that never asked its model has not heard that its message was answered before.
+    const first = step.opening && (await readTurn(deps.db, step.sessionId, step.messageId, run.gen))
+    if (first && first.turn !== step.turn) return { kind: 'duplicate', gen: run.gen }
     return proposeOutcome<ModelOutcome>(deps.db, proposing, (gen) => ({
       outcome: { kind: 'cancelled', gen },
       writes: {},

@@ -1,5 +1,5 @@
 /** What is due now: the only place that begins model calls, tool calls and turns, and so the only place that must hold still while paused. */
-import { announce, announceClose, announcePause, cannotOpen } from './announce.ts'
+import { announce, announceClose, announcePause } from './announce.ts'
 import { callInput, replaceCall } from './call.ts'
 import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
@@ -10,7 +10,7 @@ import { completingCall, modelInput, settleModel, startTurn } from './turn.ts'
 
 export function advance(state: SessionState): Step {
   if (state.closed) return [state, []]
-  if (!state.opened) return cannotOpen(state) && !state.turn ? close(state) : [state, []]
+  if (!state.opened) return state.openFailed && !state.turn ? close(state) : [state, []]
   if (!state.turn) return betweenTurns(state)
   switch (state.turn.phase) {
     case 'model':
@@ -27,9 +27,14 @@ function held(state: SessionState): boolean {
   return state.pause !== undefined || state.resuming !== undefined || state.resting === true
 }
 
+/** A cancelled turn begins nothing, so a pause need not hold it. */
+function endsAtOnce({ cancelNext, resting, pause }: SessionState): boolean {
+  return cancelNext === true && resting !== true && pause?.reason !== 'store_error'
+}
+
 function betweenTurns(state: SessionState): Step {
   if (state.closing) return close(state)
-  if (held(state)) return [state, []]
+  if (held(state) && !endsAtOnce(state)) return [state, []]
   const started = startTurn(state)
   return started.turn ? advance(started) : [state, []]
 }

@@ -52,11 +52,6 @@ function isStuck({ reason }: Pick<Pause, 'reason'>): boolean {
   return reason === 'store_error' || reason === 'agent_error'
 }
 
-/** It can still be closed. */
-export function cannotOpen({ opened, pause }: SessionState): boolean {
-  return !opened && pause !== undefined && isStuck(pause)
-}
-
 /**
  * Pauses the session, if it is not paused already: the first reason stays, unless the session is stuck. A pause that
  * comes while a resume is being told wins over it.

@@ -15,7 +15,8 @@ type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
 
 /** Every run begins by asking the store where the session stands: it may know more than the state (durability 1). */
 export function runStarted(state: SessionState): Step {
-  return [{ ...state, opened: false }, [openSession(state)]]
+  const { openFailed: _before, ...known } = state
+  return [{ ...known, opened: false }, [openSession(known)]]
 }
 
 /** A resume while the session is being opened asks the store twice: the later answer is of no use. */
@@ -39,7 +40,7 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
     case 'closed':
       return state.closing?.after === undefined ? [{ ...state, closed: true }, []] : tellMoreChildren(state)
     case 'failed':
-      return announcePause(state, outcome.pause)
+      return announcePause({ ...state, openFailed: true }, outcome.pause)
   }
 }
 
@@ -74,7 +75,7 @@ export function announced(state: SessionState, { key, tag, outcome, messageId }:
       return turnEnded(known)
     case 'resume': {
       if (key !== known.resuming) return [known, []]
-      const { pause: _pause, resuming: _resuming, ...resumed } = known
+      const { pause: _pause, resuming: _resuming, openFailed: _failed, ...resumed } = known
       return [resumed, resumed.opened ? [] : [openSession(resumed)]]
     }
     case 'close':

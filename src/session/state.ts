@@ -115,6 +115,8 @@ export interface SessionState {
   /** Set for a `new_task` child: it reports its first turn and closes. */
   awaited?: Awaited
   opened: boolean
+  /** This run could not be opened; a resume asks again. */
+  openFailed?: true
   gen: number
   /** Last record given out. */
   seq: number
@@ -122,6 +124,8 @@ export interface SessionState {
   turns: number
   turn?: Turn
   queue: Queued[]
+  /** The first of them is cancelled: its turn ends without a question to the model. */
+  cancelNext?: true
   /** Fingerprints of the last message ids, for deduplication. */
   seen: string[]
   limits: Limits

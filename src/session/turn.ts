@@ -13,6 +13,7 @@ type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
 
 /** Begins the turn of the first waiting message; the message becomes the next record. */
 export function startTurn(state: SessionState): SessionState {
+  const { cancelNext, ...known } = state
   const [first, ...queue] = state.queue
   if (!first || first.storing) return state
   const turn: Turn = {
@@ -23,8 +24,9 @@ export function startTurn(state: SessionState): SessionState {
     running: false,
     base: state.seq,
     calls: [],
+    ...(cancelNext && { stopping: 'cancelled' }),
   }
-  return { ...state, queue, turns: turn.n, seq: state.seq + 1, turn }
+  return { ...known, queue, turns: turn.n, seq: state.seq + 1, turn }
 }
 
 /** The input of the model step the turn stands at. */
@@ -75,8 +77,12 @@ export function settleModel(state: SessionState, turn: Turn, kind: 'cancelled' |
   return { type: 'settleStep', input: { of: 'model', step: modelInput(state, turn), proposed: { kind } } }
 }
 
+/** A message that waits is about to get its turn, so a cancel means that one. */
 export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'): Step {
-  if (!state.turn) return [closeAwaited(state), []]
+  if (!state.turn) {
+    const waits = why === 'cancelled' && state.queue.length > 0
+    return [closeAwaited(waits ? { ...state, cancelNext: true } : state), []]
+  }
   if (state.turn.stopping) return [state, []]
   return [{ ...state, turn: { ...state.turn, stopping: why } }, [{ type: 'cancelSteps' }]]
 }

@@ -1,5 +1,6 @@
 /** Stopping a turn: what runs hears of it, and the session takes the next message. */
-import { expect, it } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
@@ -68,4 +69,48 @@ it('without a turn changes nothing', async () => {
   const session = await stello.session({ llm: scriptedModel(() => 'hi') })
   await session.cancelTurn()
   expect(await ask(session, 'hello')).toBe('hi')
+})
+
+describe('before there is a worker', () => {
+  it('ends the turn of the message that waits, which no model ever reads', async () => {
+    const llm = scriptedModel(() => 'paid')
+    const agent = `late-${randomUUID()}`
+    const session = await stello.client.createSession({ agent })
+    const turn = await session.send('pay it', { messageId: 'pay' })
+    await session.cancelTurn()
+    await stello.work({ llm, name: agent })
+    expect(await turn.result()).toMatchObject({ stopReason: 'cancelled', text: '' })
+    expect(await (await session.send('pay it', { messageId: 'pay' })).result()).toMatchObject({
+      stopReason: 'cancelled',
+    })
+    expect(llm.calls).toEqual([])
+    expect(await ask(session, 'now pay')).toBe('paid')
+    expect((await session.transcript()).map(({ content }) => content)).toEqual(['pay it', 'now pay', 'paid'])
+    expect(await session.state()).toMatchObject({ turns: 2 })
+  })
+
+  it('writes nothing of a message that only the store knows to be answered', async () => {
+    const agent = { llm: scriptedModel(() => 'ok') }
+    const worker = await stello.work(agent)
+    const session = await stello.client.createSession({ agent: worker.taskQueue })
+    await (await session.send('one', { messageId: 'a' })).result()
+    await worker.stop()
+    await stello.client.temporal.workflow.getHandle(session.id).terminate()
+    await session.recover()
+    const turn = await session.send('one', { messageId: 'a' })
+    await session.cancelTurn()
+    await stello.work({ ...agent, name: worker.taskQueue })
+    expect(await ask(session, 'two')).toBe('ok')
+    expect((await session.transcript()).map(({ content }) => content)).toEqual(['one', 'ok', 'two', 'ok'])
+    expect((await turn.result()).stopReason).toBe('end_turn')
+  })
+
+  it('leaves alone what is sent after it', async () => {
+    const agent = `late-${randomUUID()}`
+    const session = await stello.client.createSession({ agent })
+    await session.cancelTurn()
+    const turn = await session.send('go')
+    await stello.work({ llm: scriptedModel(() => 'gone'), name: agent })
+    expect((await turn.result()).text).toBe('gone')
+  })
 })

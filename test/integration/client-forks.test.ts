@@ -45,6 +45,22 @@ describe('a fork by the client', () => {
     expect((await turn.result()).text).toBe('done')
   })
 
+  it('that was paused before a worker opened it can be closed', async () => {
+    const agent = { llm: scriptedModel(() => 'ok') }
+    const worker = await stello.work(agent)
+    const session = await stello.client.createSession({ agent: worker.taskQueue })
+    await ask(session, 'one')
+    await worker.stop()
+    const child = await session.fork({ label: 'child' })
+    const pause = JSON.stringify({ reason: 'user', message: 'paused by request' })
+    await stello.db.pool.query('update sessions set pause = $2 where id = $1', [child.id, pause])
+    await child.pause()
+    await stello.work({ ...agent, name: worker.taskQueue })
+    await eventOf(child, 'session.paused')
+    await child.close()
+    await eventOf(child, 'session.closed')
+  })
+
   it('asks contextFn and onSessionFork once, though its worker stops in between', async () => {
     const [asked, told] = [createGate(), createGate()]
     asked.open()

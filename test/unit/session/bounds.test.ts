@@ -188,6 +188,8 @@ describe('the state is bounded', () => {
       // A few bytes each, and not together with the rest.
       resuming: true,
       resumed: true,
+      cancelNext: true,
+      openFailed: true,
       resting: true,
       closing: true,
       closed: true,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { initialState } from '../../../src/session/state.ts'
 import {
   announced,
   asks,
@@ -6,6 +7,7 @@ import {
   message,
   model,
   only,
+  open,
   opened,
   pause,
   play,
@@ -18,6 +20,52 @@ import {
 
 const refused = { reason: 'model_error', message: 'the key was refused' } as const
 const cancelled = result({ isError: true, code: 'TOOL_CANCELLED' })
+
+/** A session whose run has begun and is not open yet. */
+const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }).state
+
+describe('cancel of a message that waits', () => {
+  it('in a session that is not open yet ends its turn once it is, without asking the model', () => {
+    const begun = play(unopened, message('a', 'pay it'), cancel, cancel, open())
+    expect(types(begun.commands)).toEqual(['settleStep'])
+    const ended = play(begun.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    expect(only(ended.commands, 'announce')).toMatchObject([
+      { input: { endTurn: { stopReason: 'cancelled', opening: { messageId: 'a', text: 'pay it', seq: 1 } } } },
+    ])
+    const next = play(ended.state, announced(ended, 'turnEnd'), message('a', 'pay it'), message('b'))
+    expect(only(next.commands, 'callModel').map(({ input }) => input.messageId)).toEqual(['b'])
+  })
+
+  it('is about the first of them', () => {
+    const begun = play(unopened, message('a'), message('b'), cancel, open())
+    const ended = play(begun.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    const { commands } = play(ended.state, announced(ended, 'turnEnd'))
+    expect(only(commands, 'callModel').map(({ input }) => input.messageId)).toEqual(['b'])
+  })
+
+  it('in a paused session ends its turn at once; the session stays paused', () => {
+    const begun = play(opened(), pause, message('a'), message('b'), cancel)
+    const ended = play(begun.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    const { state, commands } = play(ended.state, announced(ended, 'turnEnd'))
+    expect(types(commands)).toEqual([])
+    expect(state).toMatchObject({ lastStop: 'cancelled', pause: { reason: 'user' }, queue: [{ messageId: 'b' }] })
+  })
+
+  it('holds until its text is stored, and over the next run', () => {
+    const long = play(opened(), message('a', 'x'.repeat(4097)), cancel)
+    expect(only(long.commands, 'settleStep')).toEqual([])
+    const rested = { ...long.state, resting: true as const }
+    const stored = play(rested, announced(long, 'message'))
+    expect(stored.commands).toEqual([])
+    const { resting: _resting, ...carried } = stored.state
+    expect(types(play(carried, { type: 'runStarted' }, open()).commands)).toEqual(['openSession', 'settleStep'])
+  })
+
+  it('does nothing to a message that comes after it', () => {
+    const { commands } = play(unopened, cancel, message('a'), open())
+    expect(types(commands)).toEqual(['callModel'])
+  })
+})
 
 describe('cancel', () => {
   it('does nothing between turns', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { SessionEvent } from '../../../src/session/events.ts'
 import { initialState, status } from '../../../src/session/state.ts'
 import {
   announced,
@@ -49,6 +50,21 @@ describe('pause', () => {
     )
     expect(state.pause?.reason).toBe(reason)
     expect(only(commands, 'announce')).toMatchObject([{ input: { pause: { reason } } }, { tag: 'close' }])
+  })
+
+  it('of a session that finds itself paused before it is opened lets it be closed, and resumed', () => {
+    const outcome = { kind: 'failed', pause: { reason: 'user', message: 'paused before it was opened' } } as const
+    const waiting = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, pause)
+    const asked = play(waiting.state, { type: 'closeRequested', cascade: false })
+    expect(asked.commands).toEqual([])
+    const failed: SessionEvent = { type: 'sessionOpened', outcome }
+    const close: SessionEvent = { type: 'closeRequested', cascade: false }
+    expect(only(play(asked.state, failed).commands, 'announce')).toMatchObject([{ tag: 'close' }])
+    expect(only(play(waiting.state, failed, close).commands, 'announce')).toMatchObject([{ tag: 'close' }])
+    const resuming = play(waiting.state, failed, resume)
+    const again = play(resuming.state, announced(resuming, 'resume'))
+    expect(types(again.commands)).toEqual(['openSession'])
+    expect(play(again.state, pause, close).commands).toMatchObject([{ type: 'announce', input: { pause: {} } }])
   })
 
   it('cuts the reason that people see', () => {

@@ -93,7 +93,9 @@ export class Watcher {
         return
       }
       case 'settleStep': {
-        const { proposed } = command.input
+        const { of, step, proposed } = command.input
+        // A turn may be cancelled before its model was ever asked.
+        if (of === 'model' && step.opening) this.opens(step.turn, step.opening.messageId, step.upTo)
         if (proposed.kind !== 'answered') return
         const { id, decision } = proposed.answer
         return check(this.decisions.get(id) === decision, `I8: ${id} is decided as nobody has said`)
