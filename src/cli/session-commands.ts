@@ -79,9 +79,9 @@ export function addSessionCommands(program: Command): void {
     .command('watch <session-id>')
     .description('print events as they come, until Ctrl-C')
     .option('--tree', 'children too')
-    .option('--from <cursor>', "an offset, the cursor of an event, or 'now'", cursor)
+    .option('--from <cursor>', "an offset, the cursor of an event, or 'now'")
     .action(
-      on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: number | string }) => {
+      on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: string }) => {
         for await (const event of stello.session(id).watch({ ...options, signal: untilInterrupted() })) {
           const line = eventLine(event)
           if (out.json || line !== undefined) out.result(event, line ?? '')
@@ -236,8 +236,4 @@ function number(value: string): number {
 
 function names(value: string): string[] {
   return value.split(',').flatMap((name) => name.trim() || [])
-}
-
-function cursor(value: string): number | string {
-  return /^\d+$/.test(value) ? Number(value) : value
 }

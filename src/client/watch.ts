@@ -3,7 +3,7 @@
  * streams (text, tool cards) comes beside them and has no offset. A watcher that comes back goes on without a gap.
  */
 import { StelloError } from '../agent/errors.ts'
-import { nextOffset, readEvents, readLive, type LivePiece } from '../store/events.ts'
+import { nextOffsets, readEvents, readLive, type LivePiece } from '../store/events.ts'
 import { readSubtree } from '../store/topology.ts'
 import { mustExist, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
@@ -36,7 +36,11 @@ export async function* watchSession(
   { from = 0, tree = false, live = true, signal }: WatchOptions = {},
 ): AsyncGenerator<StelloEvent> {
   await mustExist(deps.db, sessionId)
-  const offsets = await startOffsets(deps, sessionId, from)
+  const below = (): Promise<string[]> => readSubtree(deps.db, sessionId)
+  const offsets =
+    from === 'now'
+      ? await nextOffsets(deps.db, tree ? await below() : [sessionId])
+      : new Map(typeof from === 'number' ? [[sessionId, from]] : readCursor(sessionId, from))
   const seen = new Map<string, Seen>()
   let ids = [sessionId]
   const news = waitForNews(deps.listener, (id) => ids.includes(id))
@@ -44,7 +48,9 @@ export async function* watchSession(
   try {
     while (!signal?.aborted) {
       let moved = false
-      if (tree) ids = await readSubtree(deps.db, sessionId)
+      // Read before its events: of a session that is closed there are no others.
+      const { closedAt } = await mustExist(deps.db, sessionId)
+      if (tree) ids = await below()
       for (const id of ids) {
         for (const event of await readEvents(deps.db, id, offsets.get(id) ?? 0)) {
           offsets.set(id, event.offset + 1)
@@ -66,22 +72,34 @@ export async function* watchSession(
           }
         }
       }
-      if (!moved) await news.next(signal)
+      if (moved) continue
+      if (closedAt && !tree) return
+      await news.next(signal)
     }
   } finally {
     news.stop()
   }
 }
 
-async function startOffsets(deps: ClientDeps, sessionId: string, from: number | string): Promise<Map<string, number>> {
-  if (typeof from === 'number') return new Map([[sessionId, from]])
-  if (from === 'now') return new Map([[sessionId, await nextOffset(deps.db, sessionId)]])
+/** The cursor of an event, or an offset that came as text. */
+function readCursor(sessionId: string, from: string): [string, number][] {
+  const parsed: unknown = parse(from)
+  const offsets = typeof parsed === 'number' ? { [sessionId]: parsed } : parsed
+  if (typeof offsets === 'object' && offsets !== null && !Array.isArray(offsets)) {
+    const entries = Object.entries(offsets)
+    if (entries.every((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] >= 0))
+      return entries
+  }
+  throw new StelloError('INVALID_ARGUMENT', `watch: "${from}" is no cursor`, {
+    hint: 'use an offset, or the cursor of an event',
+  })
+}
+
+function parse(json: string): unknown {
   try {
-    return new Map(Object.entries(JSON.parse(from) as Record<string, number>))
+    return JSON.parse(json)
   } catch {
-    throw new StelloError('INVALID_ARGUMENT', `watch: "${from}" is no cursor`, {
-      hint: 'use an offset, or the cursor of an event',
-    })
+    return undefined
   }
 }
 

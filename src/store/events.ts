@@ -59,7 +59,10 @@ const BY_KEY: Statement = {
            lateral (select * from events where session_id = $1 and gen = known.gen and key = $2 offset 0) e
          where s.id = $1 and not e.abandoned order by e.gen desc limit 1`,
 }
-const NEXT_OFFSET: Statement = { name: 'events_next', text: `select next_offset from sessions where id = $1` }
+const NEXT_OFFSETS: Statement = {
+  name: 'events_next',
+  text: `select id, next_offset from sessions where id = any($1)`,
+}
 
 interface EventRow {
   session_id: string
@@ -79,9 +82,10 @@ export async function readEvent(db: Database, sessionId: string, key: string): P
   return row && toEvent(row)
 }
 
-export async function nextOffset(db: Database, sessionId: string): Promise<number> {
-  const [row] = await run<{ next_offset: number }>(db.pool, NEXT_OFFSET, [sessionId])
-  return row?.next_offset ?? 0
+/** The offset that the next event of each session will have. */
+export async function nextOffsets(db: Database, sessionIds: string[]): Promise<Map<string, number>> {
+  const rows = await run<{ id: string; next_offset: number }>(db.pool, NEXT_OFFSETS, [sessionIds])
+  return new Map(rows.map((row) => [row.id, row.next_offset]))
 }
 
 export async function readLive(db: Database, sessionId: string): Promise<LivePiece[]> {

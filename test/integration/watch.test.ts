@@ -40,7 +40,7 @@ describe('the log', () => {
     for (const [i, { cursor }] of all.slice(0, -1).entries()) {
       expect(await eventsUntil(session, ended, { from: cursor })).toEqual(all.slice(i + 1))
     }
-    expect(await eventsUntil(session, ended, { from: 3 })).toEqual(all.slice(3))
+    for (const from of [3, '3']) expect(await eventsUntil(session, ended, { from })).toEqual(all.slice(3))
   })
 
   it('begins with what is still to come when asked from now', async () => {
@@ -58,13 +58,21 @@ describe('the log', () => {
     await ask(session, 'hello')
     await session.close()
     const types: string[] = []
-    for await (const { type } of session.watch({ live: false })) types.push(type)
+    let behind = ''
+    for await (const { type, cursor } of session.watch({ live: false })) {
+      types.push(type)
+      behind = cursor
+    }
     expect(types.at(-1)).toBe('session.closed')
+    for (const from of [behind, 'now', types.length]) {
+      const watching = session.watch({ from })[Symbol.asyncIterator]()
+      expect(await watching.next()).toEqual({ done: true, value: undefined })
+    }
   })
 
-  it('refuses a cursor that is none', async () => {
+  it.each(['nonsense', '"now"', '[3]', '{"s-1":"3"}', '-1', 'null'])('refuses %s, which is no cursor', async (from) => {
     const session = await stello.session({ llm: scriptedModel([]) })
-    await expect(eventsUntil(session, ended, { from: 'nonsense' })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(eventsUntil(session, ended, { from })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   })
 })
 
@@ -144,5 +152,10 @@ describe('a tree', () => {
       child: child?.id,
       label: 'part',
     })
+    const later = eventsUntil(session, ({ type }) => type === 'turn.completed', { tree: true, from: 'now' })
+    let heard = false
+    void later.then(() => (heard = true))
+    while (!heard) await ask(session, 'do it')
+    expect(new Set((await later).map(({ sessionId }) => sessionId))).toEqual(new Set([session.id]))
   })
 })

@@ -1,7 +1,7 @@
 /** What an outcome is committed with: all of it or nothing, once, and events without a gap. */
 import { describe, expect, it } from 'vitest'
 import { isDataError } from '../../src/store/database.ts'
-import { appendLive, nextOffset, readEvents, readLive } from '../../src/store/events.ts'
+import { appendLive, nextOffsets, readEvents, readLive } from '../../src/store/events.ts'
 import { getMessage } from '../../src/store/messages.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -66,7 +66,7 @@ describe('settleStep', () => {
     })
     for (const table of ['records', 'events', 'usage', 'turns'])
       expect(await countRows(at.db, table, sessionId)).toBe(0)
-    expect(await nextOffset(at.db, sessionId)).toBe(0)
+    expect((await nextOffsets(at.db, [sessionId])).get(sessionId)).toBe(0)
   })
 
   it('returns the first outcome to the second, and writes nothing of the second', async () => {
@@ -114,7 +114,7 @@ describe('settleStep', () => {
     )
     const events = await readEvents(at.db, run.sessionId, 0)
     expect(events.map(({ offset }) => offset)).toEqual(Array.from({ length: 40 }, (_, i) => i))
-    expect(await nextOffset(at.db, run.sessionId)).toBe(40)
+    expect((await nextOffsets(at.db, [run.sessionId])).get(run.sessionId)).toBe(40)
     for (const [i] of keys.entries()) {
       expect(events.filter(({ data }) => data['step'] === i).map(({ type }) => type)).toEqual(['a', 'b'])
     }

@@ -1,7 +1,7 @@
 /** Sessions as rows, what the workflow tells the store of them, and how watchers hear of it. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
-import { nextOffset, readEvents } from '../../src/store/events.ts'
+import { nextOffsets, readEvents } from '../../src/store/events.ts'
 import { createListener } from '../../src/store/listener.ts'
 import { getMessage, putMessage } from '../../src/store/messages.ts'
 import { createNotifier, type News } from '../../src/store/notifier.ts'
@@ -110,7 +110,7 @@ describe('announceFacts', () => {
     expect((await readEvents(at.db, run.sessionId, 0)).map(({ offset, type }) => [offset, type])).toEqual([
       [0, 'session.paused'],
     ])
-    expect(await nextOffset(at.db, run.sessionId)).toBe(1)
+    expect(await nextOffsets(at.db, [run.sessionId])).toEqual(new Map([[run.sessionId, 1]]))
     expect(await claim(at.db, run)).toEqual({ kind: 'paused' })
   })
 

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
 import type { SessionHandle, SessionStats, SessionTree, StelloClient } from '../../src/client/index.ts'
 import type { Database } from '../../src/store/database.ts'
-import { nextOffset, readEvents } from '../../src/store/events.ts'
+import { nextOffsets, readEvents } from '../../src/store/events.ts'
 import type { FakeOpenAI } from '../../src/testing/index.ts'
 import type { Doors } from './crashing.ts'
 import { viewOf } from './settled.ts'
@@ -76,7 +76,7 @@ async function readChapter(client: StelloClient, db: Database, tree: SessionTree
   const events = await readEvents(db, id, 0)
   const offsets = events.map(({ offset }) => offset)
   expect(offsets, `offsets of ${label}`).toEqual(offsets.map((_, n) => n))
-  expect(await nextOffset(db, id)).toBe(events.length)
+  expect((await nextOffsets(db, [id])).get(id)).toBe(events.length)
   const { rows: turns } = await db.pool.query<Record<string, unknown>>(
     'select gen, turn, message_id, status, stop_reason, text, rounds from turns where session_id = $1 order by gen, turn',
     [id],
