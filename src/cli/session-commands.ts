@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
 import { addInboxCommands } from './inbox-commands.ts'
-import { messageOf } from '../agent/errors.ts'
+import { isStelloError, messageOf } from '../agent/errors.ts'
 import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
@@ -215,9 +215,14 @@ async function answer(
 /** A turn may wait for a person, for weeks: whoever waits for the turn is told. Never fails: these are remarks. */
 async function tellPending({ stello, out }: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
   const told = new Set<string>()
+  const waiting = (): ReturnType<StelloClient['inbox']> =>
+    stello.inbox(session.id).catch((error: unknown) => {
+      if (isStelloError(error) && error.code === 'STORE_UNAVAILABLE') return []
+      throw error
+    })
   try {
     for (;;) {
-      for (const item of await stello.inbox(session.id)) {
+      for (const item of await waiting()) {
         if (!told.has(item.id)) out.note(`waits for a person\n${inboxLines(item)}`)
         told.add(item.id)
       }

@@ -3,6 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
 import type { Usage } from '../agent/message.ts'
 import type { Pause, StopReason } from '../session/steps.ts'
+import { isUnavailable } from '../store/database.ts'
 import { isLeftBehind } from '../store/runs.ts'
 import { readTurnNow } from '../store/turns.ts'
 import { rejectionKey } from '../workflows/messages.ts'
@@ -11,6 +12,8 @@ import { waitForNews } from './wait-for-news.ts'
 
 /** Temporal is asked this often whether the session still lives. */
 const DESCRIBE_EVERY_MS = 10_000
+/** Meanwhile the row is not looked at. */
+const DESCRIBED_WITHIN_MS = 5000
 
 export interface TurnResult {
   text: string
@@ -28,6 +31,8 @@ export interface ResultOptions {
 export interface TurnHandle {
   readonly messageId: string
   /**
+   * A server that is away meanwhile does not end the wait: the turn goes on too.
+   *
    * @throws StelloError SESSION_PAUSED (with `onPause: 'throw'`), SESSION_TERMINATED when the workflow was ended from
    * outside, STORE_CORRUPT when Temporal has fallen behind the store, SESSION_CLOSED or INVALID_MESSAGE when the session did not take the message
    */
@@ -49,24 +54,35 @@ async function waitForResult(
   try {
     for (;;) {
       signal?.throwIfAborted()
-      const { closed, pause, turn, usage, rejected } =
-        (await readTurnNow(deps.db, sessionId, messageId, rejectionKey(messageId))) ?? throwUnknown(sessionId)
-      if (turn?.status === 'ended' && usage) {
-        const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
-        return { text, stopReason, rounds, usage }
-      }
-      if (rejected !== undefined) throwRejected(sessionId, messageId, rejected)
-      if (closed)
-        throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
-      if (pause && onPause === 'throw') throwPaused(sessionId, pause)
-      if (performance.now() - described > DESCRIBE_EVERY_MS) {
-        described = performance.now()
-        await throwIfEnded(deps, sessionId)
+      try {
+        const result = await look()
+        if (result) return result
+      } catch (error) {
+        // While the store is away nothing is known: the turn goes on.
+        if (!isUnavailable(error)) throw error
       }
       await news.next(signal)
     }
   } finally {
     news.stop()
+  }
+
+  async function look(): Promise<TurnResult | undefined> {
+    const { closed, pause, turn, usage, rejected } =
+      (await readTurnNow(deps.db, sessionId, messageId, rejectionKey(messageId))) ?? throwUnknown(sessionId)
+    if (turn?.status === 'ended' && usage) {
+      const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
+      return { text, stopReason, rounds, usage }
+    }
+    if (rejected !== undefined) throwRejected(sessionId, messageId, rejected)
+    if (closed)
+      throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
+    if (pause && onPause === 'throw') throwPaused(sessionId, pause)
+    if (performance.now() - described > DESCRIBE_EVERY_MS) {
+      described = performance.now()
+      await throwIfEnded(deps, sessionId)
+    }
+    return undefined
   }
 }
 
@@ -82,17 +98,16 @@ function throwPaused(sessionId: string, { reason, message, hint }: Pause): never
   })
 }
 
+/** Temporal that does not answer says nothing of the turn: the row decides. */
 async function throwIfEnded({ client, db }: ClientDeps, sessionId: string): Promise<void> {
-  const { status, runId } = await client.workflow
-    .getHandle(sessionId)
-    .describe()
+  const found = await client
+    .withDeadline(Date.now() + DESCRIBED_WITHIN_MS, () => client.workflow.getHandle(sessionId).describe())
     .then(
-      (found) => ({ status: found.status.name, runId: found.runId }),
-      (error: unknown) => {
-        if (error instanceof WorkflowNotFoundError) return { status: 'NOT_FOUND', runId: '' }
-        throw error
-      },
+      ({ status, runId }) => ({ status: status.name, runId }),
+      (error: unknown) => (error instanceof WorkflowNotFoundError ? { status: 'NOT_FOUND', runId: '' } : undefined),
     )
+  if (!found) return
+  const { status, runId } = found
   if (status === 'RUNNING' && (await isLeftBehind(db, sessionId, runId))) {
     throw new StelloError(
       'STORE_CORRUPT',

@@ -12,6 +12,8 @@ export interface TcpProxy {
   release(): void
   /** Whether new connections are refused. Those that are there stay. */
   refuse(refused: boolean): void
+  /** How many connections were refused so far. */
+  refusals(): number
   /** Ends all connections that are there. */
   cut(): void
   close(): Promise<void>
@@ -24,8 +26,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   let gate: Gate = createGate()
   gate.open()
   let refusing = false
+  let refusals = 0
   const server = createServer((worker) => {
-    if (refusing) return void worker.destroy()
+    if (refusing) {
+      refusals++
+      return void worker.destroy()
+    }
     const upstream = connect(Number(port), host)
     worker.pipe(upstream)
     let last = Promise.resolve()
@@ -52,6 +58,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     hold: () => void (gate = createGate()),
     release: () => gate.open(),
     refuse: (refused) => void (refusing = refused),
+    refusals: () => refusals,
     cut,
     async close() {
       const closed = once(server, 'close')

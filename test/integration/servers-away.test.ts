@@ -1,0 +1,66 @@
+/** Who waits for an answer while a server is briefly away waits on: the turn does too. */
+import { afterEach, expect, it } from 'vitest'
+import { connectStello, type StelloClient } from '../../src/client/index.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { createGate, type Gate } from '../support/gate.ts'
+import { useStello } from '../support/session-fixture.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
+
+const stello = useStello()
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+interface Far {
+  client: StelloClient
+  store: TcpProxy
+  temporal: TcpProxy
+}
+
+/** A client that can be cut off from its servers. */
+async function far(): Promise<Far> {
+  const url = new URL(stello.servers.databaseUrl)
+  const [store, temporal] = [await startTcpProxy(url.host), await startTcpProxy(stello.servers.temporalAddress)]
+  url.host = store.address
+  const client = await connectStello({ databaseUrl: url.href, temporalAddress: temporal.address })
+  closing.push(async () => {
+    for (const proxy of [store, temporal]) proxy.refuse(false)
+    await client.close()
+    await Promise.all([store.close(), temporal.close()])
+  })
+  return { client, store, temporal }
+}
+
+/** A turn whose model answers when the gate opens, and the id of its session. */
+async function running(): Promise<{ id: string; gate: Gate }> {
+  const gate = createGate()
+  const session = await stello.session({ llm: scriptedModel(() => gate.pass().then(() => 'answered')) })
+  await session.send('go', { messageId: 'm' })
+  await gate.reached()
+  return { id: session.id, gate }
+}
+
+it('PostgreSQL', async () => {
+  const [{ client, store }, { id, gate }] = [await far(), await running()]
+  store.refuse(true)
+  store.cut()
+  const answer = client.session(id).turn('m').result()
+  answer.catch(() => undefined)
+  await expect(client.session(id).state()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
+  gate.open()
+  store.refuse(false)
+  expect((await answer).text).toBe('answered')
+})
+
+it('Temporal', async () => {
+  const [{ client, temporal }, { id, gate }] = [await far(), await running()]
+  temporal.refuse(true)
+  temporal.cut()
+  const answer = client.session(id).turn('m').result()
+  answer.catch(() => undefined)
+  await until('somebody asks Temporal whether the session lives', async () => temporal.refusals() > 0)
+  gate.open()
+  expect((await answer).text).toBe('answered')
+})
