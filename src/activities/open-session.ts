@@ -5,7 +5,7 @@ import type { OpenSessionInput, OpenSessionOutcome, Pause } from '../session/ste
 import { rootConfig } from '../session/fork.ts'
 import type { Database } from '../store/database.ts'
 import { inputHash } from '../store/hashes.ts'
-import { putMessage } from '../store/messages.ts'
+import { keepMessage } from '../store/messages.ts'
 import { lastSeq, readWholeRecord } from '../store/records.ts'
 import { resolveRun } from '../store/runs.ts'
 import { readSession, type SessionRow } from '../store/session-row.ts'
@@ -61,7 +61,7 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
   const open = await readAbandonedTurn(db, sessionId, gen)
   const record = open && (await readWholeRecord(db, { sessionId, gen: open.gen, seq: open.seq }))
   if (!record) return undefined
-  await putMessage(db, sessionId, open.messageId, record.message.content)
+  await keepMessage(db, sessionId, open.messageId, record.message.content)
   return open.messageId
 }
 

@@ -57,8 +57,9 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
       return `${of('child')} ${of('label')}`
     case 'session.paused':
       return pc.red(`${of('reason')}: ${of('message')}`)
-    case 'session.rewound':
     case 'session.restarted':
+      return pc.yellow(`goes on behind record ${of('seq')}; a turn without an answer is taken up again`)
+    case 'session.rewound':
       return pc.yellow(`goes on behind record ${of('seq')}; what came after it in this session no longer counts`)
     case 'pending.opened':
       return pc.yellow(`${of('message')} ${of('id')}`)

@@ -6,7 +6,7 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@te
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
 import { readEvent } from '../store/events.ts'
-import { putMessage } from '../store/messages.ts'
+import { keepMessage } from '../store/messages.ts'
 import { readAwaited } from '../store/topology.ts'
 import { readTurn } from '../store/turns.ts'
 import { rejectionKey } from '../workflows/messages.ts'
@@ -47,7 +47,7 @@ export async function recoverSession(
     const turn = await readTurn(db, sessionId, messageId, row.gen)
     if (turn?.status === 'ended') continue
     if (await readEvent(db, sessionId, rejectionKey(messageId))) continue
-    if (text !== undefined) await putMessage(db, sessionId, messageId, text)
+    if (text !== undefined) await keepMessage(db, sessionId, messageId, text)
     messages.push(messageId)
     if (!turn) waiting++
   }

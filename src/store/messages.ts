@@ -12,9 +12,14 @@ const GET: Statement = {
   text: `select body from messages where session_id = $1 and message_id = $2`,
 }
 
+/** A text that is accepted already: where its id was given to another one since, that one stands. */
+export async function keepMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {
+  await run(db.pool, PUT, [sessionId, messageId, clean(text)])
+}
+
 /** @throws StelloError INVALID_MESSAGE when the id stands for another text already */
 export async function putMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {
-  await run(db.pool, PUT, [sessionId, messageId, clean(text)])
+  await keepMessage(db, sessionId, messageId, text)
   const stored = await getMessage(db, sessionId, messageId)
   if (stored !== clean(text)) {
     throw new StelloError(

@@ -173,6 +173,22 @@ describe('recover', () => {
     expect(paid).toEqual(['paid'])
   })
 
+  it('goes on although one id was given to two texts', async () => {
+    const gate = createGate()
+    const llm = scriptedModel(({ messages }) => gate.pass().then(() => `answer to ${messages.at(-1)?.content}`))
+    const session = await stello.session({ llm })
+    const turn = await session.send('first', { messageId: 'm' })
+    await gate.reached()
+    const second = 'second'.repeat(1000)
+    await session.send(second, { messageId: 'm' })
+    await terminate(session)
+    expect(await session.recover()).toEqual({ restarted: true, waiting: 0 })
+    await gate.reached(2)
+    gate.open()
+    expect((await turn.result()).text).toBe(`answer to ${second}`)
+    expect(await contents(session)).toEqual([second, `answer to ${second}`])
+  })
+
   it('hands over a full queue behind a message under way, and has none of them refused', async () => {
     const gate = createGate()
     const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
