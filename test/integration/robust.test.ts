@@ -45,7 +45,7 @@ it('goes on after a fork that nobody waits for is terminated', async () => {
   expect(await ask(session, 'still there?')).toBe('ok')
 })
 
-it('takes labels of any length', async () => {
+it('takes a label of any length from a model, and refuses one that is too long from a client', async () => {
   const label = '語'.repeat(2000)
   const llm = scriptedModel(
     replyBy([
@@ -54,9 +54,15 @@ it('takes labels of any length', async () => {
     ]),
   )
   const { taskQueue } = await stello.work({ llm })
-  const session = await stello.client.createSession({ agent: taskQueue, label })
+  const session = await stello.client.createSession({ agent: taskQueue, label: label.slice(0, 200) })
   expect(await ask(session, 'fork')).toBe('ok')
   expect(await ask(await onlyChild(stello.client, session), 'hello')).toBe('ok')
+  for (const given of [stello.client.createSession({ agent: taskQueue, label }), session.fork({ label })]) {
+    await expect(given).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('200') as string,
+    })
+  }
 })
 
 it('tells the sender of a message that finds the queue full', async () => {
