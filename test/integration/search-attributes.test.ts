@@ -65,6 +65,8 @@ it.each([
   await stello.client.temporal.workflow.getHandle(root.id).terminate('a test')
   expect(await later.session(root.id).recover()).toMatchObject({ restarted: true })
   const { offset = 0 } = await eventOf(root, 'session.restarted')
+  // Recovered, it is still paused.
+  await root.resume()
   await pause(root, offset)
   const same = [chosen, chosen, chosen]
   expect(await uses(root)).toEqual([same, same])
