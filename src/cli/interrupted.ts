@@ -1,7 +1,13 @@
+/** The longest that a timer of Node can be set to. */
+const VERY_LONG_MS = 2 ** 31 - 1
+
 /** Ctrl-C, and what service managers send. A second one, also of the other kind, ends the process at once. */
 export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
+    // To wait for a signal keeps no process alive, and servers of their own have nothing to do in this one.
+    const alive = setInterval(() => undefined, VERY_LONG_MS)
     const first = (): void => {
+      clearInterval(alive)
       process.off('SIGINT', first)
       process.off('SIGTERM', first)
       resolve()

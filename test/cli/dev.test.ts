@@ -131,6 +131,21 @@ describe('stello dev', () => {
   })
 })
 
+describe.each([['server'], ['dev']])('stello %s without an agent', (command) => {
+  it('serves until Ctrl-C, although nothing but its servers has anything to do', async () => {
+    const folder = await newFolder()
+    const server = start([command], { cwd: folder })
+    await server.printed('Ctrl-C stops')
+    // It would have ended by itself before this command has.
+    expect((await stello(['list'], { cwd: folder })).code).toBe(0)
+    const info = await loadDevInfo(join(folder, '.stello'))
+    server.kill('SIGINT')
+    expect(await server.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('stopping the servers') })
+    expect(info && serversAlive(info)).toEqual([false, false])
+    await removeDevHome(join(folder, '.stello'))
+  })
+})
+
 describe('stello server', () => {
   it('stops what it has begun to start when Ctrl-C comes early', async () => {
     const folder = await newFolder()
