@@ -68,7 +68,7 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
 /** Fixes prompt and limits for life. `undefined`: the session is paused, resume asks again. */
 async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | undefined> {
   const { fork, ...given } = row.config
-  if (fork) return configureFork(deps, attempt, row.id, fork)
+  if (fork) return configureFork(deps, attempt, row.id, { ...given, fork })
   const { agent } = deps
   const config: SessionConfig = {
     ...rootConfig(given, findProfile(agent, given.profile), agent.systemPrompt),
@@ -96,22 +96,26 @@ async function openedConfig(db: Database, parentId: string): Promise<SessionConf
   throw new StelloError('STORE_UNAVAILABLE', `waits until ${named} is opened`, { retryAfterMs: 500 })
 }
 
+/** Without what the row of the fork says already: a fork is to leave less than 1 KB. */
+type ForkOutcome = Pick<PreparedChild, 'branch'> & { config: Omit<SessionConfig, 'agent' | 'searchable'> }
+
 /** A session that a client forked gets its context here, since only a worker knows profiles. `contextFn` is user code: a step. */
 async function configureFork(
   deps: Deps,
   attempt: Attempt,
   sessionId: string,
-  { request, at }: NonNullable<SessionConfig['fork']>,
+  { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
 ): Promise<SessionConfig | undefined> {
-  const result = await runStep<Pick<PreparedChild, 'config' | 'branch'>>(deps, attempt, {
+  const result = await runStep<ForkOutcome>(deps, attempt, {
     step: { key: 'open', kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
     async run(_claim, stop) {
       const parent = await openedConfig(deps.db, at.sessionId)
       const prepared = await prepareChild(deps, { parent, request, at, stop })
       const { config, branch } = prepared
+      const { agent: _inItsRow, searchable: _too, ...prepares } = config
       return {
         kind: 'settle',
-        outcome: { config, ...(branch && { branch }) },
+        outcome: { config: prepares, ...(branch && { branch }) },
         writes: { records: await firstRecords(deps, prepared) },
       }
     },
@@ -120,7 +124,8 @@ async function configureFork(
     },
   })
   if (!result || !('outcome' in result)) return undefined
-  const { config, branch } = result.outcome
+  const { branch } = result.outcome
+  const config: SessionConfig = { ...given, ...result.outcome.config }
   const { label, profile } = config
   const fork = { parentId: at.sessionId, sessionId, label, ...(profile !== undefined && { profile }) }
   if (!(await announceFork(deps, attempt, 'open.fork', fork))) return undefined
