@@ -12,7 +12,7 @@ import { isAlive } from '../../src/store/liveness.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import type { WorkerProcess } from '../support/crashing.ts'
 import { expectUndisturbed, readStory } from '../support/story.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { startProxyBefore, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
 const stage = useCrashStage()
@@ -39,15 +39,13 @@ interface Suspect {
 
 /** With one step in hand it takes no other: what is taken over goes to another worker. */
 async function startSuspect(): Promise<Suspect> {
-  const database = new URL(stage.servers.databaseUrl)
-  const store = await startTcpProxy(database.host)
-  database.host = store.address
+  const { proxy: store, url } = await startProxyBefore(stage.servers.databaseUrl)
   const temporal = await startTcpProxy(stage.servers.temporalAddress)
   closing.push(
     () => store.close(),
     () => temporal.close(),
   )
-  await startWorker({ databaseUrl: database.href, temporalAddress: temporal.address, maxConcurrentSteps: 1 })
+  await startWorker({ databaseUrl: url, temporalAddress: temporal.address, maxConcurrentSteps: 1 })
   const { rows } = await stage.db.pool.query<{ boot_id: string }>(
     'select boot_id from workers order by started_at desc limit 1',
   )

@@ -4,7 +4,7 @@ import { connectStello, type StelloClient } from '../../src/client/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { useStello } from '../support/session-fixture.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { startProxyBefore, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 
 const stello = useStello()
@@ -21,10 +21,9 @@ interface Far {
 
 /** A client that can be cut off from its servers. */
 async function far(): Promise<Far> {
-  const url = new URL(stello.servers.databaseUrl)
-  const [store, temporal] = [await startTcpProxy(url.host), await startTcpProxy(stello.servers.temporalAddress)]
-  url.host = store.address
-  const client = await connectStello({ databaseUrl: url.href, temporalAddress: temporal.address })
+  const { proxy: store, url } = await startProxyBefore(stello.servers.databaseUrl)
+  const temporal = await startTcpProxy(stello.servers.temporalAddress)
+  const client = await connectStello({ databaseUrl: url, temporalAddress: temporal.address })
   closing.push(async () => {
     for (const proxy of [store, temporal]) proxy.refuse(false)
     await client.close()

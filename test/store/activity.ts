@@ -12,14 +12,14 @@ import { TranscriptCache } from '../../src/store/transcript-cache.ts'
 import { fakeActivity } from '../support/activity-context.ts'
 import { OWNER, TOKEN } from './fixtures.ts'
 
-/** Of the worker `OWNER`. There is no client: what looks at other workflows cannot be tried so. */
-export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>): Deps {
+/** There is no client: what looks at other workflows cannot be tried so. */
+export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootId: string = OWNER): Deps {
   const log = { warn: () => undefined }
   const notify = (): void => undefined
   const parts: Omit<Deps, 'client'> = {
     agent: createStelloAgent({ name: 'test', ...agent }),
     db,
-    bootId: OWNER,
+    bootId,
     running: new Map(),
     toolUses: new ToolUses(log.warn),
     metrics: createMetrics(noopMetricMeter),

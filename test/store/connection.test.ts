@@ -7,7 +7,7 @@ import { createListener } from '../../src/store/listener.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
 import { readInbox } from '../../src/store/pending.ts'
 import { listSessions, readAgents } from '../../src/store/topology.ts'
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { startProxyBefore, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { askedBy, useDatabase } from './postgres.ts'
 
@@ -15,10 +15,8 @@ const at = useDatabase()
 
 /** With one connection per pool: who still holds one keeps all others waiting. */
 async function behindProxy(): Promise<{ proxy: TcpProxy; db: Database }> {
-  const url = new URL(at.url)
-  const proxy = await startTcpProxy(url.host)
-  url.host = proxy.address
-  return { proxy, db: openDatabase(url.href, { max: 1, answerWithinMs: 500 }) }
+  const { proxy, url } = await startProxyBefore(at.url)
+  return { proxy, db: openDatabase(url, { max: 1, answerWithinMs: 500 }) }
 }
 
 it('gives up a statement that is not answered, with its connection', async () => {

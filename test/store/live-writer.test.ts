@@ -6,7 +6,7 @@ import { openDatabase, type Database } from '../../src/store/database.ts'
 import { readLive, type LivePiece } from '../../src/store/events.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { createGate, type Gate } from '../support/gate.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { countRows, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -130,9 +130,8 @@ async function tellUnheard(
 ): Promise<void> {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
-  const { host, pathname, username, password } = new URL(at.url)
-  const proxy = await startTcpProxy(host)
-  const db = openDatabase(`postgresql://${username}:${password}@${proxy.address}${pathname}`)
+  const { proxy, url } = await startProxyBefore(at.url)
+  const db = openDatabase(url)
   const { writer, failed } = failing(db)
   try {
     await db.lazyPool.query('select 1')

@@ -12,7 +12,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { claim, openSession, overtaken, take, takeOver, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -93,10 +93,8 @@ it('is not kept from a step by an attempt of its own process that was fenced', a
 
 it('begins a step whose claim was granted unheard, instead of taking it for begun', async () => {
   const run = await openSession(at.db)
-  const url = new URL(at.url)
-  const proxy = await startTcpProxy(url.host)
-  url.host = proxy.address
-  const db = openDatabase(url.href)
+  const { proxy, url } = await startProxyBefore(at.url)
+  const db = openDatabase(url)
   await db.pool.query('select 1')
   proxy.hold()
   const step = runStep(
@@ -187,10 +185,8 @@ describe('a step that did not end', () => {
     'and %s is given back once the store answers: nobody waits for its worker',
     async (_what, ending, next) => {
       const run = await openSession(at.db)
-      const url = new URL(at.url)
-      const proxy = await startTcpProxy(url.host)
-      url.host = proxy.address
-      const db = openDatabase(url.href)
+      const { proxy, url } = await startProxyBefore(at.url)
+      const db = openDatabase(url)
       const attempt: Attempt = { ...attemptOf(run), note: () => proxy.refuse(false) }
       const step = runStep(
         worker(newBootId(), db),

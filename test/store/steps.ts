@@ -1,27 +1,17 @@
 /** Steps as a worker carries them out, without Temporal: for the tests of the ledger rule. */
-import { noopMetricMeter } from '@temporalio/common'
 import type { Attempt, StopWhy } from '../../src/activities/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
-import { createMetrics } from '../../src/activities/metrics.ts'
-import type { Running, StepWork } from '../../src/activities/run-step.ts'
+import type { StepWork } from '../../src/activities/run-step.ts'
 import type { Database } from '../../src/store/database.ts'
 import { newBootId } from '../../src/store/liveness.ts'
 import type { RunRef } from '../../src/store/runs.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { depsOf } from './activity.ts'
 import { TOKEN } from './fixtures.ts'
 
-/** What `runStep` knows of its worker. */
+/** A worker that asks no model. */
 export function workerOn(db: Database, bootId: string = newBootId()): Deps {
-  const running: Running = new Map()
-  const parts = {
-    db,
-    bootId,
-    running,
-    notify: () => undefined,
-    metrics: createMetrics(noopMetricMeter),
-    log: { warn: () => undefined },
-    transcripts: { append: () => undefined },
-  }
-  return parts as unknown as Deps
+  return depsOf(db, { llm: scriptedModel(() => '') }, bootId)
 }
 
 /** An attempt that is stopped at once when `stopped` says so. */

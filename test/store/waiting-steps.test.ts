@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { fakeActivity } from '../support/activity-context.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { TOKEN, claim, openSession } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
@@ -59,10 +59,8 @@ describe('while a step cannot be taken, its attempt is heard of, and so hears of
     [
       'the store is away',
       async (run: RunRef) => {
-        const url = new URL(at.url)
-        const proxy = await startTcpProxy(url.host)
-        url.host = proxy.address
-        const db = openDatabase(url.href)
+        const { proxy, url } = await startProxyBefore(at.url)
+        const db = openDatabase(url)
         proxy.refuse(true)
         closing.push(
           () => proxy.close(),

@@ -19,6 +19,14 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
+/** Before a server that has a URL. @returns also the URL that leads through it */
+export async function startProxyBefore(url: string): Promise<{ proxy: TcpProxy; url: string }> {
+  const through = new URL(url)
+  const proxy = await startTcpProxy(through.host)
+  through.host = proxy.address
+  return { proxy, url: through.href }
+}
+
 /** @param target `host:port` */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':')
