@@ -2,6 +2,7 @@
 import type { SessionFork } from '../agent/agent.ts'
 import { messageOf } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
+import type { SessionConfig } from '../session/config.ts'
 import { inputHash } from '../store/hashes.ts'
 import type { Attempt } from './attempt.ts'
 import { bounded, type Bounds } from './bounded.ts'
@@ -11,14 +12,26 @@ import { runStep, type Ending } from './run-step.ts'
 /** The hook only tells others of a fork: what takes longer is not waited for. */
 const HOOK_MS = 60_000
 
+interface Announced {
+  parentId: string
+  sessionId: string
+  config: Pick<SessionConfig, 'label' | 'profile'>
+}
+
 /**
  * `onSessionFork` is user code with an effect of its own, so it is a step of its own: never repeated once begun.
  *
  * @returns false when the session is paused: nothing was begun, and resume has to come here again
  */
-export async function announceFork(deps: Deps, attempt: Attempt, key: string, fork: SessionFork): Promise<boolean> {
+export async function announceFork(
+  deps: Deps,
+  attempt: Attempt,
+  key: string,
+  { config: { label, profile }, ...ids }: Announced,
+): Promise<boolean> {
   const { onSessionFork } = deps.agent
   if (!onSessionFork) return true
+  const fork: SessionFork = { ...ids, label, ...(profile !== undefined && { profile }) }
   const done: Ending<{ done: boolean }> = { kind: 'settle', outcome: { done: true }, writes: {} }
   const result = await runStep<{ done: boolean }>(deps, attempt, {
     step: { key, kind: 'hook', name: 'onSessionFork', inputHash: inputHash('fork', fork.sessionId), durable: true },

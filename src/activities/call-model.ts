@@ -11,7 +11,7 @@ import { bounded, type Bounds } from './bounded.ts'
 import type { Deps } from './deps.ts'
 import { describeTools } from './describe-tools.ts'
 import { aboutSession } from './execute-tool.ts'
-import { backoffMs, toPause } from './failures.ts'
+import { backoffMs, shutsDown, toPause } from './failures.ts'
 import { toAnswer } from './model-answer.ts'
 import { runStep, type Ending, type Mine } from './run-step.ts'
 import { StreamingCalls } from './streaming-calls.ts'
@@ -127,7 +127,7 @@ function endingOf(error: unknown, stop: AbortSignal, claim: Mine): Ending<ModelO
   if (stop.aborted) {
     return stop.reason === 'cancel'
       ? { kind: 'settle', outcome: { kind: 'cancelled', gen: claim.gen }, writes: {} }
-      : { kind: 'retry', error: new Error('the worker shuts down'), failed: false }
+      : { kind: 'retry', error: shutsDown(), failed: false }
   }
   const known = isStelloError(error) ? error : new StelloError('MODEL_UNAVAILABLE', messageOf(error), { cause: error })
   if (known.fate === 'retry' && claim.failures + 1 < MODEL_ATTEMPTS) {

@@ -4,7 +4,7 @@ import type { ToolCard } from '../agent/tool-status.ts'
 import type { CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
-import { backoffMs } from './failures.ts'
+import { backoffMs, shutsDown } from './failures.ts'
 import { countCall } from './metrics.ts'
 import { runPipeline } from './pipeline.ts'
 import { runStep, type Ending, type Mine } from './run-step.ts'
@@ -85,10 +85,6 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
 /** The worker shuts down. What may be repeated is given back; else the next worker finds it begun and unknown. */
 function handOver(once: boolean): Ending<ToolOutcome> {
   return once ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
-}
-
-function shutsDown(): Error {
-  return new Error('the worker shuts down')
 }
 
 function unknownText(name: string): string {

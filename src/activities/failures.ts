@@ -37,6 +37,11 @@ export function toEndlessRetry(error: unknown): Error {
   return tryAgain(error, (isStelloError(error) && error.retryAfterMs) || 5000)
 }
 
+/** What ends a step whose worker is asked to stop: another worker takes it. */
+export function shutsDown(options?: ErrorOptions): Error {
+  return new Error('the worker shuts down', options)
+}
+
 /** @param failures how many attempts have failed, this one included */
 export function backoffMs(failures: number): number {
   return Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS)

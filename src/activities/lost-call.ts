@@ -5,6 +5,7 @@ import type { PendingItem, ToolOutcome } from '../session/steps.ts'
 import type { Forced } from '../store/settle.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
+import { shutsDown } from './failures.ts'
 import type { Ending } from './run-step.ts'
 import type { CallAtHand } from './tool-call.ts'
 import { toResult, type CallEnd } from './tool-result.ts'
@@ -42,7 +43,7 @@ export async function endLost(
   if (verified?.happened) return settle({ value: verified.result })
   if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
   if (verified) return fail('TOOL_CANCELLED', notYet(tool))
-  if (stop.signal.reason === 'shutdown') throw new Error('the worker shuts down')
+  if (stop.signal.reason === 'shutdown') throw shutsDown()
   return tool.onUnknownOutcome === 'ask' && how === 'timedOut' && !stop.signal.aborted
     ? askPerson(at, forced)
     : undefined

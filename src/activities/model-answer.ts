@@ -14,7 +14,7 @@ import type { Ending, Mine } from './run-step.ts'
 const CALLS_LIMIT = 128
 /** Bytes of a call's arguments, its name and its id that the workflow keeps. */
 const ARGUMENTS_PREVIEW = 100
-const NAME_LIMIT = 64
+const CALL_NAME_LIMIT = 64
 const ID_LIMIT = 64
 
 export interface Answering {
@@ -118,7 +118,7 @@ function toRef(call: ToolCall, { tools, deps, config }: Answering): CallRef {
   const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
   return {
     id: call.id,
-    name: brief(call.name, NAME_LIMIT),
+    name: brief(call.name, CALL_NAME_LIMIT),
     route: found && 'builtin' in found ? found.builtin.route : 'tool',
     preview: brief(call.arguments, ARGUMENTS_PREVIEW),
     timeoutMs: own ?? config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,

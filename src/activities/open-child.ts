@@ -13,6 +13,7 @@ import type { NewChild } from '../store/writes.ts'
 import { announceFork } from './announce-fork.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
+import { shutsDown } from './failures.ts'
 import { countCall } from './metrics.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
@@ -53,7 +54,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         const child = await toChild({ deps, attempt, input, rootId, hash, prepared, message: request.message })
         return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })
       } catch (error) {
-        if (stop.aborted && stop.reason !== 'cancel') throw new Error('the worker shuts down', { cause: error })
+        if (stop.aborted && stop.reason !== 'cancel') throw shutsDown({ cause: error })
         if (isStelloError(error) && error.fate === 'model') return fail(claim, error)
         throw error
       }
@@ -66,11 +67,8 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   if (!('outcome' in result)) throw new Error(`child step ${input.key} met an opening`)
   const { outcome } = result
   if (outcome.kind === 'childOpened') {
-    const {
-      sessionId: child,
-      config: { label, profile },
-    } = outcome.child
-    const fork = { parentId: input.sessionId, sessionId: child, label, ...(profile !== undefined && { profile }) }
+    const { sessionId, config: told } = outcome.child
+    const fork = { parentId: input.sessionId, sessionId, config: told }
     if (!(await announceFork(deps, attempt, `${input.key}.fork`, fork))) return { kind: 'notStarted' }
   }
   return outcome

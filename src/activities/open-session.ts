@@ -126,9 +126,8 @@ async function configureFork(
   if (!result || !('outcome' in result)) return undefined
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
-  const { label, profile } = config
-  const fork = { parentId: at.sessionId, sessionId, label, ...(profile !== undefined && { profile }) }
-  if (!(await announceFork(deps, attempt, 'open.fork', fork))) return undefined
+  const told = await announceFork(deps, attempt, 'open.fork', { parentId: at.sessionId, sessionId, config })
+  if (!told) return undefined
   await configureSession(deps.db, sessionId, config, branch)
   return config
 }

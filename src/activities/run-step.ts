@@ -4,17 +4,17 @@
  */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, isStelloError, isUnavailable, messageOf } from '../agent/errors.ts'
 import type { Question } from '../session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
-import { isDataError, isUnavailable } from '../store/database.ts'
+import { isDataError } from '../store/database.ts'
 import { isAlive } from '../store/liveness.ts'
 import { parkStep, reopenStep } from '../store/pending.ts'
 import { readOutcome, releaseStep, settleStep } from '../store/settle.ts'
 import type { Writes } from '../store/writes.ts'
 import type { Attempt, StopWhy } from './attempt.ts'
 import type { Deps } from './deps.ts'
-import { tryAgain } from './failures.ts'
+import { shutsDown, tryAgain } from './failures.ts'
 
 export type Mine = Extract<Claim, { kind: 'mine' }>
 
@@ -158,7 +158,7 @@ async function claimUntilHeard(
 async function waitBeforeLooking(key: string, stop: AbortSignal): Promise<void> {
   await delay(WATCH_EVERY_MS, undefined, { signal: stop }).catch(() => {
     if (stop.reason === 'cancel') throw new CancelledFailure(`cancelled before ${key} was taken`)
-    throw new Error('the worker shuts down')
+    throw shutsDown()
   })
 }
 

@@ -3,7 +3,7 @@ import { StelloError } from '../agent/errors.ts'
 import type { Answer, ToolOutcome } from '../session/steps.ts'
 import { getMessage } from '../store/messages.ts'
 import { readParked } from '../store/pending.ts'
-import { resolveRun } from '../store/runs.ts'
+import { mustBeCurrent } from '../store/runs.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
 import { countCall } from './metrics.ts'
@@ -19,9 +19,7 @@ export async function settleAnswered(
   at: CallAtHand,
   answer: Answer,
 ): Promise<ToolOutcome> {
-  const resolved = await resolveRun(deps.db, run)
-  if (resolved.kind !== 'current') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
-  const { gen } = resolved
+  const gen = await mustBeCurrent(deps.db, run)
   const step = { sessionId: run.sessionId, gen, key: at.input.key }
   const { lease, item, outcome } = (await readParked(deps.db, step)) ?? {}
   if (outcome !== undefined) return outcome as ToolOutcome

@@ -109,6 +109,11 @@ export function isStelloError(error: unknown): error is StelloError {
   return error instanceof Error && error.name === 'StelloError' && 'code' in error
 }
 
+/** The store cannot be reached: another try may help. */
+export function isUnavailable(error: unknown): error is StelloError {
+  return isStelloError(error) && error.code === 'STORE_UNAVAILABLE'
+}
+
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message || error.name

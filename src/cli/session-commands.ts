@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
 import { addInboxCommands } from './inbox-commands.ts'
-import { isStelloError, messageOf } from '../agent/errors.ts'
+import { isUnavailable, messageOf } from '../agent/errors.ts'
 import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
@@ -217,7 +217,7 @@ async function tellPending({ stello, out }: Context, session: SessionHandle, sig
   const told = new Set<string>()
   const waiting = (): ReturnType<StelloClient['inbox']> =>
     stello.inbox(session.id).catch((error: unknown) => {
-      if (isStelloError(error) && error.code === 'STORE_UNAVAILABLE') return []
+      if (isUnavailable(error)) return []
       throw error
     })
   try {

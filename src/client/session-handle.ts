@@ -34,6 +34,7 @@ import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
 /** A fork has its row a moment before its parent's worker starts its workflow. */
 const STARTED_WITHIN_MS = 30_000
 const STARTING_EVERY_MS = 50
+
 export interface SessionStats {
   totals: { turns: number; modelCalls: number; toolCalls: number; inputTokens: number; outputTokens: number }
   tools: ToolStatsView[]

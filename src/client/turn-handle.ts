@@ -1,9 +1,8 @@
 /** Waiting for an answer, from any process, also later: the turn is a row. */
 import { WorkflowNotFoundError } from '@temporalio/client'
-import { StelloError } from '../agent/errors.ts'
+import { StelloError, isUnavailable } from '../agent/errors.ts'
 import type { Usage } from '../agent/message.ts'
 import type { Pause, StopReason } from '../session/steps.ts'
-import { isUnavailable } from '../store/database.ts'
 import { isLeftBehind } from '../store/runs.ts'
 import { readTurnNow } from '../store/turns.ts'
 import { rejectionKey } from '../workflows/messages.ts'

@@ -49,7 +49,7 @@ export async function* watchSession(
     while (!signal?.aborted) {
       let moved = false
       // Read before its events: of a session that is closed there are no others.
-      const { closedAt } = await mustExist(deps.db, sessionId)
+      const closed = !tree && (await mustExist(deps.db, sessionId)).closedAt !== undefined
       if (tree) ids = await below()
       for (const id of ids) {
         for (const event of await readEvents(deps.db, id, offsets.get(id) ?? 0)) {
@@ -73,7 +73,7 @@ export async function* watchSession(
         }
       }
       if (moved) continue
-      if (closedAt && !tree) return
+      if (closed) return
       await news.next(signal)
     }
   } finally {

@@ -1,6 +1,6 @@
 /** Connections to PostgreSQL, and the one place that tells passing trouble from refused content. */
 import pg from 'pg'
-import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, isUnavailable, messageOf } from '../agent/errors.ts'
 import { connectionConfig } from './connection.ts'
 
 export interface Database {
@@ -120,11 +120,6 @@ export function toStoreError(error: unknown): unknown {
   if (code !== undefined && !PASSING.includes(code.slice(0, 2))) return error
   const what = code?.startsWith('53') ? 'the store has no room or no connection left' : 'the store does not answer'
   return new StelloError('STORE_UNAVAILABLE', `${what}: ${messageOf(error)}`, { cause: error })
-}
-
-/** Another try may help. */
-export function isUnavailable(error: unknown): error is StelloError {
-  return isStelloError(error) && error.code === 'STORE_UNAVAILABLE'
 }
 
 /** The content itself was refused (SQLSTATE classes 22 and 54) or is too long to be sent: repeating it cannot help. */

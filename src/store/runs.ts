@@ -61,6 +61,13 @@ export async function resolveRun(db: Database, ref: RunRef): Promise<ResolvedRun
   return transaction(db, (tx) => adopt(tx, ref))
 }
 
+/** @returns the generation of the current run @throws StelloError STORE_CORRUPT when this is not the one */
+export async function mustBeCurrent(db: Database, ref: RunRef): Promise<number> {
+  const resolved = await resolveRun(db, ref)
+  if (resolved.kind === 'current') return resolved.gen
+  throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
+}
+
 /** Whether another run has taken over from this one. */
 export async function isLeftBehind(db: Database, sessionId: string, runId: string): Promise<boolean> {
   const [row] = await run<RunRow>(db.pool, READ, [sessionId, runId])

@@ -4,7 +4,7 @@ import { StelloError } from '../agent/errors.ts'
 import type { PendingItem } from '../session/steps.ts'
 import type { StepId } from './claim.ts'
 import { isNullViolation, isUniqueViolation, run, type Database, type Statement } from './database.ts'
-import { resolveRun, type RunRef } from './runs.ts'
+import { mustBeCurrent, type RunRef } from './runs.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
 /** `outcome` undefined: the lease is lost and nobody has settled the step yet. */
@@ -121,9 +121,7 @@ export async function forceStep(
   db: Database,
   { run: ref, key, kind, name }: Proposing,
 ): Promise<{ gen: number; outcome: unknown } | Forced> {
-  const resolved = await resolveRun(db, ref)
-  if (resolved.kind !== 'current') throw new StelloError('STORE_CORRUPT', 'another run of this session has taken over')
-  const { gen } = resolved
+  const gen = await mustBeCurrent(db, ref)
   const { sessionId } = ref
   const [row] = await run<ForcedRow>(db.pool, FORCE, [sessionId, gen, key, kind, name])
   if (!row) return { gen, outcome: await readOutcome(db, { sessionId, gen, key }) }
