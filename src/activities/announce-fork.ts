@@ -7,7 +7,8 @@ import { inputHash } from '../store/hashes.ts'
 import type { Attempt } from './attempt.ts'
 import { bounded, type Bounds } from './bounded.ts'
 import type { Deps } from './deps.ts'
-import { runStep, type Ending } from './run-step.ts'
+import type { Ending } from './end-step.ts'
+import { runStep } from './run-step.ts'
 
 /** The hook only tells others of a fork: what takes longer is not waited for. */
 const HOOK_MS = 60_000

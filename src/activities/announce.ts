@@ -1,6 +1,6 @@
 /** Tells the store what the workflow has decided: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../agent/message.ts'
-import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../session/steps.ts'
+import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../session/announcements.ts'
 import { announceFacts } from '../store/announce.ts'
 import { nextRecord } from '../store/hashes.ts'
 import { getMessage } from '../store/messages.ts'

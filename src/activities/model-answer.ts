@@ -8,7 +8,8 @@ import type { SessionConfig } from '../session/config.ts'
 import type { CallModelInput, CallRef, ModelAnswer, ModelOutcome, StopReason } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
 import type { NewEvent, NewRecord } from '../store/writes.ts'
-import type { Ending, Mine } from './run-step.ts'
+import type { Ending } from './end-step.ts'
+import type { Mine } from './run-step.ts'
 
 /** Calls of one answer that are taken; more would not fit into the workflow's state. */
 const CALLS_LIMIT = 128

@@ -6,7 +6,7 @@ import type { ToolCard } from '../agent/tool-status.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
 import type { Writes } from '../store/writes.ts'
-import type { Ending } from './run-step.ts'
+import type { Ending } from './end-step.ts'
 import { shown } from './shown.ts'
 
 /** What of a result the model reads, in UTF-16 units; the whole is kept. */

@@ -1,9 +1,10 @@
 /** Workflow-owned facts on their way to the store: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../agent/message.ts'
+import type { AnnounceInput, TurnEnding } from './announcements.ts'
 import type { Step } from './commands.ts'
 import type { AnnounceTag } from './events.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
-import type { AnnounceInput, Pause, TurnEnding } from './steps.ts'
+import type { Pause } from './steps.ts'
 
 interface Announcement {
   /** `key`: instead of one of the announcement's, for an event that is looked up by it. */

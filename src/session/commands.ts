@@ -1,8 +1,8 @@
 /** What a session wants done, in the imperative. `workflows/perform` carries each out and answers with events. */
+import type { AnnounceInput } from './announcements.ts'
 import type { AnnounceTag } from './events.ts'
 import type { SessionState } from './state.ts'
 import type {
-  AnnounceInput,
   CallModelInput,
   CallRoute,
   CallToolInput,

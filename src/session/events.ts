@@ -1,5 +1,6 @@
 /** What can happen to a session, in the past tense. Each is JSON; times and ids arrive inside. */
-import type { AnnounceOutcome, Answer, ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from './steps.ts'
+import type { AnnounceOutcome } from './announcements.ts'
+import type { Answer, ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from './steps.ts'
 
 export type SessionEvent =
   | { type: 'runStarted' }

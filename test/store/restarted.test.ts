@@ -1,7 +1,7 @@
 /** A workflow of a session that has a past: what the store makes of its run by whatever activity it hears of it first. */
 import { expect, it } from 'vitest'
 import { announce } from '../../src/activities/announce.ts'
-import type { AnnounceOutcome } from '../../src/session/steps.ts'
+import type { AnnounceOutcome } from '../../src/session/announcements.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { readEvents } from '../../src/store/events.ts'
 import { lastSeq } from '../../src/store/records.ts'

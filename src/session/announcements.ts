@@ -1,0 +1,42 @@
+/** What a workflow tells the store of its own: facts that no step commits. JSON, bounded, as all that crosses. */
+import type { Opening, Pause, StepRef, StopReason } from './steps.ts'
+
+export interface AnnouncedEvent {
+  /** Makes the event unique in its session and generation: an announcement that is repeated appends nothing. */
+  key: string
+  type: string
+  data: Record<string, unknown>
+}
+
+/** Ends a turn outside a model call. Its text is read from record `textFrom`. */
+export interface TurnEnding {
+  stopReason: StopReason
+  rounds: number
+  textFrom?: number
+  /** Set while the model has not answered yet: the message and its record, written if the turn never was opened. */
+  opening?: Opening & { seq: number }
+}
+
+/** Workflow-owned facts that are told to the store: pauses, rejections, turns that end outside a model call, the close. */
+export interface AnnounceInput extends StepRef {
+  events: AnnouncedEvent[]
+  /** `null` clears it; absent leaves it. */
+  pause?: Pause | null
+  endTurn?: TurnEnding
+  /** Ends the messages that still wait, and the session. */
+  close?: {
+    messages: Opening[]
+    /** Asks for the children that are open in return: so many of those behind one. */
+    cascade: boolean
+    limit?: number
+    after?: string
+  }
+  /** A raw signal's text that is too big to stay in workflow state. */
+  message?: { messageId: string; text: string }
+}
+
+export interface AnnounceOutcome {
+  gen: number
+  /** Only for a cascading close: children that are still open, in order of their ids. */
+  children: string[]
+}
