@@ -1,6 +1,6 @@
 /**
- * Transcripts this worker has read or written. Records never change, so a cached prefix stays right; a worker that
- * served the last step reads nothing for the next one.
+ * Transcripts this worker has read or written: what models are shown of them, and nothing else. Records never change, so
+ * a cached prefix stays right; a worker that served the last step reads nothing for the next one.
  */
 import type { Message } from '../agent/message.ts'
 import type { Database } from './database.ts'
@@ -9,6 +9,8 @@ import { readInherited, readOwnRecords, type StoredRecord } from './records.ts'
 import type { NewRecord } from './writes.ts'
 
 const DEFAULT_LIMIT_BYTES = 64 * 1024 * 1024
+/** What an entry costs that holds no record. */
+const EMPTY_BYTES = 600
 
 export interface Transcript {
   /** Inherited ones first. */
@@ -39,15 +41,13 @@ export class TranscriptCache {
   async read(db: Database, sessionId: string, gen: number, upTo: number): Promise<Transcript> {
     const entry = await this.#entry(db, sessionId, gen)
     if (entry.own.length < upTo) {
-      const known = entry.own.length
-      const rows = await readOwnRecords(db, { sessionId, gen, seq: upTo }, known)
+      const rows = await readOwnRecords(db, { sessionId, gen, seq: upTo }, entry.own.length)
       // Another read may have added the same rows meanwhile.
-      this.#add(
-        sessionId,
-        entry,
-        rows.filter((row) => row.seq > entry.own.length),
-      )
-      for (const seq of entry.ahead.keys()) if (seq <= entry.own.length) entry.ahead.delete(seq)
+      const added = rows.filter((row) => row.seq > entry.own.length)
+      for (const record of added) entry.own.push(record)
+      const overtaken = [...entry.ahead.values()].filter(({ seq }) => seq <= entry.own.length)
+      for (const { seq } of overtaken) entry.ahead.delete(seq)
+      this.#count(sessionId, entry, sizeOf(added) - sizeOf(overtaken))
     }
     this.#touch(sessionId, entry)
     const records = [...entry.inherited, ...entry.own.slice(0, upTo)]
@@ -59,11 +59,14 @@ export class TranscriptCache {
     const entry = this.#entries.get(sessionId)
     if (!entry) return
     if (entry.gen !== gen) return this.#drop(sessionId, entry)
-    for (const record of records) if (record.seq > entry.own.length) entry.ahead.set(record.seq, record)
+    const unknown = records.filter(({ seq }) => seq > entry.own.length && !entry.ahead.has(seq)).map(shown)
+    for (const record of unknown) entry.ahead.set(record.seq, record)
+    this.#count(sessionId, entry, sizeOf(unknown))
     for (let next = entry.ahead.get(entry.own.length + 1); next; next = entry.ahead.get(entry.own.length + 1)) {
       entry.ahead.delete(next.seq)
-      this.#add(sessionId, entry, [next])
+      entry.own.push(next)
     }
+    this.#touch(sessionId, entry)
   }
 
   /** The store may have been put back to an earlier state. */
@@ -78,7 +81,7 @@ export class TranscriptCache {
     if (known) this.#drop(sessionId, known)
     const entry: Entry = { gen, inherited: [], own: [], ahead: new Map(), bytes: 0 }
     entry.inherited = await readInherited(db, sessionId)
-    entry.bytes = sizeOf(entry.inherited)
+    entry.bytes = EMPTY_BYTES + sizeOf(entry.inherited)
     const other = this.#entries.get(sessionId)
     if (other?.gen === gen) return other
     if (other) this.#drop(sessionId, other)
@@ -88,9 +91,7 @@ export class TranscriptCache {
   }
 
   /** An entry that was dropped while it was being read is no longer counted. */
-  #add(sessionId: string, entry: Entry, records: StoredRecord[]): void {
-    for (const record of records) entry.own.push(record)
-    const bytes = sizeOf(records)
+  #count(sessionId: string, entry: Entry, bytes: number): void {
     entry.bytes += bytes
     if (this.#entries.get(sessionId) === entry) this.#bytes += bytes
   }
@@ -111,12 +112,25 @@ export class TranscriptCache {
   }
 }
 
-/** A record costs its text and some objects around it. */
-function sizeOf(records: readonly StoredRecord[]): number {
-  return records.reduce((sum, { message }) => sum + 400 + 2 * (message.content.length + partsLength(message)), 0)
+/**
+ * Without the whole text of a cut result. Copied: V8 keeps the beginning of a text as a view of it, and so all of it.
+ * What is read from the store is a copy already.
+ */
+function shown({ seq, message, chain }: NewRecord): StoredRecord {
+  return { seq, message: JSON.parse(JSON.stringify(message)) as Message, chain }
 }
 
-function partsLength({ parts = [], toolCalls = [] }: Message): number {
-  const inParts = parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : part.data.length), 0)
-  return toolCalls.reduce((sum, call) => sum + call.arguments.length, inParts)
+/** With its chain hash, and the map's place for one that waits for those before it. */
+function sizeOf(records: readonly StoredRecord[]): number {
+  return records.reduce((sum, { message }) => sum + 200 + heapBytes(message), 0)
+}
+
+/** V8 takes two bytes for each letter of a text that holds one beyond Latin-1. */
+const WIDE = /[^\u0000-\u00ff]/
+
+/** About what a JSON value costs in memory. */
+function heapBytes(value: unknown): number {
+  if (typeof value === 'string') return 24 + value.length * (WIDE.test(value) ? 2 : 1)
+  if (typeof value !== 'object' || value === null) return 8
+  return Object.values(value).reduce<number>((sum, each) => sum + 8 + heapBytes(each), 48)
 }
