@@ -56,6 +56,8 @@ async function callMany(calls: number): Promise<void> {
     const text = n % 2 ? '{"city": "Oslo", "days": 3}' : '{"city": "Oslo", "days": "3"}'
     const execution = {
       sessionId: input.sessionId,
+      rootId: input.sessionId,
+      depth: 0,
       messageId: input.messageId,
       idempotencyKey: 'k',
       timeoutMs: 600_000,

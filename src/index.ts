@@ -10,6 +10,7 @@ export type {
   OnUnknownOutcome,
   OpenTool,
   SessionContext,
+  SessionFacts,
   Tool,
   ToolAnnotations,
   ToolContext,

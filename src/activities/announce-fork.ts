@@ -4,19 +4,21 @@ import { messageOf } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
 import type { SessionConfig } from '../session/config.ts'
 import { inputHash } from '../store/hashes.ts'
+import { sessionFacts } from './about-session.ts'
 import type { Attempt } from './attempt.ts'
 import { bounded, type Bounds } from './bounded.ts'
 import type { Deps } from './deps.ts'
 import type { Ending } from './end-step.ts'
 import { runStep } from './run-step.ts'
+import type { StoredSession } from './session-configs.ts'
 
 /** The hook only tells others of a fork: what takes longer is not waited for. */
 const HOOK_MS = 60_000
 
-interface Announced {
-  parentId: string
+interface Announced extends Omit<StoredSession, 'config'> {
   sessionId: string
-  config: Pick<SessionConfig, 'label' | 'profile'>
+  parentId: string
+  config: Pick<SessionConfig, 'label' | 'userId' | 'profile'>
 }
 
 /**
@@ -28,11 +30,12 @@ export async function announceFork(
   deps: Deps,
   attempt: Attempt,
   key: string,
-  { config: { label, profile }, ...ids }: Announced,
+  { sessionId, ...child }: Announced,
 ): Promise<boolean> {
   const { onSessionFork } = deps.agent
   if (!onSessionFork) return true
-  const fork: SessionFork = { ...ids, label, ...(profile !== undefined && { profile }) }
+  const { parentId, config } = child
+  const fork: SessionFork = { ...sessionFacts(sessionId, child), parentId, label: config.label }
   const done: Ending<{ done: boolean }> = { kind: 'settle', outcome: { done: true }, writes: {} }
   const result = await runStep<{ done: boolean }>(deps, attempt, {
     step: { key, kind: 'hook', name: 'onSessionFork', inputHash: inputHash('fork', fork.sessionId), durable: true },

@@ -10,7 +10,7 @@ import { currentAttempt } from './attempt.ts'
 import { bounded, type Bounds } from './bounded.ts'
 import type { Deps } from './deps.ts'
 import { describeTools } from './describe-tools.ts'
-import { aboutSession } from './execute-tool.ts'
+import { aboutTurn } from './execute-tool.ts'
 import { backoffMs, shutsDown, toPause } from './failures.ts'
 import { toAnswer } from './model-answer.ts'
 import type { Ending } from './end-step.ts'
@@ -24,7 +24,8 @@ const MODEL_ATTEMPTS = 6
 export async function callModel(deps: Deps, input: CallModelInput): Promise<ModelOutcome> {
   const attempt = currentAttempt(input)
   const { sessionId, gen, round, turn } = input
-  const { config, rootId } = await deps.configs.read(deps.db, sessionId)
+  const stored = await deps.configs.read(deps.db, sessionId)
+  const { config, rootId } = stored
   const text = input.opening && (await openingText(deps, sessionId, input.opening))
   if (input.opening && text === undefined) {
     return { kind: 'duplicate', gen, reason: `message ${input.opening.messageId} has no text` }
@@ -53,7 +54,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       if (question) deps.transcripts.append(sessionId, claim.gen, [question])
       const tools = sessionTools(deps.agent, config)
       const live = deps.live.step(sessionId, input.key, claim.lease)
-      const context = aboutSession({ sessionId, messageId: input.messageId, config })
+      const context = aboutTurn({ ...stored, sessionId, messageId: input.messageId })
       const streaming = new StreamingCalls({ tools, live, uses: deps.toolUses, context })
       let ending: Ending<ModelOutcome> | undefined
       live.started(model.name, round)

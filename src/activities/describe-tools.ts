@@ -2,7 +2,8 @@
 import { messageOf } from '../agent/errors.ts'
 import type { ToolSpec } from '../agent/model.ts'
 import { specOf, type SessionTools } from '../agent/tool-list.ts'
-import type { SessionContext, Tool } from '../agent/tool.ts'
+import type { Tool } from '../agent/tool.ts'
+import type { AboutSession } from './about-session.ts'
 import { bounded } from './bounded.ts'
 
 /** A tool that says nothing for longer is left out. */
@@ -17,7 +18,7 @@ export interface Describing {
 /** A tool that cannot be described now is left out of this model call, with a warning: the others still work. */
 export async function describeTools(
   tools: SessionTools,
-  context: Omit<SessionContext, 'signal'>,
+  context: AboutSession,
   { stop, log }: Describing,
 ): Promise<ToolSpec[]> {
   const described = tools.specs.map(async (spec): Promise<ToolSpec[]> => {
@@ -38,7 +39,7 @@ export async function describeTools(
 function describe(
   name: string,
   open: NonNullable<Tool['open']>,
-  context: Omit<SessionContext, 'signal'>,
+  context: AboutSession,
   stop: AbortSignal,
 ): Promise<ToolSpec> {
   const bounds = {

@@ -2,18 +2,18 @@
 import { StelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
 import type { ToolContext } from '../agent/tool.ts'
-import type { SessionConfig } from '../session/config.ts'
+import { aboutSession, type AboutSession } from './about-session.ts'
 import { bounded, type Bounds } from './bounded.ts'
+import type { StoredSession } from './session-configs.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
-export interface Execution {
+export interface Execution extends StoredSession {
   sessionId: string
   messageId: string
   idempotencyKey: string
   timeoutMs: number
   /** The user's cancel or the worker's shutdown. */
   stop: AbortSignal
-  config: SessionConfig
   /** Up to and with the call. */
   messages: readonly Message[]
   channel: ToolChannel
@@ -32,24 +32,13 @@ export function executeTool<T>(name: string, execution: Execution, work: (ctx: T
 }
 
 function toContext({ messages, channel, idempotencyKey, ...of }: Execution): Omit<ToolContext, 'signal'> {
-  return { ...channel.context, ...aboutSession(of), idempotencyKey, contextSnapshot: { messages } }
+  return { ...channel.context, ...aboutTurn(of), idempotencyKey, contextSnapshot: { messages } }
 }
 
-/** What a tool may know of its session before its call is complete. */
-export function aboutSession({
-  sessionId,
-  messageId,
-  config,
-}: Pick<Execution, 'sessionId' | 'messageId' | 'config'>): Pick<
-  ToolContext,
-  'sessionId' | 'messageId' | 'userId' | 'permissionMode' | 'bladeConfig'
-> {
-  const { userId, permissionMode } = config
-  return {
-    sessionId,
-    messageId,
-    bladeConfig: { ...config },
-    ...(userId !== undefined && { userId }),
-    ...(permissionMode !== undefined && { permissionMode }),
-  }
+/** What a tool may know before its call is complete. */
+export type TurnContext = AboutSession & Pick<ToolContext, 'messageId' | 'bladeConfig'>
+
+export function aboutTurn(of: StoredSession & Pick<Execution, 'sessionId' | 'messageId'>): TurnContext {
+  const { sessionId, messageId, config } = of
+  return { ...aboutSession(sessionId, of), messageId, bladeConfig: { ...config } }
 }

@@ -8,10 +8,9 @@ import { childId } from '../session/child-id.ts'
 import type { ForkRequest, SessionConfig } from '../session/config.ts'
 import type { CallToolInput, ChildStart, ToolOutcome } from '../session/steps.ts'
 import { inputHash } from '../store/hashes.ts'
-import { readSession } from '../store/session-row.ts'
 import type { NewChild } from '../store/writes.ts'
 import { announceFork } from './announce-fork.ts'
-import { currentAttempt, type Attempt } from './attempt.ts'
+import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
 import { shutsDown } from './failures.ts'
 import { countCall } from './metrics.ts'
@@ -19,12 +18,14 @@ import { parseArguments } from './parse-arguments.ts'
 import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
 import type { Ending } from './end-step.ts'
 import { runStep, type Mine } from './run-step.ts'
+import type { StoredSession } from './session-configs.ts'
 import { readCall } from './tool-call.ts'
 import { settlement, toResult } from './tool-result.ts'
 
 export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
   const attempt = currentAttempt(input)
-  const { config, rootId } = await deps.configs.read(deps.db, input.sessionId)
+  const parent = await deps.configs.read(deps.db, input.sessionId)
+  const { config } = parent
   const { call, chain } = await readCall(deps, input)
   const tools = sessionTools(deps.agent, config)
   const found = tools.find(call.name)
@@ -52,7 +53,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
       try {
         const prepared = await prepareChild(deps, { parent: config, request, at, stop })
         warnOfOrphans(deps, prepared, request)
-        const child = await toChild({ deps, attempt, input, rootId, hash, prepared, message: request.message })
+        const child = await toChild({ deps, input, parent, hash, prepared, message: request.message })
         return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })
       } catch (error) {
         if (stop.aborted && stop.reason !== 'cancel') throw shutsDown({ cause: error })
@@ -69,7 +70,9 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const { outcome } = result
   if (outcome.kind === 'childOpened') {
     const { sessionId, config: told } = outcome.child
-    const fork = { parentId: input.sessionId, sessionId, config: told }
+    const { userId } = config
+    const child = { ...told, ...(userId !== undefined && { userId }) }
+    const fork = { sessionId, ...below(input.sessionId, parent), config: child }
     if (!(await announceFork(deps, attempt, `${input.key}.fork`, fork))) return { kind: 'notStarted' }
   }
   return outcome
@@ -108,6 +111,14 @@ function opened({ input, claim, chain, child, awaited, durationMs }: Opened): En
   }
 }
 
+/** Where a child of a session stands. */
+function below(
+  parentId: string,
+  { rootId, depth }: StoredSession,
+): { rootId: string; parentId: string; depth: number } {
+  return { rootId, parentId, depth: depth + 1 }
+}
+
 /** The rest stands in the store; workflow history gets along without it. */
 function forStart({ agent, label, profile }: SessionConfig): ChildStart['config'] {
   return { agent, label, ...(profile !== undefined && { profile }) }
@@ -115,23 +126,19 @@ function forStart({ agent, label, profile }: SessionConfig): ChildStart['config'
 
 interface Making {
   deps: Deps
-  attempt: Attempt
   input: CallToolInput
-  rootId: string
+  parent: StoredSession
   hash: string
   prepared: PreparedChild
   message: string | undefined
 }
 
-async function toChild({ deps, attempt, input, rootId, hash, prepared, message }: Making): Promise<NewChild> {
-  const { sessionId } = attempt.run
-  const parent = await readSession(deps.db, sessionId)
+async function toChild({ deps, input, parent, hash, prepared, message }: Making): Promise<NewChild> {
+  const { sessionId } = input
   const { branch, config } = prepared
   return {
     sessionId: childId(sessionId, input.key, hash),
-    rootId,
-    parentId: sessionId,
-    depth: (parent?.depth ?? 0) + 1,
+    ...below(sessionId, parent),
     config,
     origin: `${sessionId}/${input.key}/${hash}`,
     records: await firstRecords(deps, prepared),

@@ -13,6 +13,7 @@ import { configureSession } from '../store/topology.ts'
 import { lastTurn, readAbandonedTurn } from '../store/turns.ts'
 import { announceFork } from './announce-fork.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
+import { checkRow } from './check-row.ts'
 import type { Deps } from './deps.ts'
 import { findProfile, firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
 import { runStep } from './run-step.ts'
@@ -25,6 +26,7 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   const row = await readSession(db, input.sessionId)
   if (!row || row.closedAt) return { kind: 'closed' }
   try {
+    checkRow(row)
     const config = row.config.limits ? row.config : await configure(deps, attempt, row)
     if (!config) {
       return { kind: 'failed', pause: row.pause ?? { reason: 'user', message: 'paused before it was opened' } }
@@ -68,7 +70,7 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
 /** Fixes prompt and limits for life. `undefined`: the session is paused, resume asks again. */
 async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | undefined> {
   const { fork, ...given } = row.config
-  if (fork) return configureFork(deps, attempt, row.id, { ...given, fork })
+  if (fork) return configureFork(deps, attempt, row, { ...given, fork })
   const { agent } = deps
   const config: SessionConfig = {
     ...rootConfig(given, findProfile(agent, given.profile), agent.systemPrompt),
@@ -103,7 +105,7 @@ type ForkOutcome = Pick<PreparedChild, 'branch'> & { config: Omit<SessionConfig,
 async function configureFork(
   deps: Deps,
   attempt: Attempt,
-  sessionId: string,
+  { id: sessionId, rootId, depth }: SessionRow,
   { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
 ): Promise<SessionConfig | undefined> {
   const result = await runStep<ForkOutcome>(deps, attempt, {
@@ -126,7 +128,8 @@ async function configureFork(
   if (!result || !('outcome' in result)) return undefined
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
-  const told = await announceFork(deps, attempt, 'open.fork', { parentId: at.sessionId, sessionId, config })
+  const child = { sessionId, rootId, parentId: at.sessionId, depth, config }
+  const told = await announceFork(deps, attempt, 'open.fork', child)
   if (!told) return undefined
   await configureSession(deps.db, sessionId, config, branch)
   return config

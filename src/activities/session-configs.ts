@@ -7,15 +7,17 @@ import { readSession } from '../store/session-row.ts'
 /** Sessions remembered by one worker. */
 const LIMIT = 2000
 
-export interface SessionFacts {
+export interface StoredSession {
   config: SessionConfig
   rootId: string
+  parentId?: string
+  depth: number
 }
 
 export class SessionConfigs {
-  readonly #known = new Map<string, SessionFacts>()
+  readonly #known = new Map<string, StoredSession>()
 
-  async read(db: Database, sessionId: string): Promise<SessionFacts> {
+  async read(db: Database, sessionId: string): Promise<StoredSession> {
     const known = this.#known.get(sessionId)
     if (known) return known
     const row = await readSession(db, sessionId)
@@ -23,9 +25,10 @@ export class SessionConfigs {
       throw new StelloError('STORE_CORRUPT', `session ${sessionId} has no row in the store`, {
         hint: 'restore the database, or close the session in Temporal',
       })
-    const facts = { config: row.config, rootId: row.rootId }
-    if (row.config.limits) this.#keep(sessionId, facts)
-    return facts
+    const { config, rootId, parentId, depth } = row
+    const stored = { config, rootId, depth, ...(parentId !== undefined && { parentId }) }
+    if (config.limits) this.#keep(sessionId, stored)
+    return stored
   }
 
   /** The store may have been put back to an earlier state. */
@@ -33,8 +36,8 @@ export class SessionConfigs {
     this.#known.clear()
   }
 
-  #keep(sessionId: string, facts: SessionFacts): void {
-    this.#known.set(sessionId, facts)
+  #keep(sessionId: string, stored: StoredSession): void {
+    this.#known.set(sessionId, stored)
     const oldest = this.#known.size > LIMIT ? this.#known.keys().next() : undefined
     if (oldest?.value !== undefined) this.#known.delete(oldest.value)
   }

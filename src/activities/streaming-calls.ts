@@ -4,7 +4,8 @@
  */
 import type { ModelDelta } from '../agent/model.ts'
 import type { SessionTools } from '../agent/tool-list.ts'
-import type { Tool, ToolContext } from '../agent/tool.ts'
+import type { Tool } from '../agent/tool.ts'
+import type { TurnContext } from './execute-tool.ts'
 import type { LiveStep } from './live-writer.ts'
 import { PARTIAL_LIMIT, readPartial } from './partial-arguments.ts'
 import { ToolChannel } from './tool-channel.ts'
@@ -30,7 +31,7 @@ export interface Streaming {
   live: LiveStep
   uses: ToolUses
   /** What a tool may know of its call already. */
-  context: Pick<ToolContext, 'sessionId' | 'messageId' | 'userId' | 'permissionMode' | 'bladeConfig'>
+  context: TurnContext
 }
 
 export class StreamingCalls {

@@ -6,7 +6,7 @@ import type { CallToolInput } from '../session/steps.ts'
 import { idempotencyKey, inputHash } from '../store/hashes.ts'
 import type { Deps } from './deps.ts'
 import type { Execution } from './execute-tool.ts'
-import type { SessionFacts } from './session-configs.ts'
+import type { StoredSession } from './session-configs.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 export interface CallAtHand {
@@ -18,7 +18,7 @@ export interface CallAtHand {
   chain: string
   /** Input hash of the step. */
   hash: string
-  facts: SessionFacts
+  facts: StoredSession
   /** What the session may use, as the worker serves it now. */
   tools: SessionTools
 }
@@ -50,12 +50,12 @@ export function toExecution(
   channel: ToolChannel,
 ): Execution {
   return {
+    ...facts,
     sessionId: input.sessionId,
     messageId: input.messageId,
     idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
     timeoutMs: timeoutMs ?? facts.config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
     stop,
-    config: facts.config,
     messages,
     channel,
   }

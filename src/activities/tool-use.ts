@@ -2,7 +2,8 @@
  * One call of a model in one process, from the first of its arguments to its end: one instance of the tool and one card
  * serve all of it. Never lets what streams wait for the tool.
  */
-import type { OpenTool, SessionContext, Tool, ToolContext } from '../agent/tool.ts'
+import type { OpenTool, Tool, ToolContext } from '../agent/tool.ts'
+import { sessionOf, type AboutSession } from './about-session.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 /** Given as a reason, since an abort without one takes a stack trace. */
@@ -23,14 +24,9 @@ export class ToolUse {
   }
 
   /** The tool as it is for this call; one that could not be opened is opened anew. */
-  async open(tool: Tool, { sessionId, userId, permissionMode }: Omit<SessionContext, 'signal'>): Promise<Tool> {
+  async open(tool: Tool, session: AboutSession): Promise<Tool> {
     if (!tool.open) return tool
-    this.#opened ??= tool.open({
-      sessionId,
-      signal: this.#opening.signal,
-      ...(userId !== undefined && { userId }),
-      ...(permissionMode !== undefined && { permissionMode }),
-    })
+    this.#opened ??= tool.open({ ...sessionOf(session), signal: this.#opening.signal })
     try {
       return (await this.#opened).tool
     } catch (error) {

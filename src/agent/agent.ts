@@ -12,13 +12,12 @@ import type { AnyTool, ToolLike } from './to-tool.ts'
 import { addTool, collectTools } from './collect-tools.ts'
 import { filterProblem } from './tool-filter.ts'
 import type { ToolFilter } from './tool-filter.ts'
-import type { Duration, Tool } from './tool.ts'
+import type { Duration, SessionFacts, Tool } from './tool.ts'
 
-export interface SessionFork {
+/** What `onSessionFork` is told: the child. */
+export interface SessionFork extends SessionFacts {
   parentId: string
-  sessionId: string
   label: string
-  profile?: string
 }
 
 export interface AgentDefinition extends LimitSettings, ToolFilter {

@@ -3,6 +3,7 @@ import { StelloError } from './errors.ts'
 import type { LimitSettings } from './limits.ts'
 import { NAME_LIMIT, type Message } from './message.ts'
 import type { ModelLike } from './model.ts'
+import { permissionModeProblem } from './permission-mode.ts'
 import type { AnyTool } from './to-tool.ts'
 import { filterProblem } from './tool-filter.ts'
 import type { ToolFilter } from './tool-filter.ts'
@@ -47,7 +48,7 @@ export class ForkProfileRegistryImpl {
   register(name: string, profile: ForkProfile): this {
     const problem = this.#profiles.has(name)
       ? 'is registered twice; rename or remove one of them'
-      : problemOf(name, profile)
+      : (nameProblem(name) ?? profileProblem(profile))
     if (problem) throw new StelloError('INVALID_ARGUMENT', `profile "${String(name)}" ${problem}`)
     this.#profiles.set(name, profile)
     return this
@@ -62,10 +63,14 @@ export class ForkProfileRegistryImpl {
   }
 }
 
-function problemOf(name: unknown, profile: ForkProfile): string | undefined {
+function nameProblem(name: unknown): string | undefined {
   if (typeof name !== 'string' || name.trim() === '') return 'needs a name'
-  if (name.length > NAME_LIMIT) return `needs a name of at most ${NAME_LIMIT} characters`
-  const { systemPrompt, systemPromptMode = 'prepend', context = 'none', contextFn } = profile
+  return name.length > NAME_LIMIT ? `needs a name of at most ${NAME_LIMIT} characters` : undefined
+}
+
+/** Also asked by an agent: its registry may be of another make. */
+export function profileProblem(profile: ForkProfile): string | undefined {
+  const { systemPrompt, systemPromptMode = 'prepend', context = 'none', contextFn, permissionMode } = profile
   if (!['undefined', 'string', 'function'].includes(typeof systemPrompt))
     return 'systemPrompt: must be text or a function of vars'
   if (!['preset', 'prepend', 'append'].includes(systemPromptMode))
@@ -73,5 +78,7 @@ function problemOf(name: unknown, profile: ForkProfile): string | undefined {
   if (!['none', 'inherit'].includes(context)) return 'context: must be none or inherit; for more there is contextFn'
   if (contextFn !== undefined && typeof contextFn !== 'function')
     return 'contextFn: must be a function of the parent’s records'
+  if (permissionMode !== undefined && permissionModeProblem(permissionMode) !== undefined)
+    return `permissionMode: ${permissionModeProblem(permissionMode)}`
   return filterProblem(profile)
 }

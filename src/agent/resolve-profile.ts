@@ -4,7 +4,7 @@ import type { Collecting } from './collect-tools.ts'
 import { StelloError } from './errors.ts'
 import { resolveLimits } from './limits.ts'
 import type { Limits } from './limits.ts'
-import type { ForkProfile } from './profile.ts'
+import { profileProblem, type ForkProfile } from './profile.ts'
 import type { Skill } from './skill.ts'
 import type { Tool } from './tool.ts'
 
@@ -26,6 +26,8 @@ export function resolveProfile(
   { limits, skills, attempt, warnings }: Surroundings,
 ): ResolvedProfile {
   const where = `profile "${name}": `
+  const problem = profileProblem(profile)
+  if (problem) throw new StelloError('INVALID_AGENT', `${where}${problem}`)
   if (profile.llm !== undefined && typeof profile.llm?.complete !== 'function') {
     throw new StelloError('INVALID_AGENT', `${where}llm must be a model: an object with complete()`)
   }

@@ -23,6 +23,6 @@ export function filterProblem(filter: ToolFilter): string | undefined {
   return wrong && `${wrong}: must be a list of tool names`
 }
 
-function isNames(value: unknown): boolean {
+export function isNames(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string')
 }

@@ -17,10 +17,23 @@ export interface ToolAnnotations {
   title?: string
 }
 
-/** What a tool is told before there is a call: whoever makes or describes it may need to know for whom. */
-export interface SessionContext {
+/** Which session it is, where it stands in its tree, and whose it is: what all user code is told of a session. */
+export interface SessionFacts {
   sessionId: string
+  /** The session the tree grew from; a root's own id. */
+  rootId: string
+  /** Unset for a root. */
+  parentId?: string
+  /** 0 for a root. */
+  depth: number
+  /** Given when the root was created; the same in the whole tree. Fit to be the name of a folder. */
   userId?: string
+  /** The fork profile whose rules bind it: the one it was created with, else that of its parent. */
+  profile?: string
+}
+
+/** What a tool is told before there is a call: whoever makes or describes it may need to know for whom. */
+export interface SessionContext extends SessionFacts {
   permissionMode?: string
   /** Fires on the user's cancel, on the tool's time-out and on shutdown; never because Temporal was away. */
   signal: AbortSignal

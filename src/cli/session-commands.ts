@@ -1,7 +1,8 @@
 /** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import type { ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
+import type { CreateSessionOptions, ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
+import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
 import { isUnavailable, messageOf } from '../agent/errors.ts'
 import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
@@ -46,17 +47,19 @@ export function addSessionCommands(program: Command): void {
     .option('--system-prompt <text>', "instead of the agent's")
     .option('--allowed-tools <names>', 'only these, separated by commas', names)
     .option('--disallowed-tools <names>', 'none of these, separated by commas', names)
+    .option('--user-id <id>', 'whose session it is')
     .option('--id <session-id>', 'instead of a new one')
     .option('--message <text>', 'first message')
     .option('--wait', 'wait for the answer to the first message')
     .hook('preAction', (command) => {
       const { wait, message } = command.opts<{ wait?: boolean; message?: string }>()
       if (wait && message === undefined) command.error('error: --wait needs --message, whose answer it waits for')
+      refuseEarly(command, () => checkCreateSession(toSession(command.args[0], command.opts())))
     })
     .action(
       on(async ({ stello, out }, agent: string, options: Options) => {
-        const { id, message, wait, ...rest } = options as { id?: string; message?: string; wait?: boolean }
-        const session = await stello.createSession({ agent, ...rest, ...(id !== undefined && { sessionId: id }) })
+        const { message, wait } = options as { message?: string; wait?: boolean }
+        const session = await stello.createSession(toSession(agent, options))
         if (message === undefined) return out.result({ sessionId: session.id }, session.id)
         out.note(`session ${session.id}`)
         await answer({ stello, out }, session, await session.send(message), wait === true)
@@ -178,12 +181,32 @@ export function addSessionCommands(program: Command): void {
     .addOption(new Option('--context <context>').choices(['none', 'inherit']))
     .option('--prompt <text>', 'first message of the child, said by the assistant')
     .option('--id <session-id>', 'instead of a new one; asked for again, it is the same fork')
+    .hook('preAction', (command) => refuseEarly(command, () => checkFork(toFork(command.opts()))))
     .action(
-      on(async ({ stello, out }, id: string, { id: sessionId, ...request }: ForkOptions & { id?: string }) => {
-        const child = await stello.session(id).fork({ ...request, ...(sessionId !== undefined && { sessionId }) })
+      on(async ({ stello, out }, id: string, options: Options) => {
+        const child = await stello.session(id).fork(toFork(options))
         out.result({ sessionId: child.id, parentId: id }, child.id)
       }),
     )
+}
+
+/** What the options of `start` ask for; `--json` is the program's. */
+function toSession(agent: string | undefined, options: Options): CreateSessionOptions {
+  const { id: sessionId, message: _sent, wait: _for, json: _form, ...rest } = options
+  return { ...rest, agent: agent ?? '', sessionId } as CreateSessionOptions
+}
+
+function toFork({ id: sessionId, json: _form, ...request }: Options): ForkOptions {
+  return { ...request, sessionId } as unknown as ForkOptions
+}
+
+/** Wrong usage is told before a server is looked for. */
+function refuseEarly(command: Command, check: () => unknown): void {
+  try {
+    check()
+  } catch (error) {
+    command.error(`error: ${messageOf(error)}`)
+  }
 }
 
 async function answer(

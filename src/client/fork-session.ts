@@ -3,38 +3,22 @@ import { StelloError, isStelloError } from '../agent/errors.ts'
 import type { ForkRequest } from '../session/config.ts'
 import { inputHash } from '../store/hashes.ts'
 import { closedPrefix } from './closed-prefix.ts'
-import {
-  checkName,
-  checkProfile,
-  checkSessionId,
-  mustExist,
-  newSessionId,
-  startSession,
-  type ClientDeps,
-} from './start-session.ts'
-
-export interface ForkOptions extends ForkRequest {
-  /** Default: a new one. Asked for again with the same id, the same request names the same fork. */
-  sessionId?: string
-}
+import { checkFork, type ForkOptions } from './options.ts'
+import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
 
 /**
  * @returns the child's id
- * @throws StelloError INVALID_ARGUMENT when label or profile is empty or longer than 200 characters
+ * @throws StelloError INVALID_ARGUMENT naming the field that is unknown, or not as it must be
  * @throws StelloError SESSION_EXISTS when the id is that of another session, or of a fork that was asked for otherwise
  */
-export async function forkSession(
-  deps: ClientDeps,
-  parentId: string,
-  { sessionId = newSessionId(), ...request }: ForkOptions,
-): Promise<string> {
+export async function forkSession(deps: ClientDeps, parentId: string, options: ForkOptions): Promise<string> {
   const { db } = deps
-  checkSessionId(sessionId)
+  const { sessionId = newSessionId(), ...request } = checkFork(options)
   const parent = await mustExist(db, parentId)
   const { agent, searchable } = parent.config
-  const { label, profile } = request
-  await checkProfile(db, agent, profile)
-  checkName('fork: label', label)
+  const { label } = request
+  await checkProfile(db, agent, request.profile)
+  const profile = request.profile ?? parent.config.profile
   const at = { sessionId: parentId, gen: parent.gen, seq: await closedPrefix(db, parentId, parent.gen) }
   try {
     await startSession(deps, {

@@ -1,7 +1,7 @@
 /** Entry `stello-temporal/client`. */
 export { connectStello, findServers, type ConnectOptions, type Servers } from './connect.ts'
-export type { CreateSessionOptions, StelloClient } from './stello-client.ts'
-export type { ForkOptions } from './fork-session.ts'
+export type { StelloClient } from './stello-client.ts'
+export type { CreateSessionOptions, ForkOptions } from './options.ts'
 export type { RecoverOptions, Recovered } from './recover-session.ts'
 export type { AnswerOptions, SessionHandle, SessionStats } from './session-handle.ts'
 export type { ResultOptions, TurnHandle, TurnResult } from './turn-handle.ts'

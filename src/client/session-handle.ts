@@ -24,7 +24,8 @@ import {
   wrongWord,
   type ToolStatsView,
 } from '../workflows/messages.ts'
-import { forkSession, type ForkOptions } from './fork-session.ts'
+import { forkSession } from './fork-session.ts'
+import type { ForkOptions } from './options.ts'
 import { mustExist, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './tree.ts'
@@ -54,7 +55,10 @@ export interface SessionHandle {
   /** The turn that answers a message sent earlier, by any process. */
   turn(messageId: string): TurnHandle
   watch(options?: WatchOptions): AsyncIterable<StelloEvent>
-  /** @throws StelloError SESSION_EXISTS when `sessionId` names another session, or a fork that was asked for otherwise */
+  /**
+   * @throws StelloError INVALID_ARGUMENT naming the field that is unknown, or not as it must be
+   * @throws StelloError SESSION_EXISTS when `sessionId` names another session, or a fork that was asked for otherwise
+   */
   fork(options: ForkOptions): Promise<SessionHandle>
   pause(reason?: string): Promise<void>
   resume(): Promise<void>

@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
-import { NAME_LIMIT } from '../agent/message.ts'
 import type { NewSession } from '../session/state.ts'
 import type { Database } from '../store/database.ts'
 import type { Listener } from '../store/listener.ts'
@@ -86,27 +85,9 @@ export function newSessionId(): string {
   return `s-${randomBytes(8).toString('hex').slice(0, 12)}`
 }
 
-/** @throws StelloError INVALID_ARGUMENT */
-export function checkSessionId(id: string): string {
-  // Not `..`: a tool may have a folder for each session.
-  if (/^(?!\.+$)[a-zA-Z0-9._-]{1,100}$/.test(id)) return id
-  throw new StelloError('INVALID_ARGUMENT', `session id "${id}" is not allowed`, {
-    hint: 'use 1 to 100 letters, digits, ".", "_" or "-", and not dots alone',
-  })
-}
-
-/** @throws StelloError INVALID_ARGUMENT */
-export function checkName(what: string, name: string): string {
-  const missing = typeof name !== 'string' || name.trim() === ''
-  if (!missing && name.length <= NAME_LIMIT) return name
-  const problem = missing ? 'is missing or empty' : `has ${name.length} characters, more than ${NAME_LIMIT}`
-  throw new StelloError('INVALID_ARGUMENT', `${what} ${problem}`, { hint: 'give it a name of one line' })
-}
-
 /** @throws StelloError INVALID_ARGUMENT listing the profiles there are; unknown agents are not judged: no worker may have run yet */
 export async function checkProfile(db: Database, agent: string, profile: string | undefined): Promise<void> {
   if (profile === undefined) return
-  checkName('profile', profile)
   const served = (await readAgents(db)).find((each) => each.name === agent)
   if (!served || served.manifest.profiles.includes(profile)) return
   throw new StelloError('INVALID_ARGUMENT', `agent "${agent}" has no profile "${profile}"`, {

@@ -1,39 +1,14 @@
 /** The client: creates sessions, finds them, lists them. Talks to workflows by signals, reads from the store. */
 import type { Client } from '@temporalio/client'
-import { StelloError } from '../agent/errors.ts'
-import { filterProblem } from '../agent/tool-filter.ts'
 import type { SessionConfig } from '../session/config.ts'
 import { readInbox, type InboxItem } from '../store/pending.ts'
 import { listSessions, readAgents, readSubtree, type SessionFilter, type SessionSummary } from '../store/topology.ts'
 import { createSessionHandle, type SessionHandle } from './session-handle.ts'
-import {
-  checkName,
-  checkProfile,
-  checkSessionId,
-  mustExist,
-  newSessionId,
-  startSession,
-  type ClientDeps,
-} from './start-session.ts'
-
-export interface CreateSessionOptions {
-  /** Name of the agent; a worker that serves it may be started later. */
-  agent: string
-  /** Display name, at most 200 characters. Default: the agent's name. */
-  label?: string
-  /** A fork profile whose model, tools, skills, tool filters, limits and prompt (by its mode) the session gets. */
-  profile?: string
-  systemPrompt?: string
-  /** Narrows what agent and profile allow; Stello's two stay. */
-  allowedTools?: string[]
-  disallowedTools?: string[]
-  permissionMode?: string
-  userId?: string
-  /** Default: a new one. Letters, digits, `.`, `_`, `-`; at most 100. */
-  sessionId?: string
-}
+import { checkCreateSession, type CreateSessionOptions } from './options.ts'
+import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
 
 export interface StelloClient {
+  /** @throws StelloError INVALID_ARGUMENT naming the field that is unknown, or not as it must be */
   createSession(options: CreateSessionOptions): Promise<SessionHandle>
   /** A handle without a look whether the session exists; its methods throw SESSION_NOT_FOUND. */
   session(sessionId: string): SessionHandle
@@ -64,8 +39,8 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
     uiLink: (sessionId) =>
       deps.uiUrl &&
       `${deps.uiUrl}/namespaces/${deps.namespace}/workflows${sessionId === undefined ? '' : `/${sessionId}`}`,
-    async createSession(options) {
-      const sessionId = checkSessionId(options.sessionId ?? newSessionId())
+    async createSession(given) {
+      const { sessionId = newSessionId(), ...options } = checkCreateSession(given)
       const config = toConfig(options)
       await checkProfile(db, config.agent, config.profile)
       await startSession(deps, { sessionId, rootId: sessionId, depth: 0, config })
@@ -79,14 +54,7 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
   }
 }
 
-function toConfig(options: CreateSessionOptions): SessionConfig {
-  const { agent, profile, sessionId: _id, label = agent, ...rest } = options
-  checkName('createSession: agent', agent)
-  checkName('createSession: label', label)
-  const filtering = filterProblem(options)
-  if (filtering) {
-    throw new StelloError('INVALID_ARGUMENT', `createSession: ${filtering}`, { hint: "e.g. ['read_file', 'search']" })
-  }
+function toConfig({ agent, profile, label = agent, ...rest }: Omit<CreateSessionOptions, 'sessionId'>): SessionConfig {
   const source = profile === undefined ? 'agent' : (`profile:${profile}` as const)
-  return { agent, label, model: source, tools: source, ...rest, ...(profile !== undefined && { profile }) }
+  return { ...rest, agent, label, model: source, tools: source, ...(profile !== undefined && { profile }) }
 }

@@ -1,5 +1,6 @@
 /** What a child session is created with. Nothing of the parent reaches it but what stands here. */
 import { NAME_LIMIT, preview } from '../agent/message.ts'
+import { narrowerMode } from '../agent/permission-mode.ts'
 import type { ForkProfile } from '../agent/profile.ts'
 import type { SessionConfig } from './config.ts'
 import { composeSystemPrompt } from './system-prompt.ts'
@@ -10,10 +11,6 @@ export interface ForkArgs {
   /** Name of `profile`. */
   profile?: string
 }
-
-/** From the narrowest to the widest; `autoEdit` and `yolo` are other names. An unknown mode counts as `default`. */
-const MODES = ['plan', 'dontAsk', 'default', 'acceptEdits', 'bypassPermissions']
-const ALIASES: Record<string, string> = { autoEdit: 'acceptEdits', yolo: 'bypassPermissions' }
 
 /**
  * The configuration of a child. A field the profile does not state is the parent's; tool filters and the permission
@@ -42,8 +39,10 @@ export function forkConfig(
     profile,
     vars,
   })
-  if (args.profile !== undefined) child.profile = args.profile
+  const profileName = args.profile ?? parent.profile
+  if (profileName !== undefined) child.profile = profileName
   if (systemPrompt !== undefined) child.systemPrompt = systemPrompt
+  if (parent.userId !== undefined) child.userId = parent.userId
   if (parent.searchable !== undefined) child.searchable = parent.searchable
   return { ...child, ...narrowed(parent, profile) }
 }
@@ -67,7 +66,7 @@ function narrowed(session: SessionConfig, profile: ForkProfile | undefined): Par
   const skills = profile?.skills ?? session.skills
   const allowedTools = intersection(session.allowedTools, profile?.allowedTools)
   const disallowedTools = union(session.disallowedTools, profile?.disallowedTools)
-  const permissionMode = narrower(session.permissionMode, profile?.permissionMode)
+  const permissionMode = narrowerMode(session.permissionMode, profile?.permissionMode)
   return {
     ...(skills && { skills: [...skills] }),
     ...(allowedTools && { allowedTools }),
@@ -86,13 +85,4 @@ function intersection(a: Names, b: Names): string[] | undefined {
 
 function union(a: Names, b: Names): string[] | undefined {
   return a || b ? [...new Set([...(a ?? []), ...(b ?? [])])] : undefined
-}
-
-function narrower(parent: string | undefined, profile: string | undefined): string | undefined {
-  return profile !== undefined && width(profile) < width(parent) ? profile : parent
-}
-
-function width(mode = 'default'): number {
-  const known = MODES.indexOf(ALIASES[mode] ?? mode)
-  return known === -1 ? MODES.indexOf('default') : known
 }

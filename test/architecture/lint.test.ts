@@ -20,7 +20,7 @@ interface Arrows {
 /** Every source folder and what it may import. A folder stands for all its files. */
 const ARROWS: Record<string, Arrows> = {
   agent: { values: [] },
-  session: { values: ['agent/errors.ts', 'agent/message.ts'], types: ['agent'] },
+  session: { values: ['agent/errors.ts', 'agent/message.ts', 'agent/permission-mode.ts'], types: ['agent'] },
   workflows: { values: ['agent/errors.ts', 'agent/message.ts', 'session'], types: ['everything'] },
   models: { values: ['agent'] },
   skills: { values: ['agent'] },
@@ -46,6 +46,7 @@ const TARGETS = [
   ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
   'agent/errors.ts',
   'agent/message.ts',
+  'agent/permission-mode.ts',
   'dev/dev-info.ts',
   'session/child-id.ts',
   'session/fork.ts',

@@ -284,7 +284,7 @@ describe('start', () => {
       stderr: expect.stringContaining(`session ${id} exists already`),
     })
     expect(await run('start', served.agent, '--id', 'a b')).toMatchObject({
-      code: 1,
+      code: 2,
       stderr: expect.stringContaining('"a b" is not allowed'),
     })
   })

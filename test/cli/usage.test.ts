@@ -52,6 +52,10 @@ describe('wrong usage ends with 2 and says', () => {
     { args: ['recover', 's-1', '--all'], says: /name one session, or use --all/ },
     { args: ['start', 'agent', '--wait'], says: /--wait.*--message/ },
     { args: ['fork', 's-1', '--label', 'a', '--context', 'all'], says: /'all'.*none, inherit/ },
+    { args: ['fork', 's-1', '--label', ' '], says: /fork: label: is missing or empty/ },
+    { args: ['fork', 's-1', '--label', 'a', '--id', '../a'], says: /fork: sessionId: "\.\.\/a" is not allowed/ },
+    { args: ['start', 'agent', '--label', 'x'.repeat(201)], says: /createSession: label: has 201 characters/ },
+    { args: ['start', 'agent', '--user-id', '../alice'], says: /createSession: userId: "\.\.\/alice" is not allowed/ },
   ])('stello $args', async ({ args, says }) => {
     const { code, stdout, stderr } = await stello(args, { env: { STELLO_HOME: join(await newFolder(), '.stello') } })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

@@ -185,9 +185,10 @@ describe('stello_create_session', () => {
     await ask(child, 'hello')
     const own = await session.fork({ label: 'of the client' })
     await ask(own, 'hello')
+    const below = { parentId: session.id, rootId: session.id, depth: 1 }
     expect(forks).toEqual([
-      { parentId: session.id, sessionId: child.id, label: 'child' },
-      { parentId: session.id, sessionId: own.id, label: 'of the client' },
+      { ...below, sessionId: child.id, label: 'child' },
+      { ...below, sessionId: own.id, label: 'of the client' },
     ])
   })
 })

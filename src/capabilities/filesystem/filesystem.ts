@@ -6,6 +6,7 @@ import { editTool } from './edit.ts'
 import { globTool } from './glob.ts'
 import type { SandboxManager } from './locate.ts'
 import { readTool } from './read.ts'
+import { rootProblem } from './root.ts'
 import { writeTool } from './write.ts'
 
 export interface FilesystemOptions {
@@ -15,7 +16,7 @@ export interface FilesystemOptions {
 /**
  * The tools Read, Write, Edit and Glob, which see one folder and nothing else.
  *
- * @throws StelloError INVALID_ARGUMENT when there is no root
+ * @throws StelloError INVALID_ARGUMENT when the root is no absolute path, or holds `undefined`
  * @example
  * defineProfile({
  *   id: 'coder', agent: { model: 'anthropic:claude-sonnet-4-5' },
@@ -24,8 +25,11 @@ export interface FilesystemOptions {
  */
 export function filesystem({ sandboxManager }: FilesystemOptions): CapabilityPack & { tools: readonly Tool[] } {
   const { root } = sandboxManager
-  if (typeof root !== 'function' && (typeof root !== 'string' || root === '')) {
-    throw new StelloError('INVALID_ARGUMENT', 'filesystem: sandboxManager.root must be a folder, or a function to one')
+  const problem = typeof root === 'function' ? undefined : rootProblem(root)
+  if (problem !== undefined) {
+    throw new StelloError('INVALID_ARGUMENT', `filesystem: sandboxManager.root ${problem}`, {
+      hint: 'give an absolute path, or a function that returns one',
+    })
   }
   return { tools: [readTool, writeTool, editTool, globTool].map((make) => make(sandboxManager)) }
 }

@@ -6,10 +6,14 @@ import { lstat, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { SessionContext } from '../../agent/tool.ts'
 import { answering, codeOf, Refusal, type Refused } from './refusal.ts'
+import { rootProblem } from './root.ts'
 
 /** Where files are. */
 export interface SandboxManager {
-  /** The folder the tools see, made when it is missing; a function gives each session one of its own. */
+  /**
+   * The folder the tools see: absolute, made when it is missing. A function gives each session, or each user, one of
+   * its own.
+   */
   root: string | ((session: SessionContext) => string | Promise<string>)
 }
 
@@ -52,7 +56,9 @@ export async function locate({ root }: SandboxManager, session: SessionContext, 
 
 async function openRoot(root: SandboxManager['root'], session: SessionContext): Promise<string> {
   const folder = typeof root === 'string' ? root : await root(session)
-  if (typeof folder !== 'string' || folder === '') throw new Error('sandboxManager.root gave no folder')
+  const problem = rootProblem(folder)
+  // Not of the model's making: no other call would help.
+  if (problem !== undefined) throw new Error(`sandboxManager.root of this agent ${problem}`)
   await mkdir(folder, { recursive: true })
   return realpath(folder)
 }

@@ -36,6 +36,8 @@ function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest
     ...rest,
     execution: {
       sessionId: 's-1',
+      rootId: 's-1',
+      depth: 0,
       messageId: 'm-1',
       idempotencyKey: 'k-1',
       timeoutMs,

@@ -9,7 +9,7 @@ import type { SessionContext, ToolContext } from '../../../src/agent/tool.ts'
 import { createGate } from '../../support/gate.ts'
 import { named } from '../agent/authoring.ts'
 
-const about = { sessionId: 's-1', userId: 'ann' }
+const about = { sessionId: 's-1', rootId: 's-1', depth: 0, userId: 'ann' }
 const live = { card: () => undefined, update: () => undefined } as unknown as LiveStep
 const newUse = (): ToolUse => new ToolUse(new ToolChannel({ id: 'c-1', name: 'made' }, { live }))
 const partialContext = { ...about } as unknown as Omit<ToolContext, 'signal'>

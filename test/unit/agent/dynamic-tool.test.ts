@@ -20,7 +20,13 @@ function context(): { ctx: ToolContext; said: unknown[] } {
   return { ctx, said }
 }
 
-const session: SessionContext = { sessionId: 's-1', userId: 'ann', signal: new AbortController().signal }
+const session: SessionContext = {
+  sessionId: 's-1',
+  rootId: 's-1',
+  depth: 0,
+  userId: 'ann',
+  signal: new AbortController().signal,
+}
 
 async function opened(tool: Tool, ctx: SessionContext = session): Promise<Tool> {
   if (!tool.open) throw new Error(`tool "${tool.name}" is not dynamic`)

@@ -89,6 +89,8 @@ describe('the configuration of a child', () => {
     allowedTools: ['x', 'y'],
     disallowedTools: ['z'],
     permissionMode: 'acceptEdits',
+    userId: 'u',
+    profile: 'old',
   }
 
   it("without a profile is the parent's, and nothing beside the table", () => {

@@ -11,7 +11,7 @@ import type { SessionContext } from '../../../src/index.ts'
 import { refusal } from '../agent/authoring.ts'
 import { SECRET, useFolder, type Folder } from './folders.ts'
 
-const session: SessionContext = { sessionId: 's-1', signal: new AbortController().signal }
+const session: SessionContext = { sessionId: 's-1', rootId: 's-1', depth: 0, signal: new AbortController().signal }
 
 /** Links as an attacker, or a careless build, may leave them. */
 function withLinks(): Folder {
@@ -205,7 +205,32 @@ describe('sandboxManager', () => {
     expect((await locate(manager, { ...session, sessionId: 's-2' }, 'a')).path).toBe(`${root}/of/s-2/a`)
   })
 
-  it('without a folder is refused when the pack is made', () => {
-    expect(refusal('INVALID_ARGUMENT', () => filesystem({ sandboxManager: { root: '' } }))).toContain('root')
+  const WRONG: [root: unknown, says: string][] = [
+    ['', 'is no folder'],
+    [undefined, 'is no folder'],
+    [7, 'is no folder'],
+    ['work', 'is not absolute'],
+    ['./work', 'is not absolute'],
+    ['../work', 'is not absolute'],
+    ['~/work', 'is not absolute'],
+    ['/srv/undefined', 'holds "undefined"'],
+    ['/srv/user-undefined/files', 'holds "undefined"'],
+    ['/srv/users/null', 'holds "null"'],
+    ['/srv/u_NaN', 'holds "NaN"'],
+    ['/srv/[object Object]', 'holds "[object "'],
+  ]
+
+  it.each(WRONG)(
+    'with the root %j is refused when the pack is made, and at the call where it is computed',
+    async (root, says) => {
+      const made = (): unknown => filesystem({ sandboxManager: { root: root as string } })
+      expect(refusal('INVALID_ARGUMENT', made)).toContain(says)
+      await expect(locate({ root: () => root as string }, session, 'a')).rejects.toThrow(says)
+    },
+  )
+
+  it.each(['nullable', 'banana', 'annulled'])('with a root that only looks like nothing (%s) is used', async (name) => {
+    const { root } = useFolder()
+    expect(await locate({ root: join(root, name) }, session, 'a')).toMatchObject({ root: join(root, name) })
   })
 })

@@ -1,0 +1,114 @@
+/**
+ * What `createSession` and `fork` are asked with. It often comes from outside, as JSON: only known fields get through,
+ * each as it must be, and what gets through is a copy. Must import nothing heavy: the command line checks with it too.
+ */
+import { StelloError } from '../agent/errors.ts'
+import { NAME_LIMIT } from '../agent/message.ts'
+import { sessionIdProblem, userIdProblem } from '../agent/path-part.ts'
+import { permissionModeProblem } from '../agent/permission-mode.ts'
+import { isNames } from '../agent/tool-filter.ts'
+import type { ForkRequest } from '../session/config.ts'
+
+export interface CreateSessionOptions {
+  /** Name of the agent; a worker that serves it may be started later. */
+  agent: string
+  /** Display name, at most 200 characters. Default: the agent's name. */
+  label?: string
+  /** A fork profile whose model, tools, skills, tool filters, limits and prompt (by its mode) the session gets. */
+  profile?: string
+  /** Instead of the agent's; behind it where the agent locks its own. */
+  systemPrompt?: string
+  /** Narrows what agent and profile allow; Stello's two stay. */
+  allowedTools?: string[]
+  disallowedTools?: string[]
+  /** `plan`, `dontAsk`, `default`, `acceptEdits` (`autoEdit`), `bypassPermissions` (`yolo`). */
+  permissionMode?: string
+  /** Whose session it is, and all below it. Letters, digits, `.`, `_`, `-`, `@`, `+`; at most 100. */
+  userId?: string
+  /** Default: a new one. Letters, digits, `.`, `_`, `-`; at most 100. */
+  sessionId?: string
+}
+
+export interface ForkOptions extends ForkRequest {
+  /** Default: a new one. Asked for again with the same id, the same request names the same fork. */
+  sessionId?: string
+}
+
+/** Longest prompt, and var of a prompt, in UTF-16 units. */
+const TEXT_LIMIT = 1024 * 1024
+
+/** What is wrong with a value; it follows the name of its field. */
+type Check = (value: unknown) => string | undefined
+type Checks<Options> = Readonly<Record<keyof Options, Check>>
+
+const name: Check = (value) => {
+  if (typeof value !== 'string' || value.trim() === '') return 'is missing or empty'
+  return value.length <= NAME_LIMIT ? undefined : `has ${value.length} characters, more than ${NAME_LIMIT}`
+}
+const text: Check = (value) => {
+  if (typeof value !== 'string') return `must be text, not ${value === null ? 'null' : typeof value}`
+  return value.length <= TEXT_LIMIT ? undefined : `has ${value.length} characters, more than ${TEXT_LIMIT}`
+}
+const names: Check = (value) => (isNames(value) ? undefined : "must be a list of tool names, e.g. ['read_file']")
+const vars: Check = (value) => {
+  if (!isRecord(value)) return 'must be an object of texts'
+  const wrong = Object.entries(value).flatMap(([key, each]) => text(each)?.replace(/^/, `"${key}" `) ?? [])
+  return wrong[0]
+}
+const context: Check = (value) => (value === 'none' || value === 'inherit' ? undefined : 'must be none or inherit')
+
+const CREATE_SESSION: Checks<CreateSessionOptions> = {
+  agent: name,
+  label: name,
+  profile: name,
+  systemPrompt: text,
+  allowedTools: names,
+  disallowedTools: names,
+  permissionMode: permissionModeProblem,
+  userId: userIdProblem,
+  sessionId: sessionIdProblem,
+}
+const FORK: Checks<ForkOptions> = {
+  label: name,
+  profile: name,
+  vars,
+  systemPrompt: text,
+  context,
+  prompt: text,
+  sessionId: sessionIdProblem,
+}
+
+/** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
+export function checkCreateSession(given: unknown): CreateSessionOptions {
+  return checked('createSession', given, CREATE_SESSION, 'agent')
+}
+
+/** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
+export function checkFork(given: unknown): ForkOptions {
+  return checked('fork', given, FORK, 'label')
+}
+
+function checked<Options extends object>(
+  what: string,
+  given: unknown,
+  checks: Checks<Options>,
+  required: keyof Options & string,
+): Options {
+  if (!isRecord(given)) throw invalid(`${what}: needs an object with ${required}`, checks)
+  const stated = Object.entries(given).filter(([, value]) => value !== undefined)
+  const all = stated.some(([field]) => field === required) ? stated : [...stated, [required, undefined] as const]
+  for (const [field, value] of all) {
+    const check = Object.hasOwn(checks, field) ? checks[field as keyof Options] : () => 'is no field of it'
+    const problem = check(value)
+    if (problem !== undefined) throw invalid(`${what}: ${field}: ${problem}`, checks)
+  }
+  return structuredClone(Object.fromEntries(stated)) as Options
+}
+
+function invalid(message: string, checks: object): StelloError {
+  return new StelloError('INVALID_ARGUMENT', message, { hint: `its fields: ${Object.keys(checks).join(', ')}` })
+}
+
+function isRecord(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
