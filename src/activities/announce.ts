@@ -16,7 +16,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
   const closing = input.close ? closedTurns(input, input.close.messages) : []
   const writes: Writes = {
     ...ending,
-    events: [...input.events, ...ending.events],
+    events: [...input.events.map((event) => ({ ...event, at: { told: input.told } })), ...ending.events],
     turns: [...ending.turns, ...closing],
     ...(input.pause !== undefined && { pause: input.pause }),
     ...(input.close && { closed: true as const }),
@@ -39,6 +39,7 @@ async function endTurn(
   const text = ending.textFrom === undefined ? '' : await textOf(deps, { sessionId, gen, seq: ending.textFrom })
   const completed: NewEvent = {
     key: `t${turn}.completed`,
+    at: { turn },
     type: 'turn.completed',
     data: { turn, stopReason, text: preview(text) },
   }
@@ -50,6 +51,7 @@ async function endTurn(
   const record = nextRecord(before.chain, seq, { role: 'user', content })
   const opened: NewEvent = {
     key: `m${turn}.0.opened`,
+    at: { turn, round: 0 },
     type: 'turn.started',
     data: { turn, messageId, seq, text: preview(content, 4096) },
   }

@@ -134,6 +134,7 @@ function events(
   const { key, turn, round } = input
   const completed: NewEvent = {
     key: `${key}.message`,
+    at: { turn, round },
     type: 'message.completed',
     data: {
       turn,
@@ -147,6 +148,7 @@ function events(
   if (!stopReason) return [completed]
   const ended: NewEvent = {
     key: `${key}.turn`,
+    at: { turn, round },
     type: 'turn.completed',
     data: { turn, stopReason, text: preview(completion.content) },
   }

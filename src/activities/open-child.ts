@@ -93,6 +93,7 @@ function opened({ input, claim, chain, child, awaited, durationMs }: Opened): En
   const { label, profile } = config
   const forked = {
     key: `${input.key}.forked`,
+    at: { turn: input.turn, round: input.round },
     type: 'session.forked',
     data: { child: sessionId, label, turn: input.turn, callId: input.call.id, awaited, ...(profile && { profile }) },
   }

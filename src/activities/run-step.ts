@@ -28,7 +28,7 @@ export interface StepWork<Outcome> {
 }
 
 /** `undefined`: the session is paused or closed, nothing was begun. Duplicates are passed on. */
-export type StepResult<Outcome> = { outcome: Outcome; gen: number } | { duplicateOf: number; gen: number } | undefined
+export type StepResult<Outcome> = { outcome: Outcome; gen: number } | { duplicate: true; gen: number } | undefined
 
 interface InFlight {
   ended: Promise<unknown>
@@ -74,7 +74,7 @@ export async function runStep<Outcome>(
       return { outcome: await join(attempt, { ended, stop, noted }), gen: claim.gen }
     }
     case 'duplicate':
-      return { duplicateOf: claim.turn, gen: attempt.run.gen }
+      return { duplicate: true, gen: attempt.run.gen }
     case 'paused':
       return undefined
     case 'closed':

@@ -1,5 +1,6 @@
 /** Ends a step whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
 import { StelloError, type ToolErrorCode } from '../agent/errors.ts'
+import { rejectionKey } from '../agent/message.ts'
 import type {
   CallModelInput,
   CallToolInput,
@@ -8,6 +9,7 @@ import type {
   SettleStepInput,
   ToolOutcome,
 } from '../session/steps.ts'
+import { readEvent } from '../store/events.ts'
 import { forceStep, proposeOutcome } from '../store/settle.ts'
 import { readTurn, readTurnByNumber, type TurnRow } from '../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
@@ -38,9 +40,8 @@ async function settleModel(
 ): Promise<ModelOutcome> {
   const proposing = { run, key: step.key, kind: 'model', name: 'model' }
   if (proposed.kind === 'cancelled') {
-    // A turn that never asked its model has not heard that its message was answered before.
-    const first = step.opening && (await readTurn(deps.db, step.sessionId, step.messageId, run.gen))
-    if (first && first.turn !== step.turn) return { kind: 'duplicate', gen: run.gen }
+    // A turn that never asked its model has not heard that its message was answered, or refused, before.
+    if (step.opening && (await isAnswered(deps, step))) return { kind: 'duplicate', gen: run.gen }
     return proposeOutcome<ModelOutcome>(deps.db, proposing, (gen) => ({
       outcome: { kind: 'cancelled', gen },
       writes: {},
@@ -56,6 +57,12 @@ async function settleModel(
       hint: 'look at the worker and at the model’s server, then resume',
     },
   }
+}
+
+async function isAnswered({ db }: Deps, { sessionId, messageId, gen, turn }: CallModelInput): Promise<boolean> {
+  const first = await readTurn(db, sessionId, messageId, gen)
+  if (first) return first.turn !== turn
+  return (await readEvent(db, sessionId, rejectionKey(messageId))) !== undefined
 }
 
 async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, proposed: Proposal): Promise<ToolOutcome> {

@@ -76,7 +76,7 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
     outcome,
     writes: {
       records: [cut ? { ...record, whole: result.content } : record],
-      events: [{ key: `${input.key}.status`, type: 'tool.status', data }],
+      events: [{ key: `${input.key}.status`, at: { turn: input.turn, round: input.round }, type: 'tool.status', data }],
     },
   }
 }

@@ -4,6 +4,7 @@ import { preview } from '../agent/message.ts'
 import type { Tool, Verification } from '../agent/tool.ts'
 import type { Decision, PendingItem, Question, ToolOutcome } from '../session/steps.ts'
 import { pendingId } from '../store/pending.ts'
+import type { NewEvent } from '../store/writes.ts'
 import type { Deps } from './deps.ts'
 import { executeTool } from './execute-tool.ts'
 import { parseArguments } from './parse-arguments.ts'
@@ -63,6 +64,7 @@ export function askPerson(
     name: call.name,
     callId: call.id,
     turn: input.turn,
+    round: input.round,
     preview: preview(call.arguments, 200),
     message: `"${call.name}" was begun, and nobody knows how it ended: did it take effect?`,
   }
@@ -73,10 +75,11 @@ export function askPerson(
 /** What ends the wait also closes its item. */
 export function closing<Outcome>(
   ending: Ending<Outcome>,
-  { id, kind, name, callId, turn }: PendingItem,
+  { id, kind, name, callId, turn, round }: PendingItem,
   decision: Decision | 'cancelled',
 ): Ending<Outcome> {
   if (!('writes' in ending)) return ending
-  const closed = { key: `${id}.closed`, type: 'pending.closed', data: { id, kind, name, callId, turn, decision } }
+  const data = { id, kind, name, callId, turn, decision }
+  const closed: NewEvent = { key: `${id}.closed`, at: { turn, round }, type: 'pending.closed', data }
   return { ...ending, writes: { ...ending.writes, events: [closed, ...(ending.writes.events ?? [])] } }
 }

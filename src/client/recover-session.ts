@@ -5,11 +5,11 @@
 import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
+import { rejectionKey } from '../agent/message.ts'
 import { readEvent } from '../store/events.ts'
 import { keepMessage } from '../store/messages.ts'
 import { readAwaited } from '../store/topology.ts'
 import { readTurn } from '../store/turns.ts'
-import { rejectionKey } from '../workflows/messages.ts'
 import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
 import { takenMessages } from './taken-messages.ts'
 

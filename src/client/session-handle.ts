@@ -29,7 +29,7 @@ import type { ForkOptions } from './options.ts'
 import { mustExist, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './tree.ts'
-import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
+import { createTurnHandle, refuseRejected, type TurnHandle } from './turn-handle.ts'
 import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
 
 /** A fork has its row a moment before its parent's worker starts its workflow. */
@@ -50,7 +50,11 @@ export interface AnswerOptions {
 
 export interface SessionHandle {
   readonly id: string
-  /** Durable when it returns. The same `messageId` names the same turn. */
+  /**
+   * Durable when it returns. The same `messageId` names the same turn.
+   *
+   * @throws StelloError INVALID_MESSAGE also when the session has refused a message of that id
+   */
   send(text: string, options?: { messageId?: string }): Promise<TurnHandle>
   /** The turn that answers a message sent earlier, by any process. */
   turn(messageId: string): TurnHandle
@@ -117,9 +121,11 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
 
   return {
     id,
-    async send(text, { messageId = randomUUID() } = {}) {
+    async send(text, options = {}) {
+      const { messageId = randomUUID() } = options
       checkMessage(text, messageId)
       await refuseClosed(id)
+      if (options.messageId !== undefined) await refuseRejected(db, id, messageId)
       const big = jsonBytes(text) > INLINE_TEXT_LIMIT
       if (big) await putMessage(db, id, messageId, text)
       await reach(() => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))

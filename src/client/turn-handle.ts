@@ -1,11 +1,12 @@
 /** Waiting for an answer, from any process, also later: the turn is a row. */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError, isUnavailable } from '../agent/errors.ts'
-import type { Usage } from '../agent/message.ts'
+import { rejectionKey, type Usage } from '../agent/message.ts'
 import type { Pause, StopReason } from '../session/steps.ts'
+import type { Database } from '../store/database.ts'
+import { readEvent } from '../store/events.ts'
 import { isLeftBehind } from '../store/runs.ts'
 import { readTurnNow } from '../store/turns.ts'
-import { rejectionKey } from '../workflows/messages.ts'
 import { throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
@@ -83,6 +84,12 @@ async function waitForResult(
     }
     return undefined
   }
+}
+
+/** @throws StelloError INVALID_MESSAGE when the session has refused that message: it would not take it now either */
+export async function refuseRejected(db: Database, sessionId: string, messageId: string): Promise<void> {
+  const rejected = await readEvent(db, sessionId, rejectionKey(messageId))
+  if (rejected) throwRejected(sessionId, messageId, String(rejected.data['reason']))
 }
 
 function throwRejected(sessionId: string, messageId: string, reason: string): never {

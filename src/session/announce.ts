@@ -27,6 +27,7 @@ export function announce(state: SessionState, { events = [], tag = 'none', ...fa
     turn: state.turns,
     base: state.turn?.base ?? state.seq,
     place: placeOf(state),
+    told: next.announcements,
     events: events.map((event, i) => ({ key: `${key}.${i}`, ...event })),
     ...facts,
   }

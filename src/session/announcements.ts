@@ -19,6 +19,8 @@ export interface TurnEnding {
 
 /** Workflow-owned facts that are told to the store: pauses, rejections, turns that end outside a model call, the close. */
 export interface AnnounceInput extends StepRef {
+  /** The number of this announcement: what it tells lies behind all before it. */
+  told: number
   events: AnnouncedEvent[]
   /** `null` clears it; absent leaves it. */
   pause?: Pause | null

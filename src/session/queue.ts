@@ -1,5 +1,5 @@
 /** Messages in: deduplicated, bounded, answered in order. */
-import { jsonBytes, preview } from '../agent/message.ts'
+import { jsonBytes, preview, rejectionKey } from '../agent/message.ts'
 import { announce } from './announce.ts'
 import type { Step } from './commands.ts'
 import { fingerprint } from './fnv1a.ts'
@@ -37,15 +37,12 @@ export function takeUnanswered(state: SessionState, messageId: string | undefine
 
 /**
  * A malformed or refused message becomes an event that people see, never a stuck workflow. It is final for the message's
- * id: whoever waits for its turn finds the event by its key.
+ * id in this line of history: whoever waits for its turn finds the event by its key, and so does the claim of a turn that
+ * a workflow begins which no longer knows (`claim.ts`).
  */
 export function messageRejected(state: SessionState, reason: string, text: string, messageId?: string): Step {
   const key = messageId === undefined ? {} : { key: rejectionKey(messageId) }
   return announce(state, { events: [{ ...key, type: 'message.rejected', data: { reason, preview: text } }] })
-}
-
-export function rejectionKey(messageId: string): string {
-  return `rejected ${messageId}`
 }
 
 /** The message's text has reached the store: its turn may open. */

@@ -157,6 +157,7 @@ export interface Question extends PendingRef {
   name: string
   callId: string
   turn: number
+  round: number
   /** The beginning of the call's arguments. */
   preview: string
   message: string

@@ -45,7 +45,7 @@ const FIRST: Statement = {
 const BRANCH: Statement = {
   name: 'abandon_branch',
   text: `with live as (delete from live where session_id = $1)
-         insert into generations (session_id, gen, parent_gen, branch_seq) values ($1, $2, $3, $4)`,
+         insert into generations (session_id, gen, parent_gen, branch_seq, fresh) values ($1, $2, $3, $4, $5)`,
 }
 /** The turn under way goes on in the new generation. */
 const CARRY_TURN: Statement = {
@@ -55,23 +55,24 @@ const CARRY_TURN: Statement = {
          where session_id = $1 and gen = $3 and turn = $4 and start_seq <= $5`,
 }
 /**
- * Events tell by their key which step they belong to; a client's forks belong to none. What still waits for a person is
- * asked anew, so that its question does not stay.
+ * Each event says where it belongs (`EventPlace`). A workflow that is started anew counts its announcements from 0, so
+ * that of those before it none is compared. What still waits for a person is asked anew: its question does not stay.
  */
 const ABANDON: Statement = {
   name: 'abandon_abandon',
   text: `
-  with past as (
-    select "offset", gen, key, (regexp_match(key, '^[mt](\\d+)\\.'))[1]::int as turn,
-      coalesce((regexp_match(key, '^[mt]\\d+\\.(\\d+)\\.'))[1]::int, case when $6 then ${ALL} else 0 end) as round,
-      (regexp_match(key, '^a(\\d+)\\.'))[1]::int as told
-    from events where session_id = $1 and gen < $2 and not abandoned and key not like 'fork.%'
+  with line as (select gen from stello_line($1, $2)),
+  begun as (
+    select coalesce(max(g.gen), 0) as gen from generations g join line on line.gen = g.gen
+    where g.session_id = $1 and g.gen < $2 and g.fresh
   )
-  update events set abandoned = true from past
-  where events.session_id = $1 and events."offset" = past."offset" and (
-    past.gen not in (select gen from stello_line($1, $2)) or past.told > $3 or (past.turn, past.round) > ($4, $5)
-    or past.key in (select pending->>'id' || '.opened' from steps
-                    where session_id = $1 and gen < $2 and pending is not null and outcome is null))`,
+  update events set abandoned = true from begun
+  where session_id = $1 and events.gen < $2 and not abandoned and coalesce(turn, told) is not null and (
+    events.gen not in (select gen from line)
+    or (told > $3 and events.gen >= begun.gen)
+    or (turn, coalesce(round, ${ALL})) > ($4, $5)
+    or type = 'pending.opened' and exists (
+      select from steps s where s.session_id = $1 and s.gen < $2 and s.outcome is null and s.pending->>'id' = data->>'id'))`,
 }
 const TELL: Statement = {
   name: 'abandon_tell',
@@ -94,12 +95,12 @@ export async function abandonFuture(
 ): Promise<void> {
   const { sessionId, place, fresh } = ref
   const { seq, turn, round, told, open } = fresh ? await endOf(tx, sessionId, parent) : await placeOf(tx, ref)
-  await run(tx, BRANCH, [sessionId, gen, parent, seq])
+  await run(tx, BRANCH, [sessionId, gen, parent, seq, fresh === true])
   if (open && !fresh) await run(tx, CARRY_TURN, [sessionId, gen, parent, turn, seq])
-  await run(tx, ABANDON, [sessionId, gen, told, turn, round, open])
+  await run(tx, ABANDON, [sessionId, gen, told, turn, round])
   await run(tx, fresh ? UNSTICK : REOPEN, [sessionId])
   const type = fresh ? 'session.restarted' : 'session.rewound'
-  const events = [{ key: 'rewound', type, data: { generation: gen, seq, turn } }]
+  const events = [{ key: 'rewound', at: { told: fresh ? 0 : told }, type, data: { generation: gen, seq, turn } }]
   // A pause of the abandoned future holds no longer, as a close does not.
   const writes = { events, ...(!fresh && !place.paused && { pause: null }) }
   await run(tx, TELL, [sessionId, 'rewound', gen, toParameter(writes)])

@@ -1,6 +1,7 @@
 /** Taking a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
 import type pg from 'pg'
 import { StelloError } from '../agent/errors.ts'
+import { rejectionKey } from '../agent/message.ts'
 import type { PendingItem } from '../session/steps.ts'
 import { run, transaction, type Database, type Statement } from './database.ts'
 import { resolveRun, type RunRef } from './runs.ts'
@@ -42,7 +43,8 @@ export type Claim =
   | { kind: 'mineAlready'; gen: number; lease: number }
   /** A living worker still has it in hand for a run that was rewound: its outcome will do. */
   | { kind: 'elsewhere' }
-  | { kind: 'duplicate'; turn: number }
+  /** The message was answered before, in that turn; without one: it was refused. */
+  | { kind: 'duplicate'; turn?: number }
   | { kind: 'paused' }
   | { kind: 'closed' }
   | { kind: 'stale' }
@@ -82,6 +84,7 @@ const FAST_OPENING: Statement = {
     select gen from sessions
     where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null
       and not exists (select from turns where session_id = $1 and gen = 0 and message_id = $10 and turn <> $11)
+      and not exists (select from events where session_id = $1 and gen = 0 and key = $12)
     for key share
   ), guard as (
     ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8 from ok on conflict do nothing returning gen
@@ -112,7 +115,11 @@ const DUPLICATE: Statement = {
   name: 'turn_duplicate',
   text: `select t.turn from stello_line($1, $2) line,
            lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $3 offset 0) t
-         where t.start_seq <= line.up_to and t.turn <> $4`,
+         where t.start_seq <= line.up_to and t.turn <> $4
+         union all
+         select null from stello_line($1, $2) line,
+           lateral (select * from events where session_id = $1 and gen = line.gen and key = $5 offset 0) e
+         where not e.abandoned`,
 }
 const SESSION_STATE: Statement = {
   name: 'session_state',
@@ -135,6 +142,7 @@ export async function claimStep(db: Database, request: ClaimRequest): Promise<Cl
         openingWrites(request),
         opening.messageId,
         opening.turn,
+        rejectionKey(opening.messageId),
       ])
     : await run<{ taken: number }>(pool, FAST_CLAIM, values)
   if (fast?.taken === 1) return { kind: 'mine', gen: 0, lease: 1, failures: 0, begun: false }
@@ -165,8 +173,15 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
     return { kind: 'mine', gen, lease, failures, begun: !existing.released, ...(pending && { parked: pending }) }
   }
   const duplicate = await findDuplicate(tx, request, gen)
-  if (duplicate !== undefined) return { kind: 'duplicate', turn: duplicate }
-  const reused = await reuseStep(tx, { sessionId: ref.sessionId, gen, key, inputHash, opening: request.opening })
+  if (duplicate) return duplicate
+  const reused = await reuseStep(tx, {
+    sessionId: ref.sessionId,
+    gen,
+    key,
+    inputHash,
+    turn: ref.turn,
+    opening: request.opening,
+  })
   if (typeof reused === 'object') return { kind: 'settled', gen, outcome: reused.outcome }
   if (reused === 'inHand') return { kind: 'elsewhere' }
   const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, openingWrites(request), gen]
@@ -193,16 +208,16 @@ function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | unde
     : { kind: 'busy', gen, lease: row.lease, owner: row.owner }
 }
 
-/** The message ids of a generation are those of its visible past. */
+/** The message ids of a generation are those of its visible past. What was refused there stays refused. */
 async function findDuplicate(
   tx: pg.PoolClient,
   { run: ref, opening }: ClaimRequest,
   gen: number,
-): Promise<number | undefined> {
+): Promise<Extract<Claim, { kind: 'duplicate' }> | undefined> {
   if (!opening) return undefined
-  const values = [ref.sessionId, gen, opening.messageId, opening.turn]
-  const [row] = await run<{ turn: number }>(tx, DUPLICATE, values)
-  return row?.turn
+  const values = [ref.sessionId, gen, opening.messageId, opening.turn, rejectionKey(opening.messageId)]
+  const [row] = await run<{ turn: number | null }>(tx, DUPLICATE, values)
+  return row && { kind: 'duplicate', ...(row.turn !== null && { turn: row.turn }) }
 }
 
 function openingWrites({ key, opening }: ClaimRequest): string {
@@ -214,6 +229,7 @@ function openingWrites({ key, opening }: ClaimRequest): string {
     events: [
       {
         key: `${key}.opened`,
+        at: { turn, round: 0 },
         type: 'turn.started',
         data: { turn, messageId, seq: record.seq, text: record.message.content.slice(0, 4096) },
       },

@@ -150,6 +150,20 @@ const HOLDERS = `
   create index sessions_living on sessions (agent, (coalesce(closed_at, 'infinity')));
 `
 
+/**
+ * Where an event belongs, and what told it. The names of the keys that events had until then tell it of those that are
+ * there. `fresh`: the generation was begun by a workflow that was started anew, and counts its announcements from 0.
+ */
+const EVENT_PLACES = `
+  alter table events add column step text, add column turn integer, add column round integer, add column told integer;
+  update events set
+    turn = (regexp_match(key, '^[mt](\\d+)\\.'))[1]::int,
+    round = (regexp_match(key, '^[mt]\\d+\\.(\\d+)[.@]'))[1]::int,
+    told = case when key ~ '^a\\d+\\.' then substring(key from '^a(\\d+)')::int when key !~ '^([mt]\\d+|fork)\\.' then 0 end,
+    step = substring(key from '^(a\\d+|[mt]\\d+\\.\\d+(\\.\\d+)?)[.@]');
+  alter table generations add column fresh boolean not null default false;
+`
+
 const MIGRATIONS: Record<string, Migration> = {
   '0001_first': {
     async up(db: Kysely<unknown>) {
@@ -169,6 +183,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004_holders': {
     async up(db: Kysely<unknown>) {
       await sql.raw(HOLDERS).execute(db)
+    },
+  },
+  '0009_ledger': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(EVENT_PLACES).execute(db)
     },
   },
 }

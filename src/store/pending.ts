@@ -29,7 +29,7 @@ const PARK: Statement = {
     returning gen, pending
   ), asked as (
     select jsonb_build_object('events', jsonb_build_array(jsonb_build_object(
-      'key', pending->>'id' || '.opened', 'type', 'pending.opened', 'data', pending))) as writes
+      'key', pending->>'id' || '.opened', 'at', pending, 'type', 'pending.opened', 'data', pending))) as writes
     from guard
   ), ${writesSql({ session: '$1', key: '$2', writes: '(select writes from asked)', records: 'strict' })}
   select count(*)::int as done from guard`,

@@ -10,6 +10,7 @@ interface Wanted {
   gen: number
   key: string
   inputHash: string
+  turn: number
   opening: ClaimRequest['opening']
 }
 
@@ -30,8 +31,9 @@ const READ: Statement = {
   select
     (select jsonb_agg(jsonb_build_object('seq', seq, 'message', message, 'chain', chain, 'whole', whole))
      from records where session_id = $1 and gen = $2 and seq between $3 and $4) as records,
-    (select jsonb_agg(jsonb_build_object('key', key, 'type', type, 'data', data) order by "offset")
-     from events where session_id = $1 and gen = $2 and key like $5) as events,
+    (select jsonb_agg(jsonb_build_object('key', key, 'type', type, 'data', data,
+       'at', jsonb_build_object('turn', turn, 'round', round, 'told', told)) order by "offset")
+     from events where session_id = $1 and gen = $2 and step = $5) as events,
     (select jsonb_build_object('turn', turn, 'stopReason', stop_reason, 'text', text, 'rounds', rounds)
      from turns where session_id = $1 and gen = $2 and turn = $6 and status = 'ended') as turn`,
 }
@@ -80,18 +82,16 @@ export async function reuseStep(
 }
 
 /** What the step wrote, once more. Usage is not: it was paid once. Nor is a child: it lives. */
-async function readWrites(tx: pg.PoolClient, { sessionId, key, opening }: Wanted, found: Found): Promise<Writes> {
+async function readWrites(tx: pg.PoolClient, { sessionId, key, turn, opening }: Wanted, found: Found): Promise<Writes> {
   interface Row {
     records: NewRecord[] | null
     events: NewEvent[] | null
     turn: TurnWrite | null
   }
   const { first_seq, last_seq, ends_turn, outcome, name } = found
-  const turn = Number(/^[mt](\d+)\./.exec(key)?.[1] ?? 0)
   const task = key.endsWith('.open') && key !== 'open' ? key.slice(0, -'.open'.length) : undefined
   const from = opening?.record.seq ?? first_seq
-  const events = task === undefined ? `${key}.%` : `${task}.forked`
-  const values = [sessionId, found.gen, from, last_seq ?? from, events, turn]
+  const values = [sessionId, found.gen, from, last_seq ?? from, key, turn]
   const [row] = await run<Row>(tx, READ, values)
   const opened = opening && { turn, messageId: opening.messageId, startSeq: opening.record.seq }
   const ended = ends_turn && row?.turn ? row.turn : undefined

@@ -56,7 +56,7 @@ export async function createSession(db: Database, session: NewSessionRow): Promi
   const { sessionId, rootId, parentId, branch, depth, config, origin } = cleanJson(session)
   const { agent, label, profile } = config
   const data = { child: sessionId, label, awaited: false, ...(profile !== undefined && { profile }) }
-  const forked = { key: `fork.${sessionId}`, type: 'session.forked', data }
+  const forked = { key: `fork.${sessionId}`, at: { apart: true as const }, type: 'session.forked', data }
   const [row] = await run<{ config: SessionConfig }>(db.pool, CREATE, [
     sessionId,
     rootId,

@@ -15,9 +15,22 @@ export interface NewRecord {
   whole?: string
 }
 
+/**
+ * Where an event stands in its session's history. This alone decides whether it belongs to a future that a rewind of
+ * Temporal leaves behind (`abandon-future.ts`), never its key.
+ */
+export type EventPlace =
+  /** What a round of a turn does; without `round`: the end of the turn. */
+  | { turn: number; round?: number }
+  /** What the workflow tells of its own; so many announcements it had made with this one. */
+  | { told: number }
+  /** What somebody else does to the session, such as a client's fork: no rewind undoes it. */
+  | { apart: true }
+
 export interface NewEvent {
-  /** Unique in its session and generation. */
+  /** Unique in its session and generation: what is written again is written once. It says nothing else. */
   key: string
+  at: EventPlace
   type: string
   data: Record<string, unknown>
 }
@@ -110,8 +123,9 @@ export function writesSql({ session, key, writes, records }: Slots): string {
     returning next_offset - told.events as first, guard.gen, sessions.gen > guard.gen as abandoned
   ),
   w_events as (
-    insert into events (session_id, "offset", gen, key, type, data, abandoned)
-    select ${session}, s.first + e.n - 1, s.gen, e.event->>'key', e.event->>'type', e.event->'data', s.abandoned
+    insert into events (session_id, "offset", gen, key, step, turn, round, told, type, data, abandoned)
+    select ${session}, s.first + e.n - 1, s.gen, e.event->>'key', ${key}, (e.event#>>'{at,turn}')::int,
+      (e.event#>>'{at,round}')::int, (e.event#>>'{at,told}')::int, e.event->>'type', e.event->'data', s.abandoned
     from w_new_events e, w_session s
   ),
   w_usage as (

@@ -22,7 +22,6 @@ import type { Answer, ChildReport, Opening, Pause, PendingRef, StopReason } from
 
 export { readAnswer, wrongWord } from '../session/pending.ts'
 export { INLINE_TEXT_LIMIT } from '../session/state.ts'
-export { rejectionKey } from '../session/queue.ts'
 
 export const SESSION_WORKFLOW = 'session'
 /** Longest message id, in bytes inside JSON. */

@@ -1,5 +1,7 @@
 /** Who gets a step: exactly one attempt, and only in the session's current run. Taking over the dead is in takeover. */
 import { describe, expect, it } from 'vitest'
+import { rejectionKey } from '../../src/agent/message.ts'
+import { announceFacts } from '../../src/store/announce.ts'
 import { readEvents } from '../../src/store/events.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { forceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'
@@ -93,6 +95,17 @@ describe('claimStep', () => {
     expect(again).toEqual({ kind: 'duplicate', turn: 1 })
     expect(await countRows(at.db, 'records', run.sessionId)).toBe(1)
     expect(await countRows(at.db, 'steps', run.sessionId)).toBe(1)
+  })
+
+  it('opens no message that was refused before, also where the workflow has forgotten that', async () => {
+    const run = await openSession(at.db)
+    const refusal = { key: rejectionKey('a'), at: { told: 1 }, type: 'message.rejected', data: { reason: 'full' } }
+    await announceFacts(at.db, run, 'a1', { events: [refusal] })
+    expect(await claim(at.db, run, { opening: opening(1, 'a', 1) })).toEqual({ kind: 'duplicate' })
+    const started = { ...run, runId: 'run-2', fresh: true } as const
+    expect(await claim(at.db, started, { opening: opening(1, 'a', 1) })).toEqual({ kind: 'duplicate' })
+    const reset = { ...run, runId: 'run-3', place: { seq: 1, told: 0, round: 0, asking: true } } as const
+    expect(await claim(at.db, reset, { opening: opening(1, 'a', 1) })).toMatchObject({ kind: 'mine', gen: 2 })
   })
 
   it('opens a message once when two turns want it at the same moment', async () => {

@@ -83,7 +83,7 @@ describe('resolveRun', () => {
     const started = { ...resetRun(run, 'started', 0), fresh: true } as const
     expect(await resolveRun(at.db, started)).toEqual({ kind: 'closed', gen: 0 })
     expect(await claim(at.db, started)).toEqual({ kind: 'closed' })
-    const event = { key: 'a1.0', type: 'session.paused', data: {} }
+    const event = { key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }
     expect(await announceFacts(at.db, started, 'a1', { pause: null, events: [event] })).toBe(0)
     expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
     expect(await readSession(at.db, run.sessionId)).toMatchObject({ gen: 0, closedAt: expect.any(Date) as Date })

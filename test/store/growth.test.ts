@@ -138,7 +138,7 @@ async function rowsOfTurn(before: number): Promise<number> {
       { kind: 'done' },
       {
         records: [userRecord(seq + 1)],
-        events: [{ key: `m${turn}.0.message`, type: 'message.completed', data: {} }],
+        events: [{ key: `m${turn}.0.message`, at: { told: 1 }, type: 'message.completed', data: {} }],
         usage: { rootId: sessionId, model: 'gpt', inputTokens: 1, outputTokens: 1 },
         turns: [{ turn, stopReason: 'end_turn', text: 'done', rounds: 0 }],
       },

@@ -22,6 +22,7 @@ const questionOf = (step: StepId): Question => ({
   name: 'pay',
   callId: 'c-1',
   turn: 1,
+  round: 0,
   preview: '{}',
   message: 'did it take effect?',
 })
@@ -157,7 +158,7 @@ describe('a parked step', () => {
 describe('reopenStep', () => {
   it('gives the step back as never begun; the next question has another id', async () => {
     const { run, step, item } = await parked()
-    const closed = { events: [{ key: `${item.id}.closed`, type: 'pending.closed', data: {} }] }
+    const closed = { events: [{ key: `${item.id}.closed`, at: { told: 1 }, type: 'pending.closed', data: {} }] }
     expect(await reopenStep(at.db, step, closed)).toBe(true)
     expect(await typesOf(run.sessionId)).toEqual(['pending.opened', 'pending.closed'])
     expect(await idsIn(run.sessionId)).toEqual([])
@@ -169,7 +170,7 @@ describe('reopenStep', () => {
 
   it('lets one of several answers win', async () => {
     const { run, step } = await parked()
-    const event = (n: number) => ({ events: [{ key: `e${n}`, type: 'pending.closed', data: { n } }] })
+    const event = (n: number) => ({ events: [{ key: `e${n}`, at: { told: 1 }, type: 'pending.closed', data: { n } }] })
     const [reopened, settled, again] = await Promise.all([
       reopenStep(at.db, step, event(1)),
       settleStep(at.db, step, { kind: 'settled', gen: 0 }, event(2)),

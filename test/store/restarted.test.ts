@@ -29,7 +29,7 @@ async function withPast(): Promise<RunRef> {
 function firstAnnouncement(run: RunRef, fresh: string, runId: string): Promise<AnnounceOutcome> {
   const events = [{ key: 'a1.0', type: 'answer.rejected', data: { reason: 'nothing waits' } }]
   const place = { seq: 0, told: 0 }
-  const input = { sessionId: run.sessionId, fresh, key: 'a1', gen: 0, turn: 0, base: 0, place, events }
+  const input = { sessionId: run.sessionId, fresh, key: 'a1', gen: 0, turn: 0, base: 0, place, told: 1, events }
   const deps = depsOf(at.db, { llm: scriptedModel([]) })
   return attempt({ ...run, runId }, () => announce(deps, input))
 }
@@ -51,7 +51,7 @@ it.each([
   ['is not paused any more', 'agent_error', 'idle'],
 ] as const)('%s when the reason was %s', async (_what, reason, state) => {
   const run = await withPast()
-  const events = [{ key: 'a1.0', type: 'session.paused', data: {} }]
+  const events = [{ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }]
   await announceFacts(at.db, run, 'a1', { pause: { reason, message: 'why' }, events })
   await firstAnnouncement(run, 'run-2', 'run-2')
   expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ state }])

@@ -16,7 +16,7 @@ const at = useDatabase()
 
 const everything = (rootId: string): Writes => ({
   records: [userRecord(2, 'the answer')],
-  events: [{ key: 'm1.0.message', type: 'message.completed', data: { text: 'the answer' } }],
+  events: [{ key: 'm1.0.message', at: { told: 1 }, type: 'message.completed', data: { text: 'the answer' } }],
   usage: { rootId, model: 'gpt', inputTokens: 10, outputTokens: 3 },
   turns: [{ turn: 1, stopReason: 'end_turn', text: 'the answer', rounds: 0 }],
 })
@@ -84,7 +84,9 @@ describe('settleStep', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
     const settled = await Promise.all(
-      [1, 2, 3, 4].map((n) => settleStep(at.db, step, { n }, { events: [{ key: `e${n}`, type: 'x', data: { n } }] })),
+      [1, 2, 3, 4].map((n) =>
+        settleStep(at.db, step, { n }, { events: [{ key: `e${n}`, at: { told: 1 }, type: 'x', data: { n } }] }),
+      ),
     )
     expect(settled.filter(({ won }) => won)).toHaveLength(1)
     const winner = settled.findIndex(({ won }) => won) + 1
@@ -105,8 +107,8 @@ describe('settleStep', () => {
           {
             records: [userRecord(i + 1)],
             events: [
-              { key: `${step.key}.a`, type: 'a', data: { step: i } },
-              { key: `${step.key}.b`, type: 'b', data: { step: i } },
+              { key: `${step.key}.a`, at: { told: 1 }, type: 'a', data: { step: i } },
+              { key: `${step.key}.b`, at: { told: 1 }, type: 'b', data: { step: i } },
             ],
           },
         ),
@@ -123,15 +125,15 @@ describe('settleStep', () => {
   it('skips an event whose key is there, without a gap', async () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
-    await settleStep(at.db, first, {}, { events: [{ key: 'same', type: 'first', data: {} }] })
+    await settleStep(at.db, first, {}, { events: [{ key: 'same', at: { told: 1 }, type: 'first', data: {} }] })
     await settleStep(
       at.db,
       second,
       {},
       {
         events: [
-          { key: 'same', type: 'again', data: {} },
-          { key: 'other', type: 'second', data: {} },
+          { key: 'same', at: { told: 1 }, type: 'again', data: {} },
+          { key: 'other', at: { told: 1 }, type: 'second', data: {} },
         ],
       },
     )
@@ -145,7 +147,7 @@ describe('settleStep', () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
     await settleStep(at.db, first, {}, { records: [userRecord(1, 'first')] })
-    const writes = { records: [userRecord(1, 'second')], events: [{ key: 'b', type: 'b', data: {} }] }
+    const writes = { records: [userRecord(1, 'second')], events: [{ key: 'b', at: { told: 1 }, type: 'b', data: {} }] }
     await expect(settleStep(at.db, second, {}, writes)).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
     expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
     expect(await claim(at.db, run, { key: 'b' })).toMatchObject({ kind: 'mineAlready' })
@@ -162,7 +164,7 @@ describe('settleStep', () => {
       { text: poison },
       {
         records: [userRecord(2, poison)],
-        events: [{ key: 'e', type: 'e', data: { [poison]: [poison] } }],
+        events: [{ key: 'e', at: { told: 1 }, type: 'e', data: { [poison]: [poison] } }],
         turns: [{ turn: 1, stopReason: 'end_turn', text: poison, rounds: 0 }],
       },
     )

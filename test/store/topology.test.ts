@@ -104,7 +104,10 @@ describe('announceFacts', () => {
   it('changes nothing when it is repeated', async () => {
     const run = await openSession(at.db)
     const tell = () =>
-      announceFacts(at.db, run, 'a1', { pause: PAUSE, events: [{ key: 'a1.0', type: 'session.paused', data: {} }] })
+      announceFacts(at.db, run, 'a1', {
+        pause: PAUSE,
+        events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }],
+      })
     await tell()
     await tell()
     expect((await readEvents(at.db, run.sessionId, 0)).map(({ offset, type }) => [offset, type])).toEqual([
@@ -147,9 +150,9 @@ describe('announceFacts', () => {
 
   it('pauses and resumes once: an attempt that comes late, after others have told more, changes nothing', async () => {
     const run = await openSession(at.db)
-    const pausing = { pause: PAUSE, events: [{ key: 'a1.0', type: 'session.paused', data: {} }] }
-    const resuming = { pause: null, events: [{ key: 'a2.0', type: 'session.resumed', data: {} }] }
-    const pausingAgain = { pause: PAUSE, events: [{ key: 'a3.0', type: 'session.paused', data: {} }] }
+    const pausing = { pause: PAUSE, events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }] }
+    const resuming = { pause: null, events: [{ key: 'a2.0', at: { told: 1 }, type: 'session.resumed', data: {} }] }
+    const pausingAgain = { pause: PAUSE, events: [{ key: 'a3.0', at: { told: 1 }, type: 'session.paused', data: {} }] }
     await announceFacts(at.db, run, 'a1', pausing)
     await announceFacts(at.db, run, 'a2', resuming)
     await announceFacts(at.db, run, 'a1', pausing)

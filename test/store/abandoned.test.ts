@@ -1,0 +1,73 @@
+/** What a rewind leaves behind: where an event belongs says so, never how its key is written. */
+import { expect, it } from 'vitest'
+import { announceFacts } from '../../src/store/announce.ts'
+import { readEvents } from '../../src/store/events.ts'
+import { resolveRun, type RunRef } from '../../src/store/runs.ts'
+import type { EventPlace, NewEvent } from '../../src/store/writes.ts'
+import { openSession, placeAt } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+let told = 0
+/** Keys say nothing: they are not even of the usual form. */
+async function tell(run: RunRef, ...places: (readonly [string, EventPlace])[]): Promise<void> {
+  const events = places.map(([type, place]): NewEvent => ({ key: `key ${told++}`, at: place, type, data: {} }))
+  await announceFacts(at.db, run, 'a1', { events })
+}
+
+const typesOf = async ({ sessionId }: RunRef): Promise<string[]> =>
+  (await readEvents(at.db, sessionId, 0)).map(({ type }) => type)
+
+it('a reset inside a turn leaves behind what its later rounds, its end, later turns and later announcements told', async () => {
+  const run = await openSession(at.db)
+  await tell(
+    run,
+    ['round 1', { turn: 2, round: 1 }],
+    ['round 2', { turn: 2, round: 2 }],
+    ['end of turn 1', { turn: 1 }],
+    ['end of turn 2', { turn: 2 }],
+    ['turn 3', { turn: 3, round: 0 }],
+    ['announcement 3', { told: 3 }],
+    ['announcement 4', { told: 4 }],
+    ['fork of a client', { apart: true }],
+  )
+  await resolveRun(at.db, { ...run, runId: 'reset', turn: 2, place: { seq: 4, told: 3, round: 1 } })
+  expect(await typesOf(run)).toEqual([
+    'round 1',
+    'end of turn 1',
+    'announcement 3',
+    'fork of a client',
+    'session.rewound',
+  ])
+})
+
+it('a reset between turns keeps the end of the last one', async () => {
+  const run = await openSession(at.db)
+  await tell(run, ['end of turn 1', { turn: 1 }], ['turn 2', { turn: 2, round: 0 }])
+  await resolveRun(at.db, { ...run, runId: 'reset', turn: 1, place: { seq: 2, told: 0 } })
+  expect(await typesOf(run)).toEqual(['end of turn 1', 'session.rewound'])
+})
+
+it('a reset of a workflow that was started anew leaves alone what those before it announced', async () => {
+  const run = await openSession(at.db)
+  await tell(run, ['announcement 7 of the first', { told: 7 }])
+  const started = { ...run, runId: 'started', fresh: true, place: placeAt(0) } as const
+  await resolveRun(at.db, started)
+  await tell(started, ['announcement 1', { told: 1 }], ['announcement 2', { told: 2 }])
+  await resolveRun(at.db, { ...run, runId: 'reset', gen: 1, turn: 0, place: { seq: 0, told: 1 } })
+  expect(await typesOf(run)).toEqual([
+    'announcement 7 of the first',
+    'session.restarted',
+    'announcement 1',
+    'session.rewound',
+  ])
+})
+
+it('a second reset, to before the first, leaves behind that there was a first', async () => {
+  const run = await openSession(at.db)
+  await resolveRun(at.db, { ...run, runId: 'reset', turn: 1, place: { seq: 2, told: 0 } })
+  await resolveRun(at.db, { ...run, runId: 'reset again', turn: 1, place: { seq: 2, told: 0 } })
+  const events = await readEvents(at.db, run.sessionId, 0)
+  expect(events.map(({ type, data }) => [type, data['generation']])).toEqual([['session.rewound', 2]])
+})
