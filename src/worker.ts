@@ -1,4 +1,5 @@
 /** The composition root: agent + store + Temporal → a running worker. */
+import { setMaxListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
@@ -111,6 +112,9 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     await registerSearchAttributes(client, log)
 
     const running: Running = new Map()
+    const stopping = new AbortController()
+    // Every result that waits for the store listens.
+    setMaxListeners(0, stopping.signal)
     const worker = await Worker.create({
       connection,
       namespace,
@@ -127,6 +131,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           transcripts,
           configs,
           running,
+          stopping: stopping.signal,
           toolUses,
           metrics,
           notify: (id, news) => notifier.notify(id, news),
@@ -157,10 +162,10 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
         if (ended) return stopped
         if (worker.getState() === 'RUNNING') worker.shutdown()
         // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
-        graceOver ??= setTimeout(
-          () => running.forEach((step) => step.stop.abort('shutdown')),
-          options.shutdownGraceMs ?? GRACE_MS,
-        )
+        graceOver ??= setTimeout(() => {
+          stopping.abort()
+          running.forEach((step) => step.stop.abort('shutdown'))
+        }, options.shutdownGraceMs ?? GRACE_MS)
         await stopped
       },
     }

@@ -22,6 +22,8 @@ export interface Deps {
   configs: SessionConfigs
   live: LiveWriter
   running: Running
+  /** Aborted when the worker stops and the time is over that its running steps have. */
+  stopping: AbortSignal
   toolUses: ToolUses
   /** Asked before each tool of the user's runs. Nothing sets it yet. */
   permit?: Permit

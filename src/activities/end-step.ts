@@ -9,7 +9,7 @@ import { readOutcome, releaseStep, settleStep } from '../store/settle.ts'
 import type { Writes } from '../store/writes.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
-import { tryAgain } from './failures.ts'
+import { explained, shutsDown, tryAgain } from './failures.ts'
 
 const SETTLE_RETRY_MS = 250
 /** Tries between two warnings: a minute. */
@@ -115,12 +115,19 @@ async function stored<T>(
       return await store()
     } catch (error) {
       if (!untilStored || !isUnavailable(error) || deps.db.pool.ended) throw error
-      const why = `step ${key} has ended and is tried to be stored until it succeeds: ${error.message}`
+      if (deps.stopping.aborted) throw lost(deps, key, sessionId, error)
+      const why = `step ${key} has ended and is tried to be stored until it succeeds: ${explained(error)}`
       untilStored.note(why)
       if (tried % WARN_EVERY === 1) deps.log.warn(`session ${sessionId}: ${why}`)
-      await delay(SETTLE_RETRY_MS)
+      await delay(SETTLE_RETRY_MS, undefined, { signal: deps.stopping }).catch(() => undefined)
     }
   }
+}
+
+/** A worker that stops waits no longer than for a step that runs. What it knew is gone then, as if it had been killed. */
+function lost(deps: Deps, key: string, sessionId: string, error: StelloError): Error {
+  deps.log.warn(`session ${sessionId}: the worker stops, and how step ${key} ended is lost: ${explained(error)}`)
+  return shutsDown({ cause: error })
 }
 
 function otherOutcome(step: StepId, outcome: unknown): unknown {

@@ -10,7 +10,7 @@ const LONGEST_DELAY_MS = 60_000
 /** Another attempt after `delayMs`; Temporal shows the message meanwhile. */
 export function tryAgain(error: unknown, delayMs: number): ApplicationFailure {
   return ApplicationFailure.create({
-    message: messageOf(error),
+    message: explained(error),
     type: isStelloError(error) ? error.code : 'STEP_FAILED',
     nextRetryDelay: delayMs,
     ...(error instanceof Error && { cause: error }),
@@ -27,9 +27,14 @@ export function toFailure(error: unknown): Error {
     )
   }
   if (!isStelloError(error)) return error instanceof Error ? error : new Error(messageOf(error))
-  const { code, message, hint } = error
   if (error.fate === 'retry') return tryAgain(error, error.retryAfterMs ?? FIRST_DELAY_MS)
-  return ApplicationFailure.nonRetryable(hint ? `${message} (${hint})` : message, code)
+  return ApplicationFailure.nonRetryable(explained(error), error.code)
+}
+
+/** What went wrong, and what to do about it where that is known. */
+export function explained(error: unknown): string {
+  const hint = isStelloError(error) ? error.hint : undefined
+  return hint ? `${messageOf(error)} (${hint})` : messageOf(error)
 }
 
 /** For work that nothing can replace: tried until it succeeds; Temporal shows why it does not. */

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { StelloError, isUnavailable, messageOf } from '../agent/errors.ts'
 import { connectionConfig } from './connection.ts'
+import { troubleOf } from './trouble.ts'
 
 export interface Database {
   readonly url: string
@@ -110,16 +111,22 @@ export async function transaction<T>(db: Database, work: (tx: pg.PoolClient) => 
   }
 }
 
-/** Classes of SQLSTATE that pass: connection, resources, operator, rolled back, internal I/O. */
-const PASSING = ['08', '40', '53', '57', '58']
+/** Classes of SQLSTATE that judge what is to be written: data, constraints, the limits of PostgreSQL. */
+const VERDICTS = ['22', '23', '54']
 
-/** An error without SQLSTATE came from the network, not from the server. */
+/**
+ * Whatever is no verdict on the content passes: when the network is back, when somebody has mended the server, granted
+ * the right or brought the schema up to date. An error without SQLSTATE came from the network, not from the server.
+ */
 export function toStoreError(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name === 'StelloError') return error
+  if (!(error instanceof Error) || error.name === 'StelloError' || error instanceof RangeError) return error
   const code = sqlState(error)
-  if (code !== undefined && !PASSING.includes(code.slice(0, 2))) return error
-  const what = code?.startsWith('53') ? 'the store has no room or no connection left' : 'the store does not answer'
-  return new StelloError('STORE_UNAVAILABLE', `${what}: ${messageOf(error)}`, { cause: error })
+  if (code !== undefined && VERDICTS.includes(code.slice(0, 2))) return error
+  const { what, hint } = troubleOf(code)
+  return new StelloError('STORE_UNAVAILABLE', `${what}: ${messageOf(error)}`, {
+    cause: error,
+    ...(hint !== undefined && { hint }),
+  })
 }
 
 /** The content itself was refused (SQLSTATE classes 22 and 54) or is too long to be sent: repeating it cannot help. */

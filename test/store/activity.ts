@@ -21,6 +21,7 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
     db,
     bootId,
     running: new Map(),
+    stopping: new AbortController().signal,
     toolUses: new ToolUses(log.warn),
     metrics: createMetrics(noopMetricMeter),
     live: createLiveWriter(db, notify, log),
