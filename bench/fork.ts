@@ -62,7 +62,8 @@ export async function measureForks(world: World): Promise<Values<'fork'>> {
 
 /** A session with a conversation that nobody had to pay for. */
 async function parentOf(world: World, agent: string, length: number): Promise<SessionHandle> {
-  const session = await world.stello.createSession({ agent, label: `${length} records` })
+  const bounds = { maxChildren: 2 * (REPETITIONS + AT_ONCE) }
+  const session = await world.stello.createSession({ agent, label: `${length} records`, bounds })
   const { runId } = await world.temporal.workflow.getHandle(session.id).describe()
   const db = openDatabase(world.databaseUrl)
   const records: NewRecord[] = []

@@ -1,6 +1,6 @@
 /** Ends a step in the ledger: settled, given back, parked or reopened; what is known here only is kept until the store takes it. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { StelloError, isStelloError, isUnavailable, messageOf } from '../agent/errors.ts'
+import { StelloError, isStelloError, isUnavailable, messageOf, type ErrorCode } from '../agent/errors.ts'
 import type { Question } from '../session/steps.ts'
 import type { StepId } from '../store/claim.ts'
 import { isDataError } from '../store/database.ts'
@@ -12,6 +12,8 @@ import type { Deps } from './deps.ts'
 import { explained, shutsDown, tryAgain } from './failures.ts'
 
 const SETTLE_RETRY_MS = 250
+/** Its id is that of another session, it is beyond a bound of its tree, or its parent is being closed. */
+const REFUSED_CHILD: ReadonlySet<ErrorCode> = new Set(['SESSION_EXISTS', 'TREE_LIMIT', 'SESSION_CLOSED'])
 /** Tries between two warnings: a minute. */
 const WARN_EVERY = 240
 
@@ -41,7 +43,7 @@ interface Finishing<Outcome> {
   untilStored?: Pick<Attempt, 'note'>
   settled?(outcome: Outcome): void
   /** What to end the step with when the store refuses the content; unset = that was refused too. */
-  refused?(message: string): Ending<Outcome>
+  refused?(message: string, error: unknown): Ending<Outcome>
 }
 
 export async function endStep<Outcome>(
@@ -90,7 +92,7 @@ async function settle<Outcome>(
     return outcome
   } catch (error) {
     if (!isRefused(error)) throw error
-    if (refused) return endStep(deps, step, refused(messageOf(error)), told)
+    if (refused) return endStep(deps, step, refused(messageOf(error), error), told)
     // Else all others would wait for this worker, which has ended.
     await stored(deps, told, step, () => releaseStep(deps.db, step, { failed: false, begun: true }))
     throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
@@ -99,9 +101,9 @@ async function settle<Outcome>(
   }
 }
 
-/** To repeat it cannot help: the store refuses the content, or the child's id is that of another session. */
+/** To repeat it cannot help: the store refuses the content, or the child. */
 function isRefused(error: unknown): boolean {
-  return isDataError(error) || (isStelloError(error) && error.code === 'SESSION_EXISTS')
+  return isDataError(error) || (isStelloError(error) && REFUSED_CHILD.has(error.code))
 }
 
 async function stored<T>(

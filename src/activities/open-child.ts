@@ -7,6 +7,7 @@ import { sessionTools, toolNotFound } from '../agent/tool-list.ts'
 import { childId } from '../session/child-id.ts'
 import type { ForkRequest, SessionConfig } from '../session/config.ts'
 import type { CallToolInput, ChildStart, ToolOutcome } from '../session/steps.ts'
+import { mayFork } from '../store/bounds.ts'
 import { inputHash } from '../store/hashes.ts'
 import type { NewChild } from '../store/writes.ts'
 import { announceFork } from './announce-fork.ts'
@@ -51,6 +52,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
       const request = parsed.value as ForkRequest & { message?: string }
       const at = { sessionId: input.sessionId, gen: claim.gen, seq: input.base - 1 }
       try {
+        await mayFork(deps.db, input.sessionId)
         const prepared = await prepareChild(deps, { parent: config, request, at, stop })
         warnOfOrphans(deps, prepared, request)
         const child = await toChild({ deps, input, parent, hash, prepared, message: request.message })
@@ -62,8 +64,10 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
       }
     },
     settled: (outcome) => countCall(deps.metrics, { call, tools }, outcome),
-    refused: (claim, message) =>
-      fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the fork cannot be stored: ${message}`)),
+    refused: (claim, message, error) =>
+      isStelloError(error) && error.fate === 'model'
+        ? fail(claim, error)
+        : fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the fork cannot be stored: ${message}`)),
   })
   if (!result) return { kind: 'notStarted' }
   if (!('outcome' in result)) throw new Error(`child step ${input.key} met an opening`)

@@ -3,6 +3,7 @@ import { StelloError, isStelloError } from '../agent/errors.ts'
 import type { SessionConfig } from '../session/config.ts'
 import type { OpenSessionInput, OpenSessionOutcome, Pause } from '../session/steps.ts'
 import { rootConfig } from '../session/fork.ts'
+import { fixBounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
 import { inputHash } from '../store/hashes.ts'
 import { keepMessage } from '../store/messages.ts'
@@ -76,6 +77,7 @@ async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise
     ...rootConfig(given, findProfile(agent, given.profile), agent.systemPrompt),
     limits: agent.limitsOf(given.profile, given.model),
   }
+  await fixBounds(deps.db, row.rootId, agent.bounds)
   await configureSession(deps.db, row.id, config)
   return config
 }

@@ -23,8 +23,8 @@ export interface StepWork<Outcome> {
   unknown?(claim: Mine, stop: AbortSignal): Ending<Outcome> | Promise<Ending<Outcome>>
   /** Told of the outcome when it was this attempt's that won: once per step. */
   settled?(outcome: Outcome): void
-  /** What to settle when the store refuses the content itself, or a child whose id is taken. */
-  refused(claim: Mine, message: string): Ending<Outcome>
+  /** What to settle when the store refuses the content itself, or a child: its id is taken, or it is one too many. */
+  refused(claim: Mine, message: string, error: unknown): Ending<Outcome>
 }
 
 /** `undefined`: the session is paused or closed, nothing was begun. Duplicates are passed on. */
@@ -166,7 +166,7 @@ async function carryOut<Outcome>(
   return endStep(deps, step, ending, {
     untilStored: attempt,
     settled: (outcome) => work.settled?.(outcome),
-    refused: (message) => work.refused(claim, message),
+    refused: (message, error) => work.refused(claim, message, error),
   })
 }
 

@@ -1,8 +1,8 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
 import { toMs } from './duration.ts'
 import { StelloError, isStelloError } from './errors.ts'
-import { DEFAULT_LIMITS, resolveLimits } from './limits.ts'
-import type { LimitSettings, Limits } from './limits.ts'
+import { DEFAULT_BOUNDS, DEFAULT_LIMITS, resolveBounds, resolveLimits } from './limits.ts'
+import type { LimitSettings, Limits, TreeBounds } from './limits.ts'
 import type { Model, ModelLike } from './model.ts'
 import type { ForkProfile, Source } from './profile.ts'
 import { resolveProfile } from './resolve-profile.ts'
@@ -20,7 +20,8 @@ export interface SessionFork extends SessionFacts {
   label: string
 }
 
-export interface AgentDefinition extends LimitSettings, ToolFilter {
+/** `maxDepth`, `maxChildren`, `maxSessions` bound the trees of its sessions; default 5, 50, 500. */
+export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, ToolFilter {
   /** Also the task queue: 1 to 200 characters without white space. */
   name: string
   llm: ModelLike
@@ -46,6 +47,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly llm: Model
   readonly systemPrompt: string
   readonly limits: Limits
+  readonly bounds: TreeBounds
   readonly modelTimeoutMs: number
   readonly tools: ReadonlyMap<string, Tool>
   readonly skills: ReadonlyMap<string, Skill>
@@ -114,6 +116,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
   const defaults = withRounds(DEFAULT_LIMITS, llm?.maxToolRounds)
   const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
+  const bounds = attempt(() => resolveBounds(definition), DEFAULT_BOUNDS)
   const modelTimeoutMs = attempt(() => toMs(modelTimeout, 'modelTimeout'), 0)
   const { tools: given = [], skills: skillRouter, profiles: registry } = capabilities
   const tools = collectTools('list' in given ? given.list() : given, { where: '', attempt, warnings })
@@ -136,6 +139,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     llm: own,
     systemPrompt,
     limits,
+    bounds,
     modelTimeoutMs,
     tools,
     skills,

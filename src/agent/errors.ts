@@ -18,6 +18,7 @@ export type ToolErrorCode =
   | 'TOOL_EXECUTION_ERROR'
   | 'TOOL_OUTCOME_UNKNOWN'
   | 'TOOL_ROUND_LIMIT'
+  | 'TREE_LIMIT'
 
 export type ErrorCode =
   | ToolErrorCode
@@ -51,6 +52,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   TOOL_EXECUTION_ERROR: 'model',
   TOOL_OUTCOME_UNKNOWN: 'model',
   TOOL_ROUND_LIMIT: 'model',
+  TREE_LIMIT: 'model',
 
   MODEL_RATE_LIMITED: 'retry',
   MODEL_UNAVAILABLE: 'retry',

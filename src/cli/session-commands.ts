@@ -1,14 +1,16 @@
 /** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { CreateSessionOptions, ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
 import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
 import { isUnavailable, messageOf } from '../agent/errors.ts'
+import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
 import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** What a command works with. */
 export interface Context {
@@ -39,8 +41,7 @@ export function addSessionCommands(program: Command): void {
       }
     }
 
-  program
-    .command('start <agent-name>')
+  withBounds(program.command('start <agent-name>'))
     .description('create a session of an agent that a worker serves')
     .option('--label <label>', 'display name')
     .option('--profile <name>', 'fork profile the session begins with')
@@ -105,7 +106,7 @@ export function addSessionCommands(program: Command): void {
   program
     .command('transcript <session-id>')
     .description('the conversation as the model knows it')
-    .option('--at <seq>', 'one record in full length', number)
+    .option('--at <seq>', 'one record in full length', wholeNumber)
     .action(
       on(async ({ stello, out }, id: string, { at }: { at?: number }) => {
         const session = stello.session(id)
@@ -122,7 +123,7 @@ export function addSessionCommands(program: Command): void {
     .description('all sessions, newest first')
     .option('--agent <name>')
     .addOption(new Option('--state <state>').choices(['idle', 'running', 'waiting', 'paused', 'closed']))
-    .option('--limit <n>', 'at most this many', number, 50)
+    .option('--limit <n>', 'at most this many', wholeNumber, 50)
     .action(
       on(async ({ stello, out }, options: Parameters<StelloClient['list']>[0]) => {
         for (const session of await stello.list(options)) out.result(session, sessionLine(session))
@@ -172,6 +173,7 @@ export function addSessionCommands(program: Command): void {
   )
 
   addRecoverCommand(program, on)
+  addBoundsCommand(program, on)
 
   program
     .command('fork <session-id>')
@@ -192,8 +194,9 @@ export function addSessionCommands(program: Command): void {
 
 /** What the options of `start` ask for; `--json` is the program's. */
 function toSession(agent: string | undefined, options: Options): CreateSessionOptions {
-  const { id: sessionId, message: _sent, wait: _for, json: _form, ...rest } = options
-  return { ...rest, agent: agent ?? '', sessionId } as CreateSessionOptions
+  const { id: sessionId, message: _sent, wait: _for, json: _form, ...others } = options
+  const { bounds, rest } = takeBounds(others)
+  return { ...rest, bounds, agent: agent ?? '', sessionId } as CreateSessionOptions
 }
 
 function toFork({ id: sessionId, json: _form, ...request }: Options): ForkOptions {
@@ -254,12 +257,6 @@ async function tellPending({ stello, out }: Context, session: SessionHandle, sig
   } catch (error) {
     if (!signal.aborted) out.note(`what waits for a person cannot be shown: ${messageOf(error)}`)
   }
-}
-
-function number(value: string): number {
-  const parsed = Number(value)
-  if (Number.isInteger(parsed) && parsed >= 0) return parsed
-  throw new InvalidArgumentError('It must be a whole number.')
 }
 
 function names(value: string): string[] {

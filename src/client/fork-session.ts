@@ -9,6 +9,7 @@ import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } 
 /**
  * @returns the child's id
  * @throws StelloError INVALID_ARGUMENT naming the field that is unknown, or not as it must be
+ * @throws StelloError TREE_LIMIT when it is beyond a bound of the tree; SESSION_CLOSED when the parent is being closed
  * @throws StelloError SESSION_EXISTS when the id is that of another session, or of a fork that was asked for otherwise
  */
 export async function forkSession(deps: ClientDeps, parentId: string, options: ForkOptions): Promise<string> {

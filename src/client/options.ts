@@ -3,6 +3,7 @@
  * each as it must be, and what gets through is a copy. Must import nothing heavy: the command line checks with it too.
  */
 import { StelloError } from '../agent/errors.ts'
+import { boundsProblem, type TreeBounds } from '../agent/limits.ts'
 import { NAME_LIMIT } from '../agent/message.ts'
 import { sessionIdProblem, userIdProblem } from '../agent/path-part.ts'
 import { permissionModeProblem } from '../agent/permission-mode.ts'
@@ -25,6 +26,8 @@ export interface CreateSessionOptions {
   permissionMode?: string
   /** Whose session it is, and all below it. Letters, digits, `.`, `_`, `-`, `@`, `+`; at most 100. */
   userId?: string
+  /** What bounds the tree this session is the root of; what is left out is the agent's. */
+  bounds?: Partial<TreeBounds>
   /** Default: a new one. Letters, digits, `.`, `_`, `-`; at most 100. */
   sessionId?: string
 }
@@ -55,6 +58,8 @@ const vars: Check = (value) => {
   const wrong = Object.entries(value).flatMap(([key, each]) => text(each)?.replace(/^/, `"${key}" `) ?? [])
   return wrong[0]
 }
+const bounds: Check = (value) =>
+  isRecord(value) ? boundsProblem(value) : 'must be an object, e.g. { maxSessions: 1000 }'
 const context: Check = (value) => (value === 'none' || value === 'inherit' ? undefined : 'must be none or inherit')
 
 const CREATE_SESSION: Checks<CreateSessionOptions> = {
@@ -66,6 +71,7 @@ const CREATE_SESSION: Checks<CreateSessionOptions> = {
   disallowedTools: names,
   permissionMode: permissionModeProblem,
   userId: userIdProblem,
+  bounds,
   sessionId: sessionIdProblem,
 }
 const FORK: Checks<ForkOptions> = {
@@ -81,6 +87,12 @@ const FORK: Checks<ForkOptions> = {
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
 export function checkCreateSession(given: unknown): CreateSessionOptions {
   return checked('createSession', given, CREATE_SESSION, 'agent')
+}
+
+/** @throws StelloError INVALID_ARGUMENT */
+export function checkBounds(given: Partial<TreeBounds>): void {
+  const problem = bounds(given)
+  if (problem !== undefined) throw new StelloError('INVALID_ARGUMENT', `bounds: ${problem}`)
 }
 
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */

@@ -3,8 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../agent/errors.ts'
+import type { TreeBounds } from '../agent/limits.ts'
 import { UNSTORABLE, jsonBytes, type Message } from '../agent/message.ts'
 import type { Answer, Decision } from '../session/steps.ts'
+import { changeBounds, readTree, type Tree } from '../store/bounds.ts'
 import { putMessage } from '../store/messages.ts'
 import { readInbox, type InboxItem } from '../store/pending.ts'
 import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
@@ -25,8 +27,8 @@ import {
   type ToolStatsView,
 } from '../workflows/messages.ts'
 import { forkSession } from './fork-session.ts'
-import type { ForkOptions } from './options.ts'
-import { mustExist, type ClientDeps } from './start-session.ts'
+import { checkBounds, type ForkOptions } from './options.ts'
+import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './tree.ts'
 import { createTurnHandle, refuseRejected, type TurnHandle } from './turn-handle.ts'
@@ -85,6 +87,13 @@ export interface SessionHandle {
   /** One own record in full length, also where the model reads a cut result. */
   record(seq: number): Promise<{ message: Message; at: Date }>
   tree(): Promise<SessionTree>
+  /**
+   * What bounds the tree this session belongs to, and how many sessions it has. With an argument, states some anew.
+   *
+   * @throws StelloError INVALID_ARGUMENT
+   * @example await session.bounds({ maxSessions: 2000 })
+   */
+  bounds(change?: Partial<TreeBounds>): Promise<Tree>
   /** Needs a running worker. */
   stats(): Promise<SessionStats>
 }
@@ -175,6 +184,11 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     async tree() {
       await mustExist(db, id)
       return buildTree(await listSessions(db, { ids: await readSubtree(db, id) }), id)
+    },
+    async bounds(change = {}) {
+      checkBounds(change)
+      if (Object.keys(change).length > 0) await changeBounds(db, id, change)
+      return (await readTree(db, id)) ?? throwUnknown(id)
     },
     async stats() {
       await mustExist(db, id)

@@ -40,10 +40,10 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
       deps.uiUrl &&
       `${deps.uiUrl}/namespaces/${deps.namespace}/workflows${sessionId === undefined ? '' : `/${sessionId}`}`,
     async createSession(given) {
-      const { sessionId = newSessionId(), ...options } = checkCreateSession(given)
+      const { sessionId = newSessionId(), bounds = {}, ...options } = checkCreateSession(given)
       const config = toConfig(options)
       await checkProfile(db, config.agent, config.profile)
-      await startSession(deps, { sessionId, rootId: sessionId, depth: 0, config })
+      await startSession(deps, { sessionId, rootId: sessionId, depth: 0, config, bounds })
       return createSessionHandle(deps, sessionId)
     },
     async close() {
@@ -54,7 +54,9 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
   }
 }
 
-function toConfig({ agent, profile, label = agent, ...rest }: Omit<CreateSessionOptions, 'sessionId'>): SessionConfig {
+type Configuring = Omit<CreateSessionOptions, 'sessionId' | 'bounds'>
+
+function toConfig({ agent, profile, label = agent, ...rest }: Configuring): SessionConfig {
   const source = profile === undefined ? 'agent' : (`profile:${profile}` as const)
   return { ...rest, agent, label, model: source, tools: source, ...(profile !== undefined && { profile }) }
 }

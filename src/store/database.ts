@@ -143,7 +143,7 @@ export function isNullViolation(error: unknown): boolean {
   return error instanceof Error && sqlState(error) === '23502'
 }
 
-function sqlState(error: Error): string | undefined {
+export function sqlState(error: Error): string | undefined {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined
 }

@@ -151,6 +151,51 @@ const HOLDERS = `
 `
 
 /**
+ * What bounds a tree. `trees.bounds`: what a client stated, completed by the agent when the root is opened. Every row of
+ * a child is counted by the statement that inserts it, whichever that is, and once: a trigger of what is inserted is not
+ * asked for a child that is there. It locks the parent before the tree. `closing_at`: whoever began to close the session
+ * closes its forks too, so nothing is begun in it any more.
+ */
+const BOUNDS = `
+  alter table sessions add column children integer, add column closing_at timestamptz;
+  create table trees (
+    root_id text primary key, sessions integer not null default 1, bounds jsonb not null default '{}'
+  ) with (fillfactor = 70);
+  insert into trees (root_id, sessions) select root_id, count(*) from sessions group by root_id;
+  update sessions set children = counted.n
+    from (select parent_id, count(*)::int as n from sessions group by parent_id) counted
+    where counted.parent_id = sessions.id;
+
+  create function stello_fork_beyond(depth integer, children integer, sessions integer, bounds jsonb)
+  returns text language sql immutable as $$
+    select case
+      when depth > (bounds->>'maxDepth')::bigint then 'maxDepth'
+      when children > (bounds->>'maxChildren')::bigint then 'maxChildren'
+      when sessions > (bounds->>'maxSessions')::bigint then 'maxSessions' end
+  $$;
+  create function stello_count_fork() returns trigger language plpgsql as $$
+  declare
+    parent record;
+    tree record;
+    beyond text;
+  begin
+    update sessions set children = coalesce(children, 0) + 1 where id = new.parent_id
+      returning children, closing_at is not null and closed_at is null as closing into parent;
+    update trees set sessions = sessions + 1 where root_id = new.root_id returning sessions, bounds into tree;
+    beyond := case when parent.closing then 'closing'
+      else stello_fork_beyond(new.depth, parent.children, tree.sessions, tree.bounds) end;
+    if beyond is not null then
+      raise exception 'fork refused: %', beyond using errcode = 'ST001', detail = jsonb_build_object(
+        'beyond', beyond, 'value', tree.bounds->beyond, 'parentId', new.parent_id, 'rootId', new.root_id);
+    end if;
+    return null;
+  end
+  $$;
+  create trigger sessions_count_fork after insert on sessions
+    for each row when (new.parent_id is not null) execute function stello_count_fork();
+`
+
+/**
  * Where an event belongs, and what told it. The names of the keys that events had until then tell it of those that are
  * there. `fresh`: the generation was begun by a workflow that was started anew, and counts its announcements from 0.
  */
@@ -183,6 +228,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004_holders': {
     async up(db: Kysely<unknown>) {
       await sql.raw(HOLDERS).execute(db)
+    },
+  },
+  '0008_bounds': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(BOUNDS).execute(db)
     },
   },
   '0009_ledger': {

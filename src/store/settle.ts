@@ -2,6 +2,7 @@
 import { storableJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { PendingItem } from '../session/steps.ts'
+import { toForkRefusal } from './bounds.ts'
 import type { StepId } from './claim.ts'
 import { isNullViolation, isUniqueViolation, run, type Database, type Statement } from './database.ts'
 import { mustBeCurrent, type RunRef } from './runs.ts'
@@ -45,8 +46,8 @@ const FORCE: Statement = {
 /**
  * Commits an outcome and everything that follows from it, in one statement, or nothing at all.
  *
- * @throws StelloError STORE_UNAVAILABLE, STORE_CORRUPT, SESSION_EXISTS (the child's id is that of another session); the
- * driver's error when the content is refused (`isDataError`)
+ * @throws StelloError STORE_UNAVAILABLE, STORE_CORRUPT; of a child: SESSION_EXISTS (its id is that of another session),
+ * TREE_LIMIT, SESSION_CLOSED (its parent is being closed); the driver's error when the content is refused (`isDataError`)
  */
 export async function settleStep(db: Database, step: StepId, outcome: unknown, writes: Writes): Promise<Settled> {
   const { sessionId, key, gen, lease } = step
@@ -55,6 +56,8 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
     const [row] = await run<{ won: number }>(db.pool, SETTLE, values)
     if (row?.won === 1) return { won: true }
   } catch (error) {
+    const refusal = toForkRefusal(error)
+    if (refusal) throw refusal
     if (writes.child && isNullViolation(error)) {
       const { sessionId: child } = writes.child
       throw new StelloError('SESSION_EXISTS', `session ${child} exists already: somebody else asked for it`, {

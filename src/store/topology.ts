@@ -4,6 +4,7 @@ import { StelloError } from '../agent/errors.ts'
 import type { Branch, SessionConfig } from '../session/config.ts'
 import type { Status } from '../session/state.ts'
 import type { Pause, PendingItem } from '../session/steps.ts'
+import { toForkRefusal } from './bounds.ts'
 import { run, type Database, type Statement } from './database.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
@@ -37,6 +38,9 @@ const CREATE: Statement = {
     on conflict (id) do update set id = excluded.id where sessions.origin = excluded.origin
     returning id, config
   ),
+  tree as (
+    insert into trees (root_id, bounds) select id, $14 from created where $3 is null on conflict do nothing
+  ),
   guard as (
     select s.gen from sessions s, created where s.id = $3
   ), ${writesSql({ session: '$3', key: '$1', writes: '$13::jsonb', records: 'once' })}
@@ -50,10 +54,11 @@ const CONFIGURE: Statement = {
 
 /**
  * @returns the session's configuration: where the same origin has asked before, that of the first time
- * @throws StelloError SESSION_EXISTS when the id is taken by a session of another origin
+ * @throws StelloError SESSION_EXISTS when the id is taken by a session of another origin; TREE_LIMIT; SESSION_CLOSED when
+ * the parent is being closed
  */
 export async function createSession(db: Database, session: NewSessionRow): Promise<SessionConfig> {
-  const { sessionId, rootId, parentId, branch, depth, config, origin } = cleanJson(session)
+  const { sessionId, rootId, parentId, branch, depth, config, origin, bounds = {} } = cleanJson(session)
   const { agent, label, profile } = config
   const data = { child: sessionId, label, awaited: false, ...(profile !== undefined && { profile }) }
   const forked = { key: `fork.${sessionId}`, at: { apart: true as const }, type: 'session.forked', data }
@@ -71,7 +76,10 @@ export async function createSession(db: Database, session: NewSessionRow): Promi
     JSON.stringify(config),
     origin ?? null,
     toParameter({ events: [forked] }),
-  ])
+    JSON.stringify(bounds),
+  ]).catch((error: unknown) => {
+    throw toForkRefusal(error) ?? error
+  })
   if (row) return row.config
   throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
     hint: 'leave the id out to get a new one',

@@ -3,6 +3,7 @@
  * CTEs, so that claim, settle and announce each stay a single statement and every write hangs on the same guard.
  */
 import { storableJson } from '../agent/clean.ts'
+import type { TreeBounds } from '../agent/limits.ts'
 import type { Message, Usage } from '../agent/message.ts'
 import type { Branch, SessionConfig } from '../session/config.ts'
 import type { Pause, StopReason } from '../session/steps.ts'
@@ -54,6 +55,8 @@ export interface NewSessionRow {
   branch?: Branch
   /** What asked for it; the same origin may ask again. */
   origin?: string
+  /** Of a root: what bounds its tree; the rest is the agent's. */
+  bounds?: Partial<TreeBounds>
 }
 
 export interface NewChild extends NewSessionRow {

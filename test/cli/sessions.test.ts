@@ -149,6 +149,20 @@ describe('watch', () => {
   })
 })
 
+describe('bounds', () => {
+  it('of a tree are stated at its start, shown and changed', async () => {
+    const id = await newSession('--max-depth', '2', '--max-sessions', '1')
+    expect(await run('fork', id, '--label', 'one')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/\(maxSessions: 1\).*stello bounds \S+ --max-sessions N/) as string,
+    })
+    const changed = { rootId: id, sessions: 1, bounds: { maxDepth: 2, maxSessions: 2 } }
+    expect(await json('bounds', id, '--max-sessions', '2')).toMatchObject([changed])
+    await json('fork', id, '--label', 'one')
+    expect((await run('bounds', id)).stdout).toMatch(new RegExp(`^${id}: 2 sessions; .*maxDepth 2.*maxSessions 2`))
+  })
+})
+
 describe('pause', () => {
   it('makes send --wait end with 1, the reason and the command that resumes; resume answers the message', async () => {
     const id = await newSession()

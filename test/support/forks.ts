@@ -26,6 +26,7 @@ export async function goneForks({ db }: Pick<Fixture, 'db'>, of: SessionHandle, 
   const { agent } = await of.state()
   const config = { agent, label: 'gone', model: 'agent', tools: 'agent' } as const
   const parentId = of.id
+  await of.bounds({ maxChildren: count + 10, maxSessions: count + 20 })
   for (let n = 0; n < count; n++)
     await createSession(db, { sessionId: `a-${parentId}-${n}`, rootId: parentId, parentId, depth: 1, config })
 }

@@ -1,0 +1,43 @@
+/** `stello bounds`: what bounds a tree, shown and changed; the same options bound a tree from its start. */
+import type { Command } from 'commander'
+import type { CreateSessionOptions } from '../client/index.ts'
+import type { OnSession } from './session-commands.ts'
+import { wholeNumber } from './whole-number.ts'
+
+type Bounds = NonNullable<CreateSessionOptions['bounds']>
+
+export function addBoundsCommand(program: Command, on: OnSession): void {
+  withBounds(program.command('bounds <session-id>'))
+    .description('what bounds the tree of a session; with options, changes it')
+    .action(
+      on(async ({ stello, out }, id: string, options: Bounds) => {
+        const { rootId, sessions, bounds } = await stello.session(id).bounds(takeBounds(options).bounds)
+        const shown = Object.entries(bounds).map(([name, value]) => `${name} ${value}`)
+        const rest =
+          shown.length < 3 ? [`${shown.length > 0 ? 'the rest ' : ''}as its agent says when it is opened`] : []
+        out.result({ rootId, sessions, bounds }, `${rootId}: ${sessions} sessions; ${[...shown, ...rest].join(', ')}`)
+      }),
+    )
+}
+
+export function withBounds(command: Command): Command {
+  return command
+    .option('--max-depth <n>', 'levels of forks below the root', wholeNumber)
+    .option('--max-children <n>', 'forks of one session, closed ones too', wholeNumber)
+    .option('--max-sessions <n>', 'sessions of the tree, closed ones too', wholeNumber)
+}
+
+/** The bounds among the options of `withBounds`, and the rest. */
+export function takeBounds<Options extends object>({
+  maxDepth,
+  maxChildren,
+  maxSessions,
+  ...rest
+}: Options & Bounds): { bounds: Bounds; rest: Omit<Options, keyof Bounds> } {
+  const bounds: Bounds = {
+    ...(maxDepth !== undefined && { maxDepth }),
+    ...(maxChildren !== undefined && { maxChildren }),
+    ...(maxSessions !== undefined && { maxSessions }),
+  }
+  return { bounds, rest }
+}

@@ -1,0 +1,8 @@
+/** Reads an option that is a whole number, from 0 on. */
+import { InvalidArgumentError } from 'commander'
+
+export function wholeNumber(value: string): number {
+  const parsed = Number(value)
+  if (Number.isInteger(parsed) && parsed >= 0) return parsed
+  throw new InvalidArgumentError('It must be a whole number.')
+}

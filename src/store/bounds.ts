@@ -1,0 +1,88 @@
+/** The bounds of a tree, and forks that are refused by them. The rule itself is SQL, in the trigger that counts forks (`migrations.ts`). */
+import { StelloError } from '../agent/errors.ts'
+import type { TreeBounds } from '../agent/limits.ts'
+import { run, sqlState, type Database, type Statement } from './database.ts'
+
+/** A tree and what bounds it; a bound that nobody stated is unset until the root is opened. */
+export interface Tree {
+  rootId: string
+  sessions: number
+  bounds: Partial<TreeBounds>
+}
+
+interface Refusal {
+  beyond: keyof TreeBounds | 'closing'
+  value: number
+  parentId: string
+  rootId: string
+}
+
+const READ: Statement = {
+  name: 'tree_read',
+  text: `select t.root_id as "rootId", t.sessions, t.bounds from trees t join sessions s using (root_id) where s.id = $1`,
+}
+/** What the tree has wins over what completes it. */
+const FIX: Statement = { name: 'tree_fix', text: `update trees set bounds = $2 || bounds where root_id = $1` }
+const CHANGE: Statement = {
+  name: 'tree_change',
+  text: `update trees set bounds = bounds || $2 where root_id = (select root_id from sessions where id = $1)`,
+}
+const FORKING: Statement = {
+  name: 'tree_forking',
+  text: `select s.root_id as "rootId", t.bounds, case when s.closing_at is not null then 'closing'
+           else stello_fork_beyond(s.depth + 1, coalesce(s.children, 0) + 1, t.sessions + 1, t.bounds) end as beyond
+         from sessions s left join trees t using (root_id) where s.id = $1`,
+}
+
+/** The tree a session belongs to. */
+export async function readTree(db: Database, sessionId: string): Promise<Tree | undefined> {
+  const [tree] = await run<Tree>(db.pool, READ, [sessionId])
+  return tree
+}
+
+/** The root is opened: what nobody stated is the agent's, from now on. */
+export async function fixBounds(db: Database, rootId: string, bounds: TreeBounds): Promise<void> {
+  await run(db.pool, FIX, [rootId, JSON.stringify(bounds)])
+}
+
+/** For the tree a session belongs to. */
+export async function changeBounds(db: Database, sessionId: string, bounds: Partial<TreeBounds>): Promise<void> {
+  await run(db.pool, CHANGE, [sessionId, JSON.stringify(bounds)])
+}
+
+/**
+ * Looks whether a session may fork, before anything is done for it. What decides is the insertion of the child.
+ *
+ * @throws StelloError TREE_LIMIT; SESSION_CLOSED when the session is being closed
+ */
+export async function mayFork(db: Database, parentId: string): Promise<void> {
+  interface Row {
+    rootId: string
+    bounds: TreeBounds | null
+    beyond: Refusal['beyond'] | null
+  }
+  const [row] = await run<Row>(db.pool, FORKING, [parentId])
+  if (!row?.beyond) return
+  const value = row.beyond === 'closing' ? 0 : (row.bounds?.[row.beyond] ?? 0)
+  throw refused({ beyond: row.beyond, value, parentId, rootId: row.rootId })
+}
+
+/** Why the store refused a fork; undefined for any other error. */
+export function toForkRefusal(error: unknown): StelloError | undefined {
+  if (!(error instanceof Error) || sqlState(error) !== 'ST001') return undefined
+  return refused(JSON.parse((error as { detail?: string }).detail ?? '{}') as Refusal)
+}
+
+function refused({ beyond, value, parentId, rootId }: Refusal): StelloError {
+  if (beyond === 'closing') {
+    return new StelloError('SESSION_CLOSED', `session ${parentId} is being closed: it opens no more sessions`)
+  }
+  const what = {
+    maxDepth: `session ${parentId} is ${value} levels below its root already`,
+    maxChildren: `session ${parentId} has opened ${value} sessions already`,
+    maxSessions: `the tree of session ${rootId} has ${value} sessions already, closed ones included`,
+  }
+  const flag = beyond.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
+  const raise = `people raise it with \`stello bounds ${rootId} --${flag} N\``
+  return new StelloError('TREE_LIMIT', `no session was opened: ${what[beyond]} (${beyond}: ${value}); ${raise}`)
+}
