@@ -5,9 +5,10 @@ import { messageOf } from '../agent/errors.ts'
 import type { Database } from '../store/database.ts'
 import { stealDeadSteps } from '../store/liveness.ts'
 import {
+  claimDeadWorkers,
   enterWorker,
-  findDeadWorkers,
   findPerhapsBusySessions,
+  giveUpDeadWorkers,
   leaveWorker,
   type KnownWorker,
 } from '../store/workers.ts'
@@ -36,15 +37,26 @@ export async function takeOver(db: Database, client: Client, self: string, grace
   await Promise.all([...new Set(stolen.map(({ sessionId }) => sessionId))].map((id) => unstick(client, id)))
   const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
   let ended = (await Promise.all(byToken)).filter(Boolean).length
-  for (const { bootId, agent } of await findDeadWorkers(db, self, graceMs)) {
-    const sessions = await findPerhapsBusySessions(db, agent, SESSIONS_LOOKED_AT)
-    for (let from = 0; from < sessions.length; from += AT_ONCE) {
-      const some = sessions.slice(from, from + AT_ONCE)
-      const counts = await Promise.all(some.map((sessionId) => endLeft(client, sessionId, bootId)))
-      ended += counts.reduce((sum, count) => sum + count, 0)
-    }
-    await leaveWorker(db, bootId)
+  try {
+    for (const dead of await claimDeadWorkers(db, self, graceMs)) ended += await search(db, client, dead)
+  } catch (error) {
+    // Others may reach what this one does not.
+    await giveUpDeadWorkers(db, self).catch(() => undefined)
+    throw error
   }
+  return ended
+}
+
+async function search(db: Database, client: Client, { bootId, agent }: KnownWorker): Promise<number> {
+  const sessions = await findPerhapsBusySessions(db, agent, SESSIONS_LOOKED_AT)
+  let ended = 0
+  for (let from = 0; from < sessions.length; from += AT_ONCE) {
+    const some = sessions.slice(from, from + AT_ONCE)
+    const counts = await Promise.all(some.map((sessionId) => endLeft(client, sessionId, bootId)))
+    ended += counts.reduce((sum, count) => sum + count, 0)
+  }
+  // Last of all: whoever dies before has another go on.
+  await leaveWorker(db, bootId)
   return ended
 }
 

@@ -209,6 +209,9 @@ const EVENT_PLACES = `
   alter table generations add column fresh boolean not null default false;
 `
 
+/** `searcher`: the living worker that looks for what a dead one has left in Temporal. */
+const WATCH = `alter table workers add column searcher text`
+
 const MIGRATIONS: Record<string, Migration> = {
   '0001_first': {
     async up(db: Kysely<unknown>) {
@@ -238,6 +241,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0009_ledger': {
     async up(db: Kysely<unknown>) {
       await sql.raw(EVENT_PLACES).execute(db)
+    },
+  },
+  '0012_watch': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(WATCH).execute(db)
     },
   },
 }

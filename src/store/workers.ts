@@ -19,11 +19,15 @@ const LEAVE: Statement = {
          )
          delete from workers where boot_id = $1`,
 }
-const FIND_DEAD: Statement = {
-  name: 'workers_dead',
-  text: `select boot_id, agent from (select boot_id, boot_id as owner, agent from workers) as known
-         where boot_id <> $2 and ${DEAD}`,
+/** One searches for a dead worker: until it is done, has given up, or is dead itself. */
+const CLAIM_DEAD: Statement = {
+  name: 'workers_claim_dead',
+  text: `update workers w set searcher = $2
+         where boot_id <> $2 and exists (select from (select w.boot_id as owner) as it where ${DEAD})
+           and not exists (select from (select w.searcher as owner) as other where owner <> $2 and ${HELD})
+         returning boot_id, agent`,
 }
+const GIVE_UP: Statement = { name: 'workers_give_up', text: `update workers set searcher = null where searcher = $1` }
 /** Longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
 /**
@@ -59,10 +63,20 @@ export async function leaveWorker(db: Database, bootId: string): Promise<void> {
   await run(db.pool, LEAVE, [bootId])
 }
 
-/** @param self the boot id of the worker that asks */
-export async function findDeadWorkers(db: Database, self: string, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
-  const rows = await run<{ boot_id: string; agent: string }>(db.pool, FIND_DEAD, [graceMs, self])
+/**
+ * Dead workers that nobody else searches for. Each stays the caller's, as long as that lives, until it has left or the
+ * caller gives up.
+ *
+ * @param self the boot id of the worker that asks
+ */
+export async function claimDeadWorkers(db: Database, self: string, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
+  const rows = await run<{ boot_id: string; agent: string }>(db.pool, CLAIM_DEAD, [graceMs, self])
   return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent }))
+}
+
+/** Lets others search for those that `self` has claimed. */
+export async function giveUpDeadWorkers(db: Database, self: string): Promise<void> {
+  await run(db.pool, GIVE_UP, [self])
 }
 
 /**

@@ -1,6 +1,8 @@
 /** What a takeover ends in Temporal. Without it, each of these attempts would be waited for until its heartbeat is missed. */
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { takeOver } from '../../src/activities/take-over.ts'
+import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
+import { findPerhapsBusySessions } from '../../src/store/workers.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import { until } from '../support/until.ts'
 
@@ -29,4 +31,35 @@ it('ends the attempts of a dead worker that the ledger does not show: not claime
   await stage.startWorker()
   for (const turn of turns) expect((await turn.result()).text).toBe('answer to hello')
   expect(stage.fake.requests).toHaveLength(2)
+})
+
+it('has one of the survivors ask Temporal about the sessions of a dead worker, and another when that one cannot', async () => {
+  await stage.startWorker()
+  for (let n = 0; n < 5; n++) await (await (await stage.session()).send('hello')).result()
+  await stage.killWorkers()
+  const known = () => stage.db.pool.query('select from workers').then(({ rows }) => rows.length)
+  const toAsk = (await known()) * (await findPerhapsBusySessions(stage.db, stage.agent, 1000)).length
+  const survivors = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const bootId = newBootId()
+      return { bootId, held: await holdLiveness(stage.servers.databaseUrl, bootId) }
+    }),
+  )
+  const { temporal } = stage.client
+  const asking = vi.spyOn(temporal.workflowService, 'describeWorkflowExecution')
+  const look = () => Promise.allSettled(survivors.map(({ bootId }) => takeOver(stage.db, temporal, bootId, NO_GRACE)))
+  try {
+    // The first that asks is cut off from Temporal.
+    asking.mockRejectedValueOnce(new Error('cut off'))
+    const looks: PromiseSettledResult<number>[] = []
+    await until('the worker is found dead', async () => {
+      looks.push(...(await look()))
+      return (await known()) === 0
+    })
+    expect(looks.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    expect(asking.mock.calls.length).toBeLessThanOrEqual(2 * toAsk)
+  } finally {
+    asking.mockRestore()
+    for (const { held } of survivors) await held.release()
+  }
 })

@@ -11,7 +11,7 @@ import { postgresUser, removePostgres, startPostgres, stopPostgres } from '../..
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { migrate } from '../../src/store/migrations.ts'
-import { enterWorker, findDeadWorkers } from '../../src/store/workers.ts'
+import { enterWorker, claimDeadWorkers } from '../../src/store/workers.ts'
 import { backUp } from '../support/databases.ts'
 import { openSession, take } from './fixtures.ts'
 
@@ -97,7 +97,7 @@ async function arrive(url: string, bootId: string): Promise<{ die(): Promise<voi
 }
 
 const deadOn = async (db: Database, judge: string, graceMs: number): Promise<string[]> =>
-  (await findDeadWorkers(db, judge, graceMs)).map(({ bootId }) => bootId).toSorted()
+  (await claimDeadWorkers(db, judge, graceMs)).map(({ bootId }) => bootId).toSorted()
 
 it('on a promoted replica nobody is dead who has not been there, until the first to come has been there for long', async () => {
   const primary = await start()
