@@ -14,8 +14,11 @@ export interface WaitOptions {
 }
 
 export interface NewsWait {
-  /** Resolves when something may have changed since the last call. */
-  next(signal?: AbortSignal): Promise<void>
+  /**
+   * Resolves when something may have changed since the last call. @returns the sessions that were heard of; undefined:
+   * any may have changed, as is said once in `pollMs`, however much is heard of some
+   */
+  next(signal?: AbortSignal): Promise<Set<string> | undefined>
   stop(): void
 }
 
@@ -24,17 +27,18 @@ export function waitForNews(
   concerns: (sessionId: string) => boolean,
   { for: wanted = 'progress', pollMs = POLL_MS[wanted] }: WaitOptions = {},
 ): NewsWait {
-  let heard = false
+  let heard = new Set<string | undefined>()
+  let polled = performance.now()
   let wake: (() => void) | undefined
   let goOn: (() => void) | undefined
-  const unsubscribe = listener.subscribe(concerns, (news) => {
+  const unsubscribe = listener.subscribe(concerns, (news, sessionId) => {
     if (wanted === 'decision' && news === 'progress') return goOn?.()
-    heard = true
+    heard.add(sessionId)
     wake?.()
   })
   return {
     async next(signal) {
-      if (!heard && !signal?.aborted) {
+      if (heard.size === 0 && !signal?.aborted) {
         const begun = performance.now()
         await new Promise<void>((resolve) => {
           const woken = (): void => {
@@ -50,9 +54,17 @@ export function waitForNews(
           signal?.addEventListener('abort', woken, { once: true })
         })
       }
-      heard = false
+      const those = heard
+      heard = new Set()
       wake = goOn = undefined
+      if (those.size > 0 && isOfSome(those) && performance.now() - polled < pollMs) return those
+      polled = performance.now()
+      return undefined
     },
     stop: unsubscribe,
   }
+}
+
+function isOfSome(heard: Set<string | undefined>): heard is Set<string> {
+  return !heard.has(undefined)
 }

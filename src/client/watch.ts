@@ -1,11 +1,14 @@
 /**
  * Watching a session or a whole tree. Durable events come from the log, each once and in order of their offsets; what
  * streams (text, tool cards) comes beside them and has no offset. A watcher that comes back goes on without a gap.
+ *
+ * A look is one statement, at the sessions something was heard of, and once a second at all that are not closed. Which
+ * sessions a tree has is told by its events: forks, and rewinds, which may take forks away.
  */
 import { StelloError } from '../agent/errors.ts'
-import { nextOffsets, readEvents, readLive, type LivePiece } from '../store/events.ts'
+import { lookAt, nextOffsets, type LivePiece } from '../store/events.ts'
 import { readSubtree } from '../store/topology.ts'
-import { mustExist, type ClientDeps } from './start-session.ts'
+import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
 export interface WatchOptions {
@@ -36,33 +39,35 @@ export async function* watchSession(
   { from = 0, tree = false, live = true, signal }: WatchOptions = {},
 ): AsyncGenerator<StelloEvent> {
   await mustExist(deps.db, sessionId)
-  const below = (): Promise<string[]> => readSubtree(deps.db, sessionId)
+  const below = async (): Promise<Set<string>> => new Set(tree ? await readSubtree(deps.db, sessionId) : [sessionId])
   const offsets =
     from === 'now'
-      ? await nextOffsets(deps.db, tree ? await below() : [sessionId])
+      ? await nextOffsets(deps.db, [...(await below())])
       : new Map(typeof from === 'number' ? [[sessionId, from]] : readCursor(sessionId, from))
+  let ids = await below()
+  let open = new Set(ids)
+  let due = open
   const seen = new Map<string, Seen>()
-  let ids = [sessionId]
-  const news = waitForNews(deps.listener, (id) => ids.includes(id))
+  const news = waitForNews(deps.listener, (id) => ids.has(id))
   const cursor = (): string => JSON.stringify(Object.fromEntries(offsets))
   try {
     while (!signal?.aborted) {
-      let moved = false
-      // Read before its events: of a session that is closed there are no others.
-      const closed = !tree && (await mustExist(deps.db, sessionId)).closedAt !== undefined
-      if (tree) ids = await below()
-      for (const id of ids) {
-        for (const event of await readEvents(deps.db, id, offsets.get(id) ?? 0)) {
+      const places = new Map(Array.from(due, (id) => [id, offsets.get(id) ?? 0]))
+      const { sessions, more } = await lookAt(deps.db, places, { live })
+      const [first] = places.keys()
+      if (first === sessionId && sessions[0]?.sessionId !== first) throwUnknown(sessionId)
+      const again = new Set(more ? due : [])
+      let rewound = false
+      for (const { sessionId: id, events, pieces, next, ended } of sessions) {
+        for (const event of events) {
           offsets.set(id, event.offset + 1)
-          moved = true
           yield { ...event, cursor: cursor() }
-          if (event.type === 'session.closed' && id === sessionId && !tree) return
+          if (event.type === 'session.closed' && !tree) return
+          if (event.type === 'session.forked' && tree) again.add(String(event.data['child']))
+          rewound ||= event.type === 'session.rewound' || event.type === 'session.restarted'
         }
-        if (!live) continue
-        const pieces = await readLive(deps.db, id)
-        const before = seen.get(id)
-        seen.set(id, lastOf(pieces))
-        for (const piece of pieces.filter((one) => isFresh(one, before))) {
+        offsets.set(id, next)
+        for (const piece of pieces.filter((one) => isFresh(one, seen.get(id)))) {
           yield {
             sessionId: id,
             at: new Date(),
@@ -71,10 +76,23 @@ export async function* watchSession(
             cursor: cursor(),
           }
         }
+        seen.set(id, lastOf(pieces))
+        if (ended && !tree) return
+        if (ended) open.delete(id)
       }
-      if (moved) continue
-      if (closed) return
-      await news.next(signal)
+      if (rewound) {
+        ids = await below()
+        due = open = new Set(ids)
+      } else if (again.size > 0) {
+        for (const id of again) open.add(id)
+        for (const id of again) ids.add(id)
+        due = again
+      } else {
+        const heard = await news.next(signal)
+        due = heard ? new Set([...heard].filter((id) => ids.has(id))) : open
+        // One that was closed, and is heard of, was rewound.
+        for (const id of due) open.add(id)
+      }
     }
   } finally {
     news.stop()

@@ -22,18 +22,35 @@ export interface LivePiece {
   replaces?: number
 }
 
-const READ: Statement = {
-  name: 'events_read',
-  text: `select session_id, "offset", at, type, data from events
-         where session_id = $1 and "offset" >= $2 and not abandoned order by "offset" limit $3`,
-}
-const READ_LIVE: Statement = {
-  name: 'live_read',
-  text: `select session_id, step_key, lease, n, type, data from live l
-         where session_id = $1 and lease = (
-           select max(lease) from live m where m.session_id = l.session_id and m.step_key = l.step_key)
-           and exists (select from steps s where s.session_id = l.session_id and s.step_key = l.step_key and s.outcome is null)
-         order by at, step_key, n`,
+/**
+ * Of each session the events behind a place, and what streams: one statement, however many sessions. Those that have
+ * nothing new give no row, but the first and the closed ones do. When more is new than a page, the last have to wait;
+ * what a session may have is told by its counter, so that only one page is read of them all.
+ */
+const LOOK: Statement = {
+  name: 'look',
+  text: `
+  with known as (
+    select k.id, k.seen, k.place, s.next_offset, s.closed_at is not null as closed, greatest(s.next_offset - k.seen, 0) as unread
+    from unnest($1::text[], $2::int[]) with ordinality as k(id, seen, place) join sessions s on s.id = k.id
+  ),
+  due as (
+    select known.*, sum(unread) over (order by place) - unread as before from known
+    where unread > 0 or closed or place = 1
+  )
+  select d.place, d.id as session_id, d.next_offset, d.closed, e."offset", e.at, e.type, e.data,
+    null as step_key, null::int as lease, null::int as n
+  from due d left join lateral (
+    select * from events where session_id = d.id and "offset" >= d.seen and not abandoned order by "offset" limit $3
+  ) e on d.unread > 0
+  where d.before < $3
+  union all
+  select k.place, k.id, k.next_offset, k.closed, null, l.at, l.type, l.data, l.step_key, l.lease, l.n
+  from known k join live l on l.session_id = k.id
+  where $4 and l.lease = (
+      select max(lease) from live m where m.session_id = l.session_id and m.step_key = l.step_key)
+    and exists (select from steps s where s.session_id = l.session_id and s.step_key = l.step_key and s.outcome is null)
+  order by place, "offset", at, step_key, n`,
 }
 /** A piece that comes together with the one that makes it obsolete only takes away its own. */
 const APPEND_LIVE: Statement = {
@@ -72,8 +89,70 @@ interface EventRow {
   data: Record<string, unknown>
 }
 
-export async function readEvents(db: Database, sessionId: string, from: number, limit = 1000): Promise<StoredEvent[]> {
-  return (await run<EventRow>(db.pool, READ, [sessionId, from, limit])).map(toEvent)
+/** What is new of a session. */
+export interface SessionNews {
+  sessionId: string
+  events: StoredEvent[]
+  pieces: LivePiece[]
+  /** The offset behind what was read. */
+  next: number
+  /** Closed, and read to its end: nothing comes any more, unless it is rewound. */
+  ended: boolean
+}
+
+export interface Look {
+  /** Those that have news, or have ended, and the first that was asked for, if it exists. */
+  sessions: SessionNews[]
+  /** Not all was read: look again at the same sessions. */
+  more: boolean
+}
+
+const PAGE = 1000
+/** The biggest `integer` of PostgreSQL. */
+const LAST_OFFSET = 2 ** 31 - 1
+
+/**
+ * Looks at sessions once, with one statement.
+ *
+ * @param places of each session the first offset that was not seen
+ * @example await lookAt(db, new Map([['s-1', 0]])) // { sessions: [{ sessionId: 's-1', events: […], … }], more: false }
+ */
+export async function lookAt(
+  db: Database,
+  places: ReadonlyMap<string, number>,
+  { live = true, page = PAGE }: { live?: boolean; page?: number } = {},
+): Promise<Look> {
+  interface Row extends Omit<EventRow, 'offset'>, Pick<LivePiece, 'lease' | 'n'> {
+    next_offset: number
+    closed: boolean
+    offset: number | null
+    step_key: string | null
+  }
+  if (places.size === 0) return { sessions: [], more: false }
+  const rows = await run<Row>(db.pool, LOOK, [[...places.keys()], [...places.values()], page, live])
+  const found = new Map<string, SessionNews>()
+  for (const { session_id: sessionId, offset, step_key: stepKey, ...row } of rows) {
+    const seen = places.get(sessionId) ?? 0
+    const news = found.get(sessionId) ?? { sessionId, events: [], pieces: [], next: seen, ended: false }
+    found.set(sessionId, news)
+    const { at, type, data, lease, n } = row
+    if (stepKey !== null) {
+      news.pieces.push({ sessionId, stepKey, lease, n, type, data })
+      continue
+    }
+    if (offset !== null) news.events.push({ sessionId, offset, at, type, data })
+    const all = news.events.length < page
+    news.next = all ? Math.max(seen, row.next_offset) : (offset ?? seen) + 1
+    news.ended = all && row.closed
+  }
+  const sessions = [...found.values()]
+  const passed = sessions.reduce((sum, { sessionId, next }) => sum + next - (places.get(sessionId) ?? 0), 0)
+  return { sessions, more: passed >= page }
+}
+
+export async function readEvents(db: Database, sessionId: string, from: number, page = PAGE): Promise<StoredEvent[]> {
+  const { sessions } = await lookAt(db, new Map([[sessionId, from]]), { live: false, page })
+  return sessions.flatMap(({ events }) => events)
 }
 
 /** An event that is looked up by its key, such as the rejection of a message. */
@@ -89,16 +168,8 @@ export async function nextOffsets(db: Database, sessionIds: string[]): Promise<M
 }
 
 export async function readLive(db: Database, sessionId: string): Promise<LivePiece[]> {
-  interface Row {
-    session_id: string
-    step_key: string
-    lease: number
-    n: number
-    type: string
-    data: Record<string, unknown>
-  }
-  const rows = await run<Row>(db.lazyPool, READ_LIVE, [sessionId])
-  return rows.map(({ session_id, step_key, ...piece }) => ({ sessionId: session_id, stepKey: step_key, ...piece }))
+  const { sessions } = await lookAt(db, new Map([[sessionId, LAST_OFFSET]]))
+  return sessions.flatMap(({ pieces }) => pieces)
 }
 
 /** Pieces of steps that are settled meanwhile, or taken over, are dropped. */

@@ -6,15 +6,17 @@ import { CHANNEL, readNews, type News } from './notifier.ts'
 
 const RETRY_MS = 500
 
+type Heard = (news: News, sessionId?: string) => void
+
 export interface Listener {
-  /** Calls `heard` for news of the sessions that concern the subscriber. @returns stops it */
-  subscribe(concerns: (sessionId: string) => boolean, heard: (news: News) => void): () => void
+  /** Calls `heard` for news of the sessions that concern the subscriber; without one: of any. @returns stops it */
+  subscribe(concerns: (sessionId: string) => boolean, heard: Heard): () => void
   close(): Promise<void>
 }
 
 /** Connects with the first subscriber, and calls all whenever it has connected. In between nobody is called: subscribers poll as well. */
 export function createListener(url: string): Listener {
-  const subscribers = new Set<{ concerns: (sessionId: string) => boolean; heard: (news: News) => void }>()
+  const subscribers = new Set<{ concerns: (sessionId: string) => boolean; heard: Heard }>()
   let client: pg.Client | undefined
   let closed = false
   let connecting: Promise<void> | undefined
@@ -32,7 +34,7 @@ export function createListener(url: string): Listener {
       })
       next.on('notification', ({ payload = '' }) => {
         const { sessionId, news } = readNews(payload)
-        for (const { concerns, heard } of subscribers) if (concerns(sessionId)) heard(news)
+        for (const { concerns, heard } of subscribers) if (concerns(sessionId)) heard(news, sessionId)
       })
       try {
         await next.connect()

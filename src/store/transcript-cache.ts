@@ -126,7 +126,7 @@ function sizeOf(records: readonly StoredRecord[]): number {
 }
 
 /** V8 takes two bytes for each letter of a text that holds one beyond Latin-1. */
-const WIDE = /[^\u0000-\u00ff]/
+const WIDE = /[\u0100-\uffff]/
 
 /** About what a JSON value costs in memory. */
 function heapBytes(value: unknown): number {

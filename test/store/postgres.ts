@@ -91,17 +91,29 @@ export async function countStatements(work: () => Promise<unknown>): Promise<num
 
 /** The connections over which `work` sends statements: one for each statement. */
 export async function askedBy(work: () => Promise<unknown>): Promise<pg.Client[]> {
+  return (await sentBy(work)).map(({ over }) => over)
+}
+
+export interface Sent {
+  over: pg.Client
+  name: string | undefined
+  values: readonly unknown[]
+}
+
+/** The statements that are sent to PostgreSQL until `work` is done. It may look at those there are so far. */
+export async function sentBy(work: (sent: readonly Sent[]) => Promise<unknown>): Promise<Sent[]> {
   const prototype = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
   const { query } = prototype
-  const asked: pg.Client[] = []
+  const sent: Sent[] = []
   prototype.query = function heard(this: pg.Client, ...args: unknown[]) {
-    asked.push(this)
+    const { name, values = [] } = args[0] as pg.QueryConfig
+    sent.push({ over: this, name, values })
     return query.apply(this, args)
   }
   try {
-    await work()
+    await work(sent)
   } finally {
     prototype.query = query
   }
-  return asked
+  return sent
 }

@@ -4,7 +4,7 @@ import { waitForNews } from '../../../src/client/wait-for-news.ts'
 import type { Listener } from '../../../src/store/listener.ts'
 import type { News } from '../../../src/store/notifier.ts'
 
-let tell: (news: News) => void = () => undefined
+let tell: (news: News, sessionId?: string) => void = () => undefined
 const listener: Listener = {
   subscribe: (_concerns, heard) => {
     tell = heard
@@ -18,6 +18,31 @@ it('a wait that ends by its time leaves nothing behind on the signal that could 
   const news = waitForNews(listener, () => true, { pollMs: 1 })
   for (let n = 0; n < 20; n++) await news.next(signal)
   expect(getEventListeners(signal, 'abort')).toEqual([])
+})
+
+describe('a wait for any news', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('names the sessions that were heard of, and none once in a while, however much is heard of some', async () => {
+    const news = waitForNews(listener, () => true, { pollMs: 1000 })
+    for (const id of ['a', 'b', 'a']) tell('progress', id)
+    expect(await news.next()).toEqual(new Set(['a', 'b']))
+    const heard: unknown[] = []
+    for (let n = 0; n < 8; n++) {
+      await vi.advanceTimersByTimeAsync(300)
+      tell('progress', 'a')
+      heard.push((await news.next())?.size)
+    }
+    expect(heard).toEqual([1, 1, 1, undefined, 1, 1, 1, undefined])
+  })
+
+  it('names none where something may have been missed', async () => {
+    const news = waitForNews(listener, () => true)
+    tell('progress', 'a')
+    tell('decision')
+    expect(await news.next()).toBeUndefined()
+  })
 })
 
 describe('a wait for a decision', () => {
