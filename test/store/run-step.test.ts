@@ -125,6 +125,28 @@ it('gives a step back when the store refuses its result and there is no other', 
   expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun: false })
 })
 
+it('keeps a result for as long as the store is away', async () => {
+  const run = await openSession(at.db)
+  const { proxy, url } = await startProxyBefore(at.url)
+  const db = openDatabase(url)
+  let tried = 0
+  // Each time it is noted for people that the store did not take it: every 250 ms.
+  const attempt: Attempt = { ...attemptOf(run), note: () => proxy.refuse(++tried < 20) }
+  const step = runStep(
+    worker(newBootId(), db),
+    attempt,
+    work(async () => {
+      proxy.refuse(true)
+      proxy.cut()
+      return { kind: 'settle', outcome: 'done once', writes: {} }
+    }),
+  )
+  expect(await step).toEqual({ outcome: 'done once', gen: 0 })
+  expect(await claim(at.db, run, { key: 't1.0.0' })).toEqual({ kind: 'settled', gen: 0, outcome: 'done once' })
+  await db.close()
+  await proxy.close()
+})
+
 it.each([
   [
     'stays begun when it must not be repeated',

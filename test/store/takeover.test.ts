@@ -1,12 +1,20 @@
 /** Whether a worker lives, and what becomes of the steps of one that does not. */
+import pg from 'pg'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { holdLiveness, isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { createSession } from '../../src/store/topology.ts'
-import { enterWorker, findPerhapsBusySessions, leaveWorker } from '../../src/store/workers.ts'
+import {
+  claimDeadWorkers,
+  enterWorker,
+  findPerhapsBusySessions,
+  giveUpDeadWorkers,
+  leaveWorker,
+} from '../../src/store/workers.ts'
 import type { Writes } from '../../src/store/writes.ts'
+import { until } from '../support/until.ts'
 import { OTHER_OWNER, TOKEN, claim, newSessionRow, openSession, opening, take, visit } from './fixtures.ts'
-import { useDatabase } from './postgres.ts'
+import { sentBy, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 /** As if somebody had been on this server for long. */
@@ -62,9 +70,39 @@ describe('isAlive', () => {
     expect(await isAlive(at.db, newBootId(), 3_600_000_000)).toBe(true)
   })
 
+  it('calls somebody dead who has not come although the first has been there for 15 s, and nobody sooner', async () => {
+    const been = (since: string) => at.db.pool.query('update holders set since = now() - $1::interval', [since])
+    const run = await openSession(at.db)
+    const owner = newBootId()
+    await take(at.db, run, { owner })
+    await enterWorker(at.db, { bootId: owner, agent: 'test' })
+    const dead = async () => ({
+      alive: await isAlive(at.db, owner),
+      stolen: (await stealDeadSteps(at.db, NOBODY)).map(({ sessionId }) => sessionId).includes(run.sessionId),
+      sought: (await claimDeadWorkers(at.db, NOBODY)).map(({ bootId }) => bootId).includes(owner),
+    })
+    await been('10 seconds')
+    expect(await dead()).toEqual({ alive: true, stolen: false, sought: false })
+    await been('16 seconds')
+    expect(await dead()).toEqual({ alive: false, stolen: true, sought: true })
+  })
+
   it('believes in no death before it has looked twice: a lock whose connection was cut is taken again', async () => {
     const bootId = newBootId()
     expect(await isAlive(at.db, bootId, NO_GRACE, () => lock(bootId))).toBe(true)
+  })
+
+  it('waits by itself between the two', async () => {
+    const bootId = newBootId()
+    const client = new pg.Client({ connectionString: at.url })
+    await client.connect()
+    onTestFinished(() => client.end())
+    await sentBy(async (sent) => {
+      const alive = isAlive(at.db, bootId, NO_GRACE)
+      await until('it has looked', async () => sent.length > 0)
+      await client.query('select pg_advisory_lock($1::bigint)', [bootId])
+      expect(await alive).toBe(true)
+    })
   })
 })
 
@@ -179,6 +217,62 @@ describe('stealDeadSteps', () => {
     ])
     const stolen = [...one, ...two].filter(({ sessionId }) => sessionId === run.sessionId).map(({ key }) => key)
     expect(stolen.toSorted()).toEqual(keys)
+  })
+})
+
+describe('claimDeadWorkers', () => {
+  const die = async (): Promise<string> => {
+    const dead = newBootId()
+    const held = await holdLiveness(at.url, dead)
+    await enterWorker(at.db, { bootId: dead, agent: 'test' })
+    await held.release()
+    await expect.poll(() => isAlive(at.db, dead, NO_GRACE)).toBe(false)
+    return dead
+  }
+  const survivor = async () => {
+    const bootId = newBootId()
+    const held = await holdLiveness(at.url, bootId)
+    onTestFinished(() => held.release().catch(() => undefined))
+    const claimed = async () => (await claimDeadWorkers(at.db, bootId, NO_GRACE)).map((dead) => dead.bootId)
+    return { bootId, claimed, die: () => held.release() }
+  }
+
+  it('gives each dead worker to one of those that look at once, which keeps it', async () => {
+    const dead = await die()
+    const survivors = await Promise.all(Array.from({ length: 4 }, survivor))
+    const had = async () =>
+      (await Promise.all(survivors.map(({ claimed }) => claimed()))).map((all) => all.includes(dead))
+    const first = await had()
+    expect(first.filter(Boolean)).toHaveLength(1)
+    expect(await had()).toEqual(first)
+  })
+
+  it('gives it to another when the one that has it gives up, or dies', async () => {
+    const dead = await die()
+    const [one, two] = [await survivor(), await survivor()]
+    expect(await one.claimed()).toContain(dead)
+    await giveUpDeadWorkers(at.db, one.bootId)
+    expect(await two.claimed()).toContain(dead)
+    expect(await one.claimed()).not.toContain(dead)
+    await two.die()
+    await expect.poll(() => one.claimed()).toContain(dead)
+    await leaveWorker(at.db, dead)
+    expect(await one.claimed()).not.toContain(dead)
+  })
+
+  it('leaves the living, those that may be on their way, and the one that asks alone', async () => {
+    const dead = await die()
+    const [one, two] = [await survivor(), await survivor()]
+    for (const { bootId } of [one, two]) await enterWorker(at.db, { bootId, agent: 'test' })
+    await at.db.pool.query('delete from holders where boot_id = $1', [dead])
+    expect((await claimDeadWorkers(at.db, one.bootId, 3_600_000_000)).map(({ bootId }) => bootId)).not.toContain(dead)
+    const claimed = await one.claimed()
+    expect(claimed).toContain(dead)
+    expect(claimed).not.toContain(one.bootId)
+    expect(claimed).not.toContain(two.bootId)
+    await one.die()
+    await expect.poll(() => isAlive(at.db, one.bootId, NO_GRACE)).toBe(false)
+    expect(await one.claimed()).not.toContain(one.bootId)
   })
 })
 
