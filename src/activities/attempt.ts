@@ -1,5 +1,6 @@
 /** One attempt of an activity as Temporal runs it: whose run, under which token, and who wants it to stop. */
 import { Context } from '@temporalio/activity'
+import { preview } from '../agent/message.ts'
 import type { StepRef } from '../session/steps.ts'
 import type { RunRef } from '../store/runs.ts'
 
@@ -42,7 +43,7 @@ export function currentAttempt(ref: StepRef): Attempt {
     token: taskToken,
     withinMs: Math.max(allowedMs - LEDGER_MS, allowedMs / 2),
     note(text) {
-      note = text
+      note = text === undefined ? undefined : preview(text)
     },
     async attend(work, stop, detail = () => undefined) {
       const heartbeat = setInterval(() => context.heartbeat(note ?? detail()), HEARTBEAT_EVERY_MS)

@@ -1,7 +1,9 @@
 /** One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it. */
-import { messageOf, StelloError, isStelloError } from '../agent/errors.ts'
+import { toCompletion } from '../agent/completion.ts'
+import { durationText } from '../agent/duration.ts'
+import { messageOf, StelloError, toStelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
-import type { CompleteOptions, Completion, Model } from '../agent/model.ts'
+import type { CompleteOptions, Completion, Model, ModelDelta } from '../agent/model.ts'
 import { sessionTools } from '../agent/tool-list.ts'
 import type { CallModelInput, ModelOutcome } from '../session/steps.ts'
 import { getMessage } from '../store/messages.ts'
@@ -11,8 +13,9 @@ import { bounded, type Bounds } from './bounded.ts'
 import type { Deps } from './deps.ts'
 import { describeTools } from './describe-tools.ts'
 import { aboutTurn } from './execute-tool.ts'
-import { backoffMs, shutsDown, toPause } from './failures.ts'
+import { backoffMs, pauseOf, shutsDown } from './failures.ts'
 import { toAnswer } from './model-answer.ts'
+import { readDeltas } from './model-deltas.ts'
 import type { Ending } from './end-step.ts'
 import { runStep, type Mine } from './run-step.ts'
 import { StreamingCalls } from './streaming-calls.ts'
@@ -72,7 +75,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         )
         return (ending = toAnswer({ deps, input, claim, config, rootId, tools, model, chain, completion }))
       } catch (error) {
-        const ending = endingOf(error, stop, claim)
+        const ending = endingOf(error, { stop, claim, retryForMs: deps.agent.retryForMs })
         if (ending.kind === 'giveBack') count(ending.result)
         return ending
       } finally {
@@ -87,7 +90,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       kind: 'giveBack',
       result: {
         kind: 'failed',
-        pause: toPause(new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
+        pause: pauseOf('model_error', new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
       },
     }),
   })
@@ -103,20 +106,26 @@ async function openingText(
   return opening.text ?? (await getMessage(deps.db, sessionId, opening.messageId))
 }
 
-function askModel(
+/** @throws StelloError MODEL_BAD_ANSWER when it is none, or as soon as it has grown too long; whatever the model throws */
+async function askModel(
   model: Model,
   messages: Message[],
-  options: CompleteOptions,
+  { onDelta, ...options }: CompleteOptions & { onDelta(delta: ModelDelta): void },
   { stop, timeoutMs }: Pick<Bounds, 'stop' | 'timeoutMs'>,
 ): Promise<Completion> {
+  const grown = new AbortController()
   const bounds: Bounds = {
     timeoutMs,
-    stop,
+    stop: AbortSignal.any([stop, grown.signal]),
     timedOut: () =>
       new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave no answer within ${timeoutMs / 1000} s`),
-    stopped: () => new Error('stopped'),
+    stopped: () => (grown.signal.aborted ? (grown.signal.reason as Error) : new Error('stopped')),
   }
-  return bounded(bounds, (signal) => model.complete(messages, { ...options, signal }))
+  const deltas = readDeltas(model.name, { take: onDelta, tooLong: (error) => grown.abort(error) })
+  return toCompletion(
+    await bounded(bounds, (signal) => model.complete(messages, { ...options, onDelta: deltas, signal })),
+    model.name,
+  )
 }
 
 /** Whether a call that streamed in is among those the turn goes on with. */
@@ -124,21 +133,40 @@ function willRun(ending: Ending<ModelOutcome> | undefined, index: number, name: 
   return ending?.kind === 'settle' && ending.outcome.kind === 'answered' && ending.outcome.calls[index]?.name === name
 }
 
+interface Asking {
+  stop: AbortSignal
+  claim: Mine
+  retryForMs: number
+}
+
 /** Three fates: the user's cancel settles; what a wait may mend is tried again; the rest pauses the session. */
-function endingOf(error: unknown, stop: AbortSignal, claim: Mine): Ending<ModelOutcome> {
+function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<ModelOutcome> {
   if (stop.aborted) {
     return stop.reason === 'cancel'
       ? { kind: 'settle', outcome: { kind: 'cancelled', gen: claim.gen }, writes: {} }
       : { kind: 'retry', error: shutsDown(), failed: false }
   }
-  const known = isStelloError(error) ? error : new StelloError('MODEL_UNAVAILABLE', messageOf(error), { cause: error })
+  const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
+  const { retryAfterMs } = known
+  if (known.fate === 'retry' && retryAfterMs !== undefined && retryAfterMs > retryForMs) {
+    return {
+      kind: 'giveBack',
+      result: { kind: 'failed', pause: pauseOf('model_error', tooLongAWait(known, retryAfterMs, retryForMs)) },
+    }
+  }
   if (known.fate === 'retry' && claim.failures + 1 < MODEL_ATTEMPTS) {
     return {
       kind: 'retry',
       error: known,
       failed: true,
-      delayMs: (failures) => known.retryAfterMs ?? backoffMs(failures),
+      delayMs: (failures) => retryAfterMs ?? backoffMs(failures),
     }
   }
-  return { kind: 'giveBack', result: { kind: 'failed', pause: toPause(known) } }
+  return { kind: 'giveBack', result: { kind: 'failed', pause: pauseOf('model_error', known) } }
+}
+
+/** Who waits for an answer is told now, not in a year. */
+function tooLongAWait({ code, message }: StelloError, waitMs: number, retryForMs: number): StelloError {
+  const asked = `it asks to wait ${durationText(waitMs)}, and retryFor is ${durationText(retryForMs)}`
+  return new StelloError(code, `${message} (${asked})`, { hint: 'resume the session when the model answers again' })
 }

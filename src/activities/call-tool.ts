@@ -1,10 +1,10 @@
 /** One tool call: run it through the pipeline, and commit how it ended. */
-import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, messageOf, toStelloError } from '../agent/errors.ts'
 import type { ToolCard } from '../agent/tool-status.ts'
 import type { CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
-import { backoffMs, shutsDown } from './failures.ts'
+import { TOOL_ATTEMPTS, backoffMs, shutsDown } from './failures.ts'
 import { countCall } from './metrics.ts'
 import { runPipeline } from './pipeline.ts'
 import type { Ending } from './end-step.ts'
@@ -15,9 +15,6 @@ import { toResult, type CallEnd } from './tool-result.ts'
 import { ToolUse } from './tool-use.ts'
 import { useId } from './tool-uses.ts'
 import { askPerson, findOut } from './unknown-outcome.ts'
-
-/** Attempts at a pure or idempotent tool that throws. */
-const TOOL_ATTEMPTS = 3
 
 type Note = (detail: unknown) => void
 
@@ -50,7 +47,8 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       return settle(claim, await runPipeline({ ...deps, call, tools, use, execution }), use.channel.card)
     } catch (error) {
       if (stop.aborted && stop.reason !== 'cancel') return handOver(once)
-      if (isStelloError(error) && error.fate === 'model') return settle(claim, { error }, use.channel.card)
+      const known = toStelloError(error)
+      if (known?.fate === 'model') return settle(claim, { error: known }, use.channel.card)
       if (!once && claim.failures + 1 < TOOL_ATTEMPTS) return { kind: 'retry', error, failed: true, delayMs: backoffMs }
       const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${call.name}" failed: ${messageOf(error)}`)
       return settle(claim, { error: failed }, use.channel.card)

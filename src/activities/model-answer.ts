@@ -12,7 +12,7 @@ import type { Ending } from './end-step.ts'
 import type { Mine } from './run-step.ts'
 
 /** Calls of one answer that are taken; more would not fit into the workflow's state. */
-const CALLS_LIMIT = 128
+export const CALLS_LIMIT = 128
 /** Bytes of a call's arguments, its name and its id that the workflow keeps. */
 const ARGUMENTS_PREVIEW = 100
 const CALL_NAME_LIMIT = 64

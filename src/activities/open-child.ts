@@ -16,7 +16,7 @@ import type { Deps } from './deps.ts'
 import { shutsDown } from './failures.ts'
 import { countCall } from './metrics.ts'
 import { parseArguments } from './parse-arguments.ts'
-import { firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
+import { firstRecords, notPrepared, prepareChild, type PreparedChild } from './prepare-child.ts'
 import type { Ending } from './end-step.ts'
 import { runStep, type Mine } from './run-step.ts'
 import type { StoredSession } from './session-configs.ts'
@@ -59,8 +59,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })
       } catch (error) {
         if (stop.aborted && stop.reason !== 'cancel') throw shutsDown({ cause: error })
-        if (isStelloError(error) && error.fate === 'model') return fail(claim, error)
-        throw error
+        return notPrepared(error, claim, (failed) => fail(claim, failed))
       }
     },
     settled: (outcome) => countCall(deps.metrics, { call, tools }, outcome),

@@ -16,7 +16,8 @@ import { announceFork } from './announce-fork.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
 import { checkRow } from './check-row.ts'
 import type { Deps } from './deps.ts'
-import { findProfile, firstRecords, prepareChild, type PreparedChild } from './prepare-child.ts'
+import { pauseOf, shutsDown } from './failures.ts'
+import { findProfile, firstRecords, notPrepared, prepareChild, type PreparedChild } from './prepare-child.ts'
 import { runStep } from './run-step.ts'
 
 export async function openSession(deps: Deps, input: OpenSessionInput): Promise<OpenSessionOutcome> {
@@ -53,10 +54,13 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
 }
 
 /** What is wrong with the store says so; anything else is the agent's: a profile that is gone, or whose code fails. */
-function toPause({ code, message, hint }: StelloError): Pause {
-  if (code === 'STORE_CORRUPT') return { reason: 'store_error', message, ...(hint && { hint }) }
-  const mend = 'the session cannot begin with the agent as it is served: mend it, start its worker, then resume'
-  return { reason: 'agent_error', message, hint: hint ?? mend }
+function toPause(error: StelloError): Pause {
+  const told = pauseOf(error.code === 'STORE_CORRUPT' ? 'store_error' : 'agent_error', error)
+  if (told.reason === 'store_error' || told.hint) return told
+  return {
+    ...told,
+    hint: 'the session cannot begin with the agent as it is served: mend it, start its worker, then resume',
+  }
 }
 
 /** The message whose turn was open when the workflow before this one was lost. Its text is put where that of a waiting one is. */
@@ -101,7 +105,10 @@ async function openedConfig(db: Database, parentId: string): Promise<SessionConf
 }
 
 /** Without what the row of the fork says already: a fork is to leave less than 1 KB. */
-type ForkOutcome = Pick<PreparedChild, 'branch'> & { config: Omit<SessionConfig, 'agent' | 'searchable'> }
+type ForkOutcome =
+  | (Pick<PreparedChild, 'branch'> & { config: Omit<SessionConfig, 'agent' | 'searchable'> })
+  /** Nothing was settled; resume begins anew. */
+  | { failed: StelloError }
 
 /** A session that a client forked gets its context here, since only a worker knows profiles. `contextFn` is user code: a step. */
 async function configureFork(
@@ -112,15 +119,20 @@ async function configureFork(
 ): Promise<SessionConfig | undefined> {
   const result = await runStep<ForkOutcome>(deps, attempt, {
     step: { key: 'open', kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
-    async run(_claim, stop) {
+    async run(claim, stop) {
       const parent = await openedConfig(deps.db, at.sessionId)
-      const prepared = await prepareChild(deps, { parent, request, at, stop })
-      const { config, branch } = prepared
-      const { agent: _inItsRow, searchable: _too, ...prepares } = config
-      return {
-        kind: 'settle',
-        outcome: { config: prepares, ...(branch && { branch }) },
-        writes: { records: await firstRecords(deps, prepared) },
+      try {
+        const prepared = await prepareChild(deps, { parent, request, at, stop })
+        const { config, branch } = prepared
+        const { agent: _inItsRow, searchable: _too, ...prepares } = config
+        return {
+          kind: 'settle',
+          outcome: { config: prepares, ...(branch && { branch }) },
+          writes: { records: await firstRecords(deps, prepared) },
+        }
+      } catch (error) {
+        if (stop.aborted) throw shutsDown()
+        return notPrepared(error, claim, (failed) => ({ kind: 'giveBack', result: { failed } }))
       }
     },
     refused(_claim, message) {
@@ -128,6 +140,7 @@ async function configureFork(
     },
   })
   if (!result || !('outcome' in result)) return undefined
+  if ('failed' in result.outcome) throw result.outcome.failed
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
   const child = { sessionId, rootId, parentId: at.sessionId, depth, config }

@@ -1,9 +1,10 @@
 /** What a fork asked for → what the child begins with (row S6): profile, system prompt, context. */
 import type { StelloAgent } from '../agent/agent.ts'
 import { dropOrphans } from '../agent/context.ts'
-import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, isStelloError, messageOf, toStelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
 import type { ForkProfile } from '../agent/profile.ts'
+import { toJson } from '../agent/to-json.ts'
 import type { Branch, ForkRequest, SessionConfig } from '../session/config.ts'
 import { forkConfig } from '../session/fork.ts'
 import { NO_CHAIN, foldChain, nextRecord } from '../store/hashes.ts'
@@ -11,6 +12,8 @@ import type { Transcript } from '../store/transcript-cache.ts'
 import type { NewRecord } from '../store/writes.ts'
 import { bounded, type Bounds } from './bounded.ts'
 import type { Deps } from './deps.ts'
+import type { Ending } from './end-step.ts'
+import { TOOL_ATTEMPTS, backoffMs } from './failures.ts'
 
 export interface PreparedChild {
   config: SessionConfig
@@ -30,7 +33,39 @@ export interface Forking {
   stop: AbortSignal
 }
 
-/** @throws StelloError with fate `model`: what is wrong with the request or the profile, for whoever asked */
+/**
+ * User code that met something that may pass: a model that is busy, say. Not an error of the project: what is tried again
+ * without end is only what the project itself waits for.
+ */
+export class MayPass extends Error {
+  /** What it is when it does not pass. */
+  readonly failed: StelloError
+
+  constructor(failed: StelloError) {
+    super(failed.message)
+    this.failed = failed
+  }
+}
+
+/**
+ * How a fork ends that could not be prepared: as a tool that throws, it is tried three times where that may help.
+ *
+ * @param end what the failure becomes for whoever asked
+ * @throws the error itself when it is not about the request, the profile or the profile's code
+ */
+export function notPrepared<Outcome>(
+  error: unknown,
+  { failures }: { failures: number },
+  end: (failed: StelloError) => Ending<Outcome>,
+): Ending<Outcome> {
+  if (error instanceof MayPass) {
+    return failures + 1 < TOOL_ATTEMPTS ? { kind: 'retry', error, failed: true, delayMs: backoffMs } : end(error.failed)
+  }
+  if (isStelloError(error) && error.fate === 'model') return end(error)
+  throw error
+}
+
+/** @throws StelloError with fate `model`: what is wrong with the request or the profile, for whoever asked; `MayPass` */
 export async function prepareChild(deps: Deps, { parent, request, at, stop }: Forking): Promise<PreparedChild> {
   const { agent } = deps
   const profile = findProfile(agent, request.profile)
@@ -74,7 +109,7 @@ function compose(parent: SessionConfig, request: ForkRequest, profile: ForkProfi
   try {
     return forkConfig(parent, request, profile, request.vars ?? {})
   } catch (error) {
-    throw new StelloError('TOOL_VALIDATION_ERROR', messageOf(error), { cause: error })
+    throw new StelloError('TOOL_VALIDATION_ERROR', messageOf(error))
   }
 }
 
@@ -96,9 +131,13 @@ async function runContextFn(
   bounds: Bounds & { what: string },
 ): Promise<{ messages: Message[]; dropped: number }> {
   try {
-    return dropOrphans(await bounded(bounds, () => contextFn(structuredClone(records))))
+    const given: unknown = await bounded(bounds, () => contextFn(structuredClone(records)))
+    // Plain data: what is no JSON could be written nowhere.
+    return dropOrphans(Array.isArray(given) ? JSON.parse(toJson(given)) : given)
   } catch (error) {
-    if (isStelloError(error) && (error.fate === 'retry' || error.fate === 'model')) throw error
-    throw new StelloError('TOOL_EXECUTION_ERROR', `${bounds.what} failed: ${messageOf(error)}`, { cause: error })
+    const known = toStelloError(error)
+    if (known?.fate === 'model') throw known
+    const failed = new StelloError('TOOL_EXECUTION_ERROR', `${bounds.what} failed: ${messageOf(error)}`)
+    throw known?.fate === 'retry' ? new MayPass(failed) : failed
   }
 }

@@ -4,7 +4,7 @@
  */
 import { StelloError } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
-import { hasEnded, mergeCard, type ToolCard, type ToolStatus, type ToolStatusOptions } from '../agent/tool-status.ts'
+import { ToolStatus, hasEnded, mergeCard, type ToolCard, type ToolStatusOptions } from '../agent/tool-status.ts'
 import type { Tool, ToolContext } from '../agent/tool.ts'
 import type { LiveStep } from './live-writer.ts'
 import { shown } from './shown.ts'
@@ -53,12 +53,14 @@ export class ToolChannel {
   }
 
   status(status: ToolStatus, { showTip, params, result }: ToolStatusOptions = {}): void {
-    if (this.#phase === 'ended') return
-    this.#card = mergeCard(this.#card, status, {
+    // A tool in JavaScript may send anything.
+    if (this.#phase === 'ended' || !Object.hasOwn(ToolStatus, status)) return
+    const card = mergeCard(this.#card, status, {
       ...(showTip !== undefined && { showTip: preview(String(showTip)) }),
       ...(params !== undefined && { params: toParams(shown(params, SHOWN_LIMIT)) }),
       ...(result !== undefined && { result: shown(result, RESULT_LIMIT) }),
     })
+    this.#card = card.params ? { ...card, params: toParams(shown(card.params, SHOWN_LIMIT)) } : card
     // An end is certain, and told, when the step is settled.
     if (!hasEnded(this.#card)) this.#stage.live.card(this.#call, this.#card)
   }

@@ -30,6 +30,8 @@ export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, Too
   executionTimeout?: Duration
   /** How long one model call may take. Default 10 minutes. */
   modelTimeout?: Duration
+  /** The longest a model may have the session wait (Retry-After) before it pauses instead. Default 24 hours. */
+  retryFor?: Duration
   /** Offers `attempt_completion` and `new_task`. Default false. */
   systemTools?: boolean
   capabilities?: {
@@ -49,6 +51,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly limits: Limits
   readonly bounds: TreeBounds
   readonly modelTimeoutMs: number
+  readonly retryForMs: number
   readonly tools: ReadonlyMap<string, Tool>
   readonly skills: ReadonlyMap<string, Skill>
   readonly profiles: ReadonlyMap<string, ResolvedProfile>
@@ -100,6 +103,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     systemPrompt = '',
     capabilities = {},
     modelTimeout = '10 minutes',
+    retryFor = '24 hours',
     systemTools = false,
   } = definition
   const { toolTimeout = definition.executionTimeout, allowedTools, disallowedTools, onSessionFork } = definition
@@ -118,6 +122,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
   const bounds = attempt(() => resolveBounds(definition), DEFAULT_BOUNDS)
   const modelTimeoutMs = attempt(() => toMs(modelTimeout, 'modelTimeout'), 0)
+  const retryForMs = attempt(() => toMs(retryFor, 'retryFor'), 0)
   const { tools: given = [], skills: skillRouter, profiles: registry } = capabilities
   const tools = collectTools('list' in given ? given.list() : given, { where: '', attempt, warnings })
   const skills = new Map(skillRouter?.list().map((skill) => [skill.name, skill]))
@@ -141,6 +146,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     limits,
     bounds,
     modelTimeoutMs,
+    retryForMs,
     tools,
     skills,
     profiles,

@@ -36,7 +36,7 @@ function validate(schema: unknown, args: unknown): Checked {
     throw new Error('the schema validates asynchronously, which is not supported; check that in execute')
   }
   if (!result.issues) return { ok: true, value: result.value }
-  return { ok: false, problem: describeIssues(result.issues.map(fromStandardIssue), args) }
+  return { ok: false, problem: describeIssues(result.issues, fromStandardIssue, args) }
 }
 
 /** Not by its `~standard`, which takes a refinement that throws for an asynchronous one. */
@@ -48,5 +48,5 @@ function parseZod(schema: z.ZodType, args: unknown): StandardResult {
 function validateJson(schema: JsonSchema, args: unknown): Checked {
   const check = compile(schema)
   if (check(args)) return { ok: true, value: args }
-  return { ok: false, problem: describeIssues((check.errors ?? []).map(fromAjvError), args) }
+  return { ok: false, problem: describeIssues(check.errors ?? [], fromAjvError, args) }
 }

@@ -4,6 +4,9 @@ import type { ErrorCode } from './errors.ts'
 import { StelloError } from './errors.ts'
 import type { Duration } from './tool.ts'
 
+/** Three hundred years. */
+const END_OF_TIME_MS = 1e13
+
 /** Timers take a 32-bit number: anything longer would fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -26,6 +29,11 @@ export function toMs(duration: Duration, where: string, code: ErrorCode = 'INVAL
     )
   }
   return Math.round(value)
+}
+
+/** A time as people say it. @example durationText(90_000) // '2 minutes' */
+export function durationText(milliseconds: number): string {
+  return milliseconds < END_OF_TIME_MS ? ms(milliseconds, { long: true }) : 'without end'
 }
 
 /** `ms` throws on empty and on very long text, and gives undefined for the rest it cannot read. */

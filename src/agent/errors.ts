@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'MODEL_AUTH'
   | 'MODEL_REFUSED_REQUEST'
   | 'MODEL_CONTEXT_TOO_LONG'
+  | 'MODEL_BAD_ANSWER'
   | 'STORE_CORRUPT'
   | 'INVALID_AGENT'
   | 'INVALID_TOOL'
@@ -61,6 +62,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   MODEL_AUTH: 'pause',
   MODEL_REFUSED_REQUEST: 'pause',
   MODEL_CONTEXT_TOO_LONG: 'pause',
+  MODEL_BAD_ANSWER: 'pause',
   STORE_CORRUPT: 'pause',
 
   INVALID_AGENT: 'caller',
@@ -107,8 +109,34 @@ export class StelloError extends Error {
   }
 }
 
+/** Never throws, whatever is asked about: user code may have thrown a proxy. */
 export function isStelloError(error: unknown): error is StelloError {
-  return error instanceof Error && error.name === 'StelloError' && 'code' in error
+  try {
+    return error instanceof Error && error.name === 'StelloError' && 'code' in error && isCode(error.code)
+  } catch {
+    return false
+  }
+}
+
+function isCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(FATES, code)
+}
+
+/**
+ * What user code has thrown, as a StelloError that can be relied on: its texts cut, its wait a number, without a cause.
+ * `undefined`: it is none, or one whose own fields throw.
+ */
+export function toStelloError(error: unknown): StelloError | undefined {
+  if (!isStelloError(error)) return undefined
+  try {
+    const { code, hint, retryAfterMs: wait }: { code: ErrorCode; hint?: unknown; retryAfterMs?: unknown } = error
+    return new StelloError(code, messageOf(error), {
+      ...(typeof hint === 'string' && { hint: cutText(hint) }),
+      ...(typeof wait === 'number' && wait >= 0 && { retryAfterMs: wait }),
+    })
+  } catch {
+    return undefined
+  }
 }
 
 /** The store cannot be reached: another try may help. */
@@ -116,8 +144,28 @@ export function isUnavailable(error: unknown): error is StelloError {
   return isStelloError(error) && error.code === 'STORE_UNAVAILABLE'
 }
 
-/** The message of anything that was thrown. */
+/** What is read of the text of an error, in UTF-16 units; there may be megabytes. */
+export const ERROR_TEXT_LIMIT = 16 * 1024
+
+/** The message of anything that was thrown: never throws, never longer than `ERROR_TEXT_LIMIT`. */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name
-  return typeof error === 'string' ? error : String(error)
+  try {
+    return cutText(textOf(error))
+  } catch {
+    return 'something that has no text was thrown'
+  }
+}
+
+function textOf(error: unknown): string {
+  if (typeof error === 'object' && error !== null && 'message' in error) {
+    const { message, name }: { message: unknown; name?: unknown } = error
+    if (typeof message === 'string') return message || String(name)
+  }
+  return String(error)
+}
+
+/** Not between the halves of a character. */
+function cutText(text: string): string {
+  if (text.length <= ERROR_TEXT_LIMIT) return text
+  return `${text.slice(0, ERROR_TEXT_LIMIT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

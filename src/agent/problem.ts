@@ -11,8 +11,14 @@ interface Issue {
 /** More would bury the first ones. */
 const SHOWN = 20
 
-export function describeIssues(issues: readonly Issue[], args: unknown): string {
-  const lines = issues.slice(0, SHOWN).map(({ path, expected }) => {
+/** @param toIssue reads only those that are shown: there may be one for each of a million items */
+export function describeIssues<Given>(
+  issues: readonly Given[],
+  toIssue: (given: Given) => Issue,
+  args: unknown,
+): string {
+  const lines = issues.slice(0, SHOWN).map((given) => {
+    const { path, expected } = toIssue(given)
     const field = path.length === 0 ? 'arguments' : path.map(String).join('.')
     return `- ${field}: ${expected}; got ${show(valueAt(args, path))}`
   })

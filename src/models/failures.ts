@@ -17,6 +17,8 @@ export interface Asked {
 }
 
 const MESSAGE_LIMIT = 300
+/** Causes may be circular. */
+const CAUSES_LIMIT = 10
 const CONTEXT_TOO_LONG =
   /context[ _-]?(length|window|size)|maximum context|(prompt|input|request)( is)? too (long|large)|too many tokens/i
 const NO_CREDIT = /insufficient_quota|insufficient (balance|credit)|credit balance|billing/i
@@ -109,7 +111,8 @@ function retryAfter(headers: Headers | undefined): number | undefined {
 }
 
 /** `fetch` buries the reason: "Connection error." ← "fetch failed" ← "connect ECONNREFUSED 127.0.0.1:9". */
-function innermost(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0])
-  return error instanceof Error && error.cause ? innermost(error.cause) : messageOf(error)
+function innermost(error: unknown, depth = 0): string {
+  if (depth === CAUSES_LIMIT) return messageOf(error)
+  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0], depth + 1)
+  return error instanceof Error && error.cause ? innermost(error.cause, depth + 1) : messageOf(error)
 }

@@ -68,6 +68,7 @@ function fromText(ask: TextModel): ModelLike {
 /** Passes text on until JSON may begin; whether it was an action is known only at the end. */
 class ProseStream {
   readonly #tell: (delta: ModelDelta) => void
+  /** Space that may stand before an action. */
   #held = ''
   #told = 0
   #holding = false
@@ -78,13 +79,16 @@ class ProseStream {
 
   add(delta: ModelDelta): void {
     if (delta.type !== 'text' || this.#holding) return
-    this.#held += delta.text
-    const json = this.#held.search(/[{`]/)
+    const json = delta.text.search(/[{`]/)
     this.#holding = json >= 0
-    // The space before an action is no part of what was said.
-    const sure = (this.#holding ? this.#held.slice(0, json) : this.#held).trimEnd()
-    this.#held = this.#held.slice(sure.length)
-    this.#say(sure)
+    // The space before an action is no part of what was said. What is held is nothing but space, and not looked at again.
+    const sure = (this.#holding ? delta.text.slice(0, json) : delta.text).trimEnd()
+    const space = delta.text.slice(sure.length)
+    if (sure === '') this.#held += space
+    else {
+      this.#say(this.#held + sure)
+      this.#held = space
+    }
   }
 
   end(content: string): void {

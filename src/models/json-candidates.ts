@@ -35,6 +35,8 @@ export function findCandidates(text: string): Candidate[] {
   const found: Candidate[] = []
   const opening = /\{|<think>/g
   const lastThought = text.lastIndexOf('</think>')
+  const first = text.length - text.trimStart().length
+  const last = text.trimEnd().length
   let proseBraces = 0
   for (let match = opening.exec(text); match; match = opening.exec(text)) {
     const start = match.index
@@ -47,7 +49,7 @@ export function findCandidates(text: string): Candidate[] {
     const end = endOfObject(text, start, nearly ? `"'` : '"')
     const behind = lookBehind(text, start)
     if (end !== undefined) {
-      if (json || (nearly && (behind.fenced || isAlone(text, start, end)))) {
+      if (json || (nearly && (behind.fenced || (start === first && end === last)))) {
         found.push({ start, end, closed: true, ...behind })
       }
       if (found.length === CANDIDATES_LIMIT) return found
@@ -62,10 +64,6 @@ export function findCandidates(text: string): Candidate[] {
 function begins(pattern: RegExp, text: string, start: number): boolean {
   pattern.lastIndex = start
   return pattern.test(text)
-}
-
-function isAlone(text: string, start: number, end: number): boolean {
-  return /^[\s\uFEFF]*$/.test(text.slice(0, start)) && text.slice(end).trim() === ''
 }
 
 /** @param quotes what begins a string, and ends it */

@@ -1,19 +1,21 @@
 /** Makes JSON of what models write for JSON. Must never change a valid escape, nor what an invalid one was to say. */
 
-const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/g
+/** One without an end matches too: else the text behind each quote in it would be read again. */
+const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*("?)/g
 const ESCAPE = /\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|[\s\S])/g
 
 /**
  * Doubles the backslash of illegal escapes (`\;`, `\d`, `C:\users`) and escapes raw control characters, in strings only.
  * `\n`, `\t` and `\b` are legal and stay, also in what was meant as a Windows path.
  *
- * @param text balanced text: each string in it ends
+ * @param text balanced text: each string in it ends; one that does not is left as it is
  * @example JSON.parse(repairEscapes(String.raw`{"re": "\d+"}`)) // { re: '\\d+' }
  */
 export function repairEscapes(text: string): string {
-  return text.replace(STRING, (string) =>
-    string
+  return text.replace(STRING, (string, end: string) => {
+    if (end === '') return string
+    return string
       .replace(ESCAPE, (escape, legal?: string) => (legal === undefined ? `\\${escape}` : escape))
-      .replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1)),
-  )
+      .replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))
+  })
 }

@@ -11,6 +11,7 @@ export class ToolCallPieces {
   readonly #byIndex = new Map<number, number>()
   /** As the server wrote them, by position in `calls`; ours may differ. */
   readonly #ids: string[] = []
+  readonly #byId = new Map<string, number>()
 
   add(piece: Piece): ModelDelta {
     const known = this.#find(piece)
@@ -26,8 +27,8 @@ export class ToolCallPieces {
   #find({ index, id, function: { name } = {} }: Piece): number | undefined {
     const byIndex = index === undefined ? undefined : this.#byIndex.get(index)
     if (byIndex !== undefined && (!id || !name || this.#ids[byIndex] === id)) return byIndex
-    const byId = id ? this.#ids.indexOf(id) : -1
-    if (byId >= 0) return byId
+    const byId = id ? this.#byId.get(id) : undefined
+    if (byId !== undefined) return byId
     return index === undefined && !id && !name && this.calls.length > 0 ? this.calls.length - 1 : undefined
   }
 
@@ -35,6 +36,7 @@ export class ToolCallPieces {
     const at = this.calls.length
     this.calls.push({ id: id || `call_${at}`, name, arguments: '' })
     this.#ids.push(id ?? '')
+    if (id && !this.#byId.has(id)) this.#byId.set(id, at)
     if (index !== undefined) this.#byIndex.set(index, at)
     return at
   }

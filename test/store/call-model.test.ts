@@ -3,27 +3,13 @@ import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { callModel } from '../../src/activities/call-model.ts'
 import { StelloError } from '../../src/agent/errors.ts'
-import type { CallModelInput, ModelOutcome } from '../../src/session/steps.ts'
-import type { RunRef } from '../../src/store/runs.ts'
+import type { ModelOutcome } from '../../src/session/steps.ts'
 import { attempt, depsOf } from './activity.ts'
-import { openSession, placeAt } from './fixtures.ts'
+import { openSession } from './fixtures.ts'
+import { openingCall } from './model-input.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
-
-const inputOf = ({ sessionId }: RunRef): CallModelInput => ({
-  sessionId,
-  key: 'm1.0',
-  gen: 0,
-  turn: 1,
-  base: 0,
-  place: placeAt(0),
-  messageId: 'm',
-  round: 0,
-  upTo: 1,
-  opening: { messageId: 'm', text: 'hello' },
-  last: false,
-})
 
 /** A step of which each attempt says how long until the next one, or what the workflow is told. */
 async function stepWith(error: StelloError): Promise<{ calls(): number; next(): Promise<unknown> }> {
@@ -31,7 +17,7 @@ async function stepWith(error: StelloError): Promise<{ calls(): number; next(): 
   const complete = (): Promise<never> => (calls++, Promise.reject(error))
   const deps = depsOf(at.db, { llm: { name: 'away', complete } })
   const run = await openSession(at.db)
-  const next = (): Promise<ModelOutcome> => attempt(run, () => callModel(deps, inputOf(run)))
+  const next = (): Promise<ModelOutcome> => attempt(run, () => callModel(deps, openingCall(run)))
   return {
     calls: () => calls,
     next: () =>

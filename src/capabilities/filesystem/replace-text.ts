@@ -1,5 +1,7 @@
 /** What an edit does to a text, and what a text tells of whether the edit was done. Pure. */
+import { occurrences } from './occurrences.ts'
 import { Refusal } from './refusal.ts'
+import { SIZE_LIMIT } from './text-file.ts'
 
 export interface Change {
   old_string: string
@@ -23,8 +25,24 @@ export function replaceText(text: string | undefined, { old_string, new_string, 
   if (found > 1 && !replace_all) {
     throw new Refusal(`old_string was found ${found} times: add context so that it is unique, or set replace_all.`)
   }
-  // Not `replace`: to that, `$&` in the new text would mean something.
-  return text.split(old_string).join(new_string)
+  const kept = around(text, old_string)
+  if (text.length + (kept.length - 1) * (new_string.length - old_string.length) > SIZE_LIMIT) {
+    throw new Refusal('The file would be larger than 10 MiB.')
+  }
+  return kept.join(new_string)
+}
+
+/** What stands between the occurrences that are replaced. */
+function around(text: string, part: string): string[] {
+  const pieces: string[] = []
+  let end = 0
+  for (const start of occurrences(text, part)) {
+    if (start < end) continue
+    pieces.push(text.slice(end, start))
+    end = start + part.length
+  }
+  pieces.push(text.slice(end))
+  return pieces
 }
 
 /**
@@ -37,7 +55,7 @@ export function wasReplaced(text: string | undefined, change: Change): boolean |
   if (text === undefined) return undefined
   const found = count(text, old_string)
   const mayBeMade = found === 1 || (found > 1 && replace_all === true)
-  const mayBeDone = text.includes(new_string)
+  const mayBeDone = new_string === '' || occurrences(text, new_string).next().done === false
   if (mayBeMade) return mayBeDone ? undefined : false
   return found === 0 && mayBeDone ? true : undefined
 }
@@ -45,6 +63,6 @@ export function wasReplaced(text: string | undefined, change: Change): boolean |
 /** Overlapping ones too: `aa` is not unique in `aaa`. */
 function count(text: string, part: string): number {
   let found = 0
-  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) found++
+  for (const _start of occurrences(text, part)) found++
   return found
 }

@@ -25,7 +25,8 @@ export function versionLine(name: string, facts: string, version: string): strin
 
 /** The same of a text the model has written, or part of it. */
 export function textLine(name: string, text: string, version: string): string {
-  const lines = text.match(/[^\n]*\n|[^\n]+$/g)?.length ?? 0
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) lines++
   return versionLine(name, `${lines} lines`, version)
 }
 

@@ -15,9 +15,9 @@ const schema = z.object({
   content: z.string().describe('The whole text of the file'),
 })
 
-/** What models write instead of a text they are too lazy to repeat. */
+/** What models write instead of a text they are too lazy to repeat. On one line: over many, each would be read to the end. */
 const OMISSION =
-  /^\s*(?:\/\/|#|\/\*|<!--|--)\s*(?:\.\.\.|…)\s*(?:the )?(?:rest|remaining|existing|unchanged|previous)\b/im
+  /^[^\S\n]*(?:\/\/|#|\/\*|<!--|--)[^\S\n]*(?:\.\.\.|…)[^\S\n]*(?:the )?(?:rest|remaining|existing|unchanged|previous)\b/im
 
 export function writeTool(sandbox: SandboxManager): Tool {
   return createTool({
