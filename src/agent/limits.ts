@@ -64,7 +64,7 @@ export function boundsProblem(stated: object): string | undefined {
       return `${name} is no bound: there are ${Object.keys(DEFAULT_BOUNDS).join(', ')}`
     const least = name === 'maxSessions' ? 1 : 0
     if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= least)) {
-      return `${name}: ${String(value)} is not a whole number of at least ${least}`
+      return `${name}: ${JSON.stringify(value)} is not a whole number of at least ${least}`
     }
   }
   return undefined

@@ -10,6 +10,9 @@ export interface Tree {
   bounds: Partial<TreeBounds>
 }
 
+/** What the trigger raises: of the class of constraints, a verdict that no repetition changes. */
+const FORK_REFUSED = '23ST1'
+
 interface Refusal {
   beyond: keyof TreeBounds | 'closing'
   value: number
@@ -69,7 +72,7 @@ export async function mayFork(db: Database, parentId: string): Promise<void> {
 
 /** Why the store refused a fork; undefined for any other error. */
 export function toForkRefusal(error: unknown): StelloError | undefined {
-  if (!(error instanceof Error) || sqlState(error) !== 'ST001') return undefined
+  if (!(error instanceof Error) || sqlState(error) !== FORK_REFUSED) return undefined
   return refused(JSON.parse((error as { detail?: string }).detail ?? '{}') as Refusal)
 }
 

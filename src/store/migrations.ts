@@ -185,7 +185,7 @@ const BOUNDS = `
     beyond := case when parent.closing then 'closing'
       else stello_fork_beyond(new.depth, parent.children, tree.sessions, tree.bounds) end;
     if beyond is not null then
-      raise exception 'fork refused: %', beyond using errcode = 'ST001', detail = jsonb_build_object(
+      raise exception 'fork refused: %', beyond using errcode = '23ST1', detail = jsonb_build_object(
         'beyond', beyond, 'value', tree.bounds->beyond, 'parentId', new.parent_id, 'rootId', new.root_id);
     end if;
     return null;
