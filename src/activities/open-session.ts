@@ -78,7 +78,7 @@ async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise
   if (fork) return configureFork(deps, attempt, row, { ...given, fork })
   const { agent } = deps
   const config: SessionConfig = {
-    ...rootConfig(given, findProfile(agent, given.profile), agent.systemPrompt),
+    ...rootConfig(given, findProfile(agent, given.profile), agent),
     limits: agent.limitsOf(given.profile, given.model),
   }
   await fixBounds(deps.db, row.rootId, agent.bounds)

@@ -5,6 +5,7 @@ import { StelloError, isStelloError, messageOf, toStelloError } from '../agent/e
 import type { Message } from '../agent/message.ts'
 import type { ForkProfile } from '../agent/profile.ts'
 import { toJson } from '../agent/to-json.ts'
+import { sessionTools } from '../agent/tool-list.ts'
 import type { Branch, ForkRequest, SessionConfig } from '../session/config.ts'
 import { forkConfig } from '../session/fork.ts'
 import { NO_CHAIN, foldChain, nextRecord } from '../store/hashes.ts'
@@ -68,7 +69,7 @@ export function notPrepared<Outcome>(
 /** @throws StelloError with fate `model`: what is wrong with the request or the profile, for whoever asked; `MayPass` */
 export async function prepareChild(deps: Deps, { parent, request, at, stop }: Forking): Promise<PreparedChild> {
   const { agent } = deps
-  const profile = findProfile(agent, request.profile)
+  const profile = findProfile(agent, request.profile, sessionTools(agent, parent).profiles)
   const composed = compose(parent, request, profile)
   const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
@@ -96,13 +97,24 @@ function readAt(deps: Deps, at: Branch): Promise<Transcript> {
   return deps.transcripts.read(deps.db, at.sessionId, at.gen, at.seq)
 }
 
-/** @throws StelloError TOOL_VALIDATION_ERROR naming those there are */
-export function findProfile(agent: StelloAgent, name: string | undefined): ForkProfile | undefined {
+/**
+ * @param allowed those that whoever asks may have
+ * @throws StelloError TOOL_VALIDATION_ERROR naming them
+ */
+export function findProfile(
+  agent: StelloAgent,
+  name: string | undefined,
+  allowed: readonly string[] = [...agent.profiles.keys()],
+): ForkProfile | undefined {
   if (name === undefined) return undefined
   const profile = agent.profiles.get(name)
-  if (profile) return profile
-  const known = [...agent.profiles.keys()].join(', ') || 'none'
-  throw new StelloError('TOOL_VALIDATION_ERROR', `unknown profile "${name}". Available: ${known}`)
+  if (profile && allowed.includes(name)) return profile
+  const problem = profile ? `this session may not fork into profile "${name}"` : `unknown profile "${name}"`
+  throw new StelloError('TOOL_VALIDATION_ERROR', `${problem}. Available: ${allowed.join(', ') || 'none'}`, {
+    ...(profile && {
+      hint: 'a child is never allowed more than its parent: close this session, and fork it otherwise',
+    }),
+  })
 }
 
 function compose(parent: SessionConfig, request: ForkRequest, profile: ForkProfile | undefined): SessionConfig {

@@ -26,6 +26,8 @@ export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, Too
   name: string
   llm: ModelLike
   systemPrompt?: string
+  /** Keeps it in front of the prompt of every session, whatever a client, a profile or a model asks for. Default false. */
+  lockPrompt?: boolean
   /** Another name for `toolTimeout`. */
   executionTimeout?: Duration
   /** How long one model call may take. Default 10 minutes. */
@@ -48,6 +50,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly name: string
   readonly llm: Model
   readonly systemPrompt: string
+  readonly lockPrompt: boolean
   readonly limits: Limits
   readonly bounds: TreeBounds
   readonly modelTimeoutMs: number
@@ -101,6 +104,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     name,
     llm,
     systemPrompt = '',
+    lockPrompt = false,
     capabilities = {},
     modelTimeout = '10 minutes',
     retryFor = '24 hours',
@@ -115,6 +119,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     problems.push("llm: must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
   }
   if (typeof systemPrompt !== 'string') problems.push('systemPrompt: must be text')
+  if (typeof lockPrompt !== 'boolean') problems.push('lockPrompt: must be true or false')
   const filtering = filterProblem(definition)
   if (filtering) problems.push(filtering)
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
@@ -127,9 +132,10 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const tools = collectTools('list' in given ? given.list() : given, { where: '', attempt, warnings })
   const skills = new Map(skillRouter?.list().map((skill) => [skill.name, skill]))
   const profiles = new Map<string, ResolvedProfile>()
-  for (const each of registry?.names() ?? []) {
+  const names = registry?.names() ?? []
+  for (const each of names) {
     const profile = attempt(
-      () => resolveProfile(each, registry?.get(each) ?? {}, { limits, skills, attempt, warnings }),
+      () => resolveProfile(each, registry?.get(each) ?? {}, { limits, skills, profiles: names, attempt, warnings }),
       undefined,
     )
     if (profile) profiles.set(each, profile)
@@ -143,6 +149,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     name,
     llm: own,
     systemPrompt,
+    lockPrompt,
     limits,
     bounds,
     modelTimeoutMs,

@@ -5,7 +5,7 @@ import { NAME_LIMIT, type Message } from './message.ts'
 import type { ModelLike } from './model.ts'
 import { permissionModeProblem } from './permission-mode.ts'
 import type { AnyTool } from './to-tool.ts'
-import { filterProblem } from './tool-filter.ts'
+import { filterProblem, isNames } from './tool-filter.ts'
 import type { ToolFilter } from './tool-filter.ts'
 
 /** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
@@ -31,6 +31,16 @@ export interface ForkProfile extends LimitSettings, ToolFilter {
   skills?: readonly string[]
   /** As the tool filters: only ever narrows what the parent may. */
   permissionMode?: string
+  /**
+   * Profiles that sessions under this one may fork into: it grants what those have. Default: the profiles that bring no
+   * tool and no skill which the session has not itself. A fork that names no profile stays under this one.
+   */
+  forksInto?: readonly string[]
+  /**
+   * Keeps this profile's prompt in front of the prompt of its sessions and all below them, whatever is asked for.
+   * Without a `systemPrompt` of its own: the prompt the session begins with. Default false.
+   */
+  lockPrompt?: boolean
 }
 
 /**
@@ -70,7 +80,15 @@ function nameProblem(name: unknown): string | undefined {
 
 /** Also asked by an agent: its registry may be of another make. */
 export function profileProblem(profile: ForkProfile): string | undefined {
-  const { systemPrompt, systemPromptMode = 'prepend', context = 'none', contextFn, permissionMode } = profile
+  const {
+    systemPrompt,
+    systemPromptMode = 'prepend',
+    context = 'none',
+    contextFn,
+    permissionMode,
+    lockPrompt,
+    forksInto,
+  } = profile
   if (!['undefined', 'string', 'function'].includes(typeof systemPrompt))
     return 'systemPrompt: must be text or a function of vars'
   if (!['preset', 'prepend', 'append'].includes(systemPromptMode))
@@ -80,5 +98,7 @@ export function profileProblem(profile: ForkProfile): string | undefined {
     return 'contextFn: must be a function of the parent’s records'
   if (permissionMode !== undefined && permissionModeProblem(permissionMode) !== undefined)
     return `permissionMode: ${permissionModeProblem(permissionMode)}`
+  if (!['undefined', 'boolean'].includes(typeof lockPrompt)) return 'lockPrompt: must be true or false'
+  if (forksInto !== undefined && !isNames(forksInto)) return 'forksInto: must be a list of names of profiles'
   return filterProblem(profile)
 }

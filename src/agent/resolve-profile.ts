@@ -17,13 +17,15 @@ interface Surroundings extends Omit<Collecting, 'where'> {
   /** The agent's: what the profile leaves out. */
   limits: Limits
   skills: ReadonlyMap<string, Skill>
+  /** Names of all profiles. */
+  profiles: readonly string[]
 }
 
 /** @throws StelloError INVALID_AGENT; problems of single tools go to `attempt` */
 export function resolveProfile(
   name: string,
   profile: ForkProfile,
-  { limits, skills, attempt, warnings }: Surroundings,
+  { limits, skills, profiles, attempt, warnings }: Surroundings,
 ): ResolvedProfile {
   const where = `profile "${name}": `
   const problem = profileProblem(profile)
@@ -33,6 +35,9 @@ export function resolveProfile(
   }
   for (const skill of profile.skills ?? []) {
     if (!skills.has(skill)) warnings.push(`${where}skill "${skill}" is not registered`)
+  }
+  for (const other of profile.forksInto ?? []) {
+    if (!profiles.includes(other)) warnings.push(`${where}forksInto names "${other}", which is not registered`)
   }
   const { tools, ...rest } = profile
   return {

@@ -59,6 +59,9 @@ export interface ToolLike<Input = Record<string, unknown>> {
 /** Everything `toTool` takes. */
 export type AnyTool = ToolLike | DynamicTool | ToolFactory | ToolClass
 
+/** What a tool was converted from. */
+const origins = new WeakMap<Tool, unknown>()
+
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
 const EFFECTS: readonly unknown[] = ['pure', 'idempotent', 'non_idempotent'] satisfies Effect[]
 const KINDS: readonly unknown[] = ['readonly', 'write', 'execute'] satisfies Kind[]
@@ -72,7 +75,17 @@ const UNKNOWN: readonly unknown[] = ['report', 'ask'] satisfies OnUnknownOutcome
  */
 export function toTool(anything: unknown): Tool {
   if (isTool(anything)) return anything
-  if (isDynamic(anything)) return toDynamicTool(anything, toTool)
+  const tool = isDynamic(anything) ? toDynamicTool(anything, toTool) : convert(anything)
+  origins.set(tool, anything)
+  return tool
+}
+
+/** Whether both are one tool: it may stand in several lists, and is converted for each. */
+export function isSameTool(a: Tool, b: Tool): boolean {
+  return a === b || (origins.has(a) && origins.get(a) === origins.get(b))
+}
+
+function convert(anything: unknown): Tool {
   const like = readToolLike(anything)
   const where = `tool "${like.name}"`
   const { annotations = {}, displayName: title = like.label, timeout = like.timeoutMs } = like

@@ -3,6 +3,7 @@ import type { StelloAgent } from './agent.ts'
 import { STELLO_TOOLS, activateSkillTool, attemptCompletionTool, createSessionTool, newTaskTool } from './builtins.ts'
 import type { Builtin } from './builtins.ts'
 import { StelloError } from './errors.ts'
+import { forksInto, type ToolScope } from './forks-into.ts'
 import type { ToolSpec } from './model.ts'
 import type { Source } from './profile.ts'
 import type { Skill } from './skill.ts'
@@ -11,35 +12,32 @@ import { permits } from './tool-filter.ts'
 import type { ToolFilter } from './tool-filter.ts'
 import type { Tool } from './tool.ts'
 
-/** The part of a session's configuration that decides about its tools. */
-export interface ToolScope extends ToolFilter {
-  tools: Source
-  /** White-list of skills; unset = all. */
-  skills?: readonly string[]
-}
+export type { ToolScope } from './forks-into.ts'
 
 export interface SessionTools {
   /** As the model sees them: built-ins A to Z, then user tools A to Z. */
   specs: ToolSpec[]
   names: string[]
+  /** Those it may fork into. */
+  profiles: string[]
   find(name: string): { builtin: Builtin } | { tool: Tool } | undefined
 }
 
 /** Resolves a session's configuration against the agent the worker serves now. */
 export function sessionTools(agent: StelloAgent, scope: ToolScope): SessionTools {
-  const offered = offeredTools({
-    tools: userTools(agent, scope.tools),
-    skills: visibleSkills(agent, scope.skills),
-    profiles: [...agent.profiles.keys()],
-    systemTools: agent.systemTools,
-    filters: [agent, scope],
-  })
+  const given = userTools(agent, scope.tools)
+  const filters = [agent, scope]
+  const own = given.filter(({ name }) => filters.every((filter) => permits(filter, name, STELLO_TOOLS)))
+  const profiles = forksInto(agent, scope, own)
+  const skills = visibleSkills(agent, scope.skills)
+  const offered = offeredTools({ tools: given, skills, profiles, systemTools: agent.systemTools, filters })
   const builtins = new Map(offered.builtins.map((builtin) => [builtin.name, builtin]))
   const tools = new Map(offered.tools.map((tool) => [tool.name, tool]))
   const specs = specsOf(offered)
   return {
     specs,
     names: specs.map((spec) => spec.name),
+    profiles,
     find: (name) => {
       const builtin = builtins.get(name)
       const tool = tools.get(name)

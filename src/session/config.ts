@@ -15,6 +15,8 @@ export interface SessionConfig {
   profile?: string
   /** Unset until the first run opened the session: then the text the session keeps for life. */
   systemPrompt?: string
+  /** So many characters at the beginning of the prompt are rules, which no fork replaces (`lockPrompt`). Unset = none. */
+  locked?: number
   model: Source
   tools: Source
   /** White-list of skills; unset = all. */

@@ -33,18 +33,18 @@ export function forkConfig(
     model: profile?.llm ? source : parent.model,
     tools: profile?.tools ? source : parent.tools,
   }
-  const systemPrompt = composeSystemPrompt({
+  const prompt = composeSystemPrompt({
     requested: args.systemPrompt,
     inherited: parent.systemPrompt,
+    locked: parent.locked,
     profile,
     vars,
   })
   const profileName = args.profile ?? parent.profile
   if (profileName !== undefined) child.profile = profileName
-  if (systemPrompt !== undefined) child.systemPrompt = systemPrompt
   if (parent.userId !== undefined) child.userId = parent.userId
   if (parent.searchable !== undefined) child.searchable = parent.searchable
-  return { ...child, ...narrowed(parent, profile) }
+  return { ...child, ...prompt, ...narrowed(parent, profile) }
 }
 
 /**
@@ -52,13 +52,18 @@ export function forkConfig(
  *
  * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var: there are none
  */
-export function rootConfig(given: SessionConfig, profile: ForkProfile | undefined, agentPrompt: string): SessionConfig {
-  const { systemPrompt: requested } = given
-  const systemPrompt =
-    profile?.systemPrompt === undefined
-      ? (requested ?? agentPrompt)
-      : composeSystemPrompt({ requested, inherited: agentPrompt, profile, vars: {} })
-  return { ...given, ...narrowed(given, profile), ...(systemPrompt !== undefined && { systemPrompt }) }
+export function rootConfig(
+  given: SessionConfig,
+  profile: ForkProfile | undefined,
+  agent: { systemPrompt: string; lockPrompt: boolean },
+): SessionConfig {
+  const { systemPrompt: asked, ...rest } = given
+  const locked = agent.lockPrompt ? agent.systemPrompt.length : 0
+  // One that is empty was meant so; from a fork's model it would count as left out.
+  const inherited =
+    asked === '' && profile?.systemPrompt === undefined ? agent.systemPrompt.slice(0, locked) : agent.systemPrompt
+  const prompt = composeSystemPrompt({ requested: asked, inherited, locked, profile, vars: {} })
+  return { ...rest, ...narrowed(given, profile), ...prompt }
 }
 
 /** What `profile` leaves of the skills, the tools and the permissions a session has. */

@@ -12,7 +12,7 @@ function compose(
   requested?: string,
   vars: Record<string, string> = {},
 ): string | undefined {
-  return composeSystemPrompt({ profile, requested, inherited: 'parent', vars })
+  return composeSystemPrompt({ profile, requested, inherited: 'parent', vars }).systemPrompt
 }
 
 describe('the system prompt of a child', () => {

@@ -1,0 +1,51 @@
+/** Which profiles a session may fork into. A child is never allowed more than its parent, unless the author says so. */
+import type { StelloAgent } from './agent.ts'
+import { STELLO_TOOLS } from './builtins.ts'
+import type { Source } from './profile.ts'
+import type { ResolvedProfile } from './resolve-profile.ts'
+import { isSameTool } from './to-tool.ts'
+import { permits, type ToolFilter } from './tool-filter.ts'
+import type { Tool } from './tool.ts'
+
+/** The part of a session's configuration that decides what it may use, and by inheritance what all below it may. */
+export interface ToolScope extends ToolFilter {
+  /** The profile it is under; unset = the agent itself. */
+  profile?: string
+  tools: Source
+  /** White-list of skills; unset = all. */
+  skills?: readonly string[]
+}
+
+/**
+ * Names of profiles, in order of registration.
+ *
+ * The agent itself may fork into all. A session under a profile: into those of its `forksInto`; by default into those that
+ * bring no tool and no skill which the session has not itself. Under a profile that is gone: into none, since nobody
+ * knows what it allowed.
+ *
+ * @param own the user tools that are left to the session
+ */
+export function forksInto(agent: StelloAgent, session: ToolScope, own: readonly Tool[]): string[] {
+  const all = [...agent.profiles]
+  const bound = session.profile === undefined ? undefined : agent.profiles.get(session.profile)
+  if (session.profile !== undefined && !bound) return []
+  const stated = bound?.forksInto
+  const fits = ([name, profile]: [string, ResolvedProfile]): boolean =>
+    !bound || (stated ? stated.includes(name) : bringsNothing(agent, session, own, profile))
+  return all.filter(fits).map(([name]) => name)
+}
+
+/** A tool is the session's own when it was made of the same object: another of its name may do more, or elsewhere. */
+function bringsNothing(
+  agent: StelloAgent,
+  session: ToolScope,
+  own: readonly Tool[],
+  profile: ResolvedProfile,
+): boolean {
+  const { tools = [], skills = [] } = profile
+  const left = tools.filter(({ name }) => [agent, session, profile].every((each) => permits(each, name, STELLO_TOOLS)))
+  return (
+    left.every((tool) => own.some((each) => isSameTool(each, tool))) &&
+    skills.every((skill) => session.skills === undefined || session.skills.includes(skill))
+  )
+}
