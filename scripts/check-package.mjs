@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** Tries the package as a stranger gets it: packed, installed into an empty folder, imported by plain Node. Needs dist/. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -50,6 +50,11 @@ process.stdout.write(String(Object.keys(entry).length))
 `
 }
 
+const BLOCKED = `import { startWatchdog } from './node_modules/stello-temporal/dist/watchdog.js'
+startWatchdog(1000, console.error).begun('step', 'poison')
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+`
+
 if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
 
 const folder = mkdtempSync(join(tmpdir(), 'stello-package-'))
@@ -76,6 +81,14 @@ try {
       return `${run(process.execPath, [file], folder)} exports`
     })
   }
+  // Its thread has no module of its own that could be missing.
+  step('the watchdog ends a process that blocks', () => {
+    const file = join(folder, 'blocked.mjs')
+    writeFileSync(file, BLOCKED)
+    const { signal, stderr } = spawnSync(process.execPath, [file], { cwd: folder, encoding: 'utf8', timeout: 60_000 })
+    if (signal !== 'SIGKILL' || !stderr.includes('"poison"')) throw new Error(`it ended by ${signal}: ${stderr}`)
+    return signal
+  })
   step('npx stello --version', () => run('npx', ['--no-install', 'stello', '--version'], folder).trim())
   step(
     'npx stello --help',

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
 import { NativeConnection, Runtime, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
 import { createActivities } from './activities/index.ts'
+import { LastChance } from './activities/last-chance.ts'
 import { createLiveWriter } from './activities/live-writer.ts'
 import { createMetrics } from './activities/metrics.ts'
 import type { Running } from './activities/run-step.ts'
@@ -27,10 +28,12 @@ import { createNotifier } from './store/notifier.ts'
 import { saveAgent } from './store/topology.ts'
 import { TranscriptCache } from './store/transcript-cache.ts'
 import { enterWorker, leaveWorker } from './store/workers.ts'
+import { startWatchdog } from './watchdog.ts'
 
 checkNodeVersion()
 
 const GRACE_MS = 10_000
+const STALL_LIMIT_MS = 30_000
 
 export interface StelloWorkerOptions {
   agent: StelloAgent
@@ -47,6 +50,11 @@ export interface StelloWorkerOptions {
   maxCachedWorkflows?: number
   /** Steps that run at once. Default 100. */
   maxConcurrentSteps?: number
+  /**
+   * How long the event loop may stand still, milliseconds: a tool that blocks it lets nothing else run, not even its own
+   * time-out. Then the process is killed. Default 30 s, 0 = for ever; not while a debugger can be attached (`--inspect`).
+   */
+  stallLimitMs?: number
   /** Serves Prometheus metrics, Temporal's and its own, on all interfaces. Unset: none. One port per process. */
   metricsPort?: number
   log?: WorkerLog
@@ -115,6 +123,8 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const stopping = new AbortController()
     // Every result that waits for the store listens.
     setMaxListeners(0, stopping.signal)
+    const watchdog = startWatchdog(options.stallLimitMs ?? STALL_LIMIT_MS, (message) => log.warn(message))
+    closing.push(() => watchdog.stop())
     const worker = await Worker.create({
       connection,
       namespace,
@@ -132,6 +142,8 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           configs,
           running,
           stopping: stopping.signal,
+          lastChance: new LastChance(),
+          stepWatch: watchdog,
           toolUses,
           metrics,
           notify: (id, news) => notifier.notify(id, news),
@@ -144,16 +156,24 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     await saveAgent(db, agent.name, manifestOf(agent))
     const self = { bootId, agent: agent.name }
     await enterWorker(db, self)
-    closing.push(() => leaveWorker(db, bootId))
+    let broken = false
+    // Whatever broke it may have been a step: others are to find it dead, with what it had in hand.
+    closing.push(() => (broken ? undefined : leaveWorker(db, bootId)))
     const stopTakingOver = keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver })
     closing.push(stopTakingOver)
     let graceOver: NodeJS.Timeout | undefined
     let ended = false
-    const stopped = worker.run().finally(() => {
-      ended = true
-      clearTimeout(graceOver)
-      return close()
-    })
+    const stopped = worker
+      .run()
+      .catch((error: unknown) => {
+        broken = true
+        throw error
+      })
+      .finally(() => {
+        ended = true
+        clearTimeout(graceOver)
+        return close()
+      })
     stopped.catch(() => undefined)
     return {
       stopped,

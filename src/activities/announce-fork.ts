@@ -48,6 +48,7 @@ export async function announceFork(
       return done
     },
     unknown: () => done,
+    quarantined: () => done,
     refused: () => done,
   })
   return result !== undefined

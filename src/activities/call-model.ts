@@ -17,6 +17,7 @@ import { backoffMs, pauseOf, shutsDown } from './failures.ts'
 import { toAnswer } from './model-answer.ts'
 import { readDeltas } from './model-deltas.ts'
 import type { Ending } from './end-step.ts'
+import { killsWorkers } from './quarantine.ts'
 import { runStep, type Mine } from './run-step.ts'
 import { StreamingCalls } from './streaming-calls.ts'
 import { useId } from './tool-uses.ts'
@@ -85,6 +86,10 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         await live.end()
       }
     },
+    quarantined: ({ deaths }) => ({
+      kind: 'giveBack',
+      result: { kind: 'failed', pause: pauseOf('agent_error', killsWorkers(`model ${model.name} was asked`, deaths)) },
+    }),
     settled: count,
     refused: (_claim, message) => ({
       kind: 'giveBack',

@@ -8,13 +8,14 @@ import { TOOL_ATTEMPTS, backoffMs, shutsDown } from './failures.ts'
 import { countCall } from './metrics.ts'
 import { runPipeline } from './pipeline.ts'
 import type { Ending } from './end-step.ts'
+import { workerLost } from './quarantine.ts'
 import { runStep, type Mine } from './run-step.ts'
 import { readCallAtHand, toExecution } from './tool-call.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { toResult, type CallEnd } from './tool-result.ts'
 import { ToolUse } from './tool-use.ts'
 import { useId } from './tool-uses.ts'
-import { askPerson, findOut } from './unknown-outcome.ts'
+import { askPerson, findOut, unknownText } from './unknown-outcome.ts'
 
 type Note = (detail: unknown) => void
 
@@ -72,6 +73,12 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     run,
     // A tool that is gone may have been one that must not be repeated.
     ...((once || !found) && { unknown }),
+    quarantined(claim) {
+      if (!once && found) return fail(claim, workerLost(call.name, claim, tool?.effect === 'pure' ? '' : PERHAPS_DONE))
+      if (tool?.onUnknownOutcome === 'ask') return askPerson(at, claim)
+      return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
+    },
+    callId: call.id,
     settled: (outcome) => countCall(deps.metrics, at, outcome),
     refused: (claim, message) =>
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
@@ -86,9 +93,4 @@ function handOver(once: boolean): Ending<ToolOutcome> {
   return once ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
 }
 
-function unknownText(name: string): string {
-  return (
-    `the worker died while "${name}" was running: whether it took effect is unknown, and it was not run again. ` +
-    'Check its effect before you decide to call it once more.'
-  )
-}
+const PERHAPS_DONE = 'It may have taken effect. '

@@ -4,12 +4,20 @@ import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
 import type { News } from '../store/notifier.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
+import type { LastChance } from './last-chance.ts'
 import type { LiveWriter } from './live-writer.ts'
 import type { Metrics } from './metrics.ts'
 import type { Permit } from './pipeline.ts'
 import type { Running } from './run-step.ts'
 import type { SessionConfigs } from './session-configs.ts'
 import type { ToolUses } from './tool-uses.ts'
+
+/** Told of every step before any code of the user's runs for it: what is in hand can be named when the loop stands still. */
+export interface StepWatch {
+  /** @param id of the step and its lease @param name of its tool or model, as people know it */
+  begun(id: string, name: string): void
+  ended(id: string): void
+}
 
 export interface Deps {
   agent: StelloAgent
@@ -24,6 +32,8 @@ export interface Deps {
   running: Running
   /** Aborted when the worker stops and the time is over that its running steps have. */
   stopping: AbortSignal
+  lastChance: LastChance
+  stepWatch: StepWatch
   toolUses: ToolUses
   /** Asked before each tool of the user's runs. Nothing sets it yet. */
   permit?: Permit

@@ -6,7 +6,7 @@ import type { StepId } from '../store/claim.ts'
 import { isDataError } from '../store/database.ts'
 import { parkStep, reopenStep } from '../store/pending.ts'
 import { readOutcome, releaseStep, settleStep } from '../store/settle.ts'
-import type { Writes } from '../store/writes.ts'
+import type { NewEvent, Writes } from '../store/writes.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
 import { explained, shutsDown, tryAgain } from './failures.ts'
@@ -22,9 +22,9 @@ export type Ending<Outcome> =
   /** With an outcome: commit it together with everything that follows from it. */
   | { kind: 'settle'; outcome: Outcome; writes: Writes }
   /** Without: give the step back and tell the workflow. */
-  | { kind: 'giveBack'; result: Outcome }
+  | { kind: 'giveBack'; result: Outcome; writes?: Writes }
   /** Without: a person must answer first, and until then nobody has the step. */
-  | { kind: 'park'; question: Question; result: Outcome }
+  | { kind: 'park'; question: Question; result: Outcome; writes?: Pick<Writes, 'events'> }
   /** Without: nothing has been done, and the step may be begun. */
   | { kind: 'reopen'; result: Outcome; writes: Writes }
   /**
@@ -34,6 +34,12 @@ export type Ending<Outcome> =
   | { kind: 'retry'; error: unknown; failed: boolean; begun?: boolean; delayMs?: (failures: number) => number }
   /** Without, and without giving it back: whoever finds the step begun by a dead worker decides. */
   | { kind: 'abandon'; error: unknown }
+
+/** What ends the step also tells this. */
+export function withEvent<Outcome>(ending: Ending<Outcome>, event: NewEvent): Ending<Outcome> {
+  if (ending.kind === 'retry' || ending.kind === 'abandon') return ending
+  return { ...ending, writes: { ...ending.writes, events: [event, ...(ending.writes?.events ?? [])] } }
+}
 
 interface Finishing<Outcome> {
   /**
@@ -55,13 +61,19 @@ export async function endStep<Outcome>(
   switch (ending.kind) {
     case 'settle':
       return settle(deps, step, ending, finishing)
-    case 'giveBack':
-      await stored(deps, finishing, step, () => releaseStep(deps.db, step, { failed: false, reset: true }))
-      return ending.result
+    case 'giveBack': {
+      const { result, writes } = ending
+      const giving = { failed: false, reset: true, ...(writes && { writes }) }
+      await stored(deps, finishing, step, () => releaseStep(deps.db, step, giving))
+      if (writes) deps.notify(step.sessionId)
+      return result
+    }
     case 'park':
     case 'reopen': {
       const done = await stored(deps, finishing, step, () =>
-        ending.kind === 'park' ? parkStep(deps.db, step, ending.question) : reopenStep(deps.db, step, ending.writes),
+        ending.kind === 'park'
+          ? parkStep(deps.db, step, ending.question, ending.writes)
+          : reopenStep(deps.db, step, ending.writes),
       )
       deps.notify(step.sessionId)
       return done ? ending.result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)

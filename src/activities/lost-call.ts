@@ -9,7 +9,8 @@ import { shutsDown } from './failures.ts'
 import type { Ending } from './end-step.ts'
 import type { CallAtHand } from './tool-call.ts'
 import { toResult, type CallEnd } from './tool-result.ts'
-import { askPerson, closing, findOut } from './unknown-outcome.ts'
+import { mustNotRun, quarantine } from './quarantine.ts'
+import { askPerson, closing, findOut, unknownText } from './unknown-outcome.ts'
 
 /**
  * Where the call had begun, its tool may know more than anybody else, and a person may be asked; but a turn that stops
@@ -36,6 +37,13 @@ export async function endLost(
   const found = at.tools.find(at.call.name)
   const tool = found && 'tool' in found ? found.tool : undefined
   if (!forced.begun || tool?.effect !== 'non_idempotent') return undefined
+  if (mustNotRun(forced)) {
+    const { name } = at.call
+    const asks = tool.onUnknownOutcome === 'ask' && how === 'timedOut'
+    const ending = asks ? askPerson(at, forced) : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
+    const { sessionId, key, turn, round } = at.input
+    return quarantine(deps, { sessionId, key, kind: 'tool', name, turn, round, callId: at.call.id }, forced, ending)
+  }
   const stop = new AbortController()
   const { withinMs } = attempt
   const looking = findOut(deps, at, tool, { stop: stop.signal, withinMs })

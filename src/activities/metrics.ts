@@ -15,6 +15,8 @@ export interface Metrics {
   retried(kind: string): void
   /** Attempts of dead workers were ended. */
   tookOver(steps: number): void
+  /** A step whose takers died too often is not run again. */
+  quarantined(kind: string): void
   paused(reason: string): void
   /** Pieces of live output that wait to be written. */
   liveQueue(pieces: number): void
@@ -46,6 +48,11 @@ export function createMetrics(meter: MetricMeter): Metrics {
     'Failed attempts at a model or tool that are repeated',
   )
   const takeovers = meter.createCounter('stello_takeovers_total', '', 'Attempts of dead workers that were ended')
+  const quarantines = meter.createCounter(
+    'stello_quarantined_steps_total',
+    '',
+    'Steps that are not run again since their workers died, by kind',
+  )
   const pauses = meter.createCounter('stello_pauses_total', '', 'Pauses of sessions, by reason')
   const queue = meter.createGauge('stello_live_queue', 'int', '', 'Pieces of live output that wait to be written')
 
@@ -66,6 +73,7 @@ export function createMetrics(meter: MetricMeter): Metrics {
     },
     retried: (kind) => retries.add(1, { kind }),
     tookOver: (steps) => takeovers.add(steps),
+    quarantined: (kind) => quarantines.add(1, { kind }),
     paused: (reason) => pauses.add(1, { reason }),
     liveQueue: (pieces) => queue.set(pieces),
   }

@@ -18,6 +18,7 @@ import { countCall } from './metrics.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { firstRecords, notPrepared, prepareChild, type PreparedChild } from './prepare-child.ts'
 import type { Ending } from './end-step.ts'
+import { workerLost } from './quarantine.ts'
 import { runStep, type Mine } from './run-step.ts'
 import type { StoredSession } from './session-configs.ts'
 import { readCall } from './tool-call.ts'
@@ -62,6 +63,8 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         return notPrepared(error, claim, (failed) => fail(claim, failed))
       }
     },
+    quarantined: (claim) => fail(claim, workerLost(call.name, claim)),
+    callId: call.id,
     settled: (outcome) => countCall(deps.metrics, { call, tools }, outcome),
     refused: (claim, message, error) =>
       isStelloError(error) && error.fate === 'model'

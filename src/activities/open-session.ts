@@ -18,6 +18,7 @@ import { checkRow } from './check-row.ts'
 import type { Deps } from './deps.ts'
 import { pauseOf, shutsDown } from './failures.ts'
 import { findProfile, firstRecords, notPrepared, prepareChild, type PreparedChild } from './prepare-child.ts'
+import { killsWorkers } from './quarantine.ts'
 import { runStep } from './run-step.ts'
 
 export async function openSession(deps: Deps, input: OpenSessionInput): Promise<OpenSessionOutcome> {
@@ -135,6 +136,10 @@ async function configureFork(
         return notPrepared(error, claim, (failed) => ({ kind: 'giveBack', result: { failed } }))
       }
     },
+    quarantined: ({ deaths }) => ({
+      kind: 'giveBack',
+      result: { failed: killsWorkers('this fork was opened', deaths) },
+    }),
     refused(_claim, message) {
       throw new StelloError('STORE_CORRUPT', `the fork cannot be stored: ${message}`)
     },

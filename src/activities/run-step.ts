@@ -12,6 +12,7 @@ import type { Attempt, StopWhy } from './attempt.ts'
 import type { Deps } from './deps.ts'
 import { endStep, type Ending } from './end-step.ts'
 import { shutsDown } from './failures.ts'
+import { mustNotRun, quarantine, type Quarantined } from './quarantine.ts'
 
 export type Mine = Extract<Claim, { kind: 'mine' }>
 
@@ -21,6 +22,10 @@ export interface StepWork<Outcome> {
   run(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Promise<Ending<Outcome>>
   /** For steps that must not be repeated: what to do about one that a dead worker had begun. */
   unknown?(claim: Mine, stop: AbortSignal): Ending<Outcome> | Promise<Ending<Outcome>>
+  /** What becomes of one whose takers died too often. Must run nothing of the user's. */
+  quarantined(claim: Mine): Ending<Outcome>
+  /** Of a tool call or a child a model asked for: what people know it by. */
+  callId?: string
   /** Told of the outcome when it was this attempt's that won: once per step. */
   settled?(outcome: Outcome): void
   /** What to settle when the store refuses the content itself, or a child: its id is taken, or it is one too many. */
@@ -46,7 +51,9 @@ const CLAIM_TRIES = 40
 
 /** What an attempt comes to that asks for a step: a claim that needs no waiting, or the attempt of this process that has it. */
 type Obtained =
-  | Exclude<Claim, { kind: 'busy' | 'mineAlready' | 'elsewhere' }>
+  | Exclude<Claim, { kind: 'mine' | 'busy' | 'mineAlready' | 'elsewhere' | 'lastChance' }>
+  /** `leave`: it has the place of a step's last taker until then. */
+  | (Mine & { leave?: () => void })
   | { kind: 'inFlight'; gen: number; inFlight: InFlight }
 
 export async function runStep<Outcome>(
@@ -67,9 +74,12 @@ export async function runStep<Outcome>(
       const stop = new AbortController()
       const noted: InFlight['noted'] = {}
       const here = id({ sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease })
-      const ended = carryOut(deps, attempt, work, claim, { stop: stop.signal, noted }).finally(() =>
-        deps.running.delete(here),
-      )
+      deps.stepWatch.begun(here, work.step.name)
+      const ended = carryOut(deps, attempt, work, claim, { stop: stop.signal, noted }).finally(() => {
+        deps.running.delete(here)
+        deps.stepWatch.ended(here)
+        claim.leave?.()
+      })
       deps.running.set(here, { ended, stop, noted })
       return { outcome: await join(attempt, { ended, stop, noted }), gen: claim.gen }
     }
@@ -84,28 +94,44 @@ export async function runStep<Outcome>(
   }
 }
 
-/** Waits for as long as a living worker has the step. */
+/** Waits for as long as a living worker has the step, or, for its last taker, until it can be run alone. */
 async function obtain(
   deps: Deps,
   attempt: Attempt,
   step: StepWork<unknown>['step'],
   stop: AbortSignal,
 ): Promise<Obtained> {
-  const { db, running } = deps
-  for (;;) {
-    const claim = await claimUntilHeard(deps, attempt, step, stop)
-    if (claim.kind === 'busy' || claim.kind === 'mineAlready') {
-      const { gen, lease } = claim
-      const held = { sessionId: attempt.run.sessionId, gen, key: step.key, lease }
-      const inFlight = running.get(id(held))
-      if (inFlight) return { kind: 'inFlight', gen, inFlight }
-      if (claim.kind === 'mineAlready' || !(await isAlive(db, claim.owner))) {
-        // The next claim decides who takes it, and whether: the session may have been paused or closed meanwhile.
-        await releaseStep(db, held, { failed: false, begun: true })
-        continue
+  const { db, running, lastChance } = deps
+  let leave: (() => void) | undefined
+  let met: number | undefined
+  try {
+    for (;;) {
+      const claim = await claimUntilHeard(deps, attempt, { ...step, alone: leave !== undefined }, stop)
+      if (claim.kind === 'mine') {
+        const taken = { ...claim, ...(leave && { leave }) }
+        leave = undefined
+        return taken
       }
-    } else if (claim.kind !== 'elsewhere') return claim
-    await waitBeforeLooking(step.key, stop)
+      if (claim.kind === 'busy' || claim.kind === 'mineAlready') {
+        const { gen, lease } = claim
+        const held = { sessionId: attempt.run.sessionId, gen, key: step.key, lease }
+        const inFlight = running.get(id(held))
+        if (inFlight) return { kind: 'inFlight', gen, inFlight }
+        if (claim.kind === 'mineAlready' || !(await isAlive(db, claim.owner))) {
+          // The next claim decides who takes it, and whether: the session may have been paused or closed meanwhile.
+          await releaseStep(db, held, { failed: false, begun: true, died: claim.kind === 'busy' })
+          continue
+        }
+      } else if (claim.kind === 'lastChance') {
+        met ??= performance.now()
+        if ((leave = lastChance.enter(performance.now() - met))) continue
+      } else if (claim.kind !== 'elsewhere') return claim
+      leave?.()
+      leave = undefined
+      await waitBeforeLooking(step.key, stop)
+    }
+  } finally {
+    leave?.()
   }
 }
 
@@ -116,7 +142,7 @@ async function obtain(
 async function claimUntilHeard(
   { db, bootId }: Deps,
   attempt: Attempt,
-  step: StepWork<unknown>['step'],
+  step: StepWork<unknown>['step'] & Pick<ClaimRequest, 'alone'>,
   stop: AbortSignal,
 ): Promise<Claim> {
   for (let tried = 1; ; tried++) {
@@ -157,7 +183,8 @@ async function carryOut<Outcome>(
   let ending: Ending<Outcome>
   try {
     const note = (detail: unknown): void => void (noted.latest = detail)
-    ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, note)
+    if (mustNotRun(claim)) ending = quarantine(deps, named(attempt, work), claim, work.quarantined(claim))
+    else ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, note)
   } catch (error) {
     // Nobody knows how far it came: what must not be repeated stays begun.
     ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
@@ -168,6 +195,19 @@ async function carryOut<Outcome>(
     settled: (outcome) => work.settled?.(outcome),
     refused: (message, error) => work.refused(claim, message, error),
   })
+}
+
+function named<Outcome>({ run }: Attempt, { step: { key, kind, name }, callId }: StepWork<Outcome>): Quarantined {
+  const { sessionId, turn, place } = run
+  return {
+    sessionId,
+    key,
+    kind,
+    name,
+    turn,
+    ...(place.round !== undefined && { round: place.round }),
+    ...(callId !== undefined && { callId }),
+  }
 }
 
 function id({ sessionId, gen, key, lease }: StepId): string {

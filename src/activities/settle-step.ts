@@ -69,11 +69,17 @@ async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, pro
   const at = await readCallAtHand(deps, step)
   if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer)
   const end = await endOf(deps, step, proposed)
-  const proposing = { run: attempt.run, key: step.key, kind: 'tool', name: step.call.name }
+  const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut' ? proposed.kind : undefined
+  const proposing = {
+    run: attempt.run,
+    key: step.key,
+    kind: 'tool',
+    name: step.call.name,
+    ...(lost && { holder: { owner: deps.bootId, token: attempt.token } }),
+  }
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ToolOutcome
-  const { kind } = proposed
-  const found = kind === 'cancelled' || kind === 'timedOut' ? await endLost(deps, attempt, at, forced, kind) : undefined
+  const found = lost && (await endLost(deps, attempt, at, forced, lost))
   return endStep(deps, forced, found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }), {
     settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed'),
   })

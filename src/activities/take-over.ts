@@ -32,19 +32,21 @@ export function workerIdentity(host: string, pid: number, bootId: string): strin
  * @returns how many attempts of dead workers were ended
  */
 export async function takeOver(db: Database, client: Client, self: string, graceMs?: number): Promise<number> {
-  // First the leases are raised, which fences the dead; the rest only speeds things up.
-  const stolen = await stealDeadSteps(db, self, graceMs)
-  await Promise.all([...new Set(stolen.map(({ sessionId }) => sessionId))].map((id) => unstick(client, id)))
-  const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
-  let ended = (await Promise.all(byToken)).filter(Boolean).length
   try {
-    for (const dead of await claimDeadWorkers(db, self, graceMs)) ended += await search(db, client, dead)
+    // Before their steps are taken: a worker that dies meanwhile is not forgotten, and so counted, until these are too.
+    const dead = await claimDeadWorkers(db, self, graceMs)
+    // First the leases are raised, which fences the dead; the rest only speeds things up.
+    const stolen = await stealDeadSteps(db, self, graceMs)
+    await Promise.all([...new Set(stolen.map(({ sessionId }) => sessionId))].map((id) => unstick(client, id)))
+    const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
+    let ended = (await Promise.all(byToken)).filter(Boolean).length
+    for (const one of dead) ended += await search(db, client, one)
+    return ended
   } catch (error) {
     // Others may reach what this one does not.
     await giveUpDeadWorkers(db, self).catch(() => undefined)
     throw error
   }
-  return ended
 }
 
 async function search(db: Database, client: Client, { bootId, agent }: KnownWorker): Promise<number> {

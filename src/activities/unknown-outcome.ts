@@ -4,11 +4,10 @@ import { preview } from '../agent/message.ts'
 import type { Tool, Verification } from '../agent/tool.ts'
 import type { Decision, PendingItem, Question, ToolOutcome } from '../session/steps.ts'
 import { pendingId } from '../store/pending.ts'
-import type { NewEvent } from '../store/writes.ts'
 import type { Deps } from './deps.ts'
 import { executeTool } from './execute-tool.ts'
 import { parseArguments } from './parse-arguments.ts'
-import type { Ending } from './end-step.ts'
+import { withEvent, type Ending } from './end-step.ts'
 import { toExecution, type CallAtHand } from './tool-call.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { ToolUse } from './tool-use.ts'
@@ -72,14 +71,20 @@ export function askPerson(
   return { kind: 'park', question, result: { kind: 'pending', gen, item: { id, kind } } }
 }
 
+/** What the model reads. */
+export function unknownText(name: string): string {
+  return (
+    `the worker died while "${name}" was running: whether it took effect is unknown, and it was not run again. ` +
+    'Check its effect before you decide to call it once more.'
+  )
+}
+
 /** What ends the wait also closes its item. */
 export function closing<Outcome>(
   ending: Ending<Outcome>,
   { id, kind, name, callId, turn, round }: PendingItem,
   decision: Decision | 'cancelled',
 ): Ending<Outcome> {
-  if (!('writes' in ending)) return ending
   const data = { id, kind, name, callId, turn, decision }
-  const closed: NewEvent = { key: `${id}.closed`, at: { turn, round }, type: 'pending.closed', data }
-  return { ...ending, writes: { ...ending.writes, events: [closed, ...(ending.writes.events ?? [])] } }
+  return withEvent(ending, { key: `${id}.closed`, at: { turn, round }, type: 'pending.closed', data })
 }

@@ -17,6 +17,7 @@ export type ToolErrorCode =
   | 'TOOL_CANCELLED'
   | 'TOOL_EXECUTION_ERROR'
   | 'TOOL_OUTCOME_UNKNOWN'
+  | 'TOOL_WORKER_LOST'
   | 'TOOL_ROUND_LIMIT'
   | 'TREE_LIMIT'
 
@@ -52,6 +53,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   TOOL_CANCELLED: 'model',
   TOOL_EXECUTION_ERROR: 'model',
   TOOL_OUTCOME_UNKNOWN: 'model',
+  TOOL_WORKER_LOST: 'model',
   TOOL_ROUND_LIMIT: 'model',
   TREE_LIMIT: 'model',
 

@@ -53,6 +53,8 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
       return [of('name'), of('status'), of('showTip'), of('result') || of('params')].filter(Boolean).join(' ')
     case 'tool.update':
       return `${of('name')} ${of('update')}`
+    case 'step.quarantined':
+      return pc.red(`${of('name')} ${of('key')} is not run again: its worker died ${of('deaths')} times while it ran`)
     case 'session.forked':
       return `${of('child')} ${of('label')}`
     case 'session.paused':

@@ -8,6 +8,12 @@ import { resolveRun, type RunRef } from './runs.ts'
 import { reuseStep } from './reuse.ts'
 import { toParameter, writesSql, type NewRecord, type Writes } from './writes.ts'
 
+/**
+ * A step whose takers died this often is not run again: it may be what kills them. Its last taker runs it alone, so
+ * that what only died along with it is told from it.
+ */
+export const TAKERS = 3
+
 export interface StepId {
   sessionId: string
   gen: number
@@ -28,6 +34,8 @@ export interface ClaimRequest {
   token: Uint8Array
   /** An earlier claim of this very attempt got no answer: if it was granted, nothing has been begun by it. */
   unheard?: boolean
+  /** The worker has no other step in hand whose last taker it is. */
+  alone?: boolean
   /** Commit before going on; else the claim may be lost with the server, for what may be repeated. */
   durable: boolean
   /** The user message a turn opens with. */
@@ -35,14 +43,27 @@ export interface ClaimRequest {
 }
 
 export type Claim =
-  /** `begun`: an earlier attempt had begun it, and its end is unknown. `parked`: a person has been asked about that. */
-  | { kind: 'mine'; gen: number; lease: number; failures: number; begun: boolean; parked?: PendingItem }
+  /**
+   * `begun`: an earlier attempt had begun it, and its end is unknown. `parked`: a person has been asked about that.
+   * `deaths`: of its takers, with it in hand; from `TAKERS` on it is not to be run.
+   */
+  | {
+      kind: 'mine'
+      gen: number
+      lease: number
+      failures: number
+      deaths: number
+      begun: boolean
+      parked?: PendingItem
+    }
   | { kind: 'settled'; gen: number; outcome: unknown }
   | { kind: 'busy'; gen: number; lease: number; owner: string }
   /** An attempt of this very worker has it. */
   | { kind: 'mineAlready'; gen: number; lease: number }
   /** A living worker still has it in hand for a run that was rewound: its outcome will do. */
   | { kind: 'elsewhere' }
+  /** One more death would be the last: nothing was taken, ask again `alone`. */
+  | { kind: 'lastChance' }
   /** The message was answered before, in that turn; without one: it was refused. */
   | { kind: 'duplicate'; turn?: number }
   | { kind: 'paused' }
@@ -55,6 +76,7 @@ interface StepRow {
   owner: string | null
   token: Buffer | null
   failures: number
+  deaths: number
   released: boolean
   outcome: unknown
 }
@@ -62,8 +84,12 @@ interface StepRow {
 interface TakenRow {
   lease: number
   failures: number
+  deaths: number
   pending: PendingItem | null
 }
+
+/** What the first to take a step finds. */
+const FIRST = { lease: 1, failures: 0, deaths: 0 } as const
 
 const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token)`
 
@@ -101,7 +127,7 @@ const SLOW_INSERT: Statement = {
 }
 const READ_STEP: Statement = {
   name: 'step_read',
-  text: `select input_hash, lease, owner, token, failures, released, outcome from steps
+  text: `select input_hash, lease, owner, token, failures, deaths, released, outcome from steps
          where session_id = $1 and gen = $2 and step_key = $3 for update`,
 }
 const RETAKE: Statement = {
@@ -109,7 +135,7 @@ const RETAKE: Statement = {
   text: `update steps set lease = lease + 1, owner = $5, token = $6, released = false, begun_at = now(),
            input_hash = $7
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
-         returning lease, failures, pending`,
+         returning lease, failures, deaths, pending`,
 }
 const DUPLICATE: Statement = {
   name: 'turn_duplicate',
@@ -145,7 +171,7 @@ export async function claimStep(db: Database, request: ClaimRequest): Promise<Cl
         rejectionKey(opening.messageId),
       ])
     : await run<{ taken: number }>(pool, FAST_CLAIM, values)
-  if (fast?.taken === 1) return { kind: 'mine', gen: 0, lease: 1, failures: 0, begun: false }
+  if (fast?.taken === 1) return { kind: 'mine', gen: 0, ...FIRST, begun: false }
   const resolved = await resolveRun(db, ref)
   if (resolved.kind !== 'current') return { kind: resolved.kind }
   return transaction(db, (tx) => claimSlowly(tx, request, resolved.gen))
@@ -166,11 +192,20 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   if (state?.closed) return { kind: 'closed' }
   if (state?.paused) return { kind: 'paused' }
   if (existing) {
+    if (existing.deaths === TAKERS - 1 && !request.alone) return { kind: 'lastChance' }
     const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash]
     const [row] = await run<TakenRow>(tx, RETAKE, values)
     if (!row) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
-    const { lease, failures, pending } = row
-    return { kind: 'mine', gen, lease, failures, begun: !existing.released, ...(pending && { parked: pending }) }
+    const { lease, failures, deaths, pending } = row
+    return {
+      kind: 'mine',
+      gen,
+      lease,
+      failures,
+      deaths,
+      begun: !existing.released,
+      ...(pending && { parked: pending }),
+    }
   }
   const duplicate = await findDuplicate(tx, request, gen)
   if (duplicate) return duplicate
@@ -187,7 +222,7 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, openingWrites(request), gen]
   const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
   if (inserted?.taken !== 1) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
-  return { kind: 'mine', gen, lease: 1, failures: 0, begun: reused === 'begun' }
+  return { kind: 'mine', gen, ...FIRST, begun: reused === 'begun' }
 }
 
 function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | undefined {
@@ -202,7 +237,7 @@ function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | unde
   if (row.owner === null) return undefined
   // Of a later lease it is not known whether the one before had begun.
   const first = gen === 0 && row.lease === 1
-  if (unheard && first && row.token?.equals(token)) return { kind: 'mine', gen, lease: 1, failures: 0, begun: false }
+  if (unheard && first && row.token?.equals(token)) return { kind: 'mine', gen, ...FIRST, begun: false }
   return row.owner === owner
     ? { kind: 'mineAlready', gen, lease: row.lease }
     : { kind: 'busy', gen, lease: row.lease, owner: row.owner }

@@ -43,6 +43,11 @@ export const DEAD: string = `(not ${HELD} and exists (
   select from holders h
   where h.server = ${SERVER} and (h.boot_id = owner or h.since <= now() - $1 * interval '1 millisecond')
 ))`
+/**
+ * 1 if the dead worker `owner` died with what it had in hand, 0 if it left in order (`leaveWorker`): an update that
+ * takes a step from a dead worker adds this to its `deaths`, on condition that it is the dead one's still.
+ */
+export const DIED = `(exists (select from workers w where w.boot_id = owner))::integer`
 
 const IS_ALIVE: Statement = {
   name: 'is_alive',
@@ -57,11 +62,11 @@ const STEAL: Statement = {
   name: 'steal',
   text: `
   with dead as (
-    select session_id, gen, step_key, token from steps
+    select session_id, gen, step_key, token, ${DIED} as died from steps
     where outcome is null and owner = any($2) and ${DEAD}
     for update skip locked
   )
-  update steps set lease = lease + 1, owner = null, token = null
+  update steps set lease = lease + 1, owner = null, token = null, deaths = deaths + dead.died
   from dead where steps.session_id = dead.session_id and steps.gen = dead.gen and steps.step_key = dead.step_key
   returning steps.session_id, steps.step_key, dead.token`,
 }

@@ -150,6 +150,11 @@ const HOLDERS = `
   create index sessions_living on sessions (agent, (coalesce(closed_at, 'infinity')));
 `
 
+/** How many takers of a step died with it in hand (`TAKERS` in `src/store/claim.ts`). */
+const DEATHS = `
+  alter table steps add column deaths integer not null default 0;
+`
+
 /**
  * What bounds a tree. `trees.bounds`: what a client stated, completed by the agent when the root is opened. Every row of
  * a child is counted by the statement that inserts it, whichever that is, and once: a trigger of what is inserted is not
@@ -231,6 +236,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0004_holders': {
     async up(db: Kysely<unknown>) {
       await sql.raw(HOLDERS).execute(db)
+    },
+  },
+  '0005_deaths': {
+    async up(db: Kysely<unknown>) {
+      await sql.raw(DEATHS).execute(db)
     },
   },
   '0008_bounds': {

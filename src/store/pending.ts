@@ -29,18 +29,22 @@ const PARK: Statement = {
     returning gen, pending
   ), asked as (
     select jsonb_build_object('events', jsonb_build_array(jsonb_build_object(
-      'key', pending->>'id' || '.opened', 'at', pending, 'type', 'pending.opened', 'data', pending))) as writes
+      'key', pending->>'id' || '.opened', 'at', pending, 'type', 'pending.opened', 'data', pending
+    )) || coalesce($6::jsonb->'events', '[]')) as writes
     from guard
   ), ${writesSql({ session: '$1', key: '$2', writes: '(select writes from asked)', records: 'strict' })}
   select count(*)::int as done from guard`,
 }
-/** As if nobody had begun it; a higher lease, so that nobody who knew it before can end it. */
+/**
+ * As if nobody had begun it; a higher lease, so that nobody who knew it before can end it. When a person says so, the
+ * deaths of its takers count no more; that its tool says so (`verify`) is no reason to run it for ever.
+ */
 const REOPEN: Statement = {
   name: 'step_reopen',
   text: `
   with guard as (
     update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = false, pending = null,
-      failures = 0
+      failures = 0, deaths = case when pending is null then deaths else 0 end
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'strict' })}
@@ -61,11 +65,18 @@ const INBOX: Statement = {
 /**
  * Takes the step from its worker until a person answers, and tells of the question; one that was put before stays.
  *
+ * @param telling events to append beside
  * @returns false when the lease is lost or the step has ended
  */
-export async function parkStep(db: Database, step: StepId, question: Question): Promise<boolean> {
+export async function parkStep(
+  db: Database,
+  step: StepId,
+  question: Question,
+  telling: Pick<Writes, 'events'> = {},
+): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const [row] = await run<{ done: number }>(db.pool, PARK, [sessionId, key, gen, lease, storableJson(question)])
+  const values = [sessionId, key, gen, lease, storableJson(question), toParameter(telling)]
+  const [row] = await run<{ done: number }>(db.pool, PARK, values)
   return row?.done === 1
 }
 

@@ -4,6 +4,7 @@ import { StelloError } from '../agent/errors.ts'
 import type { PendingItem } from '../session/steps.ts'
 import { toForkRefusal } from './bounds.ts'
 import type { StepId } from './claim.ts'
+import { DIED } from './liveness.ts'
 import { isNullViolation, isUniqueViolation, run, type Database, type Statement } from './database.ts'
 import { mustBeCurrent, type RunRef } from './runs.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
@@ -27,20 +28,31 @@ const READ_OUTCOME: Statement = {
   name: 'outcome_read',
   text: `select outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
 }
-const RELEASE: Statement = {
-  name: 'release',
-  text: `update steps set owner = null, token = null, released = not $7,
-           failures = case when $6 then 0 when $5 then failures + 1 else failures end
-         where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
-         returning failures`,
+/**
+ * A taker that lived through the work, and says that it failed or that a person must look, proves that the step does not
+ * kill: the deaths before it count no more. One that only hands it over proves nothing.
+ */
+const GIVE_BACK = `
+    update steps set owner = null, token = null, released = not $7,
+      failures = case when $6 then 0 when $5 then failures + 1 else failures end,
+      deaths = case when $5 or $6 then 0 when $8 then deaths + ${DIED} else deaths end
+    where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
+    returning gen, failures`
+const RELEASE: Statement = { name: 'release', text: GIVE_BACK }
+const RELEASE_TELLING: Statement = {
+  name: 'release_telling',
+  text: `
+  with guard as (${GIVE_BACK}
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$9::jsonb', records: 'strict' })}
+  select failures from guard`,
 }
 const FORCE: Statement = {
   name: 'force',
-  text: `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, released)
-         values ($1, $2, $3, $4, $5, '', 1, true)
-         on conflict (session_id, gen, step_key) do update set lease = steps.lease + 1, owner = null, token = null
+  text: `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, released, owner, token)
+         values ($1, $2, $3, $4, $5, '', 1, true, $6, $7)
+         on conflict (session_id, gen, step_key) do update set lease = steps.lease + 1, owner = $6, token = $7
            where steps.outcome is null
-         returning lease, released, waiting, pending`,
+         returning lease, released, waiting, deaths, pending`,
 }
 
 /**
@@ -78,22 +90,26 @@ export async function readOutcome(db: Database, step: Omit<StepId, 'lease'>): Pr
   return row?.outcome ?? undefined
 }
 
-/**
- * Gives a step back unsettled.
- *
- * @param options.failed counts as a failed attempt at the model or the tool
- * @param options.reset forgets the failed attempts: the session pauses, and resume begins to count anew
- * @param options.begun it stays begun: whoever takes it finds its end unknown
- * @returns failed attempts so far
- */
-export async function releaseStep(
-  db: Database,
-  step: StepId,
-  options: { failed: boolean; reset?: boolean; begun?: boolean },
-): Promise<number> {
-  const { failed, reset = false, begun = false } = options
-  const values = [step.sessionId, step.gen, step.key, step.lease, failed, reset, begun]
-  const [row] = await run<{ failures: number }>(db.pool, RELEASE, values)
+export interface GivingBack {
+  /** Counts as a failed attempt at the model or the tool. */
+  failed: boolean
+  /** Forgets the failed attempts: the session pauses, and resume begins to count anew. */
+  reset?: boolean
+  /** It stays begun: whoever takes it finds its end unknown. */
+  begun?: boolean
+  /** Its taker was found dead by another, who gives it back in its place. */
+  died?: boolean
+  /** What follows from it. */
+  writes?: Writes
+}
+
+/** Gives a step back unsettled. @returns failed attempts so far */
+export async function releaseStep(db: Database, step: StepId, giving: GivingBack): Promise<number> {
+  const { failed, reset = false, begun = false, died = false, writes } = giving
+  const values = [step.sessionId, step.key, step.gen, step.lease, failed, reset, begun, died]
+  const [row] = writes
+    ? await run<{ failures: number }>(db.pool, RELEASE_TELLING, [...values, toParameter(writes)])
+    : await run<{ failures: number }>(db.pool, RELEASE, values)
   return row?.failures ?? 0
 }
 
@@ -102,12 +118,16 @@ export interface Proposing {
   key: string
   kind: string
   name: string
+  /** Who may have to find out how the step ended: code of the user's, by which a worker may die. Unset: nobody has it. */
+  holder?: { owner: string; token: Uint8Array }
 }
 
 /** A step that nobody can end any more but who holds this lease. */
 export interface Forced extends StepId {
   /** A worker had begun it, and its end is unknown. */
   begun: boolean
+  /** Of its takers, with it in hand. */
+  deaths: number
   /** What a person has been asked about it. */
   parked?: PendingItem
 }
@@ -116,20 +136,21 @@ interface ForcedRow {
   lease: number
   released: boolean
   waiting: boolean
+  deaths: number
   pending: PendingItem | null
 }
 
 /** Fences whoever may run the step. `outcome`: it has ended already. */
 export async function forceStep(
   db: Database,
-  { run: ref, key, kind, name }: Proposing,
+  { run: ref, key, kind, name, holder }: Proposing,
 ): Promise<{ gen: number; outcome: unknown } | Forced> {
   const gen = await mustBeCurrent(db, ref)
   const { sessionId } = ref
-  const [row] = await run<ForcedRow>(db.pool, FORCE, [sessionId, gen, key, kind, name])
+  const [row] = await run<ForcedRow>(db.pool, FORCE, [sessionId, gen, key, kind, name, holder?.owner, holder?.token])
   if (!row) return { gen, outcome: await readOutcome(db, { sessionId, gen, key }) }
-  const { lease, released, waiting, pending } = row
-  return { sessionId, gen, key, lease, begun: !released && !waiting, ...(pending && { parked: pending }) }
+  const { lease, released, waiting, deaths, pending } = row
+  return { sessionId, gen, key, lease, deaths, begun: !released && !waiting, ...(pending && { parked: pending }) }
 }
 
 /**

@@ -9,11 +9,13 @@ import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { TAKERS } from '../../src/store/claim.ts'
 import { idempotencyKey } from '../../src/store/hashes.ts'
 import { builtModule } from '../support/built.ts'
 import { spawnWorker } from '../support/crashing.ts'
 import { startOwnServers, type OwnServers } from '../support/own-servers.ts'
 import { useStello } from '../support/session-fixture.ts'
+import { until } from '../support/until.ts'
 import { growTree, type Grown } from './tree/grow.ts'
 import { killAtRandom, type Target } from './tree/killer.ts'
 import { gapsIn, pictureOf, type Picture } from './tree/picture.ts'
@@ -87,6 +89,7 @@ async function runTree({ plan, folder, module }: Setting, before?: Run): Promise
         kills,
         // The last tenths are left alone, so that no kill comes too late.
         left: () => (0.6 * before.marks * Math.max(0, 0.8 * all - events)) / all,
+        spared: () => until('no step is left that has killed two takers', noneDiedTwice),
         calmly,
         onShot(killed, targets) {
           if (targets.includes('postgres')) postgresKilledAt.push(Date.now())
@@ -195,6 +198,15 @@ async function stepsOf({ root }: Grown): Promise<Step[]> {
     idempotencyKey: idempotencyKey(row.session_id, row.step_key, row.input_hash),
     settledAt: row.settled_at?.getTime() ?? Infinity,
   }))
+}
+
+/** PostgreSQL may have been killed under the pool's connections. */
+async function noneDiedTwice(): Promise<boolean> {
+  const left = `select from steps where outcome is null and deaths >= ${TAKERS - 1}`
+  return stello.db.pool.query(left).then(
+    ({ rowCount }) => rowCount === 0,
+    () => false,
+  )
 }
 
 function askedBefore(

@@ -1,6 +1,7 @@
 /** Activities as a worker runs them, with the store and without Temporal: what it composes for them, and one attempt. */
 import { noopMetricMeter } from '@temporalio/common'
 import type { Deps } from '../../src/activities/deps.ts'
+import { LastChance } from '../../src/activities/last-chance.ts'
 import { createLiveWriter } from '../../src/activities/live-writer.ts'
 import { createMetrics } from '../../src/activities/metrics.ts'
 import { SessionConfigs } from '../../src/activities/session-configs.ts'
@@ -22,6 +23,8 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
     bootId,
     running: new Map(),
     stopping: new AbortController().signal,
+    lastChance: new LastChance(0),
+    stepWatch: { begun: () => undefined, ended: () => undefined },
     toolUses: new ToolUses(log.warn),
     metrics: createMetrics(noopMetricMeter),
     live: createLiveWriter(db, notify, log),

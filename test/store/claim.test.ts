@@ -16,7 +16,7 @@ describe('claimStep', () => {
     const run = await openSession(at.db)
     let got: unknown
     expect(await countStatements(async () => (got = await claim(at.db, run)))).toBe(1)
-    expect(got).toEqual({ kind: 'mine', gen: 0, lease: 1, failures: 0, begun: false })
+    expect(got).toEqual({ kind: 'mine', gen: 0, lease: 1, failures: 0, deaths: 0, begun: false })
   })
 
   it('takes a step that opens a turn in one statement, with its record, turn and event', async () => {
@@ -128,6 +128,7 @@ describe('claimStep', () => {
       gen: 0,
       lease: 2,
       failures: 1,
+      deaths: 0,
       begun: false,
     })
   })
@@ -169,7 +170,7 @@ describe('a step whose worker has died', () => {
     await releaseStep(at.db, await take(at.db, run), { failed: false, begun: true })
     const claims = await Promise.all(['3001', '3002'].map((owner) => claim(at.db, run, { owner })))
     expect(claims.toSorted((a, b) => b.kind.localeCompare(a.kind))).toMatchObject([
-      { kind: 'mine', gen: 0, lease: 2, failures: 0, begun: true },
+      { kind: 'mine', gen: 0, lease: 2, failures: 0, deaths: 0, begun: true },
       { kind: 'busy', gen: 0, lease: 2 },
     ])
   })

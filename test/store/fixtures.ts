@@ -5,7 +5,7 @@ import type { Place } from '../../src/session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
-import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
+import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
 import { createSession } from '../../src/store/topology.ts'
@@ -61,6 +61,19 @@ export async function take(db: Database, run: RunRef, request: Partial<ClaimRequ
 export async function takeOver(db: Database, run: RunRef, step: StepId, owner: string = OTHER_OWNER): Promise<StepId> {
   await releaseStep(db, step, { failed: false, begun: true })
   return take(db, run, { key: step.key, owner })
+}
+
+/** Worker after worker takes the step, and dies with it. */
+export async function killTakers(
+  db: Database,
+  run: RunRef,
+  times: number,
+  request: Partial<ClaimRequest> = {},
+): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    await take(db, run, { ...request, owner: await visit(db), alone: true })
+    await stealDeadSteps(db, 'a survivor')
+  }
 }
 
 export function userRecord(seq: number, content = `record ${seq}`): NewRecord {

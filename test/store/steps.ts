@@ -33,6 +33,7 @@ export function work(run: StepWork<string>['run'], over: Partial<StepWork<string
     step: { key: 't1.0.0', kind: 'tool', name: 'tool', inputHash: 'hash', durable: true },
     run,
     refused: () => ({ kind: 'giveBack', result: 'refused' }),
+    quarantined: () => ({ kind: 'giveBack', result: 'quarantined' }),
     ...over,
   }
 }

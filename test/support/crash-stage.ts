@@ -117,7 +117,9 @@ function answerTo(word: string, text: string, results: number): FullReply {
     case 'task':
       return call('new_task', { label: 'task', message: `look ${tag}` })
     case 'block':
-      return call('block', { file: tag.slice(1) })
+    case 'scan':
+    case 'seal':
+      return call(word, { file: tag.slice(1) })
     default:
       return { content: `answer to ${text}` }
   }

@@ -7,6 +7,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
+import type { Model } from '../../src/agent/model.ts'
 import { tool, type ToolExtras, type Verification } from '../../src/agent/tool.ts'
 import { filesystem } from '../../src/capabilities/index.ts'
 import { openai } from '../../src/models/openai.ts'
@@ -22,6 +23,7 @@ export interface WorkerSettings {
   shutdownGraceMs?: number
   maxConcurrentSteps?: number
   metricsPort?: number
+  stallLimitMs?: number
   /** The agent has file tools for it. */
   folder?: string
 }
@@ -60,9 +62,34 @@ const block = tool(
   },
 )
 
+/** Nothing else runs in this process until the file is there. */
+function stall({ file }: { file: string }): undefined {
+  while (!existsSync(file));
+}
+
+const stalling = (name: string, extras: ToolExtras): ReturnType<typeof tool> =>
+  tool(
+    name,
+    'Lets nothing else run, at once',
+    z.object({ file: z.string() }),
+    (args) => stall(args) ?? 'went on',
+    extras,
+  )
+
+const provider = openai({ model: 'fake', baseURL: settings.modelUrl })
+/** Its own code lets nothing else run when it is asked to choke. */
+const llm: Model = {
+  ...provider,
+  complete(messages, options) {
+    const [, file] = /^choke #(.*)/.exec(messages.at(-1)?.content ?? '') ?? []
+    if (file !== undefined) stall({ file })
+    return provider.complete(messages, options)
+  },
+}
+
 const agent = createStelloAgent({
   name: settings.agent,
-  llm: openai({ model: 'fake', baseURL: settings.modelUrl }),
+  llm,
   systemTools: true,
   maxToolRounds: 3,
   capabilities: {
@@ -75,6 +102,8 @@ const agent = createStelloAgent({
       knocking('wire', { onUnknownOutcome: 'ask' }),
       knocking('post', { verify }),
       block,
+      stalling('scan', { readOnlyHint: true }),
+      stalling('seal', { verify: (args) => stall(args as { file: string }) }),
       ...(settings.folder === undefined ? [] : filesystem({ sandboxManager: { root: settings.folder } }).tools),
     ],
     profiles: new ForkProfileRegistryImpl().register('told', {

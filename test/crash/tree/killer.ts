@@ -25,6 +25,8 @@ export interface Killing {
   kills: number
   /** How much of the work is left, in marks, roughly. */
   left(): number
+  /** Resolves when no step is in hand that has killed two takers: a third death would end it, as it should. */
+  spared(): Promise<unknown>
   /** Work that must meet living servers waits for these to be started again, and the other way round. */
   calmly(work: () => Promise<void>): Promise<void>
   onShot(killed: number, targets: readonly Target[]): void
@@ -53,6 +55,7 @@ export async function killAtRandom(killing: Killing): Promise<Record<Target, num
     const mean = Math.max(1, Math.floor(killing.left() / (kills - total())))
     await Promise.race([world.marked(random.int(1, 2 * mean - 1)), over])
     if (signal.aborted) break
+    await killing.spared()
     const targets = choose(random)
     if (targets.every((target) => target === 'worker')) await shoot(targets)
     else await killing.calmly(() => shoot(targets))

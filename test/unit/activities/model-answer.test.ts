@@ -18,7 +18,7 @@ function taken(toolCalls: ToolCall[]): CallRef[] {
   const ending = toAnswer({
     deps: { agent, log: { warn: () => undefined } },
     input: { ...step, messageId: 'm', round: 0, upTo: 1, last: false },
-    claim: { kind: 'mine', gen: 0, lease: 1, failures: 0, begun: false },
+    claim: { kind: 'mine', gen: 0, lease: 1, failures: 0, deaths: 0, begun: false },
     config,
     rootId: 's-1',
     tools: sessionTools(agent, config),
