@@ -83,6 +83,14 @@ describe('createSession', () => {
     expect(refusal('INVALID_ARGUMENT', create(body))).toBe(`createSession: ${says}`)
   })
 
+  it.each(['undefined', 'null', 'NaN', '.', '..', '', 'a/b', 'a\\b', 'a\0b', 'ä', 'x'.repeat(101)])(
+    'refuses the user %j, whose folder would be that of others, or none',
+    (userId) => {
+      const told = refusal('INVALID_ARGUMENT', create({ agent: 'a', userId }))
+      expect(told).toContain(`userId: ${JSON.stringify(userId.slice(0, 120))} is not allowed`)
+    },
+  )
+
   it('refuses a prompt without end', () => {
     const body = { agent: 'a', systemPrompt: 'x'.repeat(1024 * 1024 + 1) }
     expect(refusal('INVALID_ARGUMENT', create(body))).toContain('systemPrompt: has 1048577 characters')
