@@ -5,6 +5,7 @@ import { announceFork } from '../../src/activities/announce-fork.ts'
 import { callModel } from '../../src/activities/call-model.ts'
 import { callTool } from '../../src/activities/call-tool.ts'
 import type { Deps } from '../../src/activities/deps.ts'
+import { LastChance } from '../../src/activities/last-chance.ts'
 import { openChild } from '../../src/activities/open-child.ts'
 import { openSession as open } from '../../src/activities/open-session.ts'
 import { runStep } from '../../src/activities/run-step.ts'
@@ -22,6 +23,7 @@ import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep } from '../../src/store/settle.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
+import { until } from '../support/until.ts'
 import { attempt, depsOf } from './activity.ts'
 import { TOKEN, killTakers, newId, newSessionRow, openSession, placeAt, take, visit, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -222,7 +224,15 @@ it('a client’s fork pauses the session, and a resume prepares it', async () =>
 
 describe('steps that have killed two takers', () => {
   it('are run one at a time by a worker, which others do not wait for', async () => {
-    const deps = workerOn(at.db)
+    const asked: unknown[] = []
+    const lastChance = new (class extends LastChance {
+      override enter(waitedMs: number): (() => void) | undefined {
+        const leave = super.enter(waitedMs)
+        asked.push(leave)
+        return leave
+      }
+    })(0)
+    const deps = { ...workerOn(at.db), lastChance }
     const gates = [createGate(), createGate(), createGate()]
     const [first, second, innocent] = await Promise.all(gates.map(() => openSession(at.db)))
     for (const run of [first, second]) await killTakers(at.db, run as RunRef, 2, { key: 't1.0.0', kind: 'tool' })
@@ -237,7 +247,8 @@ describe('steps that have killed two takers', () => {
     const two = start(second, gates[1])
     const three = start(innocent, gates[2])
     await gates[2]?.reached()
-    expect(gates[1]?.arrived).toBe(0)
+    await until('the second has asked', async () => asked.length > 1)
+    expect([asked[1], gates[1]?.arrived]).toEqual([undefined, 0])
     gates[0]?.open()
     await gates[1]?.reached()
     for (const gate of gates) gate.open()
