@@ -2,6 +2,10 @@
 import { messageOf } from '../agent/errors.ts'
 import { preview, type ToolCall } from '../agent/message.ts'
 import type { Checked } from '../agent/tool.ts'
+import { OutOfTime, withinTime } from '../models/within-time.ts'
+
+/** A schema may hold patterns that take for ever on what a model wrote. Longer than any honest check, on a busy machine too. */
+const CHECK_MS = 5000
 
 export function parseArguments(call: ToolCall, check: (args: unknown) => Checked): Checked {
   const text = call.arguments.trim()
@@ -12,5 +16,10 @@ export function parseArguments(call: ToolCall, check: (args: unknown) => Checked
     const problem = `the arguments of "${call.name}" are not valid JSON (${messageOf(error)}): ${preview(text, 200)}`
     return { ok: false, problem }
   }
-  return check(args)
+  try {
+    return withinTime(CHECK_MS, () => check(args))
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return { ok: false, problem: `the arguments of "${call.name}" could not be checked within ${CHECK_MS / 1000} s` }
+  }
 }

@@ -1,6 +1,6 @@
 /** The end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
 import type { StelloError, ToolErrorCode } from '../agent/errors.ts'
-import { preview, type Message } from '../agent/message.ts'
+import { preview, type Message, type Part } from '../agent/message.ts'
 import { normalizeResult, type NormalizedResult } from '../agent/result.ts'
 import type { ToolCard } from '../agent/tool-status.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
@@ -11,6 +11,8 @@ import { shown } from './shown.ts'
 
 /** What of a result the model reads, in UTF-16 units; the whole is kept. */
 const RESULT_LIMIT = 50 * 1024
+/** What is stored of a result, in UTF-16 units, pictures included. */
+const STORED_LIMIT = 16 * 1024 * 1024
 /** Details for people; more is replaced by a note. */
 const DETAILS_LIMIT = 64 * 1024
 
@@ -40,13 +42,14 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
   const code = 'error' in end ? (end.error.code as ToolErrorCode) : undefined
   const result: NormalizedResult =
     'error' in end ? { content: errorText(end.error), isError: true } : normalizeResult(end.value)
-  const { content, cut } = limit(result.content, input)
+  const whole = storable(result)
+  const { content, cut } = limit(whole, input)
   const message: Message = {
     role: 'tool',
     toolCallId: input.call.id,
     name: input.call.name,
     content,
-    ...(result.parts && !cut && { parts: result.parts }),
+    ...(result.parts && !cut && sizeOf(result.parts) <= STORED_LIMIT && { parts: result.parts }),
     ...(result.isError && { isError: true }),
   }
   const record = nextRecord(chain, input.seq, message)
@@ -75,10 +78,22 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
   return {
     outcome,
     writes: {
-      records: [cut ? { ...record, whole: result.content } : record],
+      records: [cut ? { ...record, whole } : record],
       events: [{ key: `${input.key}.status`, at: { turn: input.turn, round: input.round }, type: 'tool.status', data }],
     },
   }
+}
+
+/** A tool may return more than the store takes, and more than anybody reads. */
+function storable({ content, parts = [] }: NormalizedResult): string {
+  if (content.length > STORED_LIMIT) {
+    return `${preview(content, STORED_LIMIT)}\n[${content.length} characters; the rest is not stored]`
+  }
+  return sizeOf(parts) > STORED_LIMIT ? `${content}\n[the pictures are larger than 16 MiB and left out]` : content
+}
+
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((size, part) => size + (part.type === 'text' ? part.text : part.data).length, 0)
 }
 
 function errorText(error: StelloError): string {

@@ -147,7 +147,7 @@ export function isUnavailable(error: unknown): error is StelloError {
 }
 
 /** What is read of the text of an error, in UTF-16 units; there may be megabytes. */
-export const ERROR_TEXT_LIMIT = 16 * 1024
+export const ERROR_TEXT_LIMIT: number = 16 * 1024
 
 /** The message of anything that was thrown: never throws, never longer than `ERROR_TEXT_LIMIT`. */
 export function messageOf(error: unknown): string {

@@ -4,9 +4,11 @@
  */
 import { jsonrepair } from 'jsonrepair'
 import { parseWithoutProto } from './parse-json.ts'
+import { OutOfTime, withinTime } from './within-time.ts'
 
-/** What one reply may cost, in UTF-16 units: jsonrepair is quadratic on hostile text. */
+/** What one reply may cost, in UTF-16 units and in time: on hostile text jsonrepair is quadratic, and takes long even so. */
 const MEND_LIMIT = 8 * 1024
+const MEND_MS = 250
 
 const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/g
 const PUNCTUATION = /\\?["'`´“”‘’]|[\s,:]/g
@@ -20,17 +22,18 @@ export class Mender {
   mend(text: string): Record<string, unknown> | null {
     if (text.length > this.#left) return null
     this.#left -= text.length
-    const mended = repair(text)
+    const mended = this.#repair(text)
     return mended !== undefined && isSafe(text, mended) ? parseWithoutProto(mended) : null
   }
-}
 
-function repair(text: string): string | undefined {
-  try {
-    return jsonrepair(text)
-  } catch {
-    // A JSONRepairError, or a RangeError: it is recursive.
-    return undefined
+  #repair(text: string): string | undefined {
+    try {
+      return withinTime(MEND_MS, () => jsonrepair(text))
+    } catch (error) {
+      // Else a JSONRepairError, or a RangeError: it is recursive.
+      if (error instanceof OutOfTime) this.#left = 0
+      return undefined
+    }
   }
 }
 

@@ -1,13 +1,12 @@
 /** Glob: files by the pattern of their path, the ones changed last first. */
 import { lstat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
-import { glob } from 'tinyglobby'
 import { z } from 'zod'
 import { createTool } from '../../agent/forms.ts'
 import type { Tool, ToolContext } from '../../agent/tool.ts'
-import { ignoredBy, ignoreFilesAbove } from './ignored.ts'
+import { inThread, ThreadEnded } from '../in-thread.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { Refusal } from './refusal.ts'
+import type { FileSearch, FoundFiles } from './search-files.ts'
 
 const schema = z.object({
   pattern: z.string().min(1).max(500).describe('For example **/*.ts or src/*.{js,css}'),
@@ -20,9 +19,10 @@ type Input = z.output<typeof schema>
 
 const RESULTS = 100
 const TIMEOUT_MS = 20_000
-const NEVER = ['**/.git/**', '**/node_modules/**', '**/.stello-*.tmp']
-/** Files looked at side by side. */
-const BATCH = 200
+const ENDED = {
+  time: 'The search took longer than 20 s: use fewer "*" in the pattern, or search a directory further down.',
+  memory: 'The search found too much: search a directory further down.',
+}
 
 export function globTool(sandbox: SandboxManager): Tool {
   return createTool({
@@ -41,51 +41,31 @@ export function globTool(sandbox: SandboxManager): Tool {
 
 async function find(place: Place, args: Input, ctx: ToolContext): Promise<string> {
   if (!(await lstat(place.path)).isDirectory()) throw new Refusal(`${place.name} is no directory.`)
-  const found = await search(place, args, AbortSignal.any([ctx.signal, AbortSignal.timeout(TIMEOUT_MS)]))
-  ctx.signal.throwIfAborted()
-  const shown = (await newestFirst(found)).slice(0, args.max_results ?? RESULTS)
-  const names = shown.map((path) => relative(place.root, path).split(sep).join('/'))
-  const more = found.length - shown.length
+  const { names, more } = await search(place, args, ctx.signal)
   if (names.length === 0) return 'No files found.'
   return [...names, more > 0 ? `(truncated, ${more} more)` : ''].filter(Boolean).join('\n')
 }
 
-async function search({ root, path: cwd }: Place, args: Input, signal: AbortSignal): Promise<string[]> {
+async function search({ root, path: cwd }: Place, args: Input, signal: AbortSignal): Promise<FoundFiles> {
   const pattern = args.pattern.replace(/^(?:\.\/)+/, '')
   if (/^\/|[{,(|]\/|\\|(?:^|[/{,(|])\.\.(?:$|[/},)|])/.test(pattern)) {
     throw new Refusal('The pattern must be relative to path, without "..", "\\" or a leading "/".')
   }
-  const options = { cwd, dot: true, ignore: NEVER, followSymbolicLinks: false, expandDirectories: false, signal }
+  const searched: FileSearch = {
+    root,
+    cwd,
+    pattern,
+    directories: args.include_directories === true,
+    caseSensitive: args.case_sensitive !== false,
+    limit: args.max_results ?? RESULTS,
+  }
   try {
-    const ignoreFiles = await glob('**/.gitignore', options)
-    const paths = await glob(pattern, {
-      ...options,
-      // Nested quantifiers can take for ever to match.
-      extglob: false,
-      onlyFiles: args.include_directories !== true,
-      caseSensitiveMatch: args.case_sensitive !== false,
+    return await inThread<FoundFiles>(new URL('./search-files.ts', import.meta.url), searched, {
+      timeoutMs: TIMEOUT_MS,
+      signal,
     })
-    const hidden = await ignoredBy([...ignoreFilesAbove(cwd, root), ...ignoreFiles.map((file) => join(cwd, file))])
-    return paths.map((path) => join(cwd, path)).filter((path) => path.startsWith(cwd) && !hidden(path))
   } catch (error) {
-    if (signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError') {
-      throw new Refusal('The search took longer than 20 s: search a directory further down.')
-    }
+    if (error instanceof ThreadEnded) throw new Refusal(ENDED[error.why])
     throw error
   }
-}
-
-async function newestFirst(paths: readonly string[]): Promise<string[]> {
-  const dated: { path: string; changed: number }[] = []
-  for (let at = 0; at < paths.length; at += BATCH) {
-    const batch = paths.slice(at, at + BATCH).map(async (path) => ({ path, changed: await changedAt(path) }))
-    dated.push(...(await Promise.all(batch)))
-  }
-  return dated.toSorted((a, b) => b.changed - a.changed || (a.path < b.path ? -1 : 1)).map(({ path }) => path)
-}
-
-/** One that is gone by now comes last. */
-async function changedAt(path: string): Promise<number> {
-  const stats = await lstat(path).catch(() => undefined)
-  return stats?.mtimeMs ?? 0
 }

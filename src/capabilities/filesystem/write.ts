@@ -35,11 +35,15 @@ export function writeTool(sandbox: SandboxManager): Tool {
   })
 }
 
+/** Whether a text stands for more than it says. */
+export function omits(content: string): boolean {
+  return OMISSION.test(content)
+}
+
 async function write(place: Place, content: string, ctx: ToolContext): Promise<unknown> {
   const bytes = Buffer.from(content)
   if (bytes.length > SIZE_LIMIT) throw new Refusal('content is larger than 10 MiB.')
-  if (OMISSION.test(content))
-    throw new Refusal('content leaves text out ("... rest of"): give the whole file, or use Edit.')
+  if (omits(content)) throw new Refusal('content leaves text out ("... rest of"): give the whole file, or use Edit.')
   const version = versionOf(bytes)
   const current = await readBytes(place)
   const before = current && versionOf(current)

@@ -1,0 +1,103 @@
+/** What models and repositories write is read in time that grows with its length: n, 4n, and not their square. */
+import { describe, expect, it } from 'vitest'
+import { parseArguments } from '../../src/activities/parse-arguments.ts'
+import { readPartial } from '../../src/activities/partial-arguments.ts'
+import { clean } from '../../src/agent/clean.ts'
+import { brief } from '../../src/agent/message.ts'
+import { replaceText, wasReplaced } from '../../src/capabilities/filesystem/replace-text.ts'
+import { textLine } from '../../src/capabilities/filesystem/versions.ts'
+import { omits } from '../../src/capabilities/filesystem/write.ts'
+import { readActions } from '../../src/models/action-reply.ts'
+import { extractJSON } from '../../src/models/extract-json.ts'
+import { repairEscapes } from '../../src/models/repair-escapes.ts'
+import { ToolCallPieces } from '../../src/models/tool-call-pieces.ts'
+
+const tools = [{ name: 'f', description: '', parameters: {} }]
+const quietly = (work: () => unknown): void => {
+  try {
+    work()
+  } catch {
+    // A refusal is an end.
+  }
+}
+const replace = (text: string, part: string) => () => {
+  quietly(() => replaceText(text, { old_string: part, new_string: 'x' }))
+  wasReplaced(text, { old_string: 'z', new_string: part })
+}
+
+/** Makes work of a size; the square of the smallest would be seconds. */
+const SCANNERS: [string, number, (n: number) => () => unknown][] = [
+  ['blank lines that Write looks through', 50_000, (n) => () => omits('\n'.repeat(n))],
+  ['comments that Write looks through', 50_000, (n) => () => omits('#\n \n'.repeat(n))],
+  ['an edit of a text that overlaps itself', 50_000, (n) => replace('a'.repeat(2 * n), 'a'.repeat(n))],
+  [
+    'an edit of a text that is nearly there',
+    50_000,
+    (n) => replace('a'.repeat(2 * n), `${'a'.repeat(n / 2)}b${'a'.repeat(n / 2)}`),
+  ],
+  ['lines that are counted', 500_000, (n) => () => textLine('a', '\n'.repeat(n), '0')],
+  [
+    'objects between spaces',
+    40_000,
+    (n) => {
+      const text = `${' '.repeat(n)}${'{a:1}'.repeat(n / 10)}${' '.repeat(n)}`
+      return () => extractJSON(text)
+    },
+  ],
+  [
+    'quotes that are escaped in a string without end',
+    40_000,
+    (n) => {
+      const text = `{a:'"${'\\"'.repeat(n)}'}`
+      return () => extractJSON(text)
+    },
+  ],
+  ['escapes', 40_000, (n) => () => repairEscapes(`"${'\\"'.repeat(n)}`)],
+  ['braces', 50_000, (n) => () => extractJSON('{'.repeat(n))],
+  ['thoughts', 30_000, (n) => () => extractJSON(`${'<think>'.repeat(n)}</think>`)],
+  ['actions that are too long', 300_000, (n) => () => readActions(`{${' '.repeat(n)}`, 'stop', tools, 'c')],
+  [
+    'calls that stream in with ids of their own',
+    20_000,
+    (n) => () => {
+      const pieces = new ToolCallPieces()
+      for (let i = 0; i < n; i++) pieces.add({ id: `call-${i}`, function: { name: 'f', arguments: '' } })
+    },
+  ],
+  ['text that is cleaned', 100_000, (n) => () => clean('\0'.repeat(n))],
+  ['text that is cut', 200_000, (n) => () => brief('東'.repeat(n), 100)],
+]
+
+function millis(work: () => unknown): number {
+  const begun = performance.now()
+  work()
+  return performance.now() - begun
+}
+
+it.each(SCANNERS)('%s', (_what, n, make) => {
+  make(1000)()
+  const [small, large] = [make(n), make(4 * n)]
+  // The quickest of some: the machine may be busy with other things.
+  const best = (work: () => unknown): number => Math.min(...Array.from({ length: 3 }, () => millis(work)))
+  // Four times as much takes sixteen times as long where it is squared; what is too quick to tell is quick.
+  expect(best(large)).toBeLessThan(Math.max(10 * best(small), 250))
+})
+
+describe('what cannot be made linear has an end', () => {
+  it('a reply whose repair is quadratic', () => {
+    const hostile = `{a:${"'b".repeat(4000)}}`
+    expect(millis(() => extractJSON(hostile))).toBeLessThan(5000)
+  })
+
+  it('arguments that a pattern of the author’s takes for ever to match', () => {
+    const call = { id: 'c', name: 'f', arguments: JSON.stringify(`${'a'.repeat(60)}b`) }
+    const parsed = parseArguments(call, (args) => ({ ok: /^(a+)+$/.test(args as string), value: args, problem: 'no' }))
+    expect(parsed).toEqual({ ok: false, problem: 'the arguments of "f" could not be checked within 5 s' })
+  })
+
+  it('arguments that stream in, deep within each other', () => {
+    expect(readPartial(`{"a":${'['.repeat(30_000)}`)).toBeUndefined()
+    expect(readPartial('{"a":{"b":["c')).toEqual({ a: { b: ['c'] } })
+    expect(readPartial(`{"a":"${'[{\\"'.repeat(100)}`)).toEqual({ a: '[{"'.repeat(100) })
+  })
+})
