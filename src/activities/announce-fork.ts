@@ -3,6 +3,7 @@ import type { SessionFork } from '../agent/agent.ts'
 import { messageOf } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
 import type { SessionConfig } from '../session/config.ts'
+import type { NotStarted } from '../session/steps.ts'
 import { inputHash } from '../store/hashes.ts'
 import { sessionFacts } from './about-session.ts'
 import type { Attempt } from './attempt.ts'
@@ -24,16 +25,16 @@ interface Announced extends Omit<StoredSession, 'config'> {
 /**
  * `onSessionFork` is user code with an effect of its own, so it is a step of its own: never repeated once begun.
  *
- * @returns false when the session is paused: nothing was begun, and resume has to come here again
+ * @returns set when the session is paused, and resume has to come here again, or is to close
  */
 export async function announceFork(
   deps: Deps,
   attempt: Attempt,
   key: string,
   { sessionId, ...child }: Announced,
-): Promise<boolean> {
+): Promise<NotStarted | undefined> {
   const { onSessionFork } = deps.agent
-  if (!onSessionFork) return true
+  if (!onSessionFork) return undefined
   const { parentId, config } = child
   const fork: SessionFork = { ...sessionFacts(sessionId, child), parentId, label: config.label }
   const done: Ending<{ done: boolean }> = { kind: 'settle', outcome: { done: true }, writes: {} }
@@ -51,7 +52,7 @@ export async function announceFork(
     quarantined: () => done,
     refused: () => done,
   })
-  return result !== undefined
+  return 'kind' in result ? result : undefined
 }
 
 function bounds(stop: AbortSignal): Bounds {

@@ -5,7 +5,7 @@ import { announceFacts } from '../store/announce.ts'
 import { nextRecord } from '../store/hashes.ts'
 import { getMessage } from '../store/messages.ts'
 import { readWholeRecord } from '../store/records.ts'
-import { openChildren } from '../store/topology.ts'
+import { closeBelow, openChildren } from '../store/topology.ts'
 import type { NewEvent, TurnWrite, Writes } from '../store/writes.ts'
 import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
@@ -13,19 +13,22 @@ import type { Deps } from './deps.ts'
 export async function announce(deps: Deps, input: AnnounceInput): Promise<AnnounceOutcome> {
   const attempt = currentAttempt(input)
   const ending = input.endTurn ? await endTurn(deps, input, input.endTurn) : { events: [], turns: [] }
-  const closing = input.close ? closedTurns(input, input.close.messages) : []
+  const closed = input.close ? closedTurns(input, input.close.messages) : []
   const writes: Writes = {
     ...ending,
     events: [...input.events.map((event) => ({ ...event, at: { told: input.told } })), ...ending.events],
-    turns: [...ending.turns, ...closing],
+    turns: [...ending.turns, ...closed],
     ...(input.pause !== undefined && { pause: input.pause }),
     ...(input.close && { closed: true as const }),
+    ...((input.closing || input.close?.cascade) && { closing: true as const }),
     ...(input.message && { message: input.message }),
   }
-  const gen = await announceFacts(deps.db, attempt.run, input.key, writes)
+  const { gen, closing } = await announceFacts(deps.db, attempt.run, input.key, writes)
+  // Before anybody is told: who is told of a batch closes the rest of the tree, which must not grow meanwhile.
+  if (closing && writes.closing && input.close?.after === undefined) await closeBelow(deps.db, input.sessionId)
   if (input.pause) deps.metrics.paused(input.pause.reason)
   deps.notify(input.sessionId)
-  return { gen, children: input.close?.cascade ? await openChildren(deps.db, input.sessionId, input.close) : [] }
+  return { gen, children: closing && input.close ? await openChildren(deps.db, input.sessionId, input.close) : [] }
 }
 
 /** Ends the turn; one whose model call never began is opened first, so that its message is in the transcript. */

@@ -99,7 +99,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       },
     }),
   })
-  if (!result) return { kind: 'notStarted' }
+  if ('kind' in result) return result
   return 'outcome' in result ? result.outcome : { kind: 'duplicate', gen: result.gen }
 }
 

@@ -83,7 +83,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     refused: (claim, message) =>
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
   })
-  if (!result) return { kind: 'notStarted' }
+  if ('kind' in result) return result
   if ('outcome' in result) return result.outcome
   throw new Error(`tool step ${input.key} met an opening`)
 }

@@ -24,6 +24,13 @@ import type { StoredSession } from './session-configs.ts'
 import { readCall } from './tool-call.ts'
 import { settlement, toResult } from './tool-result.ts'
 
+/** A cascade has reached the session meanwhile: it opens none. */
+const CLOSING: Ending<ToolOutcome> = { kind: 'giveBack', result: { kind: 'notStarted', closing: true } }
+
+function isClosing(error: unknown): boolean {
+  return isStelloError(error) && error.code === 'SESSION_CLOSED'
+}
+
 export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
   const attempt = currentAttempt(input)
   const parent = await deps.configs.read(deps.db, input.sessionId)
@@ -37,7 +44,6 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const started = performance.now()
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
     toResult({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
-
   const result = await runStep<ToolOutcome>(deps, attempt, {
     step: {
       key: awaited ? `${input.key}.open` : input.key,
@@ -60,18 +66,20 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })
       } catch (error) {
         if (stop.aborted && stop.reason !== 'cancel') throw shutsDown({ cause: error })
+        if (isClosing(error)) return CLOSING
         return notPrepared(error, claim, (failed) => fail(claim, failed))
       }
     },
     quarantined: (claim) => fail(claim, workerLost(call.name, claim)),
     callId: call.id,
     settled: (outcome) => countCall(deps.metrics, { call, tools }, outcome),
-    refused: (claim, message, error) =>
-      isStelloError(error) && error.fate === 'model'
-        ? fail(claim, error)
-        : fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the fork cannot be stored: ${message}`)),
+    refused(claim, message, error) {
+      if (isClosing(error)) return CLOSING
+      if (isStelloError(error) && error.fate === 'model') return fail(claim, error)
+      return fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the fork cannot be stored: ${message}`))
+    },
   })
-  if (!result) return { kind: 'notStarted' }
+  if ('kind' in result) return result
   if (!('outcome' in result)) throw new Error(`child step ${input.key} met an opening`)
   const { outcome } = result
   if (outcome.kind === 'childOpened') {
@@ -79,7 +87,8 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     const { userId } = config
     const child = { ...told, ...(userId !== undefined && { userId }) }
     const fork = { sessionId, ...below(input.sessionId, parent), config: child }
-    if (!(await announceFork(deps, attempt, `${input.key}.fork`, fork))) return { kind: 'notStarted' }
+    const held = await announceFork(deps, attempt, `${input.key}.fork`, fork)
+    if (held) return held
   }
   return outcome
 }

@@ -1,7 +1,7 @@
 /** The first activity of every run: which generation it is, where the store stands, and what the session keeps for life. */
 import { StelloError, isStelloError } from '../agent/errors.ts'
 import type { SessionConfig } from '../session/config.ts'
-import type { OpenSessionInput, OpenSessionOutcome, Pause } from '../session/steps.ts'
+import type { NotStarted, OpenSessionInput, OpenSessionOutcome, Pause } from '../session/steps.ts'
 import { rootConfig } from '../session/fork.ts'
 import { fixBounds } from '../store/bounds.ts'
 import type { Database } from '../store/database.ts'
@@ -30,8 +30,10 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   if (!row || row.closedAt) return { kind: 'closed' }
   try {
     checkRow(row)
-    const config = row.config.limits ? row.config : await configure(deps, attempt, row)
-    if (!config) {
+    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, row)
+    if ('kind' in config) {
+      // It was open a moment ago: now the row says otherwise.
+      if (config.closing) return await openSession(deps, input)
       return { kind: 'failed', pause: row.pause ?? { reason: 'user', message: 'paused before it was opened' } }
     }
     const seq = await lastSeq(db, input.sessionId, resolved.gen)
@@ -45,6 +47,7 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
       turn: input.turn === 0 ? turn : 0,
       ...(unanswered && { unanswered }),
       ...(fresh && row.pause && { pause: row.pause }),
+      ...(row.closing && { closing: true as const }),
       limits: config.limits ?? deps.agent.limits,
       model: { name: deps.agent.model(config.model).name, timeoutMs: deps.agent.modelTimeoutMs },
     }
@@ -73,8 +76,8 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
   return open.messageId
 }
 
-/** Fixes prompt and limits for life. `undefined`: the session is paused, resume asks again. */
-async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | undefined> {
+/** Fixes prompt and limits for life, unless the session is paused, and resume asks again, or is to close. */
+async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | NotStarted> {
   const { fork, ...given } = row.config
   if (fork) return configureFork(deps, attempt, row, { ...given, fork })
   const { agent } = deps
@@ -117,7 +120,7 @@ async function configureFork(
   attempt: Attempt,
   { id: sessionId, rootId, depth }: SessionRow,
   { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
-): Promise<SessionConfig | undefined> {
+): Promise<SessionConfig | NotStarted> {
   const result = await runStep<ForkOutcome>(deps, attempt, {
     step: { key: 'open', kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
     async run(claim, stop) {
@@ -144,13 +147,14 @@ async function configureFork(
       throw new StelloError('STORE_CORRUPT', `the fork cannot be stored: ${message}`)
     },
   })
-  if (!result || !('outcome' in result)) return undefined
+  if ('kind' in result) return result
+  if (!('outcome' in result)) throw new Error(`the fork ${sessionId} met an opening`)
   if ('failed' in result.outcome) throw result.outcome.failed
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
   const child = { sessionId, rootId, parentId: at.sessionId, depth, config }
-  const told = await announceFork(deps, attempt, 'open.fork', child)
-  if (!told) return undefined
+  const held = await announceFork(deps, attempt, 'open.fork', child)
+  if (held) return held
   await configureSession(deps.db, sessionId, config, branch)
   return config
 }

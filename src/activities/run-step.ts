@@ -5,6 +5,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isUnavailable } from '../agent/errors.ts'
+import type { NotStarted } from '../session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
 import { isAlive } from '../store/liveness.ts'
 import { releaseStep } from '../store/settle.ts'
@@ -32,8 +33,8 @@ export interface StepWork<Outcome> {
   refused(claim: Mine, message: string, error: unknown): Ending<Outcome>
 }
 
-/** `undefined`: the session is paused or closed, nothing was begun. Duplicates are passed on. */
-export type StepResult<Outcome> = { outcome: Outcome; gen: number } | { duplicate: true; gen: number } | undefined
+/** Duplicates are passed on. */
+export type StepResult<Outcome> = { outcome: Outcome; gen: number } | { duplicate: true; gen: number } | NotStarted
 
 interface InFlight {
   ended: Promise<unknown>
@@ -86,9 +87,9 @@ export async function runStep<Outcome>(
     case 'duplicate':
       return { duplicate: true, gen: attempt.run.gen }
     case 'paused':
-      return undefined
+      return { kind: 'notStarted' }
     case 'closed':
-      throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
+      return { kind: 'notStarted', closing: true }
     case 'stale':
       throw ApplicationFailure.nonRetryable('another run of this session has taken over', 'STALE_RUN')
   }

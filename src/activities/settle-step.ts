@@ -28,7 +28,7 @@ export async function settleStep(deps: Deps, input: SettleStepInput): Promise<Mo
   const attempt = currentAttempt(input.step)
   return input.of === 'model'
     ? settleModel(deps, attempt, input.step, input.proposed)
-    : settleCall(deps, attempt, input.step, input.proposed)
+    : settleCall(deps, attempt, input)
 }
 
 /** A model call that ran into its backstop is no answer: the session pauses, and resume asks again. */
@@ -65,15 +65,19 @@ async function isAnswered({ db }: Deps, { sessionId, messageId, gen, turn }: Cal
   return (await readEvent(db, sessionId, rejectionKey(messageId))) !== undefined
 }
 
-async function settleCall(deps: Deps, attempt: Attempt, step: CallToolInput, proposed: Proposal): Promise<ToolOutcome> {
+async function settleCall(
+  deps: Deps,
+  attempt: Attempt,
+  { step, proposed, opening }: Extract<SettleStepInput, { of: 'tool' }>,
+): Promise<ToolOutcome> {
   const at = await readCallAtHand(deps, step)
   if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer)
   const end = await endOf(deps, step, proposed)
   const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut' ? proposed.kind : undefined
   const proposing = {
     run: attempt.run,
-    key: step.key,
-    kind: 'tool',
+    key: opening ? `${step.key}.open` : step.key,
+    kind: opening ? 'child' : 'tool',
     name: step.call.name,
     ...(lost && { holder: { owner: deps.bootId, token: attempt.token } }),
   }

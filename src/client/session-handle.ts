@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
-import { StelloError } from '../agent/errors.ts'
+import { StelloError, isStelloError } from '../agent/errors.ts'
 import type { TreeBounds } from '../agent/limits.ts'
 import { UNSTORABLE, jsonBytes, type Message } from '../agent/message.ts'
 import type { Answer, Decision } from '../session/steps.ts'
@@ -26,6 +26,7 @@ import {
   wrongWord,
   type ToolStatsView,
 } from '../workflows/messages.ts'
+import { closeForks } from './close-forks.ts'
 import { forkSession } from './fork-session.ts'
 import { checkBounds, type ForkOptions } from './options.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
@@ -78,6 +79,11 @@ export interface SessionHandle {
    * @throws StelloError INVALID_ARGUMENT when nothing waits under that id, or in wrong words
    */
   answer(id: string, answer: AnswerOptions): Promise<void>
+  /**
+   * Ends the session; with `cascade` its forks too, also those of a session that is closed.
+   *
+   * @throws StelloError SESSION_CLOSED without `cascade`
+   */
   close(options?: { cascade?: boolean }): Promise<void>
   /** Starts a workflow that was terminated or lost again, from what the store holds; does nothing to one that runs. */
   recover(options?: RecoverOptions): Promise<Recovered>
@@ -163,7 +169,12 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       if (resultId !== undefined && result !== undefined) await putMessage(db, id, resultId, result)
       await reach(() => workflow.signal(answerSignal, answer))
     },
-    close: (options = {}) => reach(() => workflow.signal(closeSignal, options)),
+    async close(options = {}) {
+      await reach(() => workflow.signal(closeSignal, options)).catch((error: unknown) => {
+        if (!options.cascade || !isStelloError(error) || error.code !== 'SESSION_CLOSED') throw error
+        return closeForks(deps, id)
+      })
+    },
     recover: (options) => recoverSession(deps, id, options),
     async state() {
       const [summary] = await listSessions(db, { ids: [id] })

@@ -11,6 +11,7 @@ interface Announcement {
   events?: { key?: string; type: string; data: Record<string, unknown> }[]
   pause?: Pause | null
   endTurn?: TurnEnding
+  closing?: true
   close?: NonNullable<AnnounceInput['close']>
   message?: { messageId: string; text: string }
   tag?: AnnounceTag
@@ -34,13 +35,13 @@ export function announce(state: SessionState, { events = [], tag = 'none', ...fa
   return [next, [{ type: 'announce', tag, input }]]
 }
 
-/** Ends the session in the store, which answers with children that are open where it cascades. */
+/** Ends the session in the store, which answers with children that are open where it, or a cascade that reached it, cascades. */
 export function announceClose(state: SessionState, close: NonNullable<AnnounceInput['close']>): Step {
   const events = close.after === undefined ? [{ type: 'session.closed', data: {} }] : []
   return announce(state, {
     tag: 'close',
     events,
-    close: { ...close, ...(close.cascade && { limit: CHILDREN_AT_ONCE }) },
+    close: { ...close, limit: CHILDREN_AT_ONCE },
   })
 }
 

@@ -25,10 +25,12 @@ export interface AnnounceInput extends StepRef {
   /** `null` clears it; absent leaves it. */
   pause?: Pause | null
   endTurn?: TurnEnding
+  /** Nothing is begun any more in the session and below it: it is about to close, and its forks are. */
+  closing?: true
   /** Ends the messages that still wait, and the session. */
   close?: {
     messages: Opening[]
-    /** Asks for the children that are open in return: so many of those behind one. */
+    /** The forks are to close too: `limit` of the open children behind one are asked for in return. */
     cascade: boolean
     limit?: number
     after?: string
@@ -39,6 +41,6 @@ export interface AnnounceInput extends StepRef {
 
 export interface AnnounceOutcome {
   gen: number
-  /** Only for a cascading close: children that are still open, in order of their ids. */
+  /** For a close, where this session or one above it closes its forks too: children that are open, in order of their ids. */
   children: string[]
 }

@@ -18,7 +18,8 @@ export function callInput(state: SessionState, turn: Turn, call: Call): CallTool
 
 /** Asks the ledger to end the call as proposed, unless it has ended otherwise already. */
 export function settle(state: SessionState, turn: Turn, call: Call, proposed: Proposal): Step {
-  const input = { of: 'tool' as const, step: callInput(state, turn, call), proposed }
+  const opening = call.route === 'task' && !call.child && { opening: true as const }
+  const input = { of: 'tool' as const, step: callInput(state, turn, call), proposed, ...opening }
   const command = { type: 'settleStep' as const, input, timeoutMs: call.timeoutMs }
   return [replaceCall(state, turn, { ...call, status: 'settling' }), [command]]
 }

@@ -8,6 +8,7 @@ import { asked, unasked } from './pending.ts'
 import { FORKS_SHOWN, LABEL_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import { addToolResult } from './stats.ts'
 import type { CallResult, ChildReport, ChildStart, Proposal } from './steps.ts'
+import { closeRequested } from './turn.ts'
 
 type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
 
@@ -41,8 +42,10 @@ export function toolEnded(state: SessionState, event: Of<'toolEnded'>): Step {
       const due = replaceCall(state, turn, { ...call, status: 'due' })
       return turn.stopping ? [due, []] : announcePause(due, outcome.pause)
     }
-    case 'notStarted':
-      return foundPaused(replaceCall(state, turn, { ...call, status: 'due' }))
+    case 'notStarted': {
+      const due = replaceCall(state, turn, { ...call, status: 'due' })
+      return outcome.closing ? closeRequested(due, true) : foundPaused(due)
+    }
   }
 }
 

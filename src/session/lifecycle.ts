@@ -6,7 +6,7 @@ import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
-import { cancelRequested, completingCall, finishTurn, report } from './turn.ts'
+import { closeRequested, completingCall, finishTurn, report } from './turn.ts'
 
 /** Bytes of a model's name. */
 const MODEL_SHOWN = 100
@@ -26,7 +26,7 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
     case 'opened': {
       const { resumed, ...before } = takeUnanswered(state, outcome.unanswered)
       const pause = before.pause ?? (resumed ? undefined : outcome.pause)
-      return reportAnswered({
+      const [ready, reports] = reportAnswered({
         ...before,
         ...(pause && { pause }),
         opened: true,
@@ -36,6 +36,9 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
         limits: outcome.limits,
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       })
+      if (!outcome.closing) return [ready, reports]
+      const [closing, commands] = closeRequested(ready, true)
+      return [closing, [...reports, ...commands]]
     }
     case 'closed':
       return state.closing?.after === undefined ? [{ ...state, closed: true }, []] : tellMoreChildren(state)
@@ -59,13 +62,6 @@ export function pauseRequested(state: SessionState, message: string | undefined)
 export function resumeRequested(state: SessionState): Step {
   if (state.resuming || (state.opened && !state.pause)) return [state, []]
   return announceResume({ ...state, timeouts: {}, ...(!state.opened && { resumed: true }) })
-}
-
-/** Until the close is told to the store, a later one may still widen it to the forks. */
-export function closeRequested(state: SessionState, cascade: boolean): Step {
-  const { closing } = state
-  if (closing) return [cascade && !closing.announced ? { ...state, closing: { ...closing, cascade } } : state, []]
-  return cancelRequested({ ...state, closing: { cascade, announced: false } }, 'closed')
 }
 
 export function announced(state: SessionState, { key, tag, outcome, messageId }: Of<'announced'>): Step {

@@ -12,6 +12,7 @@
  *  I7  An event that belongs to nothing under way changes nothing.
  *  I8  A call that waits for a person goes on by the first answer to that very question, or by a stop; a call is never
  *      begun again unless the ledger gave it back.
+ *  I9  A session that is told, or finds in the store, that it is to close begins nothing more, and closes.
  */
 import { advance } from './advance.ts'
 import { childReported, childVanished, toolEnded, toolLost } from './calls.ts'
@@ -20,7 +21,6 @@ import type { SessionEvent } from './events.ts'
 import {
   announced,
   childrenTold,
-  closeRequested,
   pauseRequested,
   resumeRequested,
   runStarted,
@@ -30,7 +30,7 @@ import {
 import { answerRejected, answered } from './pending.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
-import { cancelRequested, modelEnded, modelLost } from './turn.ts'
+import { cancelRequested, closeRequested, modelEnded, modelLost } from './turn.ts'
 
 /**
  * Applies one event and says what is to be done.

@@ -103,6 +103,12 @@ export interface ModelAnswer {
   stopReason?: StopReason
 }
 
+/** Nothing was begun: the session is paused, or, with `closing`, closed or to be closed. */
+export interface NotStarted {
+  kind: 'notStarted'
+  closing?: true
+}
+
 export type ModelOutcome =
   | ModelAnswer
   | { kind: 'cancelled'; gen: number }
@@ -110,7 +116,7 @@ export type ModelOutcome =
   | { kind: 'duplicate'; gen: number; reason?: string }
   /** Nothing was settled; the same step runs again after `resume`. */
   | { kind: 'failed'; pause: Pause }
-  | { kind: 'notStarted' }
+  | NotStarted
 
 export interface CallToolInput extends StepRef {
   /** The user message the turn answers. */
@@ -190,7 +196,7 @@ export type ToolOutcome =
   /** A child was prepared: start it. With `result`, the call is settled already (a fork); without, its answer is awaited. */
   | { kind: 'childOpened'; gen: number; child: ChildStart; result?: CallResult }
   | { kind: 'failed'; pause: Pause }
-  | { kind: 'notStarted' }
+  | NotStarted
 
 /** What the workflow proposes for a step whose activity ended without an outcome; the ledger decides. */
 export type Proposal =
@@ -202,7 +208,8 @@ export type Proposal =
 
 export type SettleStepInput =
   | { of: 'model'; step: CallModelInput; proposed: Proposal }
-  | { of: 'tool'; step: CallToolInput; proposed: Proposal }
+  /** `opening`: the call may have a child that the workflow has not heard of; a child that was prepared is to be started. */
+  | { of: 'tool'; step: CallToolInput; proposed: Proposal; opening?: true }
 
 /** What the workflow knows of its model. */
 export interface ModelFacts {
@@ -224,6 +231,8 @@ export type OpenSessionOutcome =
       model: ModelFacts
       /** Has held the session since an earlier workflow of it. */
       pause?: Pause
+      /** A cascade from above has reached it: it is to close. */
+      closing?: true
       /** A message that an earlier workflow of this session took and did not answer; its body is in the store. */
       unanswered?: string
     }

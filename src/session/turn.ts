@@ -1,5 +1,5 @@
 /** One turn: from a user message through rounds of calls until the model rests. */
-import { announcePause, foundPaused } from './announce.ts'
+import { announce, announcePause, foundPaused } from './announce.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
 import { messageRejected } from './queue.ts'
@@ -61,7 +61,7 @@ export function modelEnded(state: SessionState, event: Of<'modelEnded'>): Step {
     case 'failed':
       return turn.stopping ? [rested, []] : announcePause(rested, outcome.pause)
     case 'notStarted':
-      return foundPaused(rested)
+      return outcome.closing ? closeRequested(rested, true) : foundPaused(rested)
   }
 }
 
@@ -85,6 +85,20 @@ export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'
   }
   if (state.turn.stopping) return [state, []]
   return [{ ...state, turn: { ...state.turn, stopping: why } }, [{ type: 'cancelSteps' }]]
+}
+
+/**
+ * Until the close is told to the store, a later one may still widen it to the forks. A cascade is told at once where the
+ * session cannot close yet, so that nothing is begun below it meanwhile.
+ */
+export function closeRequested(state: SessionState, cascade: boolean): Step {
+  const { closing } = state
+  if (closing && (closing.announced || closing.cascade || !cascade)) return [state, []]
+  const wider: SessionState = { ...state, closing: { cascade, announced: false } }
+  const [next, commands] = closing ? [wider, []] : cancelRequested(wider, 'closed')
+  if (!cascade || (next.opened && !next.turn)) return [next, commands]
+  const [told, telling] = announce(next, { closing: true })
+  return [told, [...telling, ...commands]]
 }
 
 /** The turn is over and its row is written. A `new_task` child reports its first turn and closes. */

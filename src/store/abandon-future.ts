@@ -81,7 +81,10 @@ const TELL: Statement = {
   guard as (select $3::int as gen from reopened), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
   select from guard`,
 }
-const REOPEN: Statement = { name: 'abandon_reopen', text: `update sessions set closed_at = null where id = $1` }
+const REOPEN: Statement = {
+  name: 'abandon_reopen',
+  text: `update sessions set closed_at = null, closing_at = null where id = $1`,
+}
 /** To start a session anew mends what it was stuck in. Whatever else has paused it is not lifted by that. */
 const UNSTICK: Statement = {
   name: 'abandon_unstick',

@@ -67,6 +67,7 @@ export type Claim =
   /** The message was answered before, in that turn; without one: it was refused. */
   | { kind: 'duplicate'; turn?: number }
   | { kind: 'paused' }
+  /** Or to be closed. */
   | { kind: 'closed' }
   | { kind: 'stale' }
 
@@ -97,7 +98,7 @@ const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_
 const FAST = `
   with ok as (
     select gen from sessions
-    where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null
+    where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null and closing_at is null
     for key share
   ), guard as (
     ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8 from ok on conflict do nothing returning gen
@@ -108,7 +109,7 @@ const FAST_OPENING: Statement = {
   text: `
   with ok as (
     select gen from sessions
-    where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null
+    where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null and closing_at is null
       and not exists (select from turns where session_id = $1 and gen = 0 and message_id = $10 and turn <> $11)
       and not exists (select from events where session_id = $1 and gen = 0 and key = $12)
     for key share
@@ -149,7 +150,7 @@ const DUPLICATE: Statement = {
 }
 const SESSION_STATE: Statement = {
   name: 'session_state',
-  text: `select pause is not null as paused, closed_at is not null as closed, run_id is distinct from $2 as stale
+  text: `select pause is not null as paused, closed_at is not null or closing_at is not null as closed, run_id is distinct from $2 as stale
          from sessions where id = $1 for key share`,
 }
 

@@ -16,6 +16,8 @@ export interface SessionRow {
   pause?: Pause
   createdAt: Date
   closedAt?: Date
+  /** It is to be closed, with its forks, and is not yet. */
+  closing?: true
 }
 
 interface Row {
@@ -32,13 +34,14 @@ interface Row {
   pause: Pause | null
   created_at: Date
   closed_at: Date | null
+  closing: boolean
 }
 
 /** Asked by whoever sends a message: prepared. */
 const READ_SESSION: Statement = {
   name: 'session_read',
   text: `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, pause,
-           created_at, closed_at
+           created_at, closed_at, closing_at is not null and closed_at is null as closing
          from sessions where id = $1`,
 }
 
@@ -56,6 +59,7 @@ export async function readSession(db: Database, sessionId: string): Promise<Sess
       ...(row.parent_id !== null && { parentId: row.parent_id }),
       ...(row.pause !== null && { pause: row.pause }),
       ...(row.closed_at !== null && { closedAt: row.closed_at }),
+      ...(row.closing && { closing: true }),
       ...(row.branch_session !== null && {
         branch: { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 },
       }),

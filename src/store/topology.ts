@@ -120,6 +120,28 @@ export async function readSubtree(db: Database, sessionId: string): Promise<stri
   return rows.map((row) => row.id)
 }
 
+/**
+ * A fork locks its parent's row before it looks whether that is to close. So whoever is marked has no more children than
+ * those that are seen, and marked, next. The order of the ids keeps two cascades from waiting for each other.
+ */
+const CLOSE_BELOW: Statement = {
+  name: 'session_close_below',
+  text: `with recursive below as (
+           select s.id from sessions s where s.parent_id = $1 and not ${ABANDONED('s.id', 's.parent_id')}
+           union all
+           select s.id from sessions s join below on s.parent_id = below.id where not ${ABANDONED('s.id', 's.parent_id')}
+         ), due as (
+           select id from sessions where id in (select id from below) and closing_at is null and closed_at is null
+           order by id for no key update
+         )
+         update sessions set closing_at = now() from due where sessions.id = due.id returning 1`,
+}
+
+/** All that is open below a session is to close: nothing is begun there any more, and nothing forked. */
+export async function closeBelow(db: Database, sessionId: string): Promise<void> {
+  while ((await run(db.pool, CLOSE_BELOW, [sessionId])).length > 0);
+}
+
 /** Looks behind what is closed: only an open session can pass a close on. */
 const OPEN_BELOW: Statement = {
   name: 'session_open_below',

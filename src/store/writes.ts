@@ -75,6 +75,8 @@ export interface Writes {
   /** `null` clears it. This and `closed` are written with the event that tells of them: once. */
   pause?: Pause | null
   closed?: true
+  /** The session is to close, and its forks with it. */
+  closing?: true
   message?: { messageId: string; text: string }
 }
 
@@ -121,9 +123,11 @@ export function writesSql({ session, key, writes, records }: Slots): string {
     update sessions set
       next_offset = next_offset + told.events,
       pause = case when told.anew and ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
-      closed_at = case when told.anew and ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end
+      closed_at = case when told.anew and ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end,
+      closing_at = case when ${writes} ? 'closing' then coalesce(closing_at, now()) else closing_at end
     from guard, w_told told where id = ${session}
-    returning next_offset - told.events as first, guard.gen, sessions.gen > guard.gen as abandoned
+    returning next_offset - told.events as first, guard.gen, sessions.gen > guard.gen as abandoned,
+      closing_at is not null as closing
   ),
   w_events as (
     insert into events (session_id, "offset", gen, key, step, turn, round, told, type, data, abandoned)

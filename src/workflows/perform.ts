@@ -10,6 +10,7 @@ import {
   TimeoutFailure,
   getExternalWorkflowHandle,
   isCancellation,
+  patched,
   startChild,
   workflowInfo,
   type ChildWorkflowHandle,
@@ -138,6 +139,8 @@ export function createPerformer(
     },
 
     async announce({ input, tag }) {
+      // A run from before that announcement closes without it.
+      if (input.closing && !patched('closing-is-told-first')) return
       const before = lastAnnouncement
       const work = (async () => {
         await before

@@ -84,7 +84,7 @@ describe('resolveRun', () => {
     expect(await resolveRun(at.db, started)).toEqual({ kind: 'closed', gen: 0 })
     expect(await claim(at.db, started)).toEqual({ kind: 'closed' })
     const event = { key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }
-    expect(await announceFacts(at.db, started, 'a1', { pause: null, events: [event] })).toBe(0)
+    expect(await announceFacts(at.db, started, 'a1', { pause: null, events: [event] })).toMatchObject({ gen: 0 })
     expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
     expect(await readSession(at.db, run.sessionId)).toMatchObject({ gen: 0, closedAt: expect.any(Date) as Date })
     expect(await resolveRun(at.db, resetRun(run, 'reset', 1))).toEqual({ kind: 'current', gen: 1 })
@@ -93,7 +93,7 @@ describe('resolveRun', () => {
   it('lets a fresh run go on behind the last record, also when it is told something before it is opened', async () => {
     const run = await sessionOf(2)
     const started = { ...resetRun(run, 'started', 0), fresh: true } as const
-    expect(await announceFacts(at.db, started, 'a1', { events: [] })).toBe(1)
+    expect(await announceFacts(at.db, started, 'a1', { events: [] })).toMatchObject({ gen: 1 })
     expect(await lastSeq(at.db, run.sessionId, 1)).toBe(2)
   })
 

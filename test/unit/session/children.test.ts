@@ -111,3 +111,19 @@ describe('a fork', () => {
     expect(play(asked, forked).commands).toMatchObject([{ type: 'startChild', awaited: false }, { type: 'callModel' }])
   })
 })
+
+describe('a task that is cancelled before the session has heard of its child', () => {
+  const lost = play(asked, cancel, { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'cancelled' })
+
+  it('asks the ledger whether there is one', () => {
+    expect(only(lost.commands, 'settleStep')).toMatchObject([{ input: { opening: true, step: { key: 't1.0.0' } } }])
+  })
+
+  it('starts the child that was prepared, then stops it, and asks for its own end', () => {
+    const { commands } = play(lost.state, prepared)
+    expect(types(commands)).toEqual(['startChild', 'settleStep', 'cancelChild'])
+    const [settled] = only(commands, 'settleStep')
+    expect(settled?.input).not.toHaveProperty('opening')
+    expect(settled?.input.proposed).toEqual({ kind: 'cancelled' })
+  })
+})

@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionEvent } from '../../../src/session/events.ts'
-import { CHILDREN_AT_ONCE, status } from '../../../src/session/state.ts'
+import { CHILDREN_AT_ONCE, initialState, status } from '../../../src/session/state.ts'
 import {
   announced,
+  asks,
   bytes,
   cancel,
   close,
   message,
   model,
   only,
+  open,
   opened,
   pause,
   play,
   rests,
+  tool,
   types,
   type Played,
 } from './play.ts'
@@ -62,6 +65,49 @@ describe('close', () => {
     const closing = play(opened(), { type: 'closeRequested', cascade: true })
     const { state, commands } = play(closing.state, announced(closing, 'close', ['s-2', 's-3']))
     expect(commands).toEqual([{ type: 'closeChildren', children: ['s-2', 's-3'] }])
+    expect(state.closed).toBe(true)
+  })
+
+  it('with cascade tells the store at once, while the turn under way ends, and only once', () => {
+    const cascade = { type: 'closeRequested', cascade: true } as const
+    for (const before of [[cascade], [close, cascade]]) {
+      const closing = play(opened(), message('a'), ...before, cascade)
+      expect(only(closing.commands, 'announce')).toMatchObject([{ tag: 'none', input: { closing: true } }])
+      expect(only(closing.commands, 'cancelSteps')).toHaveLength(1)
+    }
+  })
+
+  it.each([
+    ['a model call', [message('a'), model(1, 0, { kind: 'notStarted', closing: true })], 'm1.0'],
+    ['a call', [message('a'), asks(1, 0, 2, 'Read'), tool(1, 0, 0, { kind: 'notStarted', closing: true })], 't1.0.0'],
+  ] as const)('is what a session does by itself when %s finds that it is to close', (_what, events, key) => {
+    const { state, commands } = play(opened(), ...events)
+    expect(state).toMatchObject({ closing: { cascade: true }, turn: { stopping: 'closed' } })
+    expect(state.pause).toBeUndefined()
+    expect(only(commands, 'settleStep')).toMatchObject([{ input: { step: { key }, proposed: { kind: 'cancelled' } } }])
+    expect(only(commands, 'announce')).toMatchObject([{ input: { closing: true } }])
+  })
+
+  it.each([
+    ['before its first turn', [], undefined],
+    ['with messages that wait', [message('a')], 'a'],
+  ] as const)('is what a session does that is opened after a cascade came by, %s', (_when, events, messageId) => {
+    const fresh = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, ...events)
+    const openedAs = open() as Extract<SessionEvent, { type: 'sessionOpened' }>
+    const { commands } = play(fresh.state, { ...openedAs, outcome: { ...openedAs.outcome, closing: true } as never })
+    expect(commands).toMatchObject([
+      {
+        type: 'announce',
+        tag: 'close',
+        input: { close: { cascade: true, messages: messageId ? [{ messageId }] : [] } },
+      },
+    ])
+  })
+
+  it('of a session that a cascade came by passes it on, whoever asked for the close', () => {
+    const closing = play(opened(), close)
+    const { state, commands } = play(closing.state, announced(closing, 'close', ['s-2']))
+    expect(commands).toEqual([{ type: 'closeChildren', children: ['s-2'] }])
     expect(state.closed).toBe(true)
   })
 

@@ -1,0 +1,18 @@
+/** Closes what is open below a session that is closed itself: nobody else can be asked to. */
+import { WorkflowNotFoundError } from '@temporalio/client'
+import { closeBelow, openChildren } from '../store/topology.ts'
+import { closeSignal } from '../workflows/messages.ts'
+import type { ClientDeps } from './start-session.ts'
+
+export async function closeForks(deps: ClientDeps, sessionId: string): Promise<void> {
+  await closeBelow(deps.db, sessionId)
+  for (const childId of await openChildren(deps.db, sessionId)) {
+    try {
+      await deps.client.workflow.getHandle(childId).signal(closeSignal, { cascade: true })
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error
+      // It passes nothing on. One that is just being started finds in the store that it is to close.
+      await closeForks(deps, childId)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/** A cascade and what grows below it at the same moment: whoever comes second finds the other. */
+import { describe, expect, it } from 'vitest'
+import { announceFacts } from '../../src/store/announce.ts'
+import { readSession } from '../../src/store/session-row.ts'
+import { settleStep } from '../../src/store/settle.ts'
+import { closeBelow, createSession } from '../../src/store/topology.ts'
+import type { RunRef } from '../../src/store/runs.ts'
+import { until } from '../support/until.ts'
+import { claim, newId, newSessionRow, openSession, resetRun, take } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+
+const child = (parent: RunRef, id = newId()) =>
+  newSessionRow({ sessionId: id, rootId: parent.sessionId, parentId: parent.sessionId, depth: 1 })
+const open = (parent: RunRef, id?: string): Promise<RunRef> => openSession(at.db, child(parent, id))
+const close = async (run: RunRef): Promise<void> => {
+  await announceFacts(at.db, run, 'a1', { closing: true })
+  await closeBelow(at.db, run.sessionId)
+}
+const fork = async (parent: RunRef, id?: string): Promise<unknown> => {
+  const step = await take(at.db, parent, { key: 't1.0.0', kind: 'child' })
+  return settleStep(at.db, step, {}, { child: { ...child(parent, id), records: [] } })
+}
+const isClosing = async ({ sessionId }: Pick<RunRef, 'sessionId'>): Promise<boolean | undefined> =>
+  (await readSession(at.db, sessionId))?.closing
+
+/** Does `first` in a transaction that ends only when `second` waits for it. */
+async function interleaved(first: [sql: string, values: unknown[]], second: () => Promise<unknown>): Promise<unknown> {
+  const tx = await at.db.pool.connect()
+  await tx.query('begin')
+  await tx.query(...first)
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  const ended = second().catch((error: unknown) => error)
+  await until('the second waits', async () => (await at.db.pool.query(waits)).rowCount === 1)
+  await tx.query('commit')
+  tx.release()
+  return ended
+}
+
+describe('a cascade', () => {
+  it('lets nothing begin in the session and below it, however deep', async () => {
+    const root = await openSession(at.db)
+    const [one, other] = [await open(root), await openSession(at.db)]
+    const two = await open(one)
+    await close(root)
+    for (const run of [root, one, two]) expect(await claim(at.db, run)).toEqual({ kind: 'closed' })
+    expect((await claim(at.db, other)).kind).toBe('mine')
+  })
+
+  it('refuses the fork of a step that was begun before, and one of a client', async () => {
+    const root = await openSession(at.db)
+    const step = await take(at.db, root, { key: 't1.0.0', kind: 'child' })
+    await close(root)
+    const made = child(root)
+    const settling = settleStep(at.db, step, {}, { child: { ...made, records: [] } })
+    await expect(settling).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    await expect(createSession(at.db, made)).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
+    expect(await readSession(at.db, made.sessionId)).toBeUndefined()
+  })
+
+  it('reaches a child that is just being made', async () => {
+    const root = await openSession(at.db)
+    const id = newId()
+    const insert = `insert into sessions (id, root_id, parent_id, depth, agent, label, config)
+                    values ($1, $2, $2, 1, 'test', 'just made', '{}')`
+    await interleaved([insert, [id, root.sessionId]], () => close(root))
+    expect(await isClosing({ sessionId: id })).toBe(true)
+  })
+
+  it('reaches the grandchild that is made while its parent is marked', async () => {
+    const root = await openSession(at.db)
+    const parent = await open(root)
+    const id = newId()
+    const insert = `insert into sessions (id, root_id, parent_id, depth, agent, label, config)
+                    values ($1, $2, $3, 2, 'test', 'just made', '{}')`
+    await interleaved([insert, [id, root.sessionId, parent.sessionId]], () => close(root))
+    expect(await isClosing({ sessionId: id })).toBe(true)
+  })
+
+  it('that marks the parent first refuses the child that waits for it', async () => {
+    const root = await openSession(at.db)
+    const parent = await open(root)
+    const mark = `update sessions set closing_at = now() where id = $1`
+    const ended = await interleaved([mark, [parent.sessionId]], () => fork(parent))
+    expect(ended).toMatchObject({ code: 'SESSION_CLOSED' })
+  })
+
+  it('leaves a session that is closed free for a client to fork it', async () => {
+    const root = await openSession(at.db)
+    await announceFacts(at.db, root, 'a1', { closing: true, closed: true })
+    await createSession(at.db, child(root))
+  })
+
+  it('is told to whoever closes alone in it, so that the close is passed on', async () => {
+    const root = await openSession(at.db)
+    const one = await open(root)
+    expect(await announceFacts(at.db, one, 'a1', {})).toMatchObject({ closing: false })
+    await close(root)
+    expect(await announceFacts(at.db, one, 'a2', { closed: true })).toMatchObject({ closing: true })
+  })
+
+  it('does not hold a session that Temporal has rewound to before it', async () => {
+    const root = await openSession(at.db)
+    await close(root)
+    const rewound = resetRun(root, 'run-2', 0)
+    await announceFacts(at.db, rewound, 'a1', {})
+    expect((await claim(at.db, rewound)).kind).toBe('mine')
+  })
+})
