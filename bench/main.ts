@@ -6,6 +6,7 @@ import { measureGrowth } from './growth.ts'
 import { measureMemory } from './memory.ts'
 import { measurePipeline } from './pipeline.ts'
 import { measureRecovery } from './recovery.ts'
+import { measureReplace } from './replace.ts'
 import { ROWS, type Measurement } from './rows.ts'
 import { measureTurns } from './turns.ts'
 import { openWorld, type World } from './world.ts'
@@ -15,6 +16,7 @@ const MEASUREMENTS: { [Name in Measurement]: (world: World) => Promise<Values<Na
   growth: measureGrowth,
   fork: measureForks,
   recovery: measureRecovery,
+  replace: measureReplace,
   memory: measureMemory,
   pipeline: measurePipeline,
 }

@@ -29,6 +29,10 @@ export const ROWS = {
     worker_start_s: { unit: 's' },
     recovery_s: { unit: 's', aim: { atMost: 1.5 } },
   },
+  replace: {
+    replace_worker_s: { unit: 's', aim: { atMost: 10 } },
+    longest_run_s: { unit: 's', aim: { atMost: 30 } },
+  },
   memory: {
     rss_mb_empty: { unit: 'MB' },
     rss_mb_1000_idle: { unit: 'MB' },

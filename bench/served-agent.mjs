@@ -1,25 +1,37 @@
 /**
  * The agent of the worker processes: answers at once, but a message that says `wait N` after N milliseconds, and so that
- * a step can be caught in the middle.
+ * a step can be caught in the middle; `rounds N` after N rounds of two calls.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { createStelloAgent } from '../dist/index.js'
+import { z } from 'zod'
+import { createStelloAgent, tool } from '../dist/index.js'
 
-const answer = (content) => ({
+const answer = (content, calls = []) => ({
   content,
-  toolCalls: [],
+  toolCalls: calls.map((name, i) => ({ id: `call-${i}`, name, arguments: '{}' })),
   usage: { inputTokens: 1, outputTokens: 1 },
   finishReason: 'stop',
 })
 
+const nothing = z.object({})
+
 export default createStelloAgent({
   name: process.env.BENCH_AGENT,
+  maxToolRounds: 10_000,
   llm: {
     name: 'served',
     async complete(messages, { signal } = {}) {
-      const wait = /^wait (\d+)/.exec(messages.at(-1)?.content ?? '')
-      if (wait) await delay(Number(wait[1]), undefined, { signal })
-      return answer('ok')
+      const asked = messages.findLastIndex(({ role }) => role === 'user')
+      const [, word, n] = /^(wait|rounds) (\d+)/.exec(messages[asked]?.content ?? '') ?? []
+      if (word === 'wait') await delay(Number(n), undefined, { signal })
+      const rounds = (messages.length - 1 - asked) / 3
+      return word === 'rounds' && rounds < Number(n) ? answer('', ['look', 'act']) : answer('ok')
     },
+  },
+  capabilities: {
+    tools: [
+      tool('look', 'Looks and changes nothing', nothing, () => 'ok', { readOnlyHint: true }),
+      tool('act', 'Has an effect', nothing, () => 'ok'),
+    ],
   },
 })

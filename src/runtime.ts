@@ -4,6 +4,15 @@ import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { HISTOGRAM_BUCKETS } from './activities/metrics.ts'
 import { StelloError, messageOf } from './agent/errors.ts'
 
+/** Two of a process's three Temporal workers serve no workflows: that is meant. */
+const MEANT = 'No workflows registered, not polling for workflow tasks'
+
+class QuietLogger extends DefaultLogger {
+  override log(...[level, message, meta]: Parameters<DefaultLogger['log']>): void {
+    if (message !== MEANT) super.log(level, message, meta)
+  }
+}
+
 /** Where the runtime of this process serves metrics; its runtime may since have ended with its last worker. */
 let served: number | undefined
 
@@ -20,7 +29,7 @@ export function installRuntime(metricsPort?: number): void {
   const prometheus = { bindAddress: `0.0.0.0:${metricsPort}`, histogramBucketOverrides: HISTOGRAM_BUCKETS }
   try {
     Runtime.install({
-      logger: new DefaultLogger('WARN'),
+      logger: new QuietLogger('WARN'),
       ...(metricsPort !== undefined && { telemetryOptions: { metrics: { prometheus } } }),
     })
     served = metricsPort

@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Connection } from '@temporalio/client'
-import { NativeConnection, Runtime, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
+import { NativeConnection, Runtime, type WorkflowBundleOption } from '@temporalio/worker'
 import { createActivities } from './activities/index.ts'
 import { LastChance } from './activities/last-chance.ts'
 import { createLiveWriter } from './activities/live-writer.ts'
@@ -28,7 +28,10 @@ import { createNotifier } from './store/notifier.ts'
 import { saveAgent } from './store/topology.ts'
 import { TranscriptCache } from './store/transcript-cache.ts'
 import { enterWorker, leaveWorker } from './store/workers.ts'
+import { createTemporalWorkers, type Concurrency } from './temporal-workers.ts'
 import { startWatchdog } from './watchdog.ts'
+
+export type { Concurrency }
 
 checkNodeVersion()
 
@@ -48,8 +51,8 @@ export interface StelloWorkerOptions {
   shutdownGraceMs?: number
   /** Workflows kept in memory. Default 200; 0 replays every task (tests). */
   maxCachedWorkflows?: number
-  /** Steps that run at once. Default 100. */
-  maxConcurrentSteps?: number
+  /** Model calls and tools that run at once. */
+  concurrency?: Concurrency
   /**
    * How long the event loop may stand still, milliseconds: a tool that blocks it lets nothing else run, not even its own
    * time-out. Then the process is killed. Default 30 s, 0 = for ever; not while a debugger can be attached (`--inspect`).
@@ -125,32 +128,33 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     setMaxListeners(0, stopping.signal)
     const watchdog = startWatchdog(options.stallLimitMs ?? STALL_LIMIT_MS, (message) => log.warn(message))
     closing.push(() => watchdog.stop())
-    const worker = await Worker.create({
+    const graceMs = options.shutdownGraceMs ?? GRACE_MS
+    const workers = await createTemporalWorkers({
       connection,
       namespace,
-      taskQueue: agent.name,
+      agent: agent.name,
       identity: workerIdentity(hostname(), process.pid, bootId),
-      activities: {
-        ...createActivities({
-          agent,
-          db,
-          client,
-          bootId,
-          live,
-          log,
-          transcripts,
-          configs,
-          running,
-          stopping: stopping.signal,
-          lastChance: new LastChance(),
-          stepWatch: watchdog,
-          toolUses,
-          metrics,
-          notify: (id, news) => notifier.notify(id, news),
-        }),
-      },
+      activities: createActivities({
+        agent,
+        db,
+        client,
+        bootId,
+        live,
+        log,
+        transcripts,
+        configs,
+        running,
+        stopping: stopping.signal,
+        lastChance: new LastChance(),
+        stepWatch: watchdog,
+        toolUses,
+        metrics,
+        notify: (id, news) => notifier.notify(id, news),
+      }),
       workflowBundle: await workflowBundle(),
-      ...tuning(options),
+      concurrency: options.concurrency ?? {},
+      graceMs,
+      ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
     })
     for (const warning of agent.warnings) log.warn(warning)
     await saveAgent(db, agent.name, manifestOf(agent))
@@ -163,7 +167,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     closing.push(stopTakingOver)
     let graceOver: NodeJS.Timeout | undefined
     let ended = false
-    const stopped = worker
+    const stopped = workers
       .run()
       .catch((error: unknown) => {
         broken = true
@@ -180,12 +184,12 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
       taskQueue: agent.name,
       async stop() {
         if (ended) return stopped
-        if (worker.getState() === 'RUNNING') worker.shutdown()
+        workers.shutdown()
         // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
         graceOver ??= setTimeout(() => {
           stopping.abort()
           running.forEach((step) => step.stop.abort('shutdown'))
-        }, options.shutdownGraceMs ?? GRACE_MS)
+        }, graceMs)
         await stopped
       },
     }
@@ -222,19 +226,6 @@ async function workflowBundle(): Promise<WorkflowBundleOption> {
   const prebuilt = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url))
   if (existsSync(prebuilt)) return { codePath: prebuilt }
   return bundleWorkflows(new URL('./workflows', import.meta.url))
-}
-
-function tuning(options: StelloWorkerOptions): Partial<WorkerOptions> {
-  return {
-    shutdownGraceTime: options.shutdownGraceMs ?? GRACE_MS,
-    maxCachedWorkflows: options.maxCachedWorkflows ?? 200,
-    maxConcurrentActivityTaskExecutions: options.maxConcurrentSteps ?? 100,
-    // A killed worker's sticky queue is given up after this (default 10 s).
-    stickyQueueScheduleToStartTimeout: '1s',
-    // A cancellation arrives with the answer to a heartbeat.
-    maxHeartbeatThrottleInterval: '1s',
-    defaultHeartbeatThrottleInterval: '1s',
-  }
 }
 
 function manifestOf(agent: StelloAgent): { profiles: string[]; tools: string[]; skills: string[] } {

@@ -5,7 +5,7 @@ import { InvalidArgumentError, type Command } from 'commander'
 import type { StelloAgent } from '../agent/agent.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { DevServers, DevServersOptions } from '../dev/dev-servers.ts'
-import type { StelloWorker, StelloWorkerOptions, WorkerLog } from '../worker.ts'
+import type { Concurrency, StelloWorker, StelloWorkerOptions, WorkerLog } from '../worker.ts'
 import { AGENT_TEMPLATE } from './agent-template.ts'
 import { interrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
@@ -66,14 +66,15 @@ export function addRunCommands(program: Command): void {
     .command('worker <agent>')
     .description('serve an agent module, until Ctrl-C')
     .option(...METRICS_PORT)
-    .action(async (file: string, metrics: Metrics) => {
+    .option('--concurrency <slots>', 'how many run at once, e.g. models=100,tools=200 (100 of each)', concurrency)
+    .action(async (file: string, settings: Settings) => {
       const out = output()
       const agent = await load(file)
       const { findServers } = await import('../client/connect.ts')
       const { temporalAddress, databaseUrl, namespace, connection } = await findServers()
       const worker = await startWorkerOn(
         agent,
-        { temporalAddress, databaseUrl, namespace, connection, ...metrics },
+        { temporalAddress, databaseUrl, namespace, connection, ...settings },
         out,
       )
       out.result(
@@ -112,7 +113,8 @@ export function addRunCommands(program: Command): void {
 }
 
 type Metrics = Pick<StelloWorkerOptions, 'metricsPort'>
-type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'> & Metrics
+type Settings = Metrics & Pick<StelloWorkerOptions, 'concurrency'>
+type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'> & Settings
 
 const METRICS_PORT = ['--metrics-port <port>', 'serve Prometheus metrics of the worker there', port] as const
 
@@ -120,6 +122,16 @@ function port(value: string): number {
   const parsed = Number(value)
   if (Number.isInteger(parsed) && parsed > 0 && parsed < 65536) return parsed
   throw new InvalidArgumentError('It must be a port, 1 to 65535.')
+}
+
+function concurrency(value: string): Concurrency {
+  const slots: Concurrency = {}
+  for (const one of value.split(',')) {
+    const [, pool, count] = /^(models|tools)=([1-9]\d{0,4})$/.exec(one.trim()) ?? []
+    if (!pool) throw new InvalidArgumentError('It must be like models=100,tools=200: one or both, 1 to 99999.')
+    slots[pool as keyof Concurrency] = Number(count)
+  }
+  return slots
 }
 
 async function load(file: string): Promise<StelloAgent> {

@@ -8,9 +8,20 @@ export interface RunLoad {
   updates: number
 }
 
+/**
+ * Events after which a run ends as soon as nothing is in flight anyway, so that nobody waits for its end. Whoever has the
+ * session not in memory replays them all, at a third of a millisecond each; a run costs its session about a third of a
+ * turn. Temporal lets no run begin within a second of the one before, in which the fastest turns take 500 events.
+ */
+export const LONG_RUN = 500
+
 /** Temporal's defaults: beyond these it terminates the run (events, bytes) or refuses what comes (signals, updates). */
 const LIMITS: RunLoad = { events: 51_200, bytes: 50 * 1024 * 1024, signals: 10_000, updates: 2000 }
 const CROWDED = 0.8
+
+export function isLong({ events }: Pick<RunLoad, 'events'>): boolean {
+  return events > LONG_RUN
+}
 
 /** Names what more than 80 % of a limit is taken of: only what must get in still may. */
 export function crowdedBy(load: RunLoad): string | undefined {

@@ -1,6 +1,7 @@
 /** Every time-out and retry policy of the project. */
-import { ActivityCancellationType, type ActivityOptions, proxyActivities } from '@temporalio/workflow'
+import { ActivityCancellationType, type ActivityOptions, proxyActivities, workflowInfo } from '@temporalio/workflow'
 import type { SessionActivities } from '../session/steps.ts'
+import { POOLS, taskQueueOf } from './task-queues.ts'
 
 /** The longest Temporal outage a running step survives undisturbed; lost workers are found much sooner (by taking over). */
 const HEARTBEAT_MS = 60_000
@@ -19,8 +20,12 @@ const retry = {
 } as const satisfies ActivityOptions['retry']
 
 /** A model or tool call of at most `timeoutMs`. WAIT_CANCELLATION_COMPLETED: the worker settles a cancelled step itself. */
-export function stepActivities(timeoutMs: number, summary: string): SessionActivities {
-  return proxyActivities<SessionActivities>({
+export function stepActivity<Name extends 'callModel' | 'callTool' | 'openChild'>(
+  name: Name,
+  timeoutMs: number,
+  summary: string,
+): SessionActivities[Name] {
+  return activity(name, {
     startToCloseTimeout: timeoutMs + HEARTBEAT_MS + BACKSTOP_MS,
     heartbeatTimeout: HEARTBEAT_MS,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -30,8 +35,8 @@ export function stepActivities(timeoutMs: number, summary: string): SessionActiv
 }
 
 /** Ends a call that was lost: its tool may take its time to find out what happened, until the turn is cancelled. Never given up. */
-export function verifyingActivities(timeoutMs: number, summary: string): SessionActivities {
-  return proxyActivities<SessionActivities>({
+export function verifyingSettle(timeoutMs: number, summary: string): SessionActivities['settleStep'] {
+  return activity('settleStep', {
     startToCloseTimeout: timeoutMs + BACKSTOP_MS,
     heartbeatTimeout: '10 seconds',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -41,8 +46,8 @@ export function verifyingActivities(timeoutMs: number, summary: string): Session
 }
 
 /** Opening runs a profile's `contextFn`, which the worker bounds; a dead worker is noticed by its heartbeats. */
-export function openingActivities(): SessionActivities {
-  return proxyActivities<SessionActivities>({
+export function openingActivity(): SessionActivities['openSession'] {
+  return activity('openSession', {
     startToCloseTimeout: '1 day',
     heartbeatTimeout: '10 seconds',
     cancellationType: ActivityCancellationType.ABANDON,
@@ -52,11 +57,19 @@ export function openingActivities(): SessionActivities {
 }
 
 /** Short work with the store. Never cancelled; tried until the store answers. */
-export function storeActivities(summary: string): SessionActivities {
-  return proxyActivities<SessionActivities>({
+export function storeActivity<Name extends 'settleStep' | 'announce' | 'describeChildren'>(
+  name: Name,
+  summary: string,
+): SessionActivities[Name] {
+  return activity(name, {
     startToCloseTimeout: '10 seconds',
     cancellationType: ActivityCancellationType.ABANDON,
     retry: { ...retry, nonRetryableErrorTypes: [] },
     summary,
   })
+}
+
+function activity<Name extends keyof SessionActivities>(name: Name, options: ActivityOptions): SessionActivities[Name] {
+  const taskQueue = taskQueueOf(workflowInfo().taskQueue, POOLS[name])
+  return proxyActivities<SessionActivities>({ ...options, taskQueue })[name]
 }

@@ -33,7 +33,7 @@ export const MESSAGE_TEXT_LIMIT: number = 1024 * 1024
 const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
 
 /** A kill inside a workflow task costs this much until another worker may take it. */
-export const WORKFLOW_TASK_TIMEOUT = '2 seconds'
+export const WORKFLOW_TASK_TIMEOUT = '5 seconds'
 
 export interface SessionInput {
   session: NewSession

@@ -21,7 +21,7 @@ import { messageOf } from '../agent/errors.ts'
 import type { Command } from '../session/commands.ts'
 import type { FailedStep, SessionEvent } from '../session/events.ts'
 import type { ModelOutcome, StepRef, ToolOutcome } from '../session/steps.ts'
-import { openingActivities, stepActivities, storeActivities, verifyingActivities } from './activities.ts'
+import { openingActivity, stepActivity, storeActivity, verifyingSettle } from './activities.ts'
 import {
   SESSION_WORKFLOW,
   WORKFLOW_TASK_TIMEOUT,
@@ -75,7 +75,7 @@ export function createPerformer(
 
   const perform: { [T in Command['type']]: (command: Of<T>) => Promise<void> } = {
     async openSession({ input }) {
-      const outcome = await openingActivities().openSession({ ...input, ...run })
+      const outcome = await openingActivity()({ ...input, ...run })
       if (outcome.kind === 'opened') {
         const { fresh: _opened, ...known } = run
         run = known
@@ -89,7 +89,7 @@ export function createPerformer(
         try {
           const { name, timeoutMs } = model()
           const summary = `${name} · turn ${turn}, round ${round + 1}`
-          const outcome = await stepActivities(timeoutMs, summary).callModel({ ...input, ...run })
+          const outcome = await stepActivity('callModel', timeoutMs, summary)({ ...input, ...run })
           emit({ type: 'modelEnded', turn, round, outcome })
         } catch (error) {
           const how = lostHow(error)
@@ -103,8 +103,8 @@ export function createPerformer(
       const { turn, round, index } = input
       await steps(async () => {
         try {
-          const activities = stepActivities(timeoutMs, `${input.call.name} ${preview}`)
-          const call = route === 'tool' ? activities.callTool : activities.openChild
+          const name = route === 'tool' ? 'callTool' : 'openChild'
+          const call = stepActivity(name, timeoutMs, `${input.call.name} ${preview}`)
           const outcome = await call({ ...input, ...run })
           emit({ type: 'toolEnded', turn, round, index, outcome })
         } catch (error) {
@@ -122,8 +122,8 @@ export function createPerformer(
       const { kind } = settle.proposed
       const verifying = timeoutMs && (kind === 'cancelled' || kind === 'timedOut')
       const end = async (): Promise<void> => {
-        const activities = verifying ? verifyingActivities(timeoutMs, summary) : storeActivities(summary)
-        const outcome = await activities.settleStep(withRun(settle, run))
+        const settleStep = verifying ? verifyingSettle(timeoutMs, summary) : storeActivity('settleStep', summary)
+        const outcome = await settleStep(withRun(settle, run))
         if (settle.of === 'model') emit({ type: 'modelEnded', turn, round, outcome: outcome as ModelOutcome })
         else emit({ type: 'toolEnded', turn, round, index, outcome: outcome as ToolOutcome })
       }
@@ -145,7 +145,7 @@ export function createPerformer(
       const work = (async () => {
         await before
         const what = input.events.map((event) => event.type).join(', ') || tag
-        const outcome = await storeActivities(what).announce({ ...input, ...run })
+        const outcome = await storeActivity('announce', what)({ ...input, ...run })
         const messageId = input.message?.messageId
         emit({ type: 'announced', key: input.key, tag, outcome, ...(messageId !== undefined && { messageId }) })
       })()

@@ -12,7 +12,7 @@ import {
 } from '@temporalio/workflow'
 import type { SessionEvent } from '../session/events.ts'
 import { awaitedChildren } from '../session/calls.ts'
-import { crowdedBy } from '../session/run-load.ts'
+import { crowdedBy, isLong } from '../session/run-load.ts'
 import { initialState, notTaken, type SessionState } from '../session/state.ts'
 import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
@@ -52,12 +52,18 @@ export async function session(input: SessionInput): Promise<void> {
   }
 
   function drain(performer: Performer): void {
-    if (workflowInfo().continueAsNewSuggested || crowded()) state = { ...state, resting: true }
+    if (workflowInfo().continueAsNewSuggested || crowded() || mayRest(performer)) state = { ...state, resting: true }
     for (let event = mailbox.shift(); event; event = mailbox.shift()) {
       const [next, commands] = step(state, event)
       state = next
       for (const command of commands) performer.perform(command)
     }
+  }
+
+  /** Nothing is in flight that would be waited for, and no handle hears of an awaited child. */
+  function mayRest(performer: Performer): boolean {
+    const { historyLength: events } = workflowInfo()
+    return isLong({ events }) && performer.quiet() && awaitedChildren(state).length === 0
   }
 
   /** A crowded run ends at the next quiet point, so what finds it crowded finds something still running. */

@@ -5,7 +5,7 @@
 import { condition, sleep } from '@temporalio/workflow'
 import type { SessionEvent } from '../session/events.ts'
 import { lookAgainMs } from '../session/look-again.ts'
-import { storeActivities } from './activities.ts'
+import { storeActivity } from './activities.ts'
 
 export interface AwaitedChild {
   childId: string
@@ -21,7 +21,7 @@ export async function watchChildren(
     await condition(() => unheard().length > 0)
     for (let looks = 1; unheard().length > 0; looks++) {
       const children = unheard().map(({ childId }) => childId)
-      const ended = await storeActivities('look at the awaited children').describeChildren({ children })
+      const ended = await storeActivity('describeChildren', 'look at the awaited children')({ children })
       for (const { childId, how } of ended) {
         const child = unheard().find((one) => one.childId === childId)
         if (child) emit({ type: 'childVanished', ...child, message: how })

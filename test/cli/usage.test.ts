@@ -48,6 +48,7 @@ describe('wrong usage ends with 2 and says', () => {
     { args: ['transcript', 's-1', '--at', '-1'], says: /--at/ },
     { args: ['worker', 'agent.ts', '--metrics-port', '0'], says: /--metrics-port <port>.*'0'.*1 to 65535/ },
     { args: ['bounds', 's-1', '--max-depth', '-1'], says: /--max-depth <n>.*'-1'.*whole number/ },
+    { args: ['worker', 'agent.ts', '--concurrency', 'tools=0'], says: /'tools=0'.*models=100,tools=200/ },
     { args: ['fork', 's-1'], says: /--label <label>/ },
     { args: ['recover'], says: /name one session, or use --all/ },
     { args: ['recover', 's-1', '--all'], says: /name one session, or use --all/ },

@@ -37,7 +37,7 @@ interface Suspect {
   temporal: TcpProxy
 }
 
-/** With one step in hand it takes no other: what is taken over goes to another worker. */
+/** With one step in hand it takes no other of its kind: what is taken over goes to another worker. */
 async function startSuspect(): Promise<Suspect> {
   const { proxy: store, url } = await startProxyBefore(stage.servers.databaseUrl)
   const temporal = await startTcpProxy(stage.servers.temporalAddress)
@@ -45,7 +45,7 @@ async function startSuspect(): Promise<Suspect> {
     () => store.close(),
     () => temporal.close(),
   )
-  await startWorker({ databaseUrl: url, temporalAddress: temporal.address, maxConcurrentSteps: 1 })
+  await startWorker({ databaseUrl: url, temporalAddress: temporal.address, concurrency: { models: 1, tools: 1 } })
   const { rows } = await stage.db.pool.query<{ boot_id: string }>(
     'select boot_id from workers order by started_at desc limit 1',
   )

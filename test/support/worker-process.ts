@@ -11,7 +11,7 @@ import type { Model } from '../../src/agent/model.ts'
 import { tool, type ToolExtras, type Verification } from '../../src/agent/tool.ts'
 import { filesystem } from '../../src/capabilities/index.ts'
 import { openai } from '../../src/models/openai.ts'
-import { startWorker } from '../../src/worker.ts'
+import { startWorker, type Concurrency } from '../../src/worker.ts'
 
 export interface WorkerSettings {
   agent: string
@@ -21,7 +21,7 @@ export interface WorkerSettings {
   gateUrl: string
   /** How long running steps may go on after SIGTERM. Default 10 s. */
   shutdownGraceMs?: number
-  maxConcurrentSteps?: number
+  concurrency?: Concurrency
   metricsPort?: number
   stallLimitMs?: number
   /** The agent has file tools for it. */

@@ -60,6 +60,8 @@ describe('the rows', () => {
       fork_10000_over_10: { atMost: 1.3 },
       fork_bytes: { atMost: 1023 },
       recovery_s: { atMost: 1.5 },
+      replace_worker_s: { atMost: 10 },
+      longest_run_s: { atMost: 30 },
       rss_mb_1000_idle: undefined,
       rss_mb_100_running: undefined,
       worker_start_s: undefined,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { crowdedBy, type RunLoad } from '../../../src/session/run-load.ts'
+import { LONG_RUN, crowdedBy, isLong, type RunLoad } from '../../../src/session/run-load.ts'
 
 const empty: RunLoad = { events: 0, bytes: 0, signals: 0, updates: 0 }
 
@@ -13,4 +13,9 @@ describe('a run is crowded', () => {
     expect(crowdedBy({ ...empty, [what]: limit * 0.8 })).toBeUndefined()
     expect(crowdedBy({ ...empty, [what]: limit * 0.8 + 1 })).toBe(`${limit * 0.8 + 1} of at most ${limit} ${what}`)
   })
+})
+
+it('is long at a small part of what crowds it, so that a new worker has replayed it soon', () => {
+  expect([LONG_RUN, LONG_RUN + 1].map((events) => isLong({ events }))).toEqual([false, true])
+  expect(crowdedBy({ ...empty, events: 10 * LONG_RUN })).toBeUndefined()
 })

@@ -1,0 +1,104 @@
+/**
+ * The Temporal workers of one process: one per task queue of the agent, each with slots of its own, run and shut down as
+ * one. What waits for a slot waits in Temporal, where it has not begun and no time-out of its own runs.
+ */
+import { Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
+import { StelloError } from './agent/errors.ts'
+import type { SessionActivities } from './session/steps.ts'
+import { POOLS, taskQueueOf, type Pool } from './workflows/task-queues.ts'
+
+/** How many of each kind one worker process runs at once; what is more waits. */
+export interface Concurrency {
+  /** Model calls, and openings of sessions. Default 100. */
+  models?: number
+  /** Tools, and openings of child sessions. Default 100. */
+  tools?: number
+}
+
+/** Short work with the store: more would wait for its connections. A tool's `verify` runs here too. */
+const CONTROL_SLOTS = 40
+/**
+ * Sessions that decide at once. A decision takes milliseconds, but a worker that has just started replays what it has not
+ * in memory: many replays at once would share the processor until all of them miss the time-out of a workflow task.
+ */
+const WORKFLOW_TASKS = 8
+
+export interface TemporalWorkers {
+  /** Resolves when all have stopped. One that fails stops the others, and rejects. */
+  run(): Promise<void>
+  shutdown(): void
+}
+
+export type TemporalWorkersOptions = Pick<
+  WorkerOptions,
+  'connection' | 'namespace' | 'identity' | 'maxCachedWorkflows'
+> & {
+  agent: string
+  activities: SessionActivities
+  workflowBundle: WorkflowBundleOption
+  concurrency: Concurrency
+  graceMs: number
+}
+
+/** @throws StelloError INVALID_ARGUMENT for a concurrency that is no positive integer */
+export async function createTemporalWorkers(options: TemporalWorkersOptions): Promise<TemporalWorkers> {
+  const { agent, activities, workflowBundle, concurrency, graceMs, maxCachedWorkflows, ...shared } = options
+  const create = (pool: Pool, slots: number, more: Partial<WorkerOptions> = {}): Promise<Worker> =>
+    Worker.create({
+      ...shared,
+      taskQueue: taskQueueOf(agent, pool),
+      activities: activitiesOf(activities, pool),
+      maxConcurrentActivityTaskExecutions: slots,
+      shutdownGraceTime: graceMs,
+      // A cancellation arrives with the answer to a heartbeat.
+      maxHeartbeatThrottleInterval: '1s',
+      defaultHeartbeatThrottleInterval: '1s',
+      ...more,
+    })
+  const { models, tools } = slotsOf(concurrency)
+  const workers = [
+    await create('models', models, {
+      workflowBundle,
+      maxCachedWorkflows: maxCachedWorkflows ?? 200,
+      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
+      // A killed worker's sticky queue is given up after this (default 10 s).
+      stickyQueueScheduleToStartTimeout: '1s',
+    }),
+    await create('tools', tools),
+    await create('control', CONTROL_SLOTS),
+  ]
+  const shutdown = (): void => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+  }
+  return {
+    shutdown,
+    async run() {
+      const ends = await Promise.allSettled(
+        workers.map((worker) =>
+          worker.run().catch((error: unknown) => {
+            shutdown()
+            throw error
+          }),
+        ),
+      )
+      const failed = ends.find((end) => end.status === 'rejected')
+      if (failed) throw failed.reason
+    },
+  }
+}
+
+function slotsOf({ models = 100, tools = 100 }: Concurrency): Required<Concurrency> {
+  for (const [what, slots] of Object.entries({ models, tools })) {
+    if (Number.isSafeInteger(slots) && slots > 0) continue
+    throw new StelloError('INVALID_ARGUMENT', `concurrency: ${what} is ${slots}, which is no number of slots`, {
+      hint: 'give a positive integer',
+    })
+  }
+  return { models, tools }
+}
+
+function activitiesOf(activities: SessionActivities, pool: Pool): Partial<SessionActivities> {
+  return Object.fromEntries(
+    Object.entries(activities).filter(([name]) => POOLS[name as keyof SessionActivities] === pool),
+  )
+}
