@@ -1,14 +1,22 @@
 /** Workflow-owned facts on their way to the store: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../agent/message.ts'
-import type { AnnounceInput, TurnEnding } from './announcements.ts'
+import type { AnnounceInput, Refusal, TurnEnding } from './announcements.ts'
 import type { Step } from './commands.ts'
 import type { AnnounceTag } from './events.ts'
-import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
+import {
+  CHILDREN_AT_ONCE,
+  REFUSALS_AT_ONCE,
+  REFUSALS_CARRIED,
+  SWITCHES_AT_ONCE,
+  TELLS_AT_REST,
+  placeOf,
+  type SessionState,
+} from './state.ts'
 import type { Pause } from './steps.ts'
 
 interface Announcement {
   /** `key`: instead of one of the announcement's, for an event that is looked up by it. */
-  events?: { key?: string; type: string; data: Record<string, unknown> }[]
+  events?: Refusal[]
   pause?: Pause | null
   endTurn?: TurnEnding
   closing?: true
@@ -17,10 +25,13 @@ interface Announcement {
   tag?: AnnounceTag
 }
 
+/** What `resuming` says while no announcement tells of the resume yet. */
+const UNTOLD = 'untold'
+
 /** Every announcement has a key of its own, so that a repeated activity appends nothing. */
 export function announce(state: SessionState, { events = [], tag = 'none', ...facts }: Announcement): Step {
   const next = { ...state, announcements: state.announcements + 1 }
-  const key = lastAnnouncement(next)
+  const key = `a${next.announcements}`
   const input: AnnounceInput = {
     sessionId: state.sessionId,
     key,
@@ -45,11 +56,6 @@ export function announceClose(state: SessionState, close: NonNullable<AnnounceIn
   })
 }
 
-/** The key of the announcement made last. */
-export function lastAnnouncement(state: SessionState): string {
-  return `a${state.announcements}`
-}
-
 /** Without its record or its agent a session cannot go on, whatever else holds it. */
 function isStuck({ reason }: Pick<Pause, 'reason'>): boolean {
   return reason === 'store_error' || reason === 'agent_error'
@@ -63,17 +69,89 @@ export function announcePause(state: SessionState, { message, hint, ...rest }: P
   const { pause: before, resuming, ...running } = state
   if (before && resuming === undefined && (isStuck(before) || !isStuck(rest))) return [state, []]
   const pause = { ...rest, message: preview(message), ...(hint !== undefined && { hint: preview(hint) }) }
-  return announce({ ...running, pause }, { pause, events: [{ type: 'session.paused', data: { ...pause } }] })
+  return tellSwitch({ ...running, pause })
 }
 
 /** Until the store knows, nothing starts: it would be found paused. */
 export function announceResume(state: SessionState): Step {
-  const [told, commands] = announce(state, {
-    tag: 'resume',
-    pause: null,
-    events: [{ type: 'session.resumed', data: {} }],
-  })
-  return [{ ...told, resuming: lastAnnouncement(told) }, commands]
+  return tellSwitch({ ...state, resuming: UNTOLD })
+}
+
+/**
+ * Tells of the pause or resume that holds now. Where many are on their way, and in a run that is to end and has told
+ * enough, it waits: pauses that were lifted meanwhile are told to nobody.
+ */
+function tellSwitch(state: SessionState): Step {
+  const { switchWaits: _waited, ...known } = state
+  const { pause, resuming, switches = [] } = known
+  if (switches.length >= SWITCHES_AT_ONCE || !mayTell(state)) return [{ ...known, switchWaits: true }, []]
+  const facts: Announcement =
+    resuming === undefined && pause
+      ? { tag: 'pause', pause, events: [{ type: 'session.paused', data: { ...pause } }] }
+      : { tag: 'resume', pause: null, events: [{ type: 'session.resumed', data: {} }] }
+  const [told, commands] = announce(countAtRest(known), facts)
+  const key = `a${told.announcements}`
+  return [{ ...told, switches: [...switches, key], ...(resuming !== undefined && { resuming: key }) }, commands]
+}
+
+/** The store knows of that pause or resume. */
+export function switchTold(state: SessionState, key: string): Step {
+  const { switches = [], ...rest } = state
+  if (!switches.includes(key)) return [state, []]
+  const others = switches.filter((one) => one !== key)
+  if (others.length > 0) return [{ ...rest, switches: others }, []]
+  return rest.switchWaits ? tellSwitch(rest) : [rest, []]
+}
+
+/**
+ * A message or an answer is not taken: people are told so, together with what is refused until the store has heard of
+ * those before. Nothing else waits behind it.
+ */
+export function refuse(state: SessionState, refusal: Refusal): Step {
+  const { refusals = [] } = state
+  const last = refusals.at(-1) ?? []
+  const batches =
+    last.length < REFUSALS_AT_ONCE ? [...refusals.slice(0, -1), [...last, refusal]] : [...refusals, [refusal]]
+  return tellRefusals({ ...state, refusals: batches })
+}
+
+/** The store knows of those refusals. */
+export function refusalsTold(state: SessionState, key: string): Step {
+  if (state.refusing !== key) return [state, []]
+  const { refusing: _told, ...rest } = state
+  return tellRefusals(rest)
+}
+
+/** A run that is to end tells no more than it must, so that its end comes. */
+function tellRefusals(state: SessionState): Step {
+  const { refusals: [batch, ...left] = [], ...rest } = state
+  if (!batch || state.refusing !== undefined) return [state, []]
+  if (!mayTell(state) && left.length === 0 && batch.length <= REFUSALS_CARRIED) return [state, []]
+  const [told, commands] = announce(
+    { ...countAtRest(rest), ...(left.length > 0 && { refusals: left }) },
+    { tag: 'refused', events: batch.filter(isFirstOfItsKey) },
+  )
+  return [{ ...told, refusing: `a${told.announcements}` }, commands]
+}
+
+function isFirstOfItsKey({ key }: Refusal, i: number, all: Refusal[]): boolean {
+  return key === undefined || all.findIndex((one) => one.key === key) === i
+}
+
+/** Another run begins: nothing is on its way, and what the one before held back is told. */
+export function tellHeldBack(state: SessionState): Step {
+  const { switches: _switches, refusing: _refusing, toldAtRest: _told, ...anew } = state
+  const [told, commands] = anew.switchWaits ? tellSwitch(anew) : [anew, []]
+  const [next, more] = tellRefusals(told)
+  return [next, [...commands, ...more]]
+}
+
+function mayTell({ resting, toldAtRest = 0 }: SessionState): boolean {
+  return !resting || toldAtRest < TELLS_AT_REST
+}
+
+function countAtRest(state: SessionState): SessionState {
+  return state.resting ? { ...state, toldAtRest: (state.toldAtRest ?? 0) + 1 } : state
 }
 
 /**

@@ -8,6 +8,9 @@ export interface AnnouncedEvent {
   data: Record<string, unknown>
 }
 
+/** A message or an answer that was not taken; keyed where somebody may look for it. */
+export type Refusal = Omit<AnnouncedEvent, 'key'> & { key?: string }
+
 /** Ends a turn outside a model call. Its text is read from record `textFrom`. */
 export interface TurnEnding {
   stopReason: StopReason

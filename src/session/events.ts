@@ -28,7 +28,7 @@ export type SessionEvent =
   | { type: 'closeRequested'; cascade: boolean }
 
 /** Which announcement `announced` answers, where the session waits for it. */
-export type AnnounceTag = 'turnEnd' | 'resume' | 'close' | 'message' | 'none'
+export type AnnounceTag = 'turnEnd' | 'pause' | 'resume' | 'close' | 'message' | 'refused' | 'none'
 
 export type FailedStep =
   | { of: 'model'; turn: number; round: number }

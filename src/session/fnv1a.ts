@@ -9,8 +9,3 @@ export function fnv1a(text: string): bigint {
   }
   return hash
 }
-
-/** At most 13 characters, whatever the length of the text. */
-export function fingerprint(text: string): string {
-  return fnv1a(text).toString(36)
-}

@@ -1,6 +1,6 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
 import { brief } from '../agent/message.ts'
-import { announceClose, announcePause, announceResume } from './announce.ts'
+import { announceClose, announcePause, announceResume, refusalsTold, switchTold, tellHeldBack } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { SessionEvent } from './events.ts'
@@ -16,7 +16,8 @@ type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
 /** Every run begins by asking the store where the session stands: it may know more than the state (durability 1). */
 export function runStarted(state: SessionState): Step {
   const { openFailed: _before, ...known } = state
-  return [{ ...known, opened: false }, [openSession(known)]]
+  const [next, commands] = tellHeldBack({ ...known, opened: false })
+  return [next, [openSession(known), ...commands]]
 }
 
 /** A resume while the session is being opened asks the store twice: the later answer is of no use. */
@@ -70,14 +71,19 @@ export function announced(state: SessionState, { key, tag, outcome, messageId }:
     case 'turnEnd':
       return turnEnded(known)
     case 'resume': {
-      if (key !== known.resuming) return [known, []]
-      const { pause: _pause, resuming: _resuming, openFailed: _failed, ...resumed } = known
-      return [resumed, resumed.opened ? [] : [openSession(resumed)]]
+      const [told, commands] = switchTold(known, key)
+      if (key !== told.resuming) return [told, commands]
+      const { pause: _pause, resuming: _resuming, openFailed: _failed, ...resumed } = told
+      return [resumed, resumed.opened ? commands : [openSession(resumed), ...commands]]
     }
+    case 'pause':
+      return switchTold(known, key)
     case 'close':
       return closed(known, outcome.children)
     case 'message':
       return [messageStored(known, messageId), []]
+    case 'refused':
+      return refusalsTold(known, key)
     case 'none':
       return [known, []]
   }

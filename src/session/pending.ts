@@ -3,7 +3,7 @@
  * kept with its call until the ledger has taken it, so that neither a failing store nor a slow worker loses it.
  */
 import { UNSTORABLE, jsonBytes, preview } from '../agent/message.ts'
-import { announce } from './announce.ts'
+import { refuse } from './announce.ts'
 import { callKey, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
 import { ANSWERS_TEXT_LIMIT, INLINE_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
@@ -68,7 +68,7 @@ export function answered(state: SessionState, answer: Answer): Step {
 
 /** An answer that changes nothing becomes an event that people see. */
 export function answerRejected(state: SessionState, reason: string, what: { id: string } | { preview: string }): Step {
-  return announce(state, { events: [{ type: 'answer.rejected', data: { ...what, reason } }] })
+  return refuse(state, { type: 'answer.rejected', data: { ...what, reason } })
 }
 
 /** The ledger has parked the call: it waits, unless its answer is here already. */

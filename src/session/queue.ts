@@ -1,17 +1,19 @@
 /** Messages in: deduplicated, bounded, answered in order. */
-import { jsonBytes, preview, rejectionKey } from '../agent/message.ts'
-import { announce } from './announce.ts'
+import { brief, jsonBytes, rejectionKey } from '../agent/message.ts'
+import { announce, refuse } from './announce.ts'
 import type { Step } from './commands.ts'
-import { fingerprint } from './fnv1a.ts'
 import { INLINE_TEXT_LIMIT, QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type SessionState } from './state.ts'
+
+/** Bytes that a refusal has of what was wrong, and of the message. */
+const REASON_LIMIT = 160
+const PREVIEW_LIMIT = 100
 
 /** A message without text has its body in the store already. */
 export function messageReceived(state: SessionState, messageId: string, text: string | undefined): Step {
   if (isKnown(state, messageId)) return [state, []]
-  const seen = fingerprint(messageId)
   const refusal = state.closing ? 'the session is closed' : fullBy(state)
-  const known = { ...state, seen: [...state.seen.slice(1 - SEEN_LIMIT), seen] }
-  if (refusal) return messageRejected(known, refusal, preview(text ?? messageId, 200), messageId)
+  const known = { ...state, seen: [...state.seen.slice(1 - SEEN_LIMIT), messageId] }
+  if (refusal) return messageRejected(known, refusal, text ?? messageId, messageId)
   if (text === undefined || fits(state, text)) {
     return [{ ...known, queue: [...state.queue, { messageId, ...(text !== undefined && { text }) }] }, []]
   }
@@ -20,17 +22,17 @@ export function messageReceived(state: SessionState, messageId: string, text: st
 }
 
 /** Taken or refused before: nothing more becomes of it. */
-export function isKnown({ seen }: SessionState, messageId: string): boolean {
-  return seen.includes(fingerprint(messageId))
+export function isKnown({ seen, queue, turn }: SessionState, messageId: string): boolean {
+  const waits = queue.some((queued) => queued.messageId === messageId)
+  return waits || turn?.opening.messageId === messageId || seen.includes(messageId)
 }
 
 /** A message that was taken before this workflow was started anew comes before those that came since. */
 export function takeUnanswered(state: SessionState, messageId: string | undefined): SessionState {
   if (messageId === undefined) return state
-  const seen = fingerprint(messageId)
   return {
     ...state,
-    seen: [...state.seen.filter((known) => known !== seen).slice(1 - SEEN_LIMIT), seen],
+    seen: [...state.seen.filter((known) => known !== messageId).slice(1 - SEEN_LIMIT), messageId],
     queue: [{ messageId }, ...state.queue.filter((queued) => queued.messageId !== messageId)],
   }
 }
@@ -42,7 +44,8 @@ export function takeUnanswered(state: SessionState, messageId: string | undefine
  */
 export function messageRejected(state: SessionState, reason: string, text: string, messageId?: string): Step {
   const key = messageId === undefined ? {} : { key: rejectionKey(messageId) }
-  return announce(state, { events: [{ ...key, type: 'message.rejected', data: { reason, preview: text } }] })
+  const data = { reason: brief(reason, REASON_LIMIT), preview: brief(text, PREVIEW_LIMIT) }
+  return refuse(state, { ...key, type: 'message.rejected', data })
 }
 
 /** The message's text has reached the store: its turn may open. */

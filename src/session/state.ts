@@ -3,8 +3,8 @@
  * texts are references or previews, measured in bytes of JSON. It survives replay, crashes and continue-as-new as it is.
  */
 import { brief } from '../agent/message.ts'
+import type { Refusal } from './announcements.ts'
 import type { Limits } from './config.ts'
-import { fingerprint } from './fnv1a.ts'
 import type {
   Answer,
   CallRef,
@@ -19,8 +19,8 @@ import type {
   StopReason,
 } from './steps.ts'
 
-/** Message ids remembered for deduplication; older ones are found in the store when a turn opens. */
-export const SEEN_LIMIT = 1000
+/** Message ids remembered for deduplication, whole; older ones are found in the store when a turn opens. */
+export const SEEN_LIMIT = 200
 /** Messages that may wait. */
 export const QUEUE_LIMIT = 200
 /** Bytes of waiting messages kept in the state; more goes to the store. */
@@ -41,6 +41,14 @@ export const LABEL_SHOWN = 120
 export const FORKS_SHOWN = 20
 /** Children that are told to close at once: Temporal takes 2,000 signals that are on their way, and 4 MiB. */
 export const CHILDREN_AT_ONCE = 100
+/** Refusals that the store is told of at once. */
+export const REFUSALS_AT_ONCE = 200
+/** Refusals that the next run may tell of. */
+export const REFUSALS_CARRIED = 16
+/** Pauses and resumes on their way to the store: beyond these, only what holds in the end is told. */
+export const SWITCHES_AT_ONCE = 8
+/** What a run that is to end may still tell of refusals, pauses and resumes; the rest is told by the next. */
+export const TELLS_AT_REST = 100
 /** Reports of children whose call is not known (yet). */
 export const REPORTS_LIMIT = 100
 
@@ -126,17 +134,27 @@ export interface SessionState {
   queue: Queued[]
   /** The first of them is cancelled: its turn ends without a question to the model. */
   cancelNext?: true
-  /** Fingerprints of the last message ids, for deduplication. */
+  /** The last message ids that were taken or refused, for deduplication. */
   seen: string[]
+  /** What was refused and is not told yet, as it will be told: batch by batch. */
+  refusals?: Refusal[][]
+  /** The announcement that tells of the refusals before these. */
+  refusing?: string
   limits: Limits
   model: ModelFacts
   pause?: Pause
-  /** The announcement that tells the store of a resume; until it is answered, nothing starts. */
+  /** The announcement that tells the store of a resume, or that none does yet; until it is answered, nothing starts. */
   resuming?: string
+  /** Announcements of pauses and resumes on their way. */
+  switches?: string[]
+  /** The last pause or resume is not on its way yet. */
+  switchWaits?: true
   /** A resume came before the session was opened: a pause that the store tells of then is older. */
   resumed?: true
   /** The run is about to continue as new; nothing starts in this one. */
   resting?: boolean
+  /** What this run has told although it is about to end. */
+  toldAtRest?: number
   closing?: Closing
   closed: boolean
   /** Consecutive time-outs by tool name. */
@@ -180,7 +198,7 @@ export function initialState(session: NewSession): SessionState {
     seq: 0,
     turns: 0,
     queue: messages.map((messageId) => ({ messageId })),
-    seen: messages.map(fingerprint),
+    seen: messages.slice(-SEEN_LIMIT),
     limits: DEFAULT_LIMITS,
     model: { name: 'model', timeoutMs: 600_000 },
     closed: false,

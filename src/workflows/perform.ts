@@ -61,7 +61,8 @@ export function createPerformer(
   const childStarts = new Map<string, Promise<void>>()
   const heard = new Set<string>()
   let inFlight = 0
-  let lastAnnouncement: Promise<void> = Promise.resolve()
+  /** Announcements go one after another; what is only told, and decides nothing, keeps nothing waiting. */
+  const lastTold = { facts: Promise.resolve(), asides: Promise.resolve() }
 
   async function steps(work: () => Promise<void>): Promise<void> {
     const scope = new CancellationScope()
@@ -141,15 +142,16 @@ export function createPerformer(
     async announce({ input, tag }) {
       // A run from before that announcement closes without it.
       if (input.closing && !patched('closing-is-told-first')) return
-      const before = lastAnnouncement
+      const kind = tag === 'refused' || tag === 'message' ? 'asides' : 'facts'
+      const before = lastTold[kind]
       const work = (async () => {
         await before
-        const what = input.events.map((event) => event.type).join(', ') || tag
+        const what = [...new Set(input.events.map((event) => event.type))].join(', ') || tag
         const outcome = await storeActivity('announce', what)({ ...input, ...run })
         const messageId = input.message?.messageId
         emit({ type: 'announced', key: input.key, tag, outcome, ...(messageId !== undefined && { messageId }) })
       })()
-      lastAnnouncement = work
+      lastTold[kind] = work
       await work
     },
 

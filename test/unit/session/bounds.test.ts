@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionEvent } from '../../../src/session/events.ts'
 import { preview } from '../../../src/agent/message.ts'
-import { fingerprint } from '../../../src/session/fnv1a.ts'
 import {
   FORKS_SHOWN,
   INLINE_TEXT_LIMIT,
   QUEUE_LIMIT,
+  REFUSALS_CARRIED,
   REPORTS_LIMIT,
   SEEN_LIMIT,
   STATS_LIMIT,
@@ -15,6 +15,7 @@ import {
   type SessionState,
 } from '../../../src/session/state.ts'
 import type { CallRef, ChildStart } from '../../../src/session/steps.ts'
+import type { Refusal } from '../../../src/session/announcements.ts'
 import { addToolResult } from '../../../src/session/stats.ts'
 import {
   asks,
@@ -44,6 +45,12 @@ const KEY = 't123456.12345.127'
 /** As the model's step hands it over at its largest: `test/unit/activities/model-answer.test.ts`. */
 const hugeCall = (i: number): CallRef =>
   callRef(wideName(i, 64), { id: wideName(i, 68), preview: wideName(i, 100), route: 'task', timeoutMs: 123_456_789 })
+/** As large as a refusal becomes. */
+const refusalOf = (i: number): Refusal => ({
+  key: `rejected ${wideName(i, 128)}`,
+  type: 'message.rejected',
+  data: { reason: wideName(i, 160), preview: wideName(i, 100) },
+})
 const hugeChild = (i: number): ChildStart => ({
   sessionId: name(i, 100),
   config: { agent: 'a', label: wide(5000) },
@@ -74,7 +81,7 @@ describe('the state is bounded', () => {
     const session = { sessionId: 's-1', label: 'demo', messages: Array.from({ length: 1000 }, (_, i) => `m${i}`) }
     const { queue, seen } = initialState(session)
     const rest = notTaken(session)
-    expect([queue.length, seen.length]).toEqual([QUEUE_LIMIT + 1, QUEUE_LIMIT + 1])
+    expect([queue.length, seen.length]).toEqual([QUEUE_LIMIT + 1, SEEN_LIMIT])
     expect([...queue.map(({ messageId }) => messageId), ...rest]).toEqual(session.messages)
   })
 
@@ -153,9 +160,10 @@ describe('the state is bounded', () => {
       ...ending.map((i) => tool(1, 1, i, result({ preview: preview(wide(5000)), endsTurn: true }))),
       tool(1, 1, 127, { kind: 'failed', pause: { reason: 'model_error', message: wide(50_000), hint: wide(50_000) } }),
     )
+    const refusals = many(REFUSALS_CARRIED, (i) => refusalOf(i))
     const full = play(
-      { ...waiting.state, seen: many(SEEN_LIMIT, (i) => fingerprint(`m${i}`)) },
-      ...many(QUEUE_LIMIT, (i) => message(wideName(i, 128), wide(300))),
+      { ...waiting.state, seen: many(SEEN_LIMIT, (i) => wideName(1000 + i, 128)), refusals: [refusals] },
+      ...many(QUEUE_LIMIT, (i) => message(wideName(1 + i, 128), wide(300))),
       ...many(REPORTS_LIMIT, (i): SessionEvent => ({
         type: 'childReported',
         report: { childId: name(i, 100), childGen: 123_456, childTurn: 123_456, callKey: KEY },
@@ -174,6 +182,11 @@ describe('the state is bounded', () => {
       turn: turn?.calls.length === 128 && bytes(turn.opening) > 4096,
       queue: full.queue.length === QUEUE_LIMIT && full.queue.filter(({ text }) => text).length === 9,
       seen: full.seen.length === SEEN_LIMIT,
+      refusals: full.refusals?.flat().length === REFUSALS_CARRIED,
+      switches: true,
+      switchWaits: true,
+      toldAtRest: true,
+      refusing: true,
       limits: true,
       model: bytes(full.model.name) > 90,
       pause: bytes(held?.message) > 2000 && bytes(held?.hint) > 2000,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { fnv1a } from '../../../src/session/fnv1a.ts'
 import { announced, message, only, opened, play, rests } from './play.ts'
 
 const openings = (commands: ReturnType<typeof play>['commands']) =>
@@ -13,6 +14,13 @@ describe('messages', () => {
   it('are taken once, however often they are sent', () => {
     const { state } = play(opened(), message('a'), message('a'), rests(1, 0, 2), message('a'))
     expect(state).toMatchObject({ turns: 1, queue: [] })
+  })
+
+  it('whose ids have one FNV-1a fingerprint are answered both', () => {
+    const [one, other] = ['order-I_I9J7G-xpM0MG1_jDEBJu', 'order-M5zW47ORY6L_DBT8YLFEKJ']
+    expect(fnv1a(one)).toBe(fnv1a(other))
+    const { commands } = play(opened(), message(one), message(other), rests(1, 0, 2))
+    expect(openings(commands).map((opening) => opening?.messageId)).toEqual([one, other])
   })
 
   it('without text are read from the store', () => {

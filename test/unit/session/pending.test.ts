@@ -103,7 +103,8 @@ describe('an answer', () => {
     expect(rejections(refused)).toMatchObject([
       { id: 't9.0.0@0.1', reason: expect.stringContaining('waits') as string },
     ])
-    expect({ ...refused.state, announcements: 0 }).toEqual({ ...state, announcements: 0 })
+    const after = play(refused.state, announced(refused, 'refused')).state
+    expect({ ...after, announcements: 0 }).toEqual({ ...state, announcements: 0 })
   })
 
   it('may overtake the news that its call waits', () => {
@@ -190,7 +191,7 @@ describe('the wait for a person', () => {
     const told = (played: Played, tag: string): SessionEvent =>
       ({ ...announced(played, tag), outcome: { gen: 1, children: [] } }) as SessionEvent
     const paused = play(waiting().state, pause)
-    const rewound = play(paused.state, told(paused, 'none'), resume)
+    const rewound = play(paused.state, told(paused, 'pause'), resume)
     expect(only(rewound.commands, 'callTool')).toEqual([])
     const resumed = play(rewound.state, told(rewound, 'resume'))
     expect(only(resumed.commands, 'callTool').map(({ input }) => input.key)).toEqual(['t1.0.0'])

@@ -25,6 +25,8 @@ export interface Surroundings {
   stopAsked(): boolean
 }
 
+const isAside = ({ tag }: Of<'announce'>): boolean => tag === 'refused' || tag === 'message'
+
 export class Performer {
   /** Events that have had their effect: told again, they must have none. */
   readonly echoes: SessionEvent[] = []
@@ -47,8 +49,11 @@ export class Performer {
   answerOne(wild: boolean): void {
     const first = wild ? this.around.choose(this.outstanding.length) : 0
     const chosen = this.outstanding[first]
-    /** The performer sends announcements one after another. */
-    const index = chosen?.type === 'announce' ? this.outstanding.findIndex(({ type }) => type === 'announce') : first
+    /** The performer sends announcements one after another, and what is only told beside the others. */
+    const index =
+      chosen?.type === 'announce'
+        ? this.outstanding.findIndex((one) => one.type === 'announce' && isAside(one) === isAside(chosen))
+        : first
     const [command] = this.outstanding.splice(index, 1)
     if (!command) return
     const odd = wild ? this.around.choose(8) : 8

@@ -157,7 +157,7 @@ describe('a new generation is learned from', () => {
     ],
     [
       'the answer to an announcement',
-      play(opened(), { type: 'announced', key: 'a1', tag: 'none', outcome: { gen: 4, children: [] } }, message('a')),
+      play(opened(), { type: 'announced', key: 'a1', tag: 'pause', outcome: { gen: 4, children: [] } }, message('a')),
     ],
   ])('%s', (_what, played) => {
     expect(gens(played)).toEqual([4, 4])

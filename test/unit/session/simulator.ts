@@ -9,7 +9,7 @@ import { step } from '../../../src/session/step.ts'
 import { cancel, message, pause, resume } from './play.ts'
 import { Ledger } from './ledger.ts'
 import { Performer } from './performer.ts'
-import { Watcher, check, freeze } from './watcher.ts'
+import { Watcher, check, freeze, refusedBy } from './watcher.ts'
 
 export class Simulator {
   state: SessionState
@@ -162,8 +162,10 @@ export class Simulator {
     const copy = JSON.parse(JSON.stringify(next)) as SessionState
     deepStrictEqual(copy, next, 'the state is not plain JSON')
     this.watcher.saw(event, this.state, next)
+    const refused = refusedBy(this.state, next, commands)
     this.state = copy
-    if (event.type === 'answered' && !next.closed) this.watcher.heard(event.answer, commands)
+    if (event.type === 'answered' && !next.closed) this.watcher.heard(event.answer, refused)
+    this.watcher.refused(refused)
     for (const command of commands) {
       this.watcher.wants(command, next)
       this.performer.take(command)

@@ -1,5 +1,6 @@
 /** Judges a session from outside, from its events and commands alone: nothing here is computed as the session does. */
 import { deepStrictEqual } from 'node:assert/strict'
+import type { Refusal } from '../../../src/session/announcements.ts'
 import type { Command } from '../../../src/session/commands.ts'
 import type { SessionEvent } from '../../../src/session/events.ts'
 import type { SessionState } from '../../../src/session/state.ts'
@@ -54,10 +55,17 @@ export class Watcher {
   }
 
   /** A person has answered; who is not refused was the first. */
-  heard({ id, decision }: Answer, commands: Command[]): void {
-    if (commands.some((command) => refusals(command).length > 0)) return
+  heard({ id, decision }: Answer, refused: Refusal[]): void {
+    if (refused.length > 0) return
     check(!this.decisions.has(id), `I8: ${id} is answered twice`)
     this.decisions.set(id, decision)
+  }
+
+  /** An answer to what was never asked has decided nothing. */
+  refused(refused: Refusal[]): void {
+    for (const { data } of refused) {
+      if (String(data['reason']).includes('never asked')) this.decisions.delete(String(data['id']))
+    }
   }
 
   wants(command: Command, state: SessionState): void {
@@ -87,9 +95,6 @@ export class Watcher {
         if (endTurn?.opening) this.opens(turn, endTurn.opening.messageId, endTurn.opening.seq)
         if (endTurn && state.turn) this.mustBeAnswered(`${turn}.${state.turn.round}`)
         for (const { messageId } of close?.messages ?? []) this.answered.push(messageId)
-        for (const { data } of refusals(command)) {
-          if (String(data['reason']).includes('never asked')) this.decisions.delete(String(data['id']))
-        }
         return
       }
       case 'settleStep': {
@@ -190,9 +195,14 @@ export class Watcher {
   }
 }
 
-function refusals(command: Command): { data: Record<string, unknown> }[] {
-  if (command.type !== 'announce') return []
-  return command.input.events.filter(({ type }) => type === 'answer.rejected')
+/** What a step has refused, told at once or kept. */
+export function refusedBy(before: SessionState, after: SessionState, commands: Command[]): Refusal[] {
+  const told = commands.flatMap((command) =>
+    command.type === 'announce' && command.tag === 'refused' ? command.input.events : [],
+  )
+  return [...told, ...(after.refusals ?? []).flat()]
+    .slice(before.refusals?.flat().length ?? 0)
+    .filter(({ type }) => type === 'answer.rejected')
 }
 
 export function check(holds: boolean, problem: string): void {
