@@ -19,12 +19,18 @@ const LEAVE: Statement = {
          )
          delete from workers where boot_id = $1`,
 }
-/** One searches for a dead worker: until it is done, has given up, or is dead itself. */
+/**
+ * One searches for a dead worker: until it is done, has given up, or is dead itself. Whoever lets another pass compares
+ * a column afterwards: conditions over `pg_locks` PostgreSQL judges anew for the first of such rows only.
+ */
 const CLAIM_DEAD: Statement = {
   name: 'workers_claim_dead',
-  text: `update workers w set searcher = $2
-         where boot_id <> $2 and exists (select from (select w.boot_id as owner) as it where ${DEAD})
-           and not exists (select from (select w.searcher as owner) as other where owner <> $2 and ${HELD})
+  text: `with free as materialized (
+           select boot_id as dead, searcher as before from (select boot_id, boot_id as owner, searcher from workers) as known
+           where boot_id <> $2 and ${DEAD}
+             and not exists (select from (select searcher as owner) as other where owner <> $2 and ${HELD})
+         )
+         update workers set searcher = $2 from free where boot_id = dead and searcher is not distinct from before
          returning boot_id, agent`,
 }
 const GIVE_UP: Statement = { name: 'workers_give_up', text: `update workers set searcher = null where searcher = $1` }

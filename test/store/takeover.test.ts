@@ -238,13 +238,32 @@ describe('claimDeadWorkers', () => {
   }
 
   it('gives each dead worker to one of those that look at once, which keeps it', async () => {
-    const dead = await die()
-    const survivors = await Promise.all(Array.from({ length: 4 }, survivor))
-    const had = async () =>
-      (await Promise.all(survivors.map(({ claimed }) => claimed()))).map((all) => all.includes(dead))
-    const first = await had()
-    expect(first.filter(Boolean)).toHaveLength(1)
-    expect(await had()).toEqual(first)
+    const survivors = await Promise.all(Array.from({ length: 8 }, survivor))
+    const dead = Array.from({ length: 50 }, () => newBootId())
+    await at.db.pool.query(`insert into workers (boot_id, agent) select unnest($1::text[]), 'test'`, [dead])
+    const look = () => Promise.all(survivors.map((one) => one.claimed()))
+    const first = await look()
+    expect(dead.map((bootId) => first.filter((all) => all.includes(bootId)).length)).toEqual(dead.map(() => 1))
+    expect((await look()).map((all) => all.toSorted())).toEqual(first.map((all) => all.toSorted()))
+  })
+
+  it('gives it to nobody who asked just before another had it', async () => {
+    const dead = [await die(), await die(), await die()]
+    const [one, two] = [await survivor(), await survivor()]
+    const tx = await at.db.pool.connect()
+    await tx.query('begin')
+    await tx.query('update workers set searcher = $2 where boot_id = any($1)', [dead, one.bootId])
+    const claiming = two.claimed()
+    await until('it waits', async () => {
+      const waiting = await at.db.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return waiting.rowCount === 1
+    })
+    await tx.query('commit')
+    tx.release()
+    const claimed = await claiming
+    expect(dead.filter((bootId) => claimed.includes(bootId))).toEqual([])
   })
 
   it('gives it to another when the one that has it gives up, or dies', async () => {
