@@ -203,6 +203,17 @@ async function attemptsOf({ id }: SessionHandle): Promise<number[]> {
   return [...new Set(started)]
 }
 
+/** How long Temporal waits for a sign of life of each step of a model or a tool. */
+async function patienceWith({ id }: SessionHandle): Promise<number[]> {
+  const { events } = await stage.client.temporal.workflow.getHandle(id).fetchHistory()
+  const steps = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: one }) =>
+    ['callModel', 'callTool'].includes(one?.activityType?.name ?? '')
+      ? [optionalTsToMs(one?.heartbeatTimeout) ?? 0]
+      : [],
+  )
+  return [...new Set(steps)]
+}
+
 describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
   const frozen = async (): Promise<void> => {
     servers.freeze('temporal')
@@ -230,6 +241,8 @@ describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
     await expectWhole(session, 'pay')
     expectOnce()
     expect(await attemptsOf(session)).toEqual([1])
+    // So it would have been for a minute.
+    expect(await patienceWith(session)).toEqual([60_000])
   })
 
   it.runIf(ALL)('a model call that ends meanwhile is told when it is back', async () => {

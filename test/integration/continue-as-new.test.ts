@@ -3,10 +3,11 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
+import { childReportSignal } from '../../src/workflows/messages.ts'
 import { temporalWith } from '../support/configured.ts'
 import { goneForks, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
-import { runIdsOf } from '../support/runs.ts'
+import { runIdsOf, runsOf } from '../support/runs.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 
@@ -139,4 +140,32 @@ it('keeps counts, pause and label', async () => {
   expect(memo).toMatchObject({ title: 'main' })
   await session.resume()
   expect((await turn.result()).text).toBe('ok')
+})
+
+it('keeps what it has counted and heard: time-outs in a row, what tools did, a report that came early, ids of messages', async () => {
+  const hang = tool('hang', 'Does not end', z.object({}), () => new Promise<string>(() => undefined), { timeout: 100 })
+  const llm = scriptedModel(
+    replyBy([
+      ['hang', { toolCalls: [{ name: 'hang' }] }],
+      [() => true, 'ok'],
+    ]),
+  )
+  const session = await stello.session({ llm, timeoutsBeforePause: 2, capabilities: { tools: [hang] } })
+  const first = await session.send('hang', { messageId: 'first' })
+  expect((await first.result()).text).toBe('ok')
+  const report = { childId: 's-early', childGen: 0, childTurn: 1, callKey: 't900.0.0' }
+  await stello.client.temporal.workflow.getHandle(session.id).signal(childReportSignal, report)
+  const { tools } = await session.stats()
+  expect(tools).toMatchObject([{ toolName: 'hang', executionCount: 1 }])
+  const before = (await runIdsOf(stello, session)).length
+  while ((await runIdsOf(stello, session)).length === before) await ask(session, 'hello')
+
+  expect((await session.stats()).tools).toEqual(tools)
+  const turn = await session.send('hang')
+  await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({ code: 'SESSION_PAUSED' })
+  expect(await session.state()).toMatchObject({ pause: { reason: 'tool_timeouts' } })
+  await session.send('hang', { messageId: 'first' })
+  await session.send('behind it')
+  expect(await viewOf(stello.client, session, ({ queued }) => queued > 0)).toMatchObject({ queued: 1 })
+  expect((await runsOf(stello, session)).at(-1)?.input.state?.reports).toEqual([report])
 })

@@ -1,9 +1,12 @@
 /** A worker that is asked to stop: what may be repeated is handed over, what may not is never run twice. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createStelloAgent } from '../../src/agent/agent.ts'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Script } from '../../src/testing/index.ts'
+import { startWorker } from '../../src/worker.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { useStello, type TestAgent } from '../support/session-fixture.ts'
 
@@ -87,6 +90,25 @@ describe('a worker that stops', () => {
     await change()
     expect(gate.arrived).toBe(1)
   })
+})
+
+it('a worker that stops gives what runs ten seconds, unless it was told otherwise', async () => {
+  const gate = createGate()
+  const pay = tool('pay', 'Pays', z.object({}), async () => {
+    await gate.pass()
+    await delay(3000)
+    return 'paid'
+  })
+  const agent = createStelloAgent({ name: 'graceful', llm: scriptedModel(script), capabilities: { tools: [pay] } })
+  const log = { info: () => undefined, warn: () => undefined }
+  const worker = await startWorker({ agent, ...stello.servers, log })
+  const session = await stello.client.createSession({ agent: agent.name })
+  await session.send('pay')
+  await gate.reached()
+  const stopped = worker.stop()
+  gate.open()
+  await stopped
+  expect((await session.transcript()).at(-1)).toMatchObject({ role: 'tool', content: 'paid' })
 })
 
 it('a worker that has ended by itself leaves no timer behind when it is stopped afterwards', async () => {

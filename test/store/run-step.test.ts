@@ -15,7 +15,7 @@ import { createGate } from '../support/gate.ts'
 import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { claim, openSession, overtaken, take, takeOver, visit } from './fixtures.ts'
-import { useDatabase } from './postgres.ts'
+import { sentBy, useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 
 const at = useDatabase()
@@ -168,6 +168,22 @@ it('finds a step that a dead worker had begun in an earlier generation as begun'
   await stealDeadSteps(at.db, 'somebody else', 0)
   const rewound = { ...run, runId: 'run-2' }
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', gen: 1, begun: true })
+})
+
+it('waits for a step that another living worker has in hand, and takes its outcome', async () => {
+  const run = await openSession(at.db)
+  const owner = newBootId()
+  const liveness = await holdLiveness(at.url, owner)
+  const step = await take(at.db, run, { key: 't1.0.0', owner })
+  await sentBy(async (sent) => {
+    const tool = work(() => Promise.reject(new Error('must not run')))
+    const waiting = runStep(worker(), attemptOf(run), tool)
+    const looks = (): number => sent.filter(({ name }) => name === 'is_alive').length
+    await Promise.race([waiting, until('it has looked twice', async () => looks() > 1)])
+    await settleStep(at.db, step, 'done elsewhere', {})
+    expect(await waiting).toEqual({ outcome: 'done elsewhere', gen: 0 })
+  })
+  await liveness.release()
 })
 
 it('waits for a step that a living worker has in hand for an abandoned run, and takes its outcome', async () => {

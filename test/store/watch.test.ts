@@ -113,7 +113,7 @@ it('yields each event once and in order where there is more than a page, also of
   const root = await openSession(at.db)
   const [first = '', second = ''] = await children(root, 'open', 2)
   for (const [id, count] of [
-    [first, 2300],
+    [first, 4300],
     [second, 30],
   ] as const) {
     await at.db.pool.query(
