@@ -2,15 +2,15 @@
  * A research agent. The main session splits a question, gives the parts to `reader` sessions, and writes a report whose
  * every quotation names its file and line. Works with any model; `demo.ts` brings a rule-based one for those without a key.
  */
-import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
-import { ForkProfileRegistryImpl, createStelloAgent, openai, tool, type Model } from '../../src/index.ts'
+import { ForkProfileRegistryImpl, createStelloAgent, openai, tool } from '../../src/index.ts'
+import { logged } from './call-log.ts'
 import { openDocuments } from './documents.ts'
 
 const documents = openDocuments(process.env['RESEARCH_DOCS'] ?? 'node_modules')
 const report = resolve(process.env['RESEARCH_REPORT'] ?? '.stello/report.md')
-const callLog = process.env['RESEARCH_CALL_LOG']
 
 const searchDocs = tool(
   'search_docs',
@@ -43,14 +43,24 @@ const readDoc = tool(
   { readOnlyHint: true, title: 'Read document', timeout: '30s' },
 )
 
+/** An earlier report is never written over; the same text once more, after a crash, is the same file. */
+function keep(text: string): string {
+  mkdirSync(dirname(report), { recursive: true })
+  for (let n = 1; ; n++) {
+    const path = n === 1 ? report : report.replace(/(?=\.\w+$)/, `-${n}`)
+    if (existsSync(path) && readFileSync(path, 'utf8') !== text) continue
+    writeFileSync(path, text)
+    return path
+  }
+}
+
 const writeReport = tool(
   'write_report',
   'Write the finished report (Markdown). Call it once, with the whole text.',
   z.object({ content: z.string().min(1) }),
   async ({ content }) => {
-    mkdirSync(dirname(report), { recursive: true })
-    writeFileSync(report, content.endsWith('\n') ? content : `${content}\n`)
-    return `written: ${content.length} characters`
+    const path = keep(content.endsWith('\n') ? content : `${content}\n`)
+    return `written to ${path}: ${content.length} characters`
   },
   { idempotentHint: true, title: 'Write report' },
 )
@@ -70,25 +80,16 @@ const profiles = new ForkProfileRegistryImpl().register('reader', {
   skills: [],
 })
 
-/** One line per call that is made, so that calls are counted on the side that pays for them. */
-function counted(model: Model): Model {
-  return {
-    name: model.name,
-    complete(messages, options) {
-      if (callLog) appendFileSync(callLog, `${options?.idempotencyKey}\n`)
-      return model.complete(messages, options)
-    },
-  }
-}
-
 export default createStelloAgent({
   name: 'research',
-  llm: counted(openai({ model: process.env['RESEARCH_MODEL'] ?? 'gpt-5-mini' })),
+  llm: logged(openai({ model: process.env['RESEARCH_MODEL'] ?? 'gpt-5-mini' }), process.env['RESEARCH_CALL_LOG']),
   systemPrompt: `You lead a small research team.
 
 When you get a question: split it into parts. In one answer call new_task (profile "reader", message = the part) for all parts but the last, and stello_create_session (profile "reader", label = the last part, word for word) for the last one; that session is asked from outside, and its findings reach you as a message. Then say in one sentence that you wait for them.
 
 When the findings come: call write_report with a report on all parts that keeps every quotation with its source, then rest with one sentence.
+
+When you are asked more after that: give each part to new_task, and answer from what comes back. Write no other report unless you are asked for one.
 
 ${QUOTING}`,
   maxToolRounds: 8,

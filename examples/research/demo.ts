@@ -3,20 +3,23 @@
  *
  *   npm run demo -- [question] [--docs DIR] [--crash] [--json]
  */
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { StelloError } from '../../src/agent/errors.ts'
 import { treeLines } from '../../src/cli/format.ts'
 import { interrupted } from '../../src/cli/interrupted.ts'
 import { explain } from '../../src/cli/output.ts'
-import { connectStello, type SessionHandle, type StelloClient } from '../../src/client/index.ts'
+import { connectStello, type SessionHandle } from '../../src/client/index.ts'
 import { openDevServers } from '../../src/dev/dev-servers.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
+import { countCalls } from './call-log.ts'
 import { openDocuments } from './documents.ts'
+import { STELLO, research } from './job.ts'
 import { planner } from './planner.ts'
 import { showProgress, type Progress } from './progress.ts'
+import { idsOf, inHand, print, type Summary } from './summary.ts'
 import { verifyQuotations } from './verify.ts'
 import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
@@ -25,8 +28,6 @@ const QUESTION = 'How do these packages handle errors, timeouts, streams and val
 const PLANNER_DELAY_MS = 300
 /** Finished model calls after which `--crash` kills the worker: the readers are in the middle of their work. */
 const CRASH_AFTER = 4
-/** The command, in a checkout. */
-const STELLO = 'npx tsx src/cli/main.ts'
 
 interface Options {
   docs: string
@@ -34,29 +35,8 @@ interface Options {
   json?: boolean
 }
 
-interface Summary {
-  question: string
-  report: string
-  docs: string
-  sessions: number
-  modelCalls: number
-  /** Calls made again although their ledger row was finished. */
-  repeatedModelCalls: number
-  /** Calls that were under way when the worker was killed, and were made again. */
-  retriedInFlight: number
-  toolCalls: number
-  inputTokens: number
-  outputTokens: number
-  quotations: number
-  verified: boolean
-  temporalUi: string | undefined
-  model: string
-}
-
 async function main(question: string, options: Options): Promise<void> {
   const home = process.env['STELLO_HOME'] ?? '.stello'
-  const report = join(home, 'report.md')
-  const callLog = join(home, 'model-calls.log')
   const documents = openDocuments(options.docs)
   const files = existsSync(options.docs) ? await documents.files() : []
   if (files.length === 0) {
@@ -64,142 +44,107 @@ async function main(question: string, options: Options): Promise<void> {
       hint: 'name a folder with --docs',
     })
   }
+  let isStopped = false
   const stop = interrupted()
   const stopped = stop.then((): never => {
+    isStopped = true
     throw new Error('stopped before the report was written')
   })
   stopped.catch(() => undefined)
-  const say = (line: string): void => void process.stderr.write(`${line}\n`)
+  const opened: (() => Promise<unknown> | undefined)[] = []
+  /** What has been opened is closed, in reverse order, however this ends: also by a stop while it was being opened. */
+  async function open<T>(opening: Promise<T>, close: (it: T) => Promise<unknown> | undefined): Promise<T> {
+    // Ctrl-C on a terminal also meets what is just being started: that it failed is no news then.
+    const it = await opening.catch((error: unknown) => (isStopped ? stopped : Promise.reject(error)))
+    opened.unshift(() => close(it))
+    return isStopped ? stopped : it
+  }
   say(`Question:  ${question}`)
   say(`Documents: ${files.length} Markdown files in ${options.docs}`)
-
-  const servers = await openDevServers({ onProgress: say })
-  mkdirSync(home, { recursive: true })
-  for (const old of [report, callLog]) rmSync(old, { force: true })
-  const offline =
-    process.env['OPENAI_API_KEY'] || process.env['OPENAI_BASE_URL']
-      ? undefined
-      : await startFakeOpenAI({ model: slow(planner()) })
-  say(
-    offline
-      ? 'Model:     offline planner (rule-based; set OPENAI_API_KEY for a real model)'
-      : 'Model:     as OPENAI_API_KEY / OPENAI_BASE_URL say',
-  )
-  const environment = {
-    TEMPORAL_ADDRESS: servers.temporal.address,
-    STELLO_DATABASE_URL: servers.postgres.url,
-    RESEARCH_DOCS: documents.folder,
-    RESEARCH_REPORT: report,
-    RESEARCH_CALL_LOG: callLog,
-    ...(offline && { OPENAI_BASE_URL: offline.url, OPENAI_API_KEY: 'offline', RESEARCH_MODEL: 'offline-planner' }),
-  }
-  let worker = await startWorkerProcess(environment)
-  const stello = await connectStello({
-    temporalAddress: servers.temporal.address,
-    databaseUrl: servers.postgres.url,
-    home: servers.home,
-  })
-  let progress: Progress | undefined
   try {
+    const servers = await open(openDevServers({ onProgress: say }), (it) => it.stop())
+    const isOffline = !process.env['OPENAI_API_KEY'] && !process.env['OPENAI_BASE_URL']
+    const offline = isOffline ? await open(startFakeOpenAI({ model: slow(planner()) }), (it) => it.close()) : undefined
+    say(
+      `Model:     ${offline ? 'offline planner (rule-based; set OPENAI_API_KEY for a real model)' : 'as OPENAI_API_KEY / OPENAI_BASE_URL say'}`,
+    )
+    const callLog = join(home, `model-calls-${process.pid}.log`)
+    opened.unshift(async () => rmSync(callLog, { force: true }))
+    const environment = {
+      TEMPORAL_ADDRESS: servers.temporal.address,
+      STELLO_DATABASE_URL: servers.postgres.url,
+      RESEARCH_DOCS: documents.folder,
+      RESEARCH_REPORT: join(home, 'report.md'),
+      RESEARCH_CALL_LOG: callLog,
+      ...(offline && { OPENAI_BASE_URL: offline.url, OPENAI_API_KEY: 'offline', RESEARCH_MODEL: 'offline-planner' }),
+    }
+    const startWorker = (): Promise<WorkerProcess> => open(startWorkerProcess(environment), (it) => it.stop())
+    const worker = await startWorker()
+    const stello = await open(
+      connectStello({
+        temporalAddress: servers.temporal.address,
+        databaseUrl: servers.postgres.url,
+        home: servers.home,
+      }),
+      (it) => it.close(),
+    )
     const session = await stello.createSession({ agent: 'research', label: 'research' })
-    progress = showProgress(session, {
+    const progress = showProgress(session, {
       tree: process.stderr.isTTY && !options.json,
       lines: !process.stderr.isTTY || options.json === true,
     })
+    opened.unshift(() => progress.stop().catch(() => undefined))
     const job = research(stello, session, question, progress)
     let killedInFlight = 0
     if (options.crash) {
-      const crashed = progress.until((_event, counts) => counts.modelCalls >= CRASH_AFTER)
-      await Promise.race([crashed, job, stopped])
-      const killed = await crash(worker, session, progress)
-      killedInFlight = killed
-      worker = await startWorkerProcess(environment)
+      await Promise.race([progress.until((_event, { modelCalls }) => modelCalls >= CRASH_AFTER), job, stopped])
+      killedInFlight = await crash(worker, session, progress)
+      await startWorker()
       progress.note('… another worker goes on')
     }
     await Promise.race([job, stopped])
-    const tree = await session.tree()
     await progress.stop()
-    if (!existsSync(report)) {
+    const report = progress.report()
+    if (report === undefined || !existsSync(report)) {
       throw new StelloError('MODEL_REFUSED_REQUEST', 'the model wrote no report', {
         hint: `read what it did: \`${STELLO} transcript ${session.id}\``,
       })
     }
-    const text = readFileSync(report, 'utf8')
-    const quotations = await verifyQuotations(text, documents)
-    const again = callsOf(tree, callLog) - progress.counts.modelCalls
+    const tree = await session.tree()
+    const quotations = await verifyQuotations(readFileSync(report, 'utf8'), documents)
+    const { again, refused } = countCalls(callLog, new Set(idsOf(tree)))
+    const stays = process.stdout.isTTY && !options.json
+    const link = stays ? stello.uiLink(session.id) : undefined
     const summary: Summary = {
       question,
       report,
       docs: documents.folder,
-      sessions: size(tree),
+      sessions: idsOf(tree).length,
       ...progress.counts,
       retriedInFlight: Math.min(again, killedInFlight),
       repeatedModelCalls: Math.max(0, again - killedInFlight),
+      refusedByProvider: refused,
       quotations: quotations.length,
       verified: quotations.length > 0 && quotations.every((quotation) => quotation.found),
-      temporalUi: stello.uiLink(session.id),
+      ...(link !== undefined && { temporalUi: link }),
       model: offline ? 'offline-planner' : (process.env['RESEARCH_MODEL'] ?? 'gpt-5-mini'),
     }
     for (const { found, file, line } of quotations) if (!found) say(`✗ not found literally: ${file}:${line}`)
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
     else print(summary, process.stderr.isTTY ? [] : treeLines(tree), session.id)
     if (!summary.verified) process.exitCode = 1
-    if (process.stdout.isTTY && !options.json) {
+    if (stays) {
       say('The servers and the worker stay until Ctrl-C, so that the link works.')
       await stop
+      say('stopping …')
     }
   } finally {
-    await progress?.stop().catch(() => undefined)
-    await stello.close()
-    await worker.stop()
-    await offline?.close()
-    await servers.stop()
+    for (const close of opened) await close()
   }
 }
 
-/** Turn 1 hands the parts out; the forked session gets its part as a signal from here; turn 2 writes the report. */
-async function research(
-  stello: StelloClient,
-  session: SessionHandle,
-  question: string,
-  progress: Progress,
-): Promise<void> {
-  const first = await session.send(question, { messageId: 'question' })
-  const paused = progress
-    .until((event) => event.type === 'session.paused')
-    .then(async ({ sessionId, data }) => {
-      throw new StelloError(
-        'SESSION_PAUSED',
-        `session ${sessionId} is paused (${String(data['reason'])}): ${String(data['message'])}`,
-        {
-          hint: `mend it, run \`${STELLO} dev examples/research/agent.ts\` and, beside it, \`${STELLO} resume ${sessionId}\``,
-        },
-      )
-    })
-  const forked = progress.until((event) => event.type === 'session.forked' && event.data['awaited'] === false)
-  const work = async (): Promise<void> => {
-    const aside = await Promise.race([
-      forked.then(({ data }) => String(data['child'])),
-      first.result().then(() => openChild(session)),
-    ])
-    const findings =
-      aside === undefined ? 'No other session works on a part. Write the report now.' : await askAside(stello, aside)
-    await first.result()
-    await (await session.send(findings, { messageId: 'findings' })).result()
-  }
-  await Promise.race([paused, work()])
-}
-
-/** A real model may have done without a fork, or the news of it come later than the answer. */
-async function openChild(session: SessionHandle): Promise<string | undefined> {
-  return (await session.tree()).children.find((child) => child.state !== 'closed')?.id
-}
-
-async function askAside(stello: StelloClient, id: string): Promise<string> {
-  const aside = stello.session(id)
-  const part = (await aside.state()).label
-  const { text } = await (await aside.send(part, { messageId: 'part' })).result()
-  return `Findings on “${part}”:\n\n${text}`
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
 }
 
 /** Strikes while a model call is under way, if there comes one. @returns how many there were */
@@ -211,31 +156,6 @@ async function crash(worker: WorkerProcess, session: SessionHandle, progress: Pr
   return inFlight
 }
 
-type Tree = Awaited<ReturnType<SessionHandle['tree']>>
-
-function inHand(tree: Tree): number {
-  return (
-    tree.inHand.filter((step) => step.kind === 'model').length +
-    tree.children.reduce((sum, child) => sum + inHand(child), 0)
-  )
-}
-
-/** Calls the worker has made for this tree: an earlier run that was broken off may go on beside it. */
-function callsOf(tree: Tree, callLog: string): number {
-  const ids = new Set(idsOf(tree))
-  return readFileSync(callLog, 'utf8')
-    .split('\n')
-    .filter((line) => ids.has(line.split(':')[0] ?? '')).length
-}
-
-function idsOf(tree: Tree): string[] {
-  return [tree.id, ...tree.children.flatMap(idsOf)]
-}
-
-function size(tree: Tree): number {
-  return 1 + tree.children.reduce((sum, child) => sum + size(child), 0)
-}
-
 function slow(model: ReturnType<typeof planner>): ReturnType<typeof planner> {
   return {
     name: model.name,
@@ -244,34 +164,6 @@ function slow(model: ReturnType<typeof planner>): ReturnType<typeof planner> {
       return model.complete(messages, options)
     },
   }
-}
-
-function print(summary: Summary, tree: string[], sessionId: string): void {
-  const { verified, quotations } = summary
-  const check = verified
-    ? `every quotation (${quotations}) stands literally where its source says`
-    : `not every quotation could be verified (${quotations} checked)`
-  process.stdout.write(
-    `${[
-      '',
-      ...tree,
-      '',
-      `${verified ? '✓' : '✗'} ${check}`,
-      `Report       ${relative('.', summary.report) || summary.report}`,
-      `Sessions     ${summary.sessions}`,
-      `Model calls  ${summary.modelCalls} finished, ${summary.repeatedModelCalls} of them repeated, ${summary.retriedInFlight} retried that a crash cut off`,
-      `Tool calls   ${summary.toolCalls}`,
-      `Tokens       ${summary.inputTokens} in, ${summary.outputTokens} out (${summary.model})`,
-      `Temporal UI  ${summary.temporalUi ?? 'unknown'}`,
-      '',
-      'Next:',
-      '  npm run demo -- --crash                   kill the worker in the middle; the result is the same',
-      '  npm run demo -- "your question" --docs .  another question, other documents',
-      `  ${STELLO} send ${sessionId} "…" --wait   ask the session more (while a worker runs)`,
-      '  rm -r .stello                             forget everything',
-      '',
-    ].join('\n')}\n`,
-  )
 }
 
 const program = new Command('demo')

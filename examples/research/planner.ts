@@ -35,22 +35,30 @@ export function split(question: string): string[] {
 function lead(messages: Message[]): Completion {
   const last = messages.at(-1)
   const asked = messages.filter((message) => message.role === 'user')
-  if (last?.role === 'user' && asked.length === 1) {
-    const parts = split(last.content)
-    const tasks = parts.slice(0, -1).map((part) => call('new_task', { label: part, message: part, profile: 'reader' }))
-    return reply('', [...tasks, call('stello_create_session', { label: parts.at(-1), profile: 'reader' })])
+  const isWritten = messages.some((message) => message.role === 'tool' && message.name === 'write_report')
+  if (last?.role === 'user') {
+    if (asked.length > 1 && !isWritten)
+      return reply('', [call('write_report', { content: compose(messages, last.content) })])
+    const tasks = split(last.content).map((part) => ({ label: part, message: part, profile: 'reader' }))
+    const [aside] = isWritten ? [] : tasks.splice(-1)
+    return reply('', [
+      ...tasks.map((task) => call('new_task', task)),
+      ...(aside ? [call('stello_create_session', { label: aside.label, profile: aside.profile })] : []),
+    ])
   }
-  if (last?.role === 'user') return reply('', [call('write_report', { content: compose(messages, last.content) })])
   if (last?.name === 'write_report') return reply('The report is written.')
+  if (isWritten)
+    return reply(findingsOf(messages.slice(messages.findLastIndex(({ role }) => role === 'user'))).join('\n\n'))
   return reply('The parts are read; the findings of the last session are still to come.')
+}
+
+function findingsOf(messages: Message[]): string[] {
+  return messages.filter(({ role, name }) => role === 'tool' && name === 'new_task').map(({ content }) => content)
 }
 
 function compose(messages: Message[], lastFindings: string): string {
   const question = messages.find((message) => message.role === 'user')?.content ?? ''
-  const findings = messages
-    .filter((message) => message.role === 'tool' && message.name === 'new_task')
-    .map((message) => message.content)
-  return [`# ${question}`, ...findings, lastFindings.replace(/^.*?\n\n/s, '')].join('\n\n')
+  return [`# ${question}`, ...findingsOf(messages), lastFindings.replace(/^.*?\n\n/s, '')].join('\n\n')
 }
 
 function read(messages: Message[]): Completion {

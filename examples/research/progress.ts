@@ -1,4 +1,5 @@
 /** What the terminal shows while the job runs: the tree, redrawn in place, or one line per event where nobody looks. */
+import { setTimeout as delay } from 'node:timers/promises'
 import logUpdate from 'log-update'
 import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
 import { age, eventLine, treeLines } from '../../src/cli/format.ts'
@@ -15,10 +16,15 @@ export interface Progress {
   /** Resolves when `seen` is true of an event (past ones too). */
   until(seen: (event: StelloEvent, counts: Counts) => boolean): Promise<StelloEvent>
   note(text: string): void
+  /** Path of the report, as soon as one is written. */
+  report(): string | undefined
+  /** Draws the tree once more, as it is now. */
   stop(): Promise<void>
 }
 
 const REDRAW_MS = 250
+/** What `write_report` says. */
+const WRITTEN = /written to (.+): \d+ characters/
 
 export function showProgress(session: SessionHandle, show: { tree: boolean; lines: boolean }): Progress {
   const counts: Counts = { modelCalls: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0 }
@@ -40,19 +46,26 @@ export function showProgress(session: SessionHandle, show: { tree: boolean; line
       for (const tell of waiting) tell(event)
     }
   })()
+  const draw = async (): Promise<void> => {
+    const tree = await session.tree().catch(() => undefined)
+    const { modelCalls, toolCalls } = counts
+    const status = `${age(started)}  ${modelCalls} model calls, ${toolCalls} tool calls`
+    if (tree) logUpdate([...treeLines(tree), '', status].join('\n'))
+  }
   const drawing = (async () => {
     while (show.tree && !stop.signal.aborted) {
-      const tree = await session.tree().catch(() => undefined)
-      const { modelCalls, toolCalls } = counts
-      const status = `${age(started)}  ${modelCalls} model calls, ${toolCalls} tool calls`
-      if (tree && !stop.signal.aborted) logUpdate([...treeLines(tree), '', status].join('\n'))
-      await new Promise((resolve) => setTimeout(resolve, REDRAW_MS))
+      await draw()
+      await delay(REDRAW_MS, undefined, { signal: stop.signal }).catch(() => undefined)
     }
   })()
 
   return {
     counts,
     note,
+    report: () => {
+      const written = events.findLast(({ type, data }) => type === 'tool.status' && data['name'] === 'write_report')
+      return WRITTEN.exec(JSON.stringify(written?.data['result'] ?? ''))?.[1]
+    },
     until(seen) {
       const past = events.find((event) => seen(event, counts))
       if (past) return Promise.resolve(past)
@@ -67,9 +80,12 @@ export function showProgress(session: SessionHandle, show: { tree: boolean; line
       })
     },
     async stop() {
+      if (stop.signal.aborted) return
       stop.abort()
       await Promise.all([watching, drawing])
-      if (show.tree) logUpdate.done()
+      if (!show.tree) return
+      await draw()
+      logUpdate.done()
     },
   }
 }

@@ -23,7 +23,7 @@ export function addRunCommands(program: Command): void {
       const out = output()
       const agent = file === undefined ? undefined : await load(file)
       const stop = interrupted()
-      const servers = await openServers(options, out)
+      const servers = await openServers(options, out, stop)
       let worker: StelloWorker | undefined
       try {
         if (agent) {
@@ -55,7 +55,7 @@ export function addRunCommands(program: Command): void {
     .action(async (options: DevServersOptions) => {
       const out = output()
       const stop = interrupted()
-      const servers = await openServers(options, out)
+      const servers = await openServers(options, out, stop)
       ready(out, servers)
       await stop
       out.note('stopping the servers …')
@@ -139,9 +139,15 @@ async function load(file: string): Promise<StelloAgent> {
   return loadAgent(file)
 }
 
-async function openServers(options: DevServersOptions, out: Output): Promise<DevServers> {
+/** Ctrl-C on a terminal also meets what is just being started: that it failed is no news then. */
+async function openServers(options: DevServersOptions, out: Output, stop: Promise<void>): Promise<DevServers> {
   const { openDevServers } = await import('../dev/dev-servers.ts')
-  return openDevServers({ ...options, onProgress: out.note })
+  const opening = openDevServers({ ...options, onProgress: out.note })
+  return opening.catch((error: unknown) => Promise.race([stop.then(stopped), Promise.reject(error)]))
+}
+
+function stopped(): never {
+  throw new Error('stopped while the servers were being started; what had been started is stopped again')
 }
 
 async function startWorkerOn(agent: StelloAgent, target: WorkerTarget, out: Output): Promise<StelloWorker> {

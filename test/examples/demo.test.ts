@@ -1,16 +1,21 @@
 /** The demo as people run it: development servers, a worker process, a tree of sessions, a checked report. */
+import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openDocuments } from '../../examples/research/documents.ts'
+import { planner } from '../../examples/research/planner.ts'
 import { verifyQuotations } from '../../examples/research/verify.ts'
 import { loadDevInfo } from '../../src/dev/dev-info.ts'
 import { removeDevHome } from '../../src/dev/dev-servers.ts'
 import { isAlive } from '../../src/dev/processes.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
 import { linesOf, newFolder, startScript, type Ended } from '../cli/command.ts'
+import { CTRL_C, openTerminal } from '../support/terminal.ts'
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DEMO = fileURLToPath(new URL('../../examples/research/demo.ts', import.meta.url))
 const homes: string[] = []
 
@@ -26,6 +31,17 @@ async function newHome(): Promise<string> {
 
 function demo(home: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
   return startScript(DEMO, ['--json', ...args], { env: { STELLO_HOME: home, ...env } }).ended
+}
+
+async function serversAlive(home: string): Promise<(boolean | undefined)[]> {
+  const info = await loadDevInfo(home)
+  return [info?.temporal.process, info?.postgres.process].map((server) => server && isAlive(server))
+}
+
+/** What still runs on the folder: a server, or a worker that was told of it. */
+async function processesWith(home: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('pgrep', ['--full', '--list-full', home]).catch(() => ({ stdout: '' }))
+  return stdout.split('\n').filter(Boolean)
 }
 
 async function summaryOf({ code, stdout, stderr }: Ended): Promise<Record<string, unknown>> {
@@ -82,11 +98,53 @@ describe('the demo', () => {
     const { code, stdout, stderr } = await running.ended
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/\nstello: stopped before the report was written\n$/)
-    const info = await loadDevInfo(home)
-    expect([info?.temporal.process, info?.postgres.process].map((server) => server && isAlive(server))).toEqual([
-      false,
-      false,
-    ])
+    expect(await serversAlive(home)).toEqual([false, false])
+  })
+
+  it('stays for its link on a terminal, shows the tree at rest, and leaves nothing behind at Ctrl-C', async () => {
+    const home = await newHome()
+    const terminal = openTerminal(['npm', 'run', '--silent', 'demo'], { cwd: ROOT, env: { STELLO_HOME: home } })
+    const output = await terminal.printed('until Ctrl-C')
+    // Each frame ends with its counts; the last one stands above the summary.
+    const lastFrame = output
+      .slice(0, output.indexOf('every quotation'))
+      .split(/\d+ model calls, \d+ tool calls/)
+      .at(-2)
+    expect(lastFrame).toMatch(/research/)
+    expect(lastFrame).not.toMatch(/running|waiting/)
+    expect(output).toMatch(/Temporal UI +http:/)
+    terminal.press(CTRL_C)
+    const { output: all } = await terminal.ended
+    expect(all).toContain('stopping …')
+    expect(await serversAlive(home)).toEqual([false, false])
+    expect(await processesWith(home)).toEqual([])
+  })
+
+  it.each(['starting PostgreSQL', 'session.forked'])(
+    'leaves nothing behind at Ctrl-C on a terminal right after "%s"',
+    async (moment) => {
+      const home = await newHome()
+      const command = ['npm', 'run', '--silent', 'demo', '--', '--json']
+      const terminal = openTerminal(command, { cwd: ROOT, env: { STELLO_HOME: home } })
+      await terminal.printed(moment)
+      terminal.press(CTRL_C)
+      const { output } = await terminal.ended
+      expect(output).toContain('stopped before the report was written')
+      expect(await serversAlive(home)).toEqual([false, false])
+      expect(await processesWith(home)).toEqual([])
+    },
+  )
+
+  it('counts what a provider refused apart from what was repeated, and shows no link to a server it has stopped', async () => {
+    const provider = await startFakeOpenAI({ model: planner() })
+    const limited = { status: 429, headers: { 'retry-after-ms': '1' }, times: 3 }
+    provider.failNext(limited)
+    const home = await newHome()
+    const env = { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'any' }
+    const summary = await summaryOf(await demo(home, [], env))
+    await provider.close()
+    expect(summary).toMatchObject({ repeatedModelCalls: 0, retriedInFlight: 0, refusedByProvider: 3 })
+    expect(summary).not.toHaveProperty('temporalUi')
   })
 
   it('ends with 1, the reason and the command that resumes when the key is wrong', async () => {
