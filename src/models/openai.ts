@@ -6,6 +6,7 @@ import type { CompleteOptions, Completion, Model, ModelDelta } from '../agent/mo
 import { readAnswer, readStream, type Prices } from './answer.ts'
 import { toChatMessages, toChatTools } from './convert.ts'
 import { toModelError, type Asked } from './failures.ts'
+import { limitedFetch } from './limited-fetch.ts'
 
 export interface OpenAIOptions {
   model: string
@@ -52,7 +53,7 @@ const ANTHROPIC: Provider = {
  *
  * @param options `temperature` and `maxTokens` are the provider's own defaults when left out
  * @returns its `complete` throws StelloError MODEL_AUTH, MODEL_RATE_LIMITED, MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST,
- *   MODEL_CONTEXT_TOO_LONG; an abort rejects with the signal's reason
+ *   MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the signal's reason
  * @throws StelloError INVALID_ARGUMENT without a model name
  * @example
  * const llm = openai({ model: 'gpt-5-mini' })
@@ -133,6 +134,7 @@ function connect(
     baseURL: base,
     maxRetries: 0,
     logLevel: 'off',
+    fetch: limitedFetch(model),
     ...(headers && { defaultHeaders: headers }),
     ...(provider !== OPENAI && { organization: null, project: null }),
   })

@@ -1,0 +1,66 @@
+/**
+ * Bodies of a provider's answers that end. The client reads an error, an answer in one piece and an event of a stream into
+ * memory whole: one without end would fill the worker's before anything of it is looked at.
+ */
+import { StelloError } from '../agent/errors.ts'
+
+/** More than the longest answer that is taken, with every character escaped. */
+const ANSWER_BYTES: number = 32 * 1024 * 1024
+/** The client looks for the end of an event from its beginning with every piece that arrives. */
+const EVENT_BYTES: number = 4 * 1024 * 1024
+/** Of an error some hundred characters are shown. */
+const ERROR_LIMIT: number = 64 * 1024
+const [NEWLINE, RETURN] = [10, 13]
+
+/**
+ * `fetch` for one model.
+ *
+ * @returns an error's body is cut; reading an answer beyond 32 MiB, or an event of a stream beyond 4 MiB, rejects with
+ * StelloError MODEL_BAD_ANSWER. Both end the connection.
+ */
+export function limitedFetch(model: string): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    if (!response.body) return response
+    const { status, statusText, headers } = response
+    const isStream = headers.get('content-type')?.includes('event-stream') === true
+    const limited = response.body.pipeThrough(response.ok ? refuseBeyond(model, isStream) : cutBehind(ERROR_LIMIT))
+    return new Response(limited, { status, statusText, headers })
+  }
+}
+
+/** @param byEvent what counts is the event, else the whole */
+function refuseBeyond(model: string, byEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+  const [limit, unit] = byEvent ? [EVENT_BYTES, 'an event of the answer'] : [ANSWER_BYTES, 'the answer']
+  let size = 0
+  let newlines = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      size += chunk.length
+      if (byEvent) {
+        // An empty line ends an event.
+        for (const [i, byte] of chunk.entries()) {
+          if (byte === NEWLINE && ++newlines >= 2) size = chunk.length - 1 - i
+          else if (byte !== NEWLINE && byte !== RETURN) newlines = 0
+        }
+      }
+      if (size <= limit) return controller.enqueue(chunk)
+      controller.error(
+        new StelloError('MODEL_BAD_ANSWER', `model ${model}: ${unit} has more than ${limit} bytes`, {
+          hint: 'look at the server behind the base URL, then resume the session',
+        }),
+      )
+    },
+  })
+}
+
+function cutBehind(limit: number): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      controller.enqueue(chunk.subarray(0, limit - size))
+      size += chunk.length
+      if (size >= limit) controller.terminate()
+    },
+  })
+}
