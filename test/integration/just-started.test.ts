@@ -31,8 +31,11 @@ it('is reached although it was started and opened between the look at Temporal a
       })
     },
   }
-  const client = { ...temporal, workflow: { ...temporal.workflow, getHandle: () => slow } }
-  const deps = { client, db: stello.db, namespace: 'default' } as unknown as ClientDeps
+  const deps = {
+    client: { workflow: { getHandle: () => slow } },
+    db: stello.db,
+    namespace: 'default',
+  } as unknown as ClientDeps
   await createSessionHandle(deps, sessionId).send('Where are you?', { messageId: 'm' })
   expect(looks).toBe(2)
   const { text } = await stello.client.session(sessionId).turn('m').result()
