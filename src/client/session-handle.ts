@@ -108,25 +108,30 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   const { client, db } = deps
   const workflow = client.workflow.getHandle(id)
 
-  /** A workflow that is not there takes no signals: the row says whether it was closed, never existed, or is just being forked. */
-  const reach = async <T>(work: () => Promise<T>, until = performance.now() + STARTED_WITHIN_MS): Promise<T> => {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error
-      const row = await mustExist(db, id)
-      if (!row.opened && performance.now() < until) {
-        await delay(STARTING_EVERY_MS)
-        return reach(work, until)
+  /**
+   * A workflow that is not there takes no signals: the row says whether it was closed, never existed, or is just being
+   * forked. What was opened between the look at Temporal and that at the row is there the next time.
+   */
+  const reach = async <T>(work: () => Promise<T>): Promise<T> => {
+    const until = performance.now() + STARTED_WITHIN_MS
+    for (let wasOpened = false; ; await delay(STARTING_EVERY_MS)) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error
+        const row = await mustExist(db, id)
+        if (row.closedAt)
+          throw new StelloError('SESSION_CLOSED', `session ${id} is closed`, {
+            hint: 'fork it to go on from where it ended',
+          })
+        if (wasOpened || performance.now() > until) {
+          throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
+            hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
+            cause: error,
+          })
+        }
+        wasOpened = row.opened
       }
-      if (row.closedAt)
-        throw new StelloError('SESSION_CLOSED', `session ${id} is closed`, {
-          hint: 'fork it to go on from where it ended',
-        })
-      throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
-        hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
-        cause: error,
-      })
     }
   }
   const own = async (): Promise<StoredRecord[]> => {

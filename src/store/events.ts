@@ -150,7 +150,12 @@ export async function lookAt(
   return { sessions, more: passed >= page }
 }
 
-export async function readEvents(db: Database, sessionId: string, from: number, page = PAGE): Promise<StoredEvent[]> {
+export async function readEvents(
+  db: Database,
+  sessionId: string,
+  from: number,
+  page: number = PAGE,
+): Promise<StoredEvent[]> {
   const { sessions } = await lookAt(db, new Map([[sessionId, from]]), { live: false, page })
   return sessions.flatMap(({ events }) => events)
 }
