@@ -100,6 +100,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     }),
   })
   if ('kind' in result) return result
+  if ('parked' in result) throw new StelloError('STORE_CORRUPT', `model step ${input.key} waits for a person`)
   return 'outcome' in result ? result.outcome : { kind: 'duplicate', gen: result.gen }
 }
 

@@ -15,7 +15,7 @@ import { ToolChannel } from './tool-channel.ts'
 import { toResult, type CallEnd } from './tool-result.ts'
 import { ToolUse } from './tool-use.ts'
 import { useId } from './tool-uses.ts'
-import { askPerson, findOut, unknownText } from './unknown-outcome.ts'
+import { askPerson, findOut, unknownText, waits } from './unknown-outcome.ts'
 
 type Note = (detail: unknown) => void
 
@@ -59,7 +59,6 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     }
   }
   const unknown = async (claim: Mine, stop: AbortSignal): Promise<Ending<ToolOutcome>> => {
-    if (claim.parked) return askPerson(at, claim)
     const verified = tool && (await findOut(deps, at, tool, { stop, withinMs: attempt.withinMs }))
     if (verified?.happened) return settle(claim, { value: verified.result })
     // Not run by this attempt: some of its time is used up, and behind its backstop the tool would be run beside itself.
@@ -84,6 +83,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
   })
   if ('kind' in result) return result
+  if ('parked' in result) return waits(result.parked, result.gen)
   if ('outcome' in result) return result.outcome
   throw new Error(`tool step ${input.key} met an opening`)
 }

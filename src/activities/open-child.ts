@@ -23,6 +23,7 @@ import { runStep, type Mine } from './run-step.ts'
 import type { StoredSession } from './session-configs.ts'
 import { readCall } from './tool-call.ts'
 import { settlement, toResult } from './tool-result.ts'
+import { waits } from './unknown-outcome.ts'
 
 /** A cascade has reached the session meanwhile: it opens none. */
 const CLOSING: Ending<ToolOutcome> = { kind: 'giveBack', result: { kind: 'notStarted', closing: true } }
@@ -80,6 +81,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     },
   })
   if ('kind' in result) return result
+  if ('parked' in result) return waits(result.parked, result.gen)
   if (!('outcome' in result)) throw new Error(`child step ${input.key} met an opening`)
   const { outcome } = result
   if (outcome.kind === 'childOpened') {

@@ -16,9 +16,9 @@ export interface Quarantined {
   callId?: string
 }
 
-/** A question that was put before stays as it is: nothing of the user's runs for it. */
-export function mustNotRun({ deaths, parked }: Pick<Mine, 'deaths' | 'parked'>): boolean {
-  return deaths >= TAKERS && !parked
+/** A step that is parked gets nowhere near: its question stays as it is, and nobody takes it. */
+export function mustNotRun({ deaths }: Pick<Mine, 'deaths'>): boolean {
+  return deaths >= TAKERS
 }
 
 /** The step ends so instead of being run, and people are told. Each time anew: after a resume it runs again. */

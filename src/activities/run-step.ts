@@ -5,7 +5,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isUnavailable } from '../agent/errors.ts'
-import type { NotStarted } from '../session/steps.ts'
+import type { NotStarted, PendingItem } from '../session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
 import { isAlive } from '../store/liveness.ts'
 import { releaseStep } from '../store/settle.ts'
@@ -33,8 +33,12 @@ export interface StepWork<Outcome> {
   refused(claim: Mine, message: string, error: unknown): Ending<Outcome>
 }
 
-/** Duplicates are passed on. */
-export type StepResult<Outcome> = { outcome: Outcome; gen: number } | { duplicate: true; gen: number } | NotStarted
+/** Duplicates, and what waits for a person, are passed on. */
+export type StepResult<Outcome> =
+  | { outcome: Outcome; gen: number }
+  | { duplicate: true; gen: number }
+  | { parked: PendingItem; gen: number }
+  | NotStarted
 
 interface InFlight {
   ended: Promise<unknown>
@@ -86,6 +90,8 @@ export async function runStep<Outcome>(
     }
     case 'duplicate':
       return { duplicate: true, gen: attempt.run.gen }
+    case 'parked':
+      return { parked: claim.item, gen: claim.gen }
     case 'paused':
       return { kind: 'notStarted' }
     case 'closed':

@@ -67,8 +67,12 @@ export function askPerson(
     preview: preview(call.arguments, 200),
     message: `"${call.name}" was begun, and nobody knows how it ended: did it take effect?`,
   }
-  const { id, kind } = question
-  return { kind: 'park', question, result: { kind: 'pending', gen, item: { id, kind } } }
+  return { kind: 'park', question, result: waits(question, gen) }
+}
+
+/** What the workflow is told of a call that waits for a person. */
+export function waits({ id, kind }: Question, gen: number): ToolOutcome {
+  return { kind: 'pending', gen, item: { id, kind } }
 }
 
 /** What the model reads. */

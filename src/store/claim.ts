@@ -44,7 +44,7 @@ export interface ClaimRequest {
 
 export type Claim =
   /**
-   * `begun`: an earlier attempt had begun it, and its end is unknown. `parked`: a person has been asked about that.
+   * `begun`: an earlier attempt had begun it, and its end is unknown.
    * `deaths`: of its takers, with it in hand; from `TAKERS` on it is not to be run.
    */
   | {
@@ -54,8 +54,9 @@ export type Claim =
       failures: number
       deaths: number
       begun: boolean
-      parked?: PendingItem
     }
+  /** A person has been asked about it: until the answer it is nobody's, whatever it is. */
+  | { kind: 'parked'; gen: number; item: PendingItem }
   | { kind: 'settled'; gen: number; outcome: unknown }
   | { kind: 'busy'; gen: number; lease: number; owner: string }
   /** An attempt of this very worker has it. */
@@ -71,6 +72,9 @@ export type Claim =
   | { kind: 'closed' }
   | { kind: 'stale' }
 
+/** The input of a step that was only waited for or ended from outside: nobody has begun it, or written what it begins with. */
+const NEVER_CLAIMED = ''
+
 interface StepRow {
   input_hash: string
   lease: number
@@ -79,6 +83,7 @@ interface StepRow {
   failures: number
   deaths: number
   released: boolean
+  pending: PendingItem | null
   outcome: unknown
 }
 
@@ -86,7 +91,6 @@ interface TakenRow {
   lease: number
   failures: number
   deaths: number
-  pending: PendingItem | null
 }
 
 /** What the first to take a step finds. */
@@ -128,7 +132,7 @@ const SLOW_INSERT: Statement = {
 }
 const READ_STEP: Statement = {
   name: 'step_read',
-  text: `select input_hash, lease, owner, token, failures, deaths, released, outcome from steps
+  text: `select input_hash, lease, owner, token, failures, deaths, released, pending, outcome from steps
          where session_id = $1 and gen = $2 and step_key = $3 for update`,
 }
 const RETAKE: Statement = {
@@ -136,7 +140,19 @@ const RETAKE: Statement = {
   text: `update steps set lease = lease + 1, owner = $5, token = $6, released = false, begun_at = now(),
            input_hash = $7
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
-         returning lease, failures, deaths, pending`,
+         returning lease, failures, deaths`,
+}
+/** A step that was ended or waited for from outside and never claimed: its first claim writes what it begins with. */
+const FIRST_TAKE: Statement = {
+  name: 'step_first_take',
+  text: `
+  with guard as (
+    update steps set lease = lease + 1, kind = $5, name = $6, input_hash = $7, owner = $8, token = $9, released = false,
+      begun_at = now()
+    where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
+    returning gen, lease, failures, deaths
+  ), ${writesSql({ session: '$1', key: '$3', writes: '$10::jsonb', records: 'once' })}
+  select lease, failures, deaths from guard`,
 }
 const DUPLICATE: Statement = {
   name: 'turn_duplicate',
@@ -166,7 +182,7 @@ export async function claimStep(db: Database, request: ClaimRequest): Promise<Cl
   const [fast] = opening
     ? await run<{ taken: number }>(pool, FAST_OPENING, [
         ...values,
-        openingWrites(request),
+        toParameter(openingWrites(request)),
         opening.messageId,
         opening.turn,
         rejectionKey(opening.messageId),
@@ -192,21 +208,11 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   if (state?.stale) return { kind: 'stale' }
   if (state?.closed) return { kind: 'closed' }
   if (state?.paused) return { kind: 'paused' }
-  if (existing) {
-    if (existing.deaths === TAKERS - 1 && !request.alone) return { kind: 'lastChance' }
+  if (existing?.deaths === TAKERS - 1 && !request.alone) return { kind: 'lastChance' }
+  if (existing && existing.input_hash !== NEVER_CLAIMED) {
     const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash]
     const [row] = await run<TakenRow>(tx, RETAKE, values)
-    if (!row) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
-    const { lease, failures, deaths, pending } = row
-    return {
-      kind: 'mine',
-      gen,
-      lease,
-      failures,
-      deaths,
-      begun: !existing.released,
-      ...(pending && { parked: pending }),
-    }
+    return taken(row, key, { gen, begun: !existing.released })
   }
   const duplicate = await findDuplicate(tx, request, gen)
   if (duplicate) return duplicate
@@ -216,25 +222,38 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
     key,
     inputHash,
     turn: ref.turn,
-    opening: request.opening,
+    opening: openingWrites(request),
   })
   if (typeof reused === 'object') return { kind: 'settled', gen, outcome: reused.outcome }
   if (reused === 'inHand') return { kind: 'elsewhere' }
-  const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, openingWrites(request), gen]
+  const opening = toParameter(openingWrites(request))
+  const begun = reused === 'begun'
+  if (existing) {
+    const { lease } = existing
+    const values = [ref.sessionId, gen, key, lease, request.kind, request.name, inputHash, owner, token, opening]
+    const [row] = await run<TakenRow>(tx, FIRST_TAKE, values)
+    return taken(row, key, { gen, begun })
+  }
+  const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, opening, gen]
   const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
-  if (inserted?.taken !== 1) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
-  return { kind: 'mine', gen, ...FIRST, begun: reused === 'begun' }
+  return taken(inserted?.taken === 1 ? FIRST : undefined, key, { gen, begun })
+}
+
+function taken(row: TakenRow | undefined, key: string, how: { gen: number; begun: boolean }): Claim {
+  if (!row) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
+  const { lease, failures, deaths } = row
+  return { kind: 'mine', ...how, lease, failures, deaths }
 }
 
 function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | undefined {
   const { run: ref, key, inputHash, owner, token, unheard } = request
-  // A step that was only waited for or ended from outside has no input: nobody has begun it.
-  if (row.input_hash !== '' && row.input_hash !== inputHash) {
+  if (row.input_hash !== NEVER_CLAIMED && row.input_hash !== inputHash) {
     throw new StelloError('STORE_CORRUPT', `session ${ref.sessionId}: step ${key} was begun with another input`, {
       hint: `was Temporal or the store restored from a copy? \`stello recover ${ref.sessionId} --restart\` goes on from the store`,
     })
   }
   if (row.outcome !== null) return { kind: 'settled', gen, outcome: row.outcome }
+  if (row.pending) return { kind: 'parked', gen, item: row.pending }
   if (row.owner === null) return undefined
   // Of a later lease it is not known whether the one before had begun.
   const first = gen === 0 && row.lease === 1
@@ -256,10 +275,10 @@ async function findDuplicate(
   return row && { kind: 'duplicate', ...(row.turn !== null && { turn: row.turn }) }
 }
 
-function openingWrites({ key, opening }: ClaimRequest): string {
-  if (!opening) return '{}'
+function openingWrites({ key, opening }: ClaimRequest): Writes {
+  if (!opening) return {}
   const { turn, messageId, record } = opening
-  const writes: Writes = {
+  return {
     records: [record],
     turns: [{ turn, messageId, startSeq: record.seq }],
     events: [
@@ -271,5 +290,4 @@ function openingWrites({ key, opening }: ClaimRequest): string {
       },
     ],
   }
-  return toParameter(writes)
 }

@@ -1,6 +1,5 @@
 /** After Temporal was rewound: what an earlier generation did with the same input is not done again. */
 import type pg from 'pg'
-import type { ClaimRequest } from './claim.ts'
 import { run, type Statement } from './database.ts'
 import { DEAD, GRACE_MS } from './liveness.ts'
 import { toParameter, writesSql, type NewEvent, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
@@ -11,7 +10,8 @@ interface Wanted {
   key: string
   inputHash: string
   turn: number
-  opening: ClaimRequest['opening']
+  /** What the step's claim would write: with the message a turn opens with, which `found` need not hold. */
+  opening: Writes
 }
 
 /** The input holds the whole past, so that any generation will do. A cancelled model call has no answer: it is asked again. */
@@ -49,7 +49,12 @@ const COPY: Statement = {
     insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, first_seq, last_seq, ends_turn, outcome, settled_at)
     select session_id, $3, step_key, kind, name, input_hash, 1, first_seq, last_seq, ends_turn,
       jsonb_set(outcome, '{gen}', to_jsonb($3::int)), settled_at
-    from steps where session_id = $1 and step_key = $2 and gen = $4 on conflict do nothing
+    from steps where session_id = $1 and step_key = $2 and gen = $4
+    on conflict (session_id, gen, step_key) do update set
+      lease = steps.lease + 1, kind = excluded.kind, name = excluded.name, input_hash = excluded.input_hash,
+      first_seq = excluded.first_seq, last_seq = excluded.last_seq, ends_turn = excluded.ends_turn,
+      outcome = excluded.outcome, settled_at = excluded.settled_at
+      where steps.outcome is null
     returning gen, outcome
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'once' })}
   select outcome from guard`,
@@ -90,14 +95,15 @@ async function readWrites(tx: pg.PoolClient, { sessionId, key, turn, opening }: 
   }
   const { first_seq, last_seq, ends_turn, outcome, name } = found
   const task = key.endsWith('.open') && key !== 'open' ? key.slice(0, -'.open'.length) : undefined
-  const from = opening?.record.seq ?? first_seq
-  const values = [sessionId, found.gen, from, last_seq ?? from, key, turn]
-  const [row] = await run<Row>(tx, READ, values)
-  const opened = opening && { turn, messageId: opening.messageId, startSeq: opening.record.seq }
+  const [row] = await run<Row>(tx, READ, [sessionId, found.gen, first_seq, last_seq, key, turn])
+  const { records = [], events = [], turns: [opened] = [] } = opening
   const ended = ends_turn && row?.turn ? row.turn : undefined
   return {
-    records: row?.records ?? [],
-    events: row?.events ?? [],
+    records: [...records, ...(row?.records ?? [])],
+    events: [
+      ...events,
+      ...(row?.events ?? []).filter((event) => !events.some(({ key: known }) => known === event.key)),
+    ],
     turns: opened || ended ? [{ turn, ...opened, ...ended }] : [],
     ...(task !== undefined && outcome?.kind === 'childOpened' && !outcome.result && { waiting: { key: task, name } }),
   }

@@ -34,7 +34,7 @@ const READ_OUTCOME: Statement = {
  */
 const GIVE_BACK = `
     update steps set owner = null, token = null, released = not $7,
-      failures = case when $6 then 0 when $5 then failures + 1 else failures end,
+      failures = case when $6 then 0 when $5 and owner is not null then failures + 1 else failures end,
       deaths = case when $5 or $6 then 0 when $8 then deaths + ${DIED} else deaths end
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen, failures`
@@ -103,7 +103,11 @@ export interface GivingBack {
   writes?: Writes
 }
 
-/** Gives a step back unsettled. @returns failed attempts so far */
+/**
+ * Gives a step back unsettled. Asked again, because its answer was lost, it counts nothing twice: nobody has the step then.
+ *
+ * @returns failed attempts so far
+ */
 export async function releaseStep(db: Database, step: StepId, giving: GivingBack): Promise<number> {
   const { failed, reset = false, begun = false, died = false, writes } = giving
   const values = [step.sessionId, step.key, step.gen, step.lease, failed, reset, begun, died]

@@ -5,12 +5,14 @@ import { announceFacts } from '../../src/store/announce.ts'
 import type { StepId } from '../../src/store/claim.ts'
 import { readEvents } from '../../src/store/events.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
+import { runStep } from '../../src/activities/run-step.ts'
 import { parkStep, pendingId, readInbox, readParked, reopenStep } from '../../src/store/pending.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/topology.ts'
 import { OTHER_OWNER, claim, openSession, opening, resetRun, take, visit, write } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
+import { attemptOf, work, workerOn } from './steps.ts'
 
 const at = useDatabase()
 const KEY = 't1.0.0'
@@ -107,25 +109,28 @@ describe('parkStep', () => {
 })
 
 describe('a parked step', () => {
-  it('is nobody’s: no dead worker is looked for, and whoever claims it is told of the question', async () => {
+  it('is nobody’s: no dead worker is looked for, and whoever claims it is told of the question, and runs nothing', async () => {
     const { run, item } = await parked()
     await visit(at.db)
     expect(
       (await stealDeadSteps(at.db, 'somebody else', 0)).filter(({ sessionId }) => sessionId === run.sessionId),
     ).toEqual([])
-    expect(await claim(at.db, run, { ...request, owner: OTHER_OWNER })).toMatchObject({
-      kind: 'mine',
-      begun: true,
-      lease: 2,
-      parked: item,
-    })
+    expect(await claim(at.db, run, { ...request, owner: OTHER_OWNER })).toMatchObject({ kind: 'parked', gen: 0, item })
+    expect(await forceStep(at.db, { run, ...request })).toMatchObject({ lease: 2, parked: item })
+    expect(await idsIn(run.sessionId)).toEqual([item.id])
   })
 
-  it('stays parked when whoever claimed it dies: the question is still open', async () => {
+  it('is not run while its question is open, also where it may be repeated', async () => {
     const { run, step, item } = await parked()
-    await claim(at.db, run, { ...request, owner: OTHER_OWNER })
-    expect(await idsIn(run.sessionId)).toEqual([item.id])
-    expect(await forceStep(at.db, { run, ...request })).toMatchObject({ ...step, lease: 3, parked: item })
+    const ran = runStep(
+      workerOn(at.db),
+      attemptOf(run),
+      work(() => Promise.reject(new Error('must not run')), {
+        step: { ...request, inputHash: 'hash', durable: false },
+      }),
+    )
+    expect(await ran).toMatchObject({ parked: item, gen: 0 })
+    expect(await settleStep(at.db, step, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
   })
 
   it('is told from one that was begun and from one that never was', async () => {
@@ -148,7 +153,6 @@ describe('a parked step', () => {
     const rewound = resetRun(run, 'run-2', 1)
     const again = await claim(at.db, rewound, request)
     expect(again).toMatchObject({ kind: 'mine', gen: 1, begun: true })
-    expect(again).not.toHaveProperty('parked')
     if (again.kind !== 'mine') return
     expect(pendingId({ key: KEY, ...again })).not.toBe(item.id)
     expect(await idsIn(run.sessionId)).toEqual([])
@@ -164,7 +168,6 @@ describe('reopenStep', () => {
     expect(await idsIn(run.sessionId)).toEqual([])
     const again = await claim(at.db, run, request)
     expect(again).toMatchObject({ kind: 'mine', begun: false, failures: 0 })
-    expect(again).not.toHaveProperty('parked')
     if (again.kind === 'mine') expect(pendingId({ key: KEY, ...again })).not.toBe(item.id)
   })
 
@@ -190,6 +193,14 @@ describe('reopenStep', () => {
 })
 
 describe('releaseStep', () => {
+  it('counts a failure once, however often it is asked because its answer was lost', async () => {
+    const run = await openSession(at.db)
+    const step = await take(at.db, run, request)
+    expect(await releaseStep(at.db, step, { failed: true })).toBe(1)
+    expect(await releaseStep(at.db, step, { failed: true })).toBe(1)
+    expect(await claim(at.db, run, request)).toMatchObject({ kind: 'mine', failures: 1, begun: false })
+  })
+
   it('may leave the step begun, so that whoever takes it does not run it', async () => {
     const run = await openSession(at.db)
     await releaseStep(at.db, await take(at.db, run, request), { failed: false, begun: true })
