@@ -71,9 +71,8 @@ async function parentOf(world: World, agent: string, length: number): Promise<Se
     const role = seq % 2 ? 'user' : 'assistant'
     records.push(nextRecord(records.at(-1)?.chain ?? NO_CHAIN, seq, { role, content: `record ${seq}` }))
   }
-  await announceFacts(db, { sessionId: session.id, runId, gen: 0, turn: 0, place: { seq: 0, told: 0 } }, 'seed', {
-    records,
-  })
+  const run = { sessionId: session.id, runId, namespace: 'default', gen: 0, turn: 0, place: { seq: 0, told: 0 } }
+  await announceFacts(db, { ...run, isNewest: async () => true }, 'seed', { records })
   await db.close()
   return session
 }

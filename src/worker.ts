@@ -158,7 +158,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     })
     for (const warning of agent.warnings) log.warn(warning)
     await saveAgent(db, agent.name, manifestOf(agent))
-    const self = { bootId, agent: agent.name }
+    const self = { bootId, agent: agent.name, namespace }
     await enterWorker(db, self)
     let broken = false
     // Whatever broke it may have been a step: others are to find it dead, with what it had in hand.

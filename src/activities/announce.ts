@@ -11,7 +11,7 @@ import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
 
 export async function announce(deps: Deps, input: AnnounceInput): Promise<AnnounceOutcome> {
-  const attempt = currentAttempt(input)
+  const attempt = currentAttempt(deps, input)
   const ending = input.endTurn ? await endTurn(deps, input, input.endTurn) : { events: [], turns: [] }
   const closed = input.close ? closedTurns(input, input.close.messages) : []
   const writes: Writes = {

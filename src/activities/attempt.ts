@@ -1,14 +1,20 @@
 /** One attempt of an activity as Temporal runs it: whose run, under which token, and who wants it to stop. */
 import { Context } from '@temporalio/activity'
 import { preview } from '../agent/message.ts'
+import { WorkflowNotFoundError, type Client } from '@temporalio/client'
+import { StelloError, messageOf } from '../agent/errors.ts'
 import type { StepRef } from '../session/steps.ts'
 import type { RunRef } from '../store/runs.ts'
+import type { Deps } from './deps.ts'
 
 /** How often a running step is heard of; a cancellation arrives with the answer. */
 const HEARTBEAT_EVERY_MS = 1000
 
 /** Of the time Temporal allows an activity, what is kept for reading and settling; of little time, half. */
 const LEDGER_MS = 20_000
+
+/** Meanwhile the session's row is locked. */
+const DESCRIBED_WITHIN_MS = 5000
 
 export type StopWhy = 'cancel' | 'shutdown'
 
@@ -23,9 +29,9 @@ export interface Attempt {
   attend<T>(work: Promise<T>, stop: (why: StopWhy) => void, detail?: () => unknown): Promise<T>
 }
 
-export function currentAttempt(ref: StepRef): Attempt {
+export function currentAttempt({ client }: Pick<Deps, 'client'>, ref: StepRef): Attempt {
   const context = Context.current()
-  const { workflowExecution, taskToken, startToCloseTimeoutMs: allowedMs } = context.info
+  const { workflowExecution, workflowNamespace, taskToken, startToCloseTimeoutMs: allowedMs } = context.info
   if (!workflowExecution) throw new Error('a session activity runs outside a workflow')
   const { sessionId, prevRunId, gen, turn, place } = ref
   const { runId } = workflowExecution
@@ -34,6 +40,8 @@ export function currentAttempt(ref: StepRef): Attempt {
     run: {
       sessionId,
       runId,
+      namespace: workflowNamespace ?? '',
+      isNewest: () => isNewest(client, { sessionId, runId }),
       gen,
       turn,
       place,
@@ -61,6 +69,20 @@ export function currentAttempt(ref: StepRef): Attempt {
         signal.removeEventListener('abort', stopped)
       }
     },
+  }
+}
+
+/** A run that is over, or that Temporal does not know, is none that goes on. @throws StelloError STORE_UNAVAILABLE: who asks tries again */
+async function isNewest(client: Client, { sessionId, runId }: { sessionId: string; runId: string }): Promise<boolean> {
+  try {
+    const described = await client.withDeadline(Date.now() + DESCRIBED_WITHIN_MS, () =>
+      client.workflow.getHandle(sessionId).describe(),
+    )
+    return described.runId === runId && described.closeTime === undefined
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false
+    const unknown = `Temporal does not say which run of session ${sessionId} is the newest: ${messageOf(error)}`
+    throw new StelloError('STORE_UNAVAILABLE', unknown, { cause: error })
   }
 }
 

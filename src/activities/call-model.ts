@@ -26,7 +26,7 @@ import { useId } from './tool-uses.ts'
 const MODEL_ATTEMPTS = 6
 
 export async function callModel(deps: Deps, input: CallModelInput): Promise<ModelOutcome> {
-  const attempt = currentAttempt(input)
+  const attempt = currentAttempt(deps, input)
   const { sessionId, gen, round, turn } = input
   const stored = await deps.configs.read(deps.db, sessionId)
   const { config, rootId } = stored

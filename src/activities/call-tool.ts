@@ -20,7 +20,7 @@ import { askPerson, findOut, unknownText, waits } from './unknown-outcome.ts'
 type Note = (detail: unknown) => void
 
 export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
-  const attempt = currentAttempt(input)
+  const attempt = currentAttempt(deps, input)
   const at = await readCallAtHand(deps, input)
   const { call, chain, tools } = at
   const found = tools.find(call.name)

@@ -9,6 +9,7 @@ import type { ForkRequest, SessionConfig } from '../session/config.ts'
 import type { CallToolInput, ChildStart, ToolOutcome } from '../session/steps.ts'
 import { mayFork } from '../store/bounds.ts'
 import { inputHash } from '../store/hashes.ts'
+import { TASK_MESSAGE } from '../store/topology.ts'
 import type { NewChild } from '../store/writes.ts'
 import { announceFork } from './announce-fork.ts'
 import { currentAttempt } from './attempt.ts'
@@ -33,7 +34,7 @@ function isClosing(error: unknown): boolean {
 }
 
 export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
-  const attempt = currentAttempt(input)
+  const attempt = currentAttempt(deps, input)
   const parent = await deps.configs.read(deps.db, input.sessionId)
   const { config } = parent
   const { call, chain } = await readCall(deps, input)
@@ -161,7 +162,7 @@ async function toChild({ deps, input, parent, hash, prepared, message }: Making)
     origin: `${sessionId}/${input.key}/${hash}`,
     records: await firstRecords(deps, prepared),
     ...(branch && { branch }),
-    ...(message !== undefined && { message: { messageId: 'task', text: message } }),
+    ...(message !== undefined && { message: { messageId: TASK_MESSAGE, text: message } }),
   }
 }
 

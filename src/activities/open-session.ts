@@ -22,7 +22,7 @@ import { killsWorkers } from './quarantine.ts'
 import { runStep } from './run-step.ts'
 
 export async function openSession(deps: Deps, input: OpenSessionInput): Promise<OpenSessionOutcome> {
-  const attempt = currentAttempt(input)
+  const attempt = currentAttempt(deps, input)
   const { db } = deps
   const resolved = await resolveRun(db, attempt.run)
   if (resolved.kind !== 'current') return { kind: 'closed' }

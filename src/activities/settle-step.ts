@@ -25,7 +25,7 @@ import { toResult, type CallEnd } from './tool-result.ts'
 const NEWEST = 2 ** 31 - 1
 
 export async function settleStep(deps: Deps, input: SettleStepInput): Promise<ModelOutcome | ToolOutcome> {
-  const attempt = currentAttempt(input.step)
+  const attempt = currentAttempt(deps, input.step)
   return input.of === 'model'
     ? settleModel(deps, attempt, input.step, input.proposed)
     : settleCall(deps, attempt, input)

@@ -28,15 +28,16 @@ export function workerIdentity(host: string, pid: number, bootId: string): strin
 }
 
 /**
- * @param self the boot id of the worker that takes over
+ * @param self the boot id of the worker that takes over, in the namespace of `client`
  * @returns how many attempts of dead workers were ended
  */
 export async function takeOver(db: Database, client: Client, self: string, graceMs?: number): Promise<number> {
+  const taker = { bootId: self, namespace: client.options.namespace }
   try {
     // Before their steps are taken: a worker that dies meanwhile is not forgotten, and so counted, until these are too.
-    const dead = await claimDeadWorkers(db, self, graceMs)
+    const dead = await claimDeadWorkers(db, taker, graceMs)
     // First the leases are raised, which fences the dead; the rest only speeds things up.
-    const stolen = await stealDeadSteps(db, self, graceMs)
+    const stolen = await stealDeadSteps(db, taker, graceMs)
     await Promise.all([...new Set(stolen.map(({ sessionId }) => sessionId))].map((id) => unstick(client, id)))
     const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
     let ended = (await Promise.all(byToken)).filter(Boolean).length
@@ -49,8 +50,9 @@ export async function takeOver(db: Database, client: Client, self: string, grace
   }
 }
 
-async function search(db: Database, client: Client, { bootId, agent }: KnownWorker): Promise<number> {
-  const sessions = await findPerhapsBusySessions(db, agent, SESSIONS_LOOKED_AT)
+async function search(db: Database, client: Client, dead: KnownWorker): Promise<number> {
+  const { bootId } = dead
+  const sessions = await findPerhapsBusySessions(db, dead, SESSIONS_LOOKED_AT)
   let ended = 0
   for (let from = 0; from < sessions.length; from += AT_ONCE) {
     const some = sessions.slice(from, from + AT_ONCE)

@@ -27,6 +27,7 @@ export function addRecoverCommand(program: Command, on: OnSession): void {
 
 async function recover({ stello, out }: Context, sessionId: string, options: RecoverOptions): Promise<void> {
   const recovered = await stello.session(sessionId).recover(options)
+  if (recovered.unsearchable) out.note(`${sessionId}: Temporal refuses its search attributes, it runs without`)
   const waiting = recovered.waiting > 0 ? `; ${recovered.waiting} messages waited` : ''
   out.result(
     { sessionId, ...recovered },

@@ -7,6 +7,7 @@ import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
 import { rejectionKey } from '../agent/message.ts'
 import { readEvent } from '../store/events.ts'
+import type { Opening } from '../session/steps.ts'
 import { keepMessage } from '../store/messages.ts'
 import { readAwaited } from '../store/topology.ts'
 import { readTurn } from '../store/turns.ts'
@@ -23,6 +24,8 @@ export interface Recovered {
   restarted: boolean
   /** Messages that the ended workflow had taken and not begun to answer; they are answered now. */
   waiting: number
+  /** Temporal refuses the search attributes of its tree, which it has lost: it runs without. */
+  unsearchable?: true
 }
 
 /** @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED */
@@ -41,9 +44,13 @@ export async function recoverSession(
     if (!restart) return { restarted: false, waiting: 0 }
     await ended.terminate('stello recover').catch(ignoreMissing)
   }
+  const { awaited, task } = (await readAwaited(db, sessionId)) ?? {}
+  const taken = found ? takenMessages(await ended.fetchHistory()) : []
+  // A task stands in the store since its call was made: it may have reached no workflow that Temporal knows of.
+  const first = task !== undefined && !taken.some(({ messageId }) => messageId === task) ? [{ messageId: task }] : []
   const messages: string[] = []
   let waiting = 0
-  for (const { messageId, text } of found ? takenMessages(await ended.fetchHistory()) : []) {
+  for (const { messageId, text } of [...first, ...taken] as Opening[]) {
     const turn = await readTurn(db, sessionId, messageId, row.gen)
     if (turn?.status === 'ended') continue
     if (await readEvent(db, sessionId, rejectionKey(messageId))) continue
@@ -51,9 +58,8 @@ export async function recoverSession(
     messages.push(messageId)
     if (!turn) waiting++
   }
-  const awaited = await readAwaited(db, sessionId)
   try {
-    await startWorkflow(deps, row, {
+    const { searchable } = await startWorkflow(deps, row, {
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       session: {
         sessionId,
@@ -63,11 +69,11 @@ export async function recoverSession(
         ...(awaited && { awaited }),
       },
     })
+    return { restarted: true, waiting, ...(row.config.searchable && !searchable && { unsearchable: true }) }
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { restarted: false, waiting: 0 }
     throw error
   }
-  return { restarted: true, waiting }
 }
 
 function ignoreMissing(error: unknown): undefined {

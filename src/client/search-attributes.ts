@@ -15,20 +15,25 @@ export async function missingSearchAttributes(client: Client): Promise<string[]>
   return SEARCH_ATTRIBUTES.filter((name) => !(name in (customAttributes ?? {})))
 }
 
-/** Registers what is missing and waits until it can be used. */
-export async function registerSearchAttributes(client: Client, log: { warn(message: string): void }): Promise<void> {
+/** Registers what is missing and waits until it can be used. @returns whether it can */
+export async function registerSearchAttributes(client: Client, log: { warn(message: string): void }): Promise<boolean> {
   try {
     const missing = await missingSearchAttributes(client)
-    if (missing.length === 0) return
+    if (missing.length === 0) return true
     const searchAttributes = Object.fromEntries(missing.map((name) => [name, KEYWORD]))
     await client.connection.operatorService.addSearchAttributes({
       namespace: client.options.namespace,
       searchAttributes,
     })
     const end = performance.now() + USABLE_WITHIN_MS
-    while ((await missingSearchAttributes(client)).length > 0 && performance.now() < end) await delay(100)
+    for (;;) {
+      if ((await missingSearchAttributes(client)).length === 0) return true
+      if (performance.now() >= end) return false
+      await delay(100)
+    }
   } catch (error) {
     log.warn(`search attributes cannot be registered, sessions run without: ${messageOf(error)}`)
+    return false
   }
 }
 

@@ -17,6 +17,7 @@ import {
   summaryOf,
   type SessionInput,
 } from '../workflows/messages.ts'
+import { missingSearchAttributes, registerSearchAttributes } from './search-attributes.ts'
 
 export interface ClientDeps {
   client: Client
@@ -53,14 +54,42 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
   }
 }
 
-/** @throws WorkflowExecutionAlreadyStartedError */
+/**
+ * Search attributes that Temporal has lost, with its database for example, are registered once more; where it refuses
+ * them, the workflow runs without.
+ *
+ * @throws WorkflowExecutionAlreadyStartedError
+ */
 export async function startWorkflow(
   deps: ClientDeps,
-  { rootId, parentId, config }: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
-  { session, workflowIdReusePolicy }: { session: NewSession; workflowIdReusePolicy: WorkflowIdReusePolicy },
-): Promise<void> {
+  row: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
+  options: StartOptions,
+): Promise<{ searchable: boolean }> {
   // Sessions of earlier versions do not say.
-  const searchable = config.searchable ?? (await deps.searchable())
+  const searchable = row.config.searchable ?? (await deps.searchable())
+  try {
+    await start(deps.client, row, { ...options, searchable })
+    return { searchable }
+  } catch (error) {
+    if (!searchable || error instanceof WorkflowExecutionAlreadyStartedError) throw error
+    const missing = await missingSearchAttributes(deps.client).catch(() => [])
+    if (missing.length === 0) throw error
+    const registered = await registerSearchAttributes(deps.client, { warn: () => undefined })
+    await start(deps.client, row, { ...options, searchable: registered })
+    return { searchable: registered }
+  }
+}
+
+interface StartOptions {
+  session: NewSession
+  workflowIdReusePolicy: WorkflowIdReusePolicy
+}
+
+async function start(
+  client: Client,
+  { rootId, parentId, config }: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
+  { session, workflowIdReusePolicy, searchable }: StartOptions & { searchable: boolean },
+): Promise<void> {
   const input: SessionInput = {
     session,
     agent: config.agent,
@@ -69,7 +98,7 @@ export async function startWorkflow(
     ...(parentId !== undefined && { parentId }),
     ...(config.profile !== undefined && { profile: config.profile }),
   }
-  await deps.client.workflow.start(SESSION_WORKFLOW, {
+  await client.workflow.start(SESSION_WORKFLOW, {
     workflowId: session.sessionId,
     taskQueue: config.agent,
     args: [input],

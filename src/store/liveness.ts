@@ -53,9 +53,11 @@ const IS_ALIVE: Statement = {
   name: 'is_alive',
   text: `select not ${DEAD} as alive from (select $2::text as owner) as asked`,
 }
+/** Of a session in another namespace of Temporal, the attempt can be ended there only. Which one `$3` is. */
+const HERE = `exists (select from sessions s where s.id = steps.session_id and coalesce(s.namespace, $3) = $3)`
 const SUSPECTS: Statement = {
   name: 'suspects',
-  text: `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD}`,
+  text: `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
 }
 /** First the lease is raised, which fences the owner: should it live after all, it cannot settle any more. */
 const STEAL: Statement = {
@@ -63,7 +65,7 @@ const STEAL: Statement = {
   text: `
   with dead as (
     select session_id, gen, step_key, token, ${DIED} as died from steps
-    where outcome is null and owner = any($2) and ${DEAD}
+    where outcome is null and owner = any($2) and ${DEAD} and ${HERE}
     for update skip locked
   )
   update steps set lease = lease + 1, owner = null, token = null, deaths = deaths + dead.died
@@ -76,6 +78,12 @@ export interface StolenStep {
   key: string
   /** Temporal's token of the attempt that died. */
   token: Buffer
+}
+
+/** A worker that looks for what others left: only in its own namespace can it end their attempts. */
+export interface Taker {
+  bootId: string
+  namespace: string
 }
 
 /** @param doubted waits before a death is believed */
@@ -102,14 +110,15 @@ export async function isAlive(
  */
 export async function stealDeadSteps(
   db: Database,
-  self: string,
+  self: Taker,
   graceMs: number = GRACE_MS,
   doubted: () => Promise<void> = doubt,
 ): Promise<StolenStep[]> {
-  const suspects = await run<{ owner: string }>(db.pool, SUSPECTS, [graceMs, self])
+  const { bootId, namespace } = self
+  const suspects = await run<{ owner: string }>(db.pool, SUSPECTS, [graceMs, bootId, namespace])
   if (suspects.length === 0) return []
   await doubted()
-  const values = [graceMs, suspects.map(({ owner }) => owner)]
+  const values = [graceMs, suspects.map(({ owner }) => owner), namespace]
   const rows = await run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, values)
   return rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token }))
 }

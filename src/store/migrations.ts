@@ -216,6 +216,11 @@ const EVENT_PLACES = `
 
 /** `searcher`: the living worker that looks for what a dead one has left in Temporal. */
 const WATCH = `alter table workers add column searcher text`
+/** In which of Temporal's namespaces a session lives and a worker works: several may share one store. */
+const NAMESPACES = `
+  alter table sessions add column namespace text;
+  alter table workers add column namespace text;
+`
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001_first': {
@@ -251,6 +256,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0009_ledger': {
     async up(db: Kysely<unknown>) {
       await sql.raw(EVENT_PLACES).execute(db)
+      await sql.raw(NAMESPACES).execute(db)
     },
   },
   '0012_watch': {

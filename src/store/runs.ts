@@ -12,6 +12,10 @@ import { abandonFuture } from './abandon-future.ts'
 export interface RunRef {
   sessionId: string
   runId: string
+  /** Temporal's namespace, in which the session lives. */
+  namespace: string
+  /** Asks Temporal, which alone knows the order of runs, whether none was begun after this one. */
+  isNewest(): Promise<boolean>
   /** The run this one continued as new from. */
   prevRunId?: string
   /** The workflow was started, neither rewound nor continued, and knows nothing of the session yet. */
@@ -39,7 +43,7 @@ const READ: Statement = {
 const LOCK: Statement = { name: 'run_lock', text: `${READ.text} for update of s` }
 const ADOPT: Statement = {
   name: 'run_adopt',
-  text: `with adopted as (update sessions set run_id = $2, gen = $3 where id = $1)
+  text: `with adopted as (update sessions set run_id = $2, gen = $3, namespace = $4 where id = $1)
          insert into runs (session_id, run_id, gen) values ($1, $2, $3)`,
 }
 
@@ -86,8 +90,10 @@ async function adopt(tx: pg.PoolClient, ref: RunRef): Promise<ResolvedRun> {
   if (row.known) return { kind: 'stale' }
   if (row.closed && ref.fresh) return { kind: 'closed', gen: row.gen }
   const successor = row.run_id === null || row.run_id === ref.prevRunId
+  // Asked while the row is locked: no newer run can get in between the answer and the adoption.
+  if (!successor && !(await ref.isNewest())) return { kind: 'stale' }
   const gen = successor ? row.gen : row.gen + 1
-  await run(tx, ADOPT, [sessionId, runId, gen])
+  await run(tx, ADOPT, [sessionId, runId, gen, ref.namespace])
   // A store that was restored from a copy may be behind the workflow: no generation descends from itself.
   if (!successor) await abandonFuture(tx, ref, { gen, parent: ref.fresh ? row.gen : Math.min(ref.gen, row.gen) })
   return { kind: 'current', gen }

@@ -167,20 +167,25 @@ export async function openChildren(
   return rows.map((row) => row.id)
 }
 
+/** Id of the message that a child is opened with: its text is committed with the call that opens it. */
+export const TASK_MESSAGE = 'task'
+
 const AWAITED: Statement = {
   name: 'session_awaited',
-  text: `select s.parent_id as parent, split_part(s.origin, '/', 2) as key from sessions s
+  text: `select s.parent_id as parent, split_part(s.origin, '/', 2) as key,
+           exists (select from messages where session_id = s.id and message_id = $2) as task from sessions s
          where s.id = $1 and s.origin like s.parent_id || '/%' and exists (
            select from steps t where t.session_id = s.parent_id and t.step_key = split_part(s.origin, '/', 2) || '.open')`,
 }
 
-/** The call of its parent that waits, or waited, for this session's first answer. */
+/** The call of its parent that waits, or waited, for this session's first answer, and the message that asks for it. */
 export async function readAwaited(
   db: Database,
   sessionId: string,
-): Promise<{ parentId: string; callKey: string } | undefined> {
-  const [row] = await run<{ parent: string; key: string }>(db.pool, AWAITED, [sessionId])
-  return row && { parentId: row.parent, callKey: row.key }
+): Promise<{ awaited: { parentId: string; callKey: string }; task?: string } | undefined> {
+  const values = [sessionId, TASK_MESSAGE]
+  const [row] = await run<{ parent: string; key: string; task: boolean }>(db.pool, AWAITED, values)
+  return row && { awaited: { parentId: row.parent, callKey: row.key }, ...(row.task && { task: TASK_MESSAGE }) }
 }
 
 export interface SessionFilter {

@@ -1,11 +1,11 @@
 /** Which worker processes there are: who has died without a word left steps that the ledger may know nothing of. */
 import { run, type Database, type Statement } from './database.ts'
-import { DEAD, GRACE_MS, HELD, SERVER } from './liveness.ts'
+import { DEAD, GRACE_MS, HELD, SERVER, type Taker } from './liveness.ts'
 
 /** With the server on which it holds its lock, if it does. */
 const ENTER: Statement = {
   name: 'worker_enter',
-  text: `with known as (insert into workers (boot_id, agent) values ($1, $2) on conflict do nothing)
+  text: `with known as (insert into workers (boot_id, agent, namespace) values ($1, $2, $3) on conflict do nothing)
          insert into holders (boot_id, server) select owner, ${SERVER} from (select $1::text as owner) as asked where ${HELD}
          on conflict (boot_id) do update set server = excluded.server, since = excluded.since
            where holders.server <> excluded.server`,
@@ -26,8 +26,8 @@ const LEAVE: Statement = {
 const CLAIM_DEAD: Statement = {
   name: 'workers_claim_dead',
   text: `with free as materialized (
-           select boot_id as dead, searcher as before from (select boot_id, boot_id as owner, searcher from workers) as known
-           where boot_id <> $2 and ${DEAD}
+           select boot_id as dead, searcher as before from (select boot_id, boot_id as owner, searcher, namespace from workers) as known
+           where boot_id <> $2 and coalesce(namespace, $3) = $3 and ${DEAD}
              and not exists (select from (select searcher as owner) as other where owner <> $2 and ${HELD})
          )
          update workers set searcher = $2 from free where boot_id = dead and searcher is not distinct from before
@@ -50,19 +50,18 @@ const PERHAPS_BUSY: Statement = {
       select coalesce(t.ended_at, 'infinity') as turn_ended from turns t
       where t.session_id = s.id order by t.gen desc, t.turn desc limit 1
     ) last on true
-    where s.agent = $1 and coalesce(s.closed_at, 'infinity') > now() - ${CLOSED_SINCE}
+    where s.agent = $1 and coalesce(s.namespace, $3) = $3 and coalesce(s.closed_at, 'infinity') > now() - ${CLOSED_SINCE}
   ) ranked
   order by place limit $2`,
 }
 
-export interface KnownWorker {
-  bootId: string
+export interface KnownWorker extends Taker {
   agent: string
 }
 
 /** To be called while the worker's liveness lock is held. */
 export async function enterWorker(db: Database, worker: KnownWorker): Promise<void> {
-  await run(db.pool, ENTER, [worker.bootId, worker.agent])
+  await run(db.pool, ENTER, [worker.bootId, worker.agent, worker.namespace])
 }
 
 export async function leaveWorker(db: Database, bootId: string): Promise<void> {
@@ -70,14 +69,16 @@ export async function leaveWorker(db: Database, bootId: string): Promise<void> {
 }
 
 /**
- * Dead workers that nobody else searches for. Each stays the caller's, as long as that lives, until it has left or the
+ * Dead workers of the caller's namespace that nobody else searches for. Each stays the caller's, as long as that lives, until it has left or the
  * caller gives up.
- *
- * @param self the boot id of the worker that asks
  */
-export async function claimDeadWorkers(db: Database, self: string, graceMs: number = GRACE_MS): Promise<KnownWorker[]> {
-  const rows = await run<{ boot_id: string; agent: string }>(db.pool, CLAIM_DEAD, [graceMs, self])
-  return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent }))
+export async function claimDeadWorkers(
+  db: Database,
+  { bootId, namespace }: Taker,
+  graceMs: number = GRACE_MS,
+): Promise<KnownWorker[]> {
+  const rows = await run<{ boot_id: string; agent: string }>(db.pool, CLAIM_DEAD, [graceMs, bootId, namespace])
+  return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent, namespace }))
 }
 
 /** Lets others search for those that `self` has claimed. */
@@ -89,7 +90,11 @@ export async function giveUpDeadWorkers(db: Database, self: string): Promise<voi
  * Sessions that may have an activity under way of which the store knows nothing: one whose turn has ended may just be
  * getting its next message, or not have heard yet how the last one ended.
  */
-export async function findPerhapsBusySessions(db: Database, agent: string, limit: number): Promise<string[]> {
-  const rows = await run<{ id: string }>(db.pool, PERHAPS_BUSY, [agent, limit])
+export async function findPerhapsBusySessions(
+  db: Database,
+  { agent, namespace }: Omit<KnownWorker, 'bootId'>,
+  limit: number,
+): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, PERHAPS_BUSY, [agent, limit, namespace])
   return rows.map((row) => row.id)
 }

@@ -179,7 +179,7 @@ describe('when one process of PostgreSQL is killed, and the others start anew be
     // So that it cannot take its lock again before others look.
     process.kill(worker.pid, 'SIGSTOP')
     await servers.crash()
-    expect(await persist(() => stealDeadSteps(stage.db, newBootId()))).toEqual([])
+    expect(await persist(() => stealDeadSteps(stage.db, { bootId: newBootId(), namespace: 'default' }))).toEqual([])
     process.kill(worker.pid, 'SIGCONT')
     stage.door.open()
     await expectWhole(session, 'pay')

@@ -37,8 +37,9 @@ it('has one of the survivors ask Temporal about the sessions of a dead worker, a
   await stage.startWorker()
   for (let n = 0; n < 5; n++) await (await (await stage.session()).send('hello')).result()
   await stage.killWorkers()
+  const here = { agent: stage.agent, namespace: 'default' }
   const known = () => stage.db.pool.query('select from workers').then(({ rows }) => rows.length)
-  const toAsk = (await known()) * (await findPerhapsBusySessions(stage.db, stage.agent, 1000)).length
+  const toAsk = (await known()) * (await findPerhapsBusySessions(stage.db, here, 1000)).length
   const survivors = await Promise.all(
     Array.from({ length: 4 }, async () => {
       const bootId = newBootId()

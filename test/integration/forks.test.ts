@@ -8,6 +8,7 @@ import { announceFacts } from '../../src/store/announce.ts'
 import { NO_CHAIN, nextRecord } from '../../src/store/hashes.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
 import { replyBy, scriptedModel, type Rule, type ScriptedModel } from '../../src/testing/index.ts'
+import { NEW_RUN } from '../store/fixtures.ts'
 import { onlyChild, profiles } from '../support/forks.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { ask, eventOf, useStello, type TestAgent } from '../support/session-fixture.ts'
@@ -251,7 +252,7 @@ describe('inheriting', () => {
     }
     await announceFacts(
       stello.db,
-      { sessionId: session.id, runId, gen: 0, turn: 0, place: { seq: 0, told: 0 } },
+      { ...NEW_RUN, sessionId: session.id, runId, gen: 0, turn: 0, place: { seq: 0, told: 0 } },
       'seed',
       { records },
     )

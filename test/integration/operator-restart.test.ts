@@ -280,6 +280,34 @@ describe('recover', () => {
     expect((await contents(parent))[2]).toBe('it is done')
   })
 
+  it.each([
+    ['the child first', ['child', 'parent']],
+    ['the parent first', ['parent', 'child']],
+  ] as const)('has a task begun whose workflow was never started, %s', async (_how, order) => {
+    const gate = createGate()
+    const parent = await stello.session({
+      llm: scriptedModel(
+        replyBy([
+          ['task', { toolCalls: [{ name: 'new_task', arguments: { label: 'child', message: 'what is it?' } }] }],
+          ['what is it?', 'the answer'],
+          [({ role }) => role === 'tool', ({ messages }) => `it is ${messages.at(-1)?.content}`],
+        ]),
+      ),
+      systemTools: true,
+      onSessionFork: () => gate.pass(),
+    })
+    const turn = await parent.send('task')
+    await gate.reached()
+    const child = await onlyChild(stello.client, parent)
+    await terminate(parent)
+    gate.open()
+    const recovered: Record<string, unknown> = {}
+    for (const who of order) recovered[who] = await { parent, child }[who].recover()
+    if (order[0] === 'child') expect(recovered['child']).toEqual({ restarted: true, waiting: 1 })
+    expect((await turn.result()).text).toBe('it is the answer')
+    expect((await child.transcript()).map(({ content }) => content)).toEqual(['what is it?', 'the answer'])
+  })
+
   it('refuses a closed session, and leaves one alone that runs', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')

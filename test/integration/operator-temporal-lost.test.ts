@@ -49,11 +49,25 @@ describe('a Temporal server', () => {
       code: 'SESSION_TERMINATED',
       hint: expect.stringContaining(`stello recover ${session.id}`),
     })
-    await stello.work({ name, llm })
+    // Before any worker has registered the search attributes, which are lost, too.
     expect(await session.recover()).toEqual({ restarted: true, waiting: 0 })
+    const { searchAttributes } = await stello.client.temporal.workflow.getHandle(session.id).describe()
+    expect(searchAttributes['StelloRoot']).toEqual([session.id])
+    await stello.work({ name, llm })
     expect(await ask(session, 'three')).toBe('answer to three')
     expect(await contents(session)).toEqual(turnsOf(['one', 'two', 'three']))
     expect(llm.calls).toHaveLength(3)
+  })
+
+  it('that lost everything: a client from before opens new sessions', async () => {
+    const name = `new-${Date.now()}`
+    const worker = await stello.work({ name, llm: script() })
+    await ask(await stello.client.createSession({ agent: name }), 'one')
+    await worker.stop()
+    await offline(() => rm(file()))
+    const session = await stello.client.createSession({ agent: name })
+    await stello.work({ name, llm: script() })
+    expect(await ask(session, 'two')).toBe('answer to two')
   })
 
   it('that was restored from an older copy: the session pauses, saying why, and recover goes on from the store', async () => {

@@ -1,4 +1,6 @@
 /** Activities as a worker runs them, with the store and without Temporal: what it composes for them, and one attempt. */
+import { Context } from '@temporalio/activity'
+import type { Client } from '@temporalio/client'
 import { noopMetricMeter } from '@temporalio/common'
 import type { Deps } from '../../src/activities/deps.ts'
 import { LastChance } from '../../src/activities/last-chance.ts'
@@ -13,11 +15,12 @@ import { TranscriptCache } from '../../src/store/transcript-cache.ts'
 import { fakeActivity } from '../support/activity-context.ts'
 import { OWNER, TOKEN } from './fixtures.ts'
 
-/** There is no client: what looks at other workflows cannot be tried so. */
+/** Temporal knows of no run but the one that asks: what looks at other workflows cannot be tried so. */
 export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootId: string = OWNER): Deps {
   const log = { warn: () => undefined }
   const notify = (): void => undefined
-  const parts: Omit<Deps, 'client'> = {
+  const parts: Deps = {
+    client: askingRunIsNewest,
     agent: createStelloAgent({ name: 'test', ...agent }),
     db,
     bootId,
@@ -33,8 +36,15 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
     log,
     notify,
   }
-  return parts as Deps
+  return parts
 }
+
+const askingRunIsNewest = {
+  withDeadline: <T>(_until: number, work: () => Promise<T>) => work(),
+  workflow: {
+    getHandle: () => ({ describe: async () => ({ runId: Context.current().info.workflowExecution?.runId }) }),
+  },
+} as unknown as Client
 
 /** One attempt that nobody stops. */
 export function attempt<T>(run: RunRef, work: () => Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import { parkStep, pendingId, reopenStep } from '../../src/store/pending.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep, releaseStep } from '../../src/store/settle.ts'
 import { leaveWorker } from '../../src/store/workers.ts'
-import { OTHER_OWNER, TOKEN, claim, killTakers, openSession, take, visit } from './fixtures.ts'
+import { OTHER_OWNER, TOKEN, claim, killTakers, openSession, take, visit, taker } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -20,7 +20,7 @@ async function died(): Promise<{ run: RunRef; step: StepId }> {
   return { run, step: await take(at.db, run, { owner: await visit(at.db) }) }
 }
 
-const steal = (): Promise<unknown> => stealDeadSteps(at.db, SURVIVOR)
+const steal = (): Promise<unknown> => stealDeadSteps(at.db, taker(SURVIVOR))
 /** As by an attempt that waited for its end. */
 const findDead = (step: StepId): Promise<unknown> =>
   releaseStep(at.db, step, { failed: false, begun: true, died: true })

@@ -13,7 +13,7 @@ import { isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import { enterWorker, claimDeadWorkers } from '../../src/store/workers.ts'
 import { backUp } from '../support/databases.ts'
-import { openSession, take } from './fixtures.ts'
+import { openSession, take, NAMESPACE, taker } from './fixtures.ts'
 
 const run = promisify(execFile)
 /** Nobody has been anywhere for so long, and everybody for so short. */
@@ -91,13 +91,13 @@ async function arrive(url: string, bootId: string): Promise<{ die(): Promise<voi
   await client.query('select pg_advisory_lock($1::bigint)', [bootId])
   closing.push(() => client.end())
   const db = openDatabase(url)
-  await enterWorker(db, { bootId, agent: 'test' })
+  await enterWorker(db, { bootId, agent: 'test', namespace: NAMESPACE })
   await db.close()
   return { die: () => client.end() }
 }
 
 const deadOn = async (db: Database, judge: string, graceMs: number): Promise<string[]> =>
-  (await claimDeadWorkers(db, judge, graceMs)).map(({ bootId }) => bootId).toSorted()
+  (await claimDeadWorkers(db, taker(judge), graceMs)).map(({ bootId }) => bootId).toSorted()
 
 it('on a promoted replica nobody is dead who has not been there, until the first to come has been there for long', async () => {
   const primary = await start()
@@ -116,13 +116,13 @@ it('on a promoted replica nobody is dead who has not been there, until the first
   expect(await deadOn(after, NOBODY, NOTHING)).toEqual([])
   expect(await isAlive(after, second, NOTHING)).toBe(true)
   await arrive(replica.url, first)
-  expect(await stealDeadSteps(after, first, AGES)).toEqual([])
+  expect(await stealDeadSteps(after, taker(first), AGES)).toEqual([])
   expect(await deadOn(after, first, AGES)).toEqual([])
   const here = await arrive(replica.url, second)
   expect(await deadOn(after, first, NOTHING)).toEqual([third])
   await here.die()
   await expect.poll(() => deadOn(after, first, AGES)).toEqual([second])
-  expect(await stealDeadSteps(after, first, AGES)).toHaveLength(1)
+  expect(await stealDeadSteps(after, taker(first), AGES)).toHaveLength(1)
 })
 
 it('on a copy of the data nobody is dead who has not been there', async () => {

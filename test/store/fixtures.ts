@@ -5,7 +5,7 @@ import type { Place } from '../../src/session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
-import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
+import { holdLiveness, newBootId, stealDeadSteps, type Taker } from '../../src/store/liveness.ts'
 import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
 import { createSession } from '../../src/store/topology.ts'
@@ -15,6 +15,11 @@ import { until } from '../support/until.ts'
 
 export const OWNER = '1001'
 export const OTHER_OWNER = '1002'
+export const NAMESPACE = 'default'
+/** What Temporal says of a run that was begun last. */
+export const NEW_RUN: Pick<RunRef, 'namespace' | 'isNewest'> = { namespace: NAMESPACE, isNewest: async () => true }
+/** A worker that looks for what dead ones left. */
+export const taker = (bootId: string): Taker => ({ bootId, namespace: NAMESPACE })
 export const TOKEN: Uint8Array = new Uint8Array([1, 2, 3])
 
 export function newId(): string {
@@ -31,7 +36,7 @@ export function newSessionRow(row: Partial<NewSessionRow> = {}): NewSessionRow {
 export async function openSession(db: Database, row: Partial<NewSessionRow> = {}): Promise<RunRef> {
   const session = newSessionRow(row)
   await createSession(db, session)
-  const run = { sessionId: session.sessionId, runId: 'run-1', gen: 0, turn: 1, place: placeAt(0) }
+  const run = { ...NEW_RUN, sessionId: session.sessionId, runId: 'run-1', gen: 0, turn: 1, place: placeAt(0) }
   await resolveRun(db, run)
   return run
 }
@@ -72,7 +77,7 @@ export async function killTakers(
 ): Promise<void> {
   for (let n = 0; n < times; n++) {
     await take(db, run, { ...request, owner: await visit(db), alone: true })
-    await stealDeadSteps(db, 'a survivor')
+    await stealDeadSteps(db, taker('a survivor'))
   }
 }
 
@@ -138,7 +143,7 @@ export async function overtaken<T>(db: Database, { sessionId }: RunRef, work: ()
 export async function visit(db: Database): Promise<string> {
   const bootId = newBootId()
   const held = await holdLiveness(db.url, bootId)
-  await enterWorker(db, { bootId, agent: 'visitor' })
+  await enterWorker(db, { bootId, agent: 'visitor', namespace: NAMESPACE })
   await held.release()
   return bootId
 }

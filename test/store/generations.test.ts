@@ -7,7 +7,8 @@ import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { readTurn } from '../../src/store/turns.ts'
-import { claim, countRows, openSession, opening, placeAt, resetRun, take, userRecord } from './fixtures.ts'
+import { claim, countRows, openSession, opening, placeAt, resetRun, take, userRecord, NEW_RUN } from './fixtures.ts'
+import { until } from '../support/until.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -48,6 +49,30 @@ describe('resolveRun', () => {
     expect(await resolveRun(at.db, resetRun(run, 'reset', 1))).toEqual({ kind: 'current', gen: 1 })
     expect((await readSession(at.db, run.sessionId))?.gen).toBe(1)
     expect(await resolveRun(at.db, run)).toEqual({ kind: 'stale' })
+  })
+
+  it('refuses a run it has never heard of when Temporal has begun another since, and changes nothing', async () => {
+    const run = await sessionOf(2)
+    const late = { ...run, runId: 'late', fresh: true, isNewest: async () => false } as const
+    expect(await resolveRun(at.db, late)).toEqual({ kind: 'stale' })
+    expect(await claim(at.db, late, { key: 'm3.0' })).toEqual({ kind: 'stale' })
+    expect(await countRows(at.db, 'generations', run.sessionId)).toBe(0)
+    expect(await resolveRun(at.db, run)).toEqual({ kind: 'current', gen: 0 })
+  })
+
+  it('asks Temporal while no other run can be adopted: one that was the newest is before the next', async () => {
+    const run = await sessionOf(2)
+    const [first, second] = [resetRun(run, 'first', 1), resetRun(run, 'second', 1)]
+    let later: Promise<unknown> | undefined
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    const isNewest = async (): Promise<boolean> => {
+      later = resolveRun(at.db, second)
+      await until('the later run waits', async () => (await at.db.pool.query(waiting)).rowCount === 1)
+      return true
+    }
+    expect(await resolveRun(at.db, { ...first, isNewest })).toEqual({ kind: 'current', gen: 1 })
+    expect(await later).toEqual({ kind: 'current', gen: 2 })
+    expect(await resolveRun(at.db, first)).toEqual({ kind: 'stale' })
   })
 
   it('opens one generation when several steps of the new run arrive at once', async () => {
@@ -98,7 +123,7 @@ describe('resolveRun', () => {
   })
 
   it('says which session has no row', async () => {
-    const run = { sessionId: 's-nowhere', runId: 'run-1', gen: 0, turn: 0, place: placeAt(0) }
+    const run = { ...NEW_RUN, sessionId: 's-nowhere', runId: 'run-1', gen: 0, turn: 0, place: placeAt(0) }
     await expect(resolveRun(at.db, run)).rejects.toMatchObject({
       code: 'STORE_CORRUPT',
       message: expect.stringContaining('s-nowhere'),

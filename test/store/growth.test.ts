@@ -70,7 +70,10 @@ it('sees that a session is paused without reading the turns it had', async () =>
 
 it.each([
   ['lists', (db: Database, agent: string) => listSessions(db, { agent }).then((all) => all.map(({ id }) => id))],
-  ['looks for those a dead worker had, in', (db: Database, agent: string) => findPerhapsBusySessions(db, agent, 10)],
+  [
+    'looks for those a dead worker had, in',
+    (db: Database, agent: string) => findPerhapsBusySessions(db, { agent, namespace: 'default' }, 10),
+  ],
 ])('%s sessions of 3,000 turns without reading the turns they had', async (how, find) => {
   const agent = `agent that ${how}`
   const { config } = newSessionRow()

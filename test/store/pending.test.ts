@@ -10,7 +10,7 @@ import { parkStep, pendingId, readInbox, readParked, reopenStep } from '../../sr
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/topology.ts'
-import { OTHER_OWNER, claim, openSession, opening, resetRun, take, visit, write } from './fixtures.ts'
+import { OTHER_OWNER, claim, openSession, opening, resetRun, take, visit, write, taker } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 
@@ -113,7 +113,7 @@ describe('a parked step', () => {
     const { run, item } = await parked()
     await visit(at.db)
     expect(
-      (await stealDeadSteps(at.db, 'somebody else', 0)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker('somebody else'), 0)).filter(({ sessionId }) => sessionId === run.sessionId),
     ).toEqual([])
     expect(await claim(at.db, run, { ...request, owner: OTHER_OWNER })).toMatchObject({ kind: 'parked', gen: 0, item })
     expect(await forceStep(at.db, { run, ...request })).toMatchObject({ lease: 2, parked: item })

@@ -25,7 +25,7 @@ import { scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { until } from '../support/until.ts'
 import { attempt, depsOf } from './activity.ts'
-import { TOKEN, killTakers, newId, newSessionRow, openSession, placeAt, take, visit, write } from './fixtures.ts'
+import { TOKEN, killTakers, newId, newSessionRow, openSession, placeAt, take, visit, write, taker } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 
@@ -135,7 +135,7 @@ describe('a tool call', () => {
     for (let n = 0; n < TAKERS; n++) {
       const holder = { owner: await visit(at.db), token: TOKEN }
       await forceStep(at.db, { run, key: 't1.0.0', kind: 'tool', name: 'glob', holder })
-      await stealDeadSteps(at.db, 'a survivor')
+      await stealDeadSteps(at.db, taker('a survivor'))
     }
     const settle = () => settleStep(deps, { of: 'tool', step: input, proposed: { kind: 'timedOut' } })
     expect(await attempt(run, settle)).toMatchObject({ kind: 'settled', code: 'TOOL_OUTCOME_UNKNOWN' })

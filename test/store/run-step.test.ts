@@ -14,7 +14,7 @@ import type { NewRecord } from '../../src/store/writes.ts'
 import { createGate } from '../support/gate.ts'
 import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
-import { claim, openSession, overtaken, take, takeOver, visit } from './fixtures.ts'
+import { claim, openSession, overtaken, take, takeOver, taker, visit } from './fixtures.ts'
 import { sentBy, useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 
@@ -165,7 +165,7 @@ it('finds a step that a dead worker had begun in an earlier generation as begun'
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })
   await visit(at.db)
-  await stealDeadSteps(at.db, 'somebody else', 0)
+  await stealDeadSteps(at.db, taker('somebody else'), 0)
   const rewound = { ...run, runId: 'run-2' }
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', gen: 1, begun: true })
 })

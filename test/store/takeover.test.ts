@@ -5,7 +5,7 @@ import { holdLiveness, isAlive, newBootId, stealDeadSteps } from '../../src/stor
 import { settleStep } from '../../src/store/settle.ts'
 import { claimDeadWorkers, enterWorker, leaveWorker } from '../../src/store/workers.ts'
 import { until } from '../support/until.ts'
-import { OTHER_OWNER, TOKEN, claim, openSession, take, visit } from './fixtures.ts'
+import { NAMESPACE, OTHER_OWNER, TOKEN, claim, openSession, take, taker, visit } from './fixtures.ts'
 import { sentBy, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -66,11 +66,11 @@ describe('isAlive', () => {
     const run = await openSession(at.db)
     const owner = newBootId()
     await take(at.db, run, { owner })
-    await enterWorker(at.db, { bootId: owner, agent: 'test' })
+    await enterWorker(at.db, { bootId: owner, agent: 'test', namespace: NAMESPACE })
     const dead = async () => ({
       alive: await isAlive(at.db, owner),
-      stolen: (await stealDeadSteps(at.db, NOBODY)).map(({ sessionId }) => sessionId).includes(run.sessionId),
-      sought: (await claimDeadWorkers(at.db, NOBODY)).map(({ bootId }) => bootId).includes(owner),
+      stolen: (await stealDeadSteps(at.db, taker(NOBODY))).map(({ sessionId }) => sessionId).includes(run.sessionId),
+      sought: (await claimDeadWorkers(at.db, taker(NOBODY))).map(({ bootId }) => bootId).includes(owner),
     })
     await been('10 seconds')
     expect(await dead()).toEqual({ alive: true, stolen: false, sought: false })
@@ -108,7 +108,7 @@ describe('a worker that has left', () => {
   const leave = async (since: string): Promise<string> => {
     const bootId = newBootId()
     const held = await holdLiveness(at.url, bootId)
-    await enterWorker(at.db, { bootId, agent: 'test' })
+    await enterWorker(at.db, { bootId, agent: 'test', namespace: NAMESPACE })
     await at.db.pool.query('update holders set since = now() - $2::interval where boot_id = $1', [bootId, since])
     await leaveWorker(at.db, bootId)
     await held.release()
@@ -126,7 +126,7 @@ describe('a worker that has left', () => {
     const bootId = await leave('2 hours')
     const staying = newBootId()
     const held = await holdLiveness(at.url, staying)
-    await enterWorker(at.db, { bootId: staying, agent: 'test' })
+    await enterWorker(at.db, { bootId: staying, agent: 'test', namespace: NAMESPACE })
     await at.db.pool.query(`update holders set since = now() - interval '2 hours' where boot_id = $1`, [staying])
     await leave('1 minute')
     const { rows } = await at.db.pool.query('select boot_id from holders where boot_id in ($1, $2)', [bootId, staying])
@@ -140,10 +140,10 @@ describe('stealDeadSteps', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { owner: newBootId() })
     const mine = (steps: { sessionId: string }[]) => steps.filter(({ sessionId }) => sessionId === run.sessionId)
-    expect(mine(await stealDeadSteps(at.db, NOBODY, NO_GRACE))).toEqual([
+    expect(mine(await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE))).toEqual([
       { sessionId: run.sessionId, key: 'm1.0', token: Buffer.from(TOKEN) },
     ])
-    expect(mine(await stealDeadSteps(at.db, NOBODY, NO_GRACE))).toEqual([])
+    expect(mine(await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE))).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: false, outcome: undefined })
     expect(await claim(at.db, run, { owner: OTHER_OWNER })).toMatchObject({ kind: 'mine', lease: 3, begun: true })
   })
@@ -154,7 +154,7 @@ describe('stealDeadSteps', () => {
     const held = await holdLiveness(at.url, owner)
     const step = await take(at.db, run, { owner })
     expect(
-      (await stealDeadSteps(at.db, NOBODY, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
     ).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
     await held.release()
@@ -165,7 +165,7 @@ describe('stealDeadSteps', () => {
     const owner = newBootId()
     const step = await take(at.db, run, { owner })
     expect(
-      (await stealDeadSteps(at.db, NOBODY, NO_GRACE, () => lock(owner))).filter(
+      (await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE, () => lock(owner))).filter(
         ({ sessionId }) => sessionId === run.sessionId,
       ),
     ).toEqual([])
@@ -177,7 +177,7 @@ describe('stealDeadSteps', () => {
     const owner = newBootId()
     const step = await take(at.db, run, { owner })
     expect(
-      (await stealDeadSteps(at.db, owner, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker(owner), NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
     ).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
   })
@@ -185,7 +185,7 @@ describe('stealDeadSteps', () => {
   it('steals nothing while workers have just come to this server', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { owner: newBootId() })
-    expect(await stealDeadSteps(at.db, NOBODY, 3_600_000_000)).toEqual([])
+    expect(await stealDeadSteps(at.db, taker(NOBODY), 3_600_000_000)).toEqual([])
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
   })
 
@@ -193,7 +193,7 @@ describe('stealDeadSteps', () => {
     const run = await openSession(at.db)
     await settleStep(at.db, await take(at.db, run, { owner: newBootId() }), {}, {})
     expect(
-      (await stealDeadSteps(at.db, NOBODY, NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
     ).toEqual([])
   })
 
@@ -203,8 +203,8 @@ describe('stealDeadSteps', () => {
     const keys = Array.from({ length: 10 }, (_, i) => `t1.0.${i}`)
     for (const key of keys) await take(at.db, run, { key, owner })
     const [one, two] = await Promise.all([
-      stealDeadSteps(at.db, NOBODY, NO_GRACE),
-      stealDeadSteps(at.db, NOBODY, NO_GRACE),
+      stealDeadSteps(at.db, taker(NOBODY), NO_GRACE),
+      stealDeadSteps(at.db, taker(NOBODY), NO_GRACE),
     ])
     const stolen = [...one, ...two].filter(({ sessionId }) => sessionId === run.sessionId).map(({ key }) => key)
     expect(stolen.toSorted()).toEqual(keys)

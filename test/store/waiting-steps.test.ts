@@ -73,7 +73,9 @@ describe('while a step cannot be taken, its attempt is heard of, and so hears of
     const { run, db } = await prepare(await openSession(at.db))
     const { sessionId, gen, turn, place } = run
     const activity = fakeActivity({ run, token: TOKEN, heard: () => activity.stop({ cancelRequested: true }) })
-    const attempt = activity.inside(() => currentAttempt({ sessionId, gen, turn, place, key: 't1.0.0', base: 0 }))
+    const attempt = activity.inside(() =>
+      currentAttempt(workerOn(db), { sessionId, gen, turn, place, key: 't1.0.0', base: 0 }),
+    )
     const waiting = runStep(
       workerOn(db),
       attempt,

@@ -12,7 +12,7 @@ import {
 } from '../../src/store/workers.ts'
 import type { Writes } from '../../src/store/writes.ts'
 import { until } from '../support/until.ts'
-import { newSessionRow, openSession, opening, take, visit } from './fixtures.ts'
+import { newSessionRow, openSession, opening, take, visit, NAMESPACE, taker } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -26,7 +26,7 @@ describe('claimDeadWorkers', () => {
   const die = async (): Promise<string> => {
     const dead = newBootId()
     const held = await holdLiveness(at.url, dead)
-    await enterWorker(at.db, { bootId: dead, agent: 'test' })
+    await enterWorker(at.db, { bootId: dead, agent: 'test', namespace: NAMESPACE })
     await held.release()
     await expect.poll(() => isAlive(at.db, dead, NO_GRACE)).toBe(false)
     return dead
@@ -35,7 +35,7 @@ describe('claimDeadWorkers', () => {
     const bootId = newBootId()
     const held = await holdLiveness(at.url, bootId)
     onTestFinished(() => held.release().catch(() => undefined))
-    const claimed = async () => (await claimDeadWorkers(at.db, bootId, NO_GRACE)).map((dead) => dead.bootId)
+    const claimed = async () => (await claimDeadWorkers(at.db, taker(bootId), NO_GRACE)).map((dead) => dead.bootId)
     return { bootId, claimed, die: () => held.release() }
   }
 
@@ -84,9 +84,11 @@ describe('claimDeadWorkers', () => {
   it('leaves the living, those that may be on their way, and the one that asks alone', async () => {
     const dead = await die()
     const [one, two] = [await survivor(), await survivor()]
-    for (const { bootId } of [one, two]) await enterWorker(at.db, { bootId, agent: 'test' })
+    for (const { bootId } of [one, two]) await enterWorker(at.db, { bootId, agent: 'test', namespace: NAMESPACE })
     await at.db.pool.query('delete from holders where boot_id = $1', [dead])
-    expect((await claimDeadWorkers(at.db, one.bootId, 3_600_000_000)).map(({ bootId }) => bootId)).not.toContain(dead)
+    expect((await claimDeadWorkers(at.db, taker(one.bootId), 3_600_000_000)).map(({ bootId }) => bootId)).not.toContain(
+      dead,
+    )
     const claimed = await one.claimed()
     expect(claimed).toContain(dead)
     expect(claimed).not.toContain(one.bootId)
@@ -98,7 +100,7 @@ describe('claimDeadWorkers', () => {
 })
 
 describe('findPerhapsBusySessions', () => {
-  const busyOf = (agent: string) => findPerhapsBusySessions(at.db, agent, 1000)
+  const busyOf = (agent: string) => findPerhapsBusySessions(at.db, { agent, namespace: NAMESPACE }, 1000)
   const of = (agent: string) => ({ config: { ...newSessionRow().config, agent } })
 
   it('finds those with an open turn and those that were busy last, however many were never opened', async () => {

@@ -20,6 +20,7 @@ export function fakeActivity({ run, token, heard = () => undefined }: Surroundin
   let cancellationDetails: ActivityCancellationDetails | undefined
   const context = {
     info: {
+      workflowNamespace: 'default',
       workflowExecution: { workflowId: run.sessionId, runId: run.runId },
       taskToken: token,
       startToCloseTimeoutMs: 60_000,

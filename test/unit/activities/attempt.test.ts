@@ -1,4 +1,5 @@
 /** What an attempt tells the work it attends to: only what people and its own worker want, never what Temporal believes. */
+import { Client } from '@temporalio/client'
 import type { ActivityCancellationDetailsOptions } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { currentAttempt, type StopWhy } from '../../../src/activities/attempt.ts'
@@ -32,7 +33,7 @@ it.each<[string, ActivityCancellationDetailsOptions, StopWhy[]]>([
   const attend = (activity: FakeActivity): Promise<string> => {
     const heard: StopWhy[] = []
     told.push(heard)
-    const attempt = activity.inside(() => currentAttempt(ref))
+    const attempt = activity.inside(() => currentAttempt({ client: new Client() }, ref))
     return attempt.attend(
       gate.opened.then(() => 'done'),
       (reason) => heard.push(reason),
