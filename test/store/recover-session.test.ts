@@ -3,8 +3,10 @@ import { defaultPayloadConverter } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { recoverSession, type Recovered } from '../../src/client/recover-session.ts'
 import type { ClientDeps } from '../../src/client/start-session.ts'
+import { settleStep } from '../../src/store/settle.ts'
+import { TASK_MESSAGE } from '../../src/store/topology.ts'
 import type { SessionInput } from '../../src/workflows/messages.ts'
-import { claim, openSession, opening } from './fixtures.ts'
+import { claim, newSessionRow, openSession, opening, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -35,4 +37,14 @@ it('hands on the message of the turn under way, too: the next run may be lost be
   const run = await openSession(at.db)
   await claim(at.db, run, { opening: opening(1, 'a', 1) })
   expect(await recovered(run.sessionId, ['a', 'b'])).toEqual({ restarted: true, waiting: 1, begunWith: ['a', 'b'] })
+})
+
+it('begins the task of a child whose workflow was never started: its text came with the call that asked for it', async () => {
+  const run = await openSession(at.db)
+  const { sessionId } = run
+  const origin = `${sessionId}/t1.0.0/hash`
+  const child = { ...newSessionRow({ parentId: sessionId, depth: 1, origin }), records: [] }
+  const step = await take(at.db, run, { key: 't1.0.0.open', kind: 'child' })
+  await settleStep(at.db, step, {}, { child: { ...child, message: { messageId: TASK_MESSAGE, text: 'what is it?' } } })
+  expect(await recovered(child.sessionId, [])).toEqual({ restarted: true, waiting: 1, begunWith: [TASK_MESSAGE] })
 })
