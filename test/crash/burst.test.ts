@@ -108,6 +108,8 @@ it('2,000 pauses and resumes in turn, and as many answers to nothing', async () 
   await signals(session, 4000, (i) =>
     i % 2 === 0 ? [i % 4 === 0 ? 'pause' : 'resume'] : ['answer', { id: `t1.0.0@0.${i}`, decision: 'done' }],
   )
+  // Whatever was last: a pause keeps its first reason until a resume.
+  await workflow.signal('resume')
   await workflow.signal('pause', 'the last')
   await viewOf(stello.client, session, ({ pause }) => pause?.message === 'the last')
   await workflow.signal('resume')
