@@ -1,0 +1,66 @@
+/**
+ * A worker is replaced under forty sessions that have lived long: the new one has none of them in memory, and all ask at
+ * once. What it has to replay must fit into the time-outs, or everything is thrown away and replayed again.
+ */
+import { expect, it } from 'vitest'
+import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import { LONG_RUN } from '../../src/session/run-load.ts'
+import { resumeSignal } from '../../src/workflows/messages.ts'
+import { useCrashStage } from '../support/crash-stage.ts'
+import { runsOf, type Run } from '../support/runs.ts'
+import { ask } from '../support/session-fixture.ts'
+
+const SESSIONS = 40
+const TURNS = 8
+/** Signals that change nothing, a cheap way to a long history; each session has had more than the one before. */
+const SIGNALS_MORE = 13
+/** `TIMEOUT_TYPE_START_TO_CLOSE`: a worker had the task and did not end it. That of a dead worker's cache is another. */
+const START_TO_CLOSE = 1
+/** On a busy machine one or the other may be; when they do not fit, all of them are, again and again. */
+const FEW = 5
+const stage = useCrashStage()
+
+async function live(session: SessionHandle, n: number): Promise<void> {
+  const workflow = stage.client.temporal.workflow.getHandle(session.id)
+  for (let signals = 0; signals < n * SIGNALS_MORE; signals++) await workflow.signal(resumeSignal)
+  const turns: TurnHandle[] = []
+  for (let turn = 0; turn < TURNS; turn++) turns.push(await session.send(`both #${n}-${turn}`))
+  for (const turn of turns) await turn.result()
+}
+
+/** An open run may have grown by what is in flight, and by the signals that came meanwhile. */
+function expectShort(runs: Run[]): void {
+  expect(Math.max(...runs.map(({ events }) => events.length))).toBeLessThan(1.5 * LONG_RUN)
+}
+
+function timedOut(runs: Run[]): number {
+  return runs
+    .flatMap(({ events }) => events)
+    .filter(({ workflowTaskTimedOutEventAttributes: one }) => one?.timeoutType === START_TO_CLOSE).length
+}
+
+it('answers in every one of them, be the worker killed or stopped, and next to no task is thrown away', async () => {
+  let worker = await stage.startWorker()
+  const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => stage.session()))
+  await Promise.all(sessions.map(live))
+
+  await worker.kill()
+  const waiting = await Promise.all(sessions.map((session) => session.send('after the kill')))
+  worker = await stage.startWorker()
+  for (const turn of waiting) expect((await turn.result()).text).toBe('answer to after the kill')
+
+  // A deploy: the new one serves before the old one stops.
+  await stage.startWorker()
+  const stopping = worker.terminate()
+  const answers = await Promise.all(sessions.map((session) => ask(session, 'meanwhile')))
+  expect(new Set(answers)).toEqual(new Set(['answer to meanwhile']))
+  await stopping
+  await worker.ended
+  for (const session of sessions) expect(await ask(session, 'after the stop')).toBe('answer to after the stop')
+
+  const runs = (await Promise.all(sessions.map((session) => runsOf(stage, session)))).flat()
+  expect(runs.length).toBeGreaterThan(SESSIONS * 1.2)
+  expectShort(runs)
+  expect(timedOut(runs)).toBeLessThanOrEqual(FEW)
+  expect(stage.doors.knocks.filter(({ tool }) => tool === 'pay')).toHaveLength(SESSIONS * TURNS)
+})
