@@ -11,6 +11,7 @@ import { StelloError } from '../../src/agent/errors.ts'
 import { treeLines } from '../../src/cli/format.ts'
 import { interrupted } from '../../src/cli/interrupted.ts'
 import { explain } from '../../src/cli/output.ts'
+import { printable } from '../../src/cli/printable.ts'
 import { connectStello, type SessionHandle } from '../../src/client/index.ts'
 import { openDevServers } from '../../src/dev/dev-servers.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
@@ -131,7 +132,7 @@ async function main(question: string, options: Options): Promise<void> {
     }
     for (const { found, file, line } of quotations) if (!found) say(`✗ not found literally: ${file}:${line}`)
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else print(summary, process.stderr.isTTY ? [] : treeLines(tree), session.id)
+    else print(summary, process.stderr.isTTY ? [] : treeLines(printable(tree)), session.id)
     if (!summary.verified) process.exitCode = 1
     if (stays) {
       say('The servers and the worker stay until Ctrl-C, so that the link works.')

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import logUpdate from 'log-update'
 import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
 import { age, eventLine, treeLines } from '../../src/cli/format.ts'
+import { printable } from '../../src/cli/printable.ts'
 
 export interface Counts {
   modelCalls: number
@@ -41,7 +42,7 @@ export function showProgress(session: SessionHandle, show: { tree: boolean; line
     for await (const event of session.watch({ tree: true, live: false, signal: stop.signal })) {
       count(counts, event)
       events.push(event)
-      const line = show.lines ? eventLine(event) : undefined
+      const line = show.lines ? eventLine(printable(event)) : undefined
       if (line !== undefined) note(line)
       for (const tell of waiting) tell(event)
     }
@@ -50,7 +51,7 @@ export function showProgress(session: SessionHandle, show: { tree: boolean; line
     const tree = await session.tree().catch(() => undefined)
     const { modelCalls, toolCalls } = counts
     const status = `${age(started)}  ${modelCalls} model calls, ${toolCalls} tool calls`
-    if (tree) logUpdate([...treeLines(tree), '', status].join('\n'))
+    if (tree) logUpdate([...treeLines(printable(tree)), '', status].join('\n'))
   }
   const drawing = (async () => {
     while (show.tree && !stop.signal.aborted) {

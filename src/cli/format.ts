@@ -5,11 +5,13 @@ import type { InboxItem, SessionSummary, SessionTree, StelloEvent } from '../cli
 const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: pc.red, closed: pc.dim } as const
 
 export function sessionLine(session: SessionSummary): string {
-  const hand = session.inHand.map(({ kind, name, since }) => `${kind === 'model' ? '⋯' : '⚒'} ${name} ${age(since)}`)
-  const asks = session.pending.map(({ id, name }) => pc.yellow(` ? ${name} (${id})`)).join('')
-  const pause = session.pause ? pc.red(` ${session.pause.reason}: ${session.pause.message}`) : ''
+  const hand = session.inHand.map(
+    ({ kind, name, since }) => `${kind === 'model' ? '⋯' : '⚒'} ${flat(name)} ${age(since)}`,
+  )
+  const asks = session.pending.map(({ id, name }) => pc.yellow(` ? ${flat(name)} (${id})`)).join('')
+  const pause = session.pause ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}`) : ''
   const state = COLOURS[session.state](session.state.padEnd(7))
-  return `${session.id}  ${state} ${session.label}${session.profile ? pc.dim(` (${session.profile})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}`.trimEnd()
+  return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}`.trimEnd()
 }
 
 export function treeLines(tree: SessionTree, indent = '', branch = ''): string[] {
@@ -24,8 +26,8 @@ export function treeLines(tree: SessionTree, indent = '', branch = ''): string[]
 /** The question, and how to answer it. */
 export function inboxLines({ sessionId, label, id, name, preview, message, at }: InboxItem): string {
   return [
-    `${pc.yellow('?')} ${message} ${pc.dim(`(${label}, ${age(new Date(at))})`)}`,
-    `    ${name} ${oneLine(preview)}`,
+    `${pc.yellow('?')} ${flat(message)} ${pc.dim(`(${flat(label)}, ${age(new Date(at))})`)}`,
+    `    ${flat(name)} ${oneLine(preview)}`,
     `    stello answer ${sessionId} ${id} done|not_done|retry`,
   ].join('\n')
 }
@@ -75,9 +77,13 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
 }
 
 function oneLine(value: unknown): string {
-  const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = flat(typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))
   return line.length > 160 ? `${line.slice(0, 159)}…` : line
+}
+
+/** Whoever wrote a label must not write the next line too. */
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 export function age(since: Date): string {

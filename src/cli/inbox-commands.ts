@@ -10,7 +10,7 @@ export function addInboxCommands(program: Command, on: OnSession): void {
     .description('what waits for a person: everywhere, or in a session and its forks')
     .action(
       on(async ({ stello, out }, id: string | undefined) => {
-        for (const item of await stello.inbox(id)) out.result(item, inboxLines(item))
+        for (const item of await stello.inbox(id)) out.result(item, inboxLines)
       }),
     )
 

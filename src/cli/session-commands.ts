@@ -87,8 +87,7 @@ export function addSessionCommands(program: Command): void {
     .action(
       on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: string }) => {
         for await (const event of stello.session(id).watch({ ...options, signal: untilInterrupted() })) {
-          const line = eventLine(event)
-          if (out.json || line !== undefined) out.result(event, line ?? '')
+          if (out.json || eventLine(event) !== undefined) out.result(event, (shown) => eventLine(shown) ?? '')
         }
       }),
     )
@@ -99,7 +98,7 @@ export function addSessionCommands(program: Command): void {
     .action(
       on(async ({ stello, out }, id: string) => {
         const tree = await stello.session(id).tree()
-        out.result(tree, treeLines(tree).join('\n'))
+        out.result(tree, (shown) => treeLines(shown).join('\n'))
       }),
     )
 
@@ -126,7 +125,7 @@ export function addSessionCommands(program: Command): void {
     .option('--limit <n>', 'at most this many', wholeNumber, 50)
     .action(
       on(async ({ stello, out }, options: Parameters<StelloClient['list']>[0]) => {
-        for (const session of await stello.list(options)) out.result(session, sessionLine(session))
+        for (const session of await stello.list(options)) out.result(session, sessionLine)
       }),
     )
 
@@ -249,7 +248,7 @@ async function tellPending({ stello, out }: Context, session: SessionHandle, sig
   try {
     for (;;) {
       for (const item of await waiting()) {
-        if (!told.has(item.id)) out.note(`waits for a person\n${inboxLines(item)}`)
+        if (!told.has(item.id)) out.noteOf(item, (shown) => `waits for a person\n${inboxLines(shown)}`)
         told.add(item.id)
       }
       await delay(LOOK_EVERY_MS, undefined, { signal })

@@ -1,0 +1,41 @@
+/**
+ * What models, tools and other people wrote, made fit for a terminal: it must not move the cursor, set colours or titles,
+ * write to the clipboard, or show text in another order than it is written in.
+ */
+
+/** C0 but for line feed and tab, DEL, C1; what turns the direction of text, or is not seen between letters. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const UNSAFE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu
+
+/** Carriage return, which would let a line be written over, is no more than the end of a line. */
+const LINE_END = /\r\n?/g
+
+/**
+ * The same value with every unsafe character of its texts made visible; dates stay dates.
+ *
+ * @example printable('\u001b[2Jgone') // '<1b>[2Jgone'
+ */
+export function printable<T>(value: T): T {
+  return map(value, (text) => text.replace(LINE_END, '\n').replace(UNSAFE, visible)) as T
+}
+
+/** JSON that holds the same values and, as it is, is fit for a terminal. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value).replace(UNSAFE, (character) => `\\u${hex(character).padStart(4, '0')}`)
+}
+
+function visible(character: string): string {
+  return `<${hex(character).padStart(2, '0')}>`
+}
+
+function hex(character: string): string {
+  return character.charCodeAt(0).toString(16)
+}
+
+function map(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((each) => map(each, change))
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [change(key), map(each, change)]))
+}
