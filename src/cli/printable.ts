@@ -4,9 +4,10 @@
  */
 
 /** C0 but for line feed and tab, DEL, C1; what turns the direction of text, or is not seen between letters. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+/* oxlint-disable no-control-regex -- they are what is looked for */
 const UNSAFE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu
+/* oxlint-enable no-control-regex */
 
 /** Carriage return, which would let a line be written over, is no more than the end of a line. */
 const LINE_END = /\r\n?/g
