@@ -76,6 +76,8 @@ it('ends the forks below only when it cascades', async () => {
 it('with cascade reaches every fork, however many, and no task of the workflow signals more than a batch', async () => {
   const session = await stello.session({ llm: scriptedModel(() => 'ok') })
   const last = await session.fork({ label: 'the last', sessionId: 'z-last' })
+  // One that is not open yet finds by itself that it is to close.
+  await ask(last, 'Are you there?')
   await goneForks(stello, session, 2 * CHILDREN_AT_ONCE)
   await session.close({ cascade: true })
   await eventOf(last, 'session.closed')
