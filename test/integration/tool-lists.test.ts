@@ -52,7 +52,7 @@ it('agent, session, profile and every child below can only take tools away', asy
     tools: tools('a', 'b', 'c', 'd'),
     profiles: profiles({
       narrow: { allowedTools: ['b', 'c', 'd'], disallowedTools: ['c'] },
-      wide: { allowedTools: ['a', 'b', 'c', 'd'], disallowedTools: [] },
+      wide: { allowedTools: ['a', 'b', 'c', 'd'], disallowedTools: [], forksInto: ['own'] },
       own: { tools: tools('b', 'z') },
     }),
   }
