@@ -162,7 +162,7 @@ it('a hook is passed over', async () => {
   } as const
   await killTakers(at.db, run, TAKERS, request)
   const fork = { parentId: run.sessionId, rootId: run.sessionId, depth: 1, sessionId: 'f', config: { label: 'f' } }
-  expect(await announceFork(depsOf(at.db, agentOf()), attemptOf(run), request.key, fork)).toBe(true)
+  expect(await announceFork(depsOf(at.db, agentOf()), attemptOf(run), request.key, fork)).toBeUndefined()
   expect(ran).toEqual([])
   expect(await eventsOf(run)).toEqual([told({ key: request.key, kind: 'hook', name: 'onSessionFork', turn: 1 })])
 })
