@@ -78,7 +78,7 @@ describe('the demo', () => {
       quotations,
     })
     expect(await readFile(join(home, 'report.md'), 'utf8')).toBe(report)
-  })
+  }, 240_000)
 
   it('ends with 1 and says what to do when there are no documents', async () => {
     const folder = await newFolder()
@@ -130,7 +130,7 @@ describe('the demo', () => {
       terminal.press(CTRL_C)
       const { output } = await terminal.ended
       expect(output).toContain('stopped before the report was written')
-      expect(await serversAlive(home)).toEqual([false, false])
+      expect(await serversAlive(home)).not.toContain(true)
       expect(await processesWith(home)).toEqual([])
     },
   )
