@@ -1,6 +1,6 @@
 /** Closes what is open below a session that is closed itself: nobody else can be asked to. */
 import { WorkflowNotFoundError } from '@temporalio/client'
-import { closeBelow, openChildren } from '../store/topology.ts'
+import { closeBelow, openChildren } from '../store/closing.ts'
 import { closeSignal } from '../workflows/messages.ts'
 import type { ClientDeps } from './start-session.ts'
 

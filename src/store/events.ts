@@ -108,8 +108,6 @@ export interface Look {
 }
 
 const PAGE = 1000
-/** The biggest `integer` of PostgreSQL. */
-const LAST_OFFSET = 2 ** 31 - 1
 
 /**
  * Looks at sessions once, with one statement.
@@ -150,16 +148,6 @@ export async function lookAt(
   return { sessions, more: passed >= page }
 }
 
-export async function readEvents(
-  db: Database,
-  sessionId: string,
-  from: number,
-  page: number = PAGE,
-): Promise<StoredEvent[]> {
-  const { sessions } = await lookAt(db, new Map([[sessionId, from]]), { live: false, page })
-  return sessions.flatMap(({ events }) => events)
-}
-
 /** An event that is looked up by its key, such as the rejection of a message. */
 export async function readEvent(db: Database, sessionId: string, key: string): Promise<StoredEvent | undefined> {
   const [row] = await run<EventRow>(db.pool, BY_KEY, [sessionId, key])
@@ -170,11 +158,6 @@ export async function readEvent(db: Database, sessionId: string, key: string): P
 export async function nextOffsets(db: Database, sessionIds: string[]): Promise<Map<string, number>> {
   const rows = await run<{ id: string; next_offset: number }>(db.pool, NEXT_OFFSETS, [sessionIds])
   return new Map(rows.map((row) => [row.id, row.next_offset]))
-}
-
-export async function readLive(db: Database, sessionId: string): Promise<LivePiece[]> {
-  const { sessions } = await lookAt(db, new Map([[sessionId, LAST_OFFSET]]))
-  return sessions.flatMap(({ pieces }) => pieces)
 }
 
 /** Pieces of steps that are settled meanwhile, or taken over, are dropped. */

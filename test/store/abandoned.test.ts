@@ -1,11 +1,11 @@
 /** What a rewind leaves behind: where an event belongs says so, never how its key is written. */
 import { expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
-import { readEvents } from '../../src/store/events.ts'
 import { resolveRun, type RunRef } from '../../src/store/runs.ts'
 import type { EventPlace, NewEvent } from '../../src/store/writes.ts'
 import { openSession, placeAt } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { readEvents } from '../support/events.ts'
 
 const at = useDatabase()
 

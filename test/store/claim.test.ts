@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { rejectionKey } from '../../src/agent/message.ts'
 import { announceFacts } from '../../src/store/announce.ts'
-import { readEvents } from '../../src/store/events.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { forceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import { OTHER_OWNER, OWNER, claim, countRows, openSession, opening, take, takeOver } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
+import { readEvents } from '../support/events.ts'
 
 const at = useDatabase()
 

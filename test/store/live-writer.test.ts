@@ -3,13 +3,14 @@ import { expect, it } from 'vitest'
 import { createLiveWriter, type LiveStep, type LiveWriter } from '../../src/activities/live-writer.ts'
 import { ToolChannel } from '../../src/activities/tool-channel.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import { readLive, type LivePiece } from '../../src/store/events.ts'
+import type { LivePiece } from '../../src/store/events.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { countRows, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { readLive } from '../support/events.ts'
 
 const at = useDatabase()
 const quiet = { warn: () => undefined }

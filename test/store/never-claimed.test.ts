@@ -8,7 +8,6 @@ import { callModel } from '../../src/activities/call-model.ts'
 import type { Deps } from '../../src/activities/deps.ts'
 import { settleStep } from '../../src/activities/settle-step.ts'
 import type { CallModelInput, ModelOutcome, ToolOutcome } from '../../src/session/steps.ts'
-import { readEvents } from '../../src/store/events.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { readTurn } from '../../src/store/turns.ts'
@@ -16,6 +15,7 @@ import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'
 import { claim, countRows, openSession, opening, placeAt, resetRun } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { readEvents } from '../support/events.ts'
 
 const at = useDatabase()
 

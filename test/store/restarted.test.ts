@@ -3,7 +3,6 @@ import { expect, it } from 'vitest'
 import { announce } from '../../src/activities/announce.ts'
 import type { AnnounceOutcome } from '../../src/session/announcements.ts'
 import { announceFacts } from '../../src/store/announce.ts'
-import { readEvents } from '../../src/store/events.ts'
 import { lastSeq } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -13,6 +12,7 @@ import { scriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'
 import { openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { readEvents } from '../support/events.ts'
 
 const at = useDatabase()
 

@@ -1,7 +1,7 @@
 /** What an outcome is committed with: all of it or nothing, once, and events without a gap. */
 import { describe, expect, it } from 'vitest'
 import { isDataError } from '../../src/store/database.ts'
-import { appendLive, nextOffsets, readEvents, readLive } from '../../src/store/events.ts'
+import { appendLive, nextOffsets } from '../../src/store/events.ts'
 import { getMessage } from '../../src/store/messages.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -11,6 +11,7 @@ import { readTurn, readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
 import type { Writes } from '../../src/store/writes.ts'
 import { claim, countRows, newId, newSessionRow, openSession, opening, take, takeOver, userRecord } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
+import { readEvents, readLive } from '../support/events.ts'
 
 const at = useDatabase()
 

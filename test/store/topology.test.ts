@@ -1,7 +1,7 @@
 /** Sessions as rows, what the workflow tells the store of them, and how watchers hear of it. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
-import { nextOffsets, readEvents } from '../../src/store/events.ts'
+import { nextOffsets } from '../../src/store/events.ts'
 import { createListener } from '../../src/store/listener.ts'
 import { getMessage, putMessage } from '../../src/store/messages.ts'
 import { createNotifier, type News } from '../../src/store/notifier.ts'
@@ -19,6 +19,7 @@ import {
 import { readTurn } from '../../src/store/turns.ts'
 import { claim, newSessionRow, openSession, opening, overtaken, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { readEvents } from '../support/events.ts'
 
 const at = useDatabase()
 const PAUSE = { reason: 'user', message: 'paused by request' } as const

@@ -6,10 +6,11 @@ import { expect } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
 import type { SessionHandle, SessionStats, SessionTree, StelloClient } from '../../src/client/index.ts'
 import type { Database } from '../../src/store/database.ts'
-import { nextOffsets, readEvents } from '../../src/store/events.ts'
+import { nextOffsets } from '../../src/store/events.ts'
 import type { FakeOpenAI } from '../../src/testing/index.ts'
 import type { Doors } from './crashing.ts'
 import { viewOf } from './settled.ts'
+import { readEvents } from './events.ts'
 
 export interface Chapter {
   label: string

@@ -1,0 +1,50 @@
+/** What a close meets below a session: who is to close too, and who can be asked to. */
+import { run, type Database, type Statement } from './database.ts'
+import { ABANDONED } from './topology.ts'
+
+/**
+ * A fork locks its parent's row before it looks whether that is to close. So whoever is marked has no more children than
+ * those that are seen, and marked, next. The order of the ids keeps two cascades from waiting for each other.
+ */
+const CLOSE_BELOW: Statement = {
+  name: 'session_close_below',
+  text: `with recursive below as (
+           select s.id from sessions s where s.parent_id = $1 and not ${ABANDONED('s.id', 's.parent_id')}
+           union all
+           select s.id from sessions s join below on s.parent_id = below.id where not ${ABANDONED('s.id', 's.parent_id')}
+         ), due as (
+           select id from sessions where id in (select id from below) and closing_at is null and closed_at is null
+           order by id for no key update
+         )
+         update sessions set closing_at = now() from due where sessions.id = due.id returning 1`,
+}
+
+/** All that is open below a session is to close: nothing is begun there any more, and nothing forked. */
+export async function closeBelow(db: Database, sessionId: string): Promise<void> {
+  while ((await run(db.pool, CLOSE_BELOW, [sessionId])).length > 0);
+}
+
+/** Looks behind what is closed: only an open session can pass a close on. */
+const OPEN_BELOW: Statement = {
+  name: 'session_open_below',
+  text: `with recursive below as (
+           select s.id, s.closed_at from sessions s where s.parent_id = $1 and not ${ABANDONED('s.id', 's.parent_id')}
+           union all
+           select s.id, s.closed_at from sessions s join below on s.parent_id = below.id
+           where below.closed_at is not null and not ${ABANDONED('s.id', 's.parent_id')}
+         )
+         select id from below where closed_at is null and id > $2 order by id limit $3`,
+}
+
+/**
+ * The nearest open sessions below one, where a cascade begins; without forks of a future that was abandoned. In order of
+ * their ids: all, or so many of those behind one.
+ */
+export async function openChildren(
+  db: Database,
+  sessionId: string,
+  { after = '', limit }: { after?: string | undefined; limit?: number } = {},
+): Promise<string[]> {
+  const rows = await run<{ id: string }>(db.pool, OPEN_BELOW, [sessionId, after, limit ?? null])
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,17 @@
+/** What a session has in its log, and what streams in it, as a watcher reads them. */
+import type { Database } from '../../src/store/database.ts'
+import { lookAt, type LivePiece, type StoredEvent } from '../../src/store/events.ts'
+
+/** The biggest `integer` of PostgreSQL: an offset behind all events. */
+const LAST_OFFSET = 2 ** 31 - 1
+
+/** A page of events, from an offset on. */
+export async function readEvents(db: Database, sessionId: string, from: number): Promise<StoredEvent[]> {
+  const { sessions } = await lookAt(db, new Map([[sessionId, from]]), { live: false })
+  return sessions.flatMap(({ events }) => events)
+}
+
+export async function readLive(db: Database, sessionId: string): Promise<LivePiece[]> {
+  const { sessions } = await lookAt(db, new Map([[sessionId, LAST_OFFSET]]))
+  return sessions.flatMap(({ pieces }) => pieces)
+}
