@@ -8,18 +8,12 @@ import { createNotifier, type News } from '../../src/store/notifier.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
-import {
-  configureSession,
-  createSession,
-  listSessions,
-  openChildren,
-  readAgents,
-  saveAgent,
-} from '../../src/store/topology.ts'
+import { configureSession, createSession, listSessions, readAgents, saveAgent } from '../../src/store/topology.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import { claim, newSessionRow, openSession, opening, overtaken, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { readEvents } from '../support/events.ts'
+import { openChildren } from '../../src/store/closing.ts'
 
 const at = useDatabase()
 const PAUSE = { reason: 'user', message: 'paused by request' } as const
