@@ -1,7 +1,14 @@
 /** Every time-out and retry policy of the project. */
-import { ActivityCancellationType, type ActivityOptions, proxyActivities, workflowInfo } from '@temporalio/workflow'
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  type ActivityOptions,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow'
 import type { SessionActivities } from '../session/steps.ts'
-import { POOLS, taskQueueOf } from './task-queues.ts'
+import { NO_ROOM, POOLS, taskQueueOf, type Pool } from './task-queues.ts'
 
 /** The longest Temporal outage a running step survives undisturbed; lost workers are found much sooner (by taking over). */
 const HEARTBEAT_MS = 60_000
@@ -69,7 +76,26 @@ export function storeActivity<Name extends 'settleStep' | 'announce' | 'describe
   })
 }
 
+/** Goes on to the next queue of its kind where a worker has refused it before it began. */
 function activity<Name extends keyof SessionActivities>(name: Name, options: ActivityOptions): SessionActivities[Name] {
-  const taskQueue = taskQueueOf(workflowInfo().taskQueue, POOLS[name])
-  return proxyActivities<SessionActivities>({ ...options, taskQueue })[name]
+  const inPool = (pool: Pool): SessionActivities[Name] => {
+    const taskQueue = taskQueueOf(workflowInfo().taskQueue, pool)
+    return proxyActivities<SessionActivities>({ ...options, taskQueue })[name]
+  }
+  const [first, second] = POOLS[name]
+  const start = inPool(first)
+  if (!second) return start
+  const started = async (input: never): Promise<unknown> => {
+    try {
+      return await start(input)
+    } catch (error) {
+      if (!isRefused(error)) throw error
+      return inPool(second)(input)
+    }
+  }
+  return started as SessionActivities[Name]
+}
+
+function isRefused(error: unknown): boolean {
+  return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure && error.cause.type === NO_ROOM
 }

@@ -7,16 +7,22 @@ import type { SessionActivities } from '../session/steps.ts'
 /** `models` is the queue of the workflows too: only there Temporal hands an activity out together with its task. */
 export type Pool = 'models' | 'tools' | 'control'
 
-/** User code that runs for as long as it likes is in `tools`; `control` is what pauses, answers, cancels and closes. */
-export const POOLS: { readonly [Name in keyof SessionActivities]: Pool } = {
-  openSession: 'models',
-  callModel: 'models',
-  callTool: 'tools',
-  openChild: 'tools',
-  settleStep: 'control',
-  announce: 'control',
-  describeChildren: 'control',
+/**
+ * User code that runs for as long as it likes is in `tools`; `control` is what pauses, answers, cancels and closes. A tool
+ * is tried first where it costs least; a worker that has no room for it there refuses it, and it waits in the other queue.
+ */
+export const POOLS: { readonly [Name in keyof SessionActivities]: readonly [Pool, ...Pool[]] } = {
+  openSession: ['models'],
+  callModel: ['models'],
+  callTool: ['models', 'tools'],
+  openChild: ['tools'],
+  settleStep: ['control'],
+  announce: ['control'],
+  describeChildren: ['control'],
 }
+
+/** The type of the failure by which a worker refuses a tool before it has begun. */
+export const NO_ROOM = 'NO_ROOM'
 
 /** No agent is called like that: names of agents have no white space. */
 export function taskQueueOf(agent: string, pool: Pool): string {

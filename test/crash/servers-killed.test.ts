@@ -173,6 +173,23 @@ describe('what a killed PostgreSQL has forgotten', () => {
   )
 })
 
+it('PostgreSQL is killed and comes back as a standby that only reads: a result is kept until somebody promotes it', async () => {
+  const session = await turnAt('pay')
+  await servers.standBy()
+  stage.door.open()
+  await kept(session)
+  await servers.promote()
+  await expectWhole(session, 'pay')
+  expectOnce()
+})
+
+/** Resolves when a worker says that a step has ended and the store does not take it. */
+async function kept(session: SessionHandle): Promise<void> {
+  await until('the worker keeps a result', async () =>
+    (await stepsShown(stage.client, session)).includes('is tried to be stored until it succeeds'),
+  )
+}
+
 describe('when one process of PostgreSQL is killed, and the others start anew below the same postmaster', () => {
   it('a worker that has lost its lock by that is not taken for dead', async () => {
     const session = await turnAt('pay')
@@ -262,9 +279,7 @@ describe('when PostgreSQL hangs, and does when it wakes what nobody waits for an
     const session = await turnAt('pay')
     servers.freeze('postgres')
     stage.door.open()
-    await until('the worker gives a statement up', async () =>
-      (await stepsShown(stage.client, session)).includes('is tried to be stored until it succeeds'),
-    )
+    await kept(session)
     servers.thaw('postgres')
     await expectWhole(session, 'pay')
     expectOnce()

@@ -1,5 +1,5 @@
 /** Tools that take long hold every slot there is for tools: whatever needs none of these goes on as ever. */
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -91,3 +91,26 @@ it('lets a person answer what waits for one', async () => {
   await session.answer(String(data['id']), { decision: 'done', result: 'paid 3' })
   expect((await turn.result()).text).toBe('read: paid 3')
 })
+
+it('runs as many as it has slots for: half of them beside its model calls, the others in a queue of their own', async () => {
+  const { taskQueue: agent } = await stello.work(holding(), small)
+  const held = await Promise.all(Array.from({ length: SLOTS + 1 }, () => hold(agent)))
+  await gate.reached(SLOTS)
+  await vi.waitFor(async () => {
+    const queues = await Promise.all(held.map(({ session }) => queuesOf(session)))
+    expect(queues.toSorted()).toEqual([['here'], ...Array.from({ length: SLOTS }, () => ['here', 'tools'])])
+  })
+  expect(gate.arrived).toBe(SLOTS)
+  gate.open()
+  const answers = await Promise.all(held.map(({ turn }) => turn.result()))
+  expect(answers.map(({ text }) => text)).toEqual(held.map(() => 'read: held'))
+  expect(gate.arrived).toBe(SLOTS + 1)
+})
+
+/** Where its tool was to run, one queue after the other. */
+async function queuesOf({ id }: SessionHandle): Promise<string[]> {
+  const { events } = await stello.client.temporal.workflow.getHandle(id).fetchHistory()
+  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: one }) =>
+    one?.activityType?.name === 'callTool' ? [one.taskQueue?.name?.endsWith(' tools') ? 'tools' : 'here'] : [],
+  )
+}

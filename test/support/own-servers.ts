@@ -2,7 +2,7 @@
  * A Temporal and a PostgreSQL of a test's own, which it may kill, freeze and start again: on the same files and the
  * same ports. Never the shared ones.
  */
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -21,6 +21,10 @@ export interface OwnServers {
   crash(): Promise<void>
   /** Starts whatever is dead. Resolves when all answer. */
   start(): Promise<void>
+  /** Kills PostgreSQL and starts it again as a standby, which only reads. Resolves when it answers. */
+  standBy(): Promise<void>
+  /** Makes the standby take writes again. */
+  promote(): Promise<void>
   /** SIGSTOP: connections stay, nothing is answered. */
   freeze(server: Server): void
   thaw(server: Server): void
@@ -44,17 +48,30 @@ export async function startOwnServers(): Promise<OwnServers> {
   const signal = (servers: Server[], sent: NodeJS.Signals): void => {
     for (const { pid } of servers.flatMap(processesOf).filter(isAlive)) send(pid, sent)
   }
+  const kill = async (...servers: Server[]): Promise<void> => {
+    const gone = (): boolean => !servers.flatMap(processesOf).some(isAlive)
+    // A child that PostgreSQL forks meanwhile is met by the next round.
+    await until(() => {
+      signal(servers, 'SIGKILL')
+      return gone()
+    }, 30_000)
+    if (!gone()) throw new Error(`${servers.join(' and ')} did not die`)
+  }
   return {
     temporalAddress: opened.temporal.address,
     databaseUrl: opened.postgres.url,
-    async kill(...servers) {
-      const gone = (): boolean => !servers.flatMap(processesOf).some(isAlive)
-      // A child that PostgreSQL forks meanwhile is met by the next round.
-      await until(() => {
-        signal(servers, 'SIGKILL')
-        return gone()
-      }, 30_000)
-      if (!gone()) throw new Error(`${servers.join(' and ')} did not die`)
+    kill,
+    async standBy() {
+      await kill('postgres')
+      await writeFile(join(opened.info.postgres.dataFolder ?? '', 'standby.signal'), '')
+      opened = await open()
+    },
+    async promote() {
+      const client = new pg.Client({ connectionString: opened.postgres.url })
+      await client.connect()
+      const { rows } = await client.query<{ promoted: boolean }>('select pg_promote() as promoted')
+      await client.end()
+      if (!rows[0]?.promoted) throw new Error('the standby was not promoted')
     },
     async crash() {
       const [postmaster, ...all] = processesOf('postgres')
