@@ -17,8 +17,8 @@ import { keepWorkers, type KeptWorkers } from './tree/workers.ts'
 const stage = useCrashStage()
 /** A loop that stands still for longer is ended. */
 const STALL_MS = 3000
-/** Of the neighbour's turns: seconds, and on a busy machine the time in which processes start. */
-const PATIENCE_MS = 150_000
+/** Of the neighbour's turns. They take up to 12 s on two cores; one that waits for Temporal to miss its worker takes a minute more. */
+const PATIENCE_MS = 60_000
 
 const folder = mkdtempSync(join(tmpdir(), 'stello-poison-'))
 const log = join(folder, 'workers.log')
