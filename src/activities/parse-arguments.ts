@@ -1,6 +1,7 @@
 /** The raw text a model gave as arguments → checked arguments, or what is wrong with it in words a model can act on. */
 import { messageOf } from '../agent/errors.ts'
 import { preview, type ToolCall } from '../agent/message.ts'
+import { parseJson } from '../agent/parse-json.ts'
 import type { Checked } from '../agent/tool.ts'
 import { OutOfTime, withinTime } from '../models/within-time.ts'
 
@@ -11,7 +12,7 @@ export function parseArguments(call: ToolCall, check: (args: unknown) => Checked
   const text = call.arguments.trim()
   let args: unknown
   try {
-    args = text === '' ? {} : JSON.parse(text)
+    args = text === '' ? {} : parseJson(text)
   } catch (error) {
     const problem = `the arguments of "${call.name}" are not valid JSON (${messageOf(error)}): ${preview(text, 200)}`
     return { ok: false, problem }

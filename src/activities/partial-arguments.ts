@@ -1,5 +1,6 @@
 /** Arguments that are still streaming in, as far as they can be read. */
 import { Allow, parse } from 'partial-json'
+import { parseJson } from '../agent/parse-json.ts'
 
 /** Of one call, in UTF-16 units: the whole is read anew each time, so there is an end to it. */
 export const PARTIAL_LIMIT: number = 32 * 1024
@@ -16,7 +17,7 @@ export function readPartial(text: string): Record<string, unknown> | undefined {
   try {
     const value = parse(text, ALLOW) as unknown
     // The parser assigns keys, so that `__proto__` makes a prototype: the copy leaves it behind.
-    return JSON.parse(JSON.stringify(value)) as Record<string, unknown>
+    return parseJson(JSON.stringify(value)) as Record<string, unknown>
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 /** A call that was begun and whose end nobody knows (durability 11): its tool finds out, or says who is told. */
-import { isStelloError, messageOf } from '../agent/errors.ts'
+import { messageOf, toStelloError } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
 import type { Tool, Verification } from '../agent/tool.ts'
 import type { Decision, PendingItem, Question, ToolOutcome } from '../session/steps.ts'
@@ -40,7 +40,7 @@ export async function findOut(
     if (found === undefined || isVerification(found)) return found
     deps.log.warn(`verify of tool "${tool.name}" returned neither { happened: true | false } nor nothing`)
   } catch (error) {
-    if (!isStelloError(error) || error.code !== 'TOOL_CANCELLED')
+    if (toStelloError(error)?.code !== 'TOOL_CANCELLED')
       deps.log.warn(`verify of tool "${tool.name}" failed: ${preview(messageOf(error))}`)
   } finally {
     deps.toolUses.end(use)

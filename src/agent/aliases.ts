@@ -8,12 +8,12 @@ export type Aliases = Readonly<Record<string, string>>
 /** Only where the parameter's own name is missing; of two aliases of one parameter the first that was sent counts. */
 export function applyAliases(args: unknown, aliases: Aliases): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args
-  const result: Record<string, unknown> = {}
+  const result = new Map<string, unknown>()
   for (const [key, value] of Object.entries(args)) {
     const name = Object.hasOwn(aliases, key) ? (aliases[key] ?? key) : key
-    if (name === key || !(Object.hasOwn(args, name) || Object.hasOwn(result, name))) result[name] = value
+    if (name === key || !(Object.hasOwn(args, name) || result.has(name))) result.set(name, value)
   }
-  return result
+  return Object.fromEntries(result)
 }
 
 /** @throws StelloError INVALID_TOOL when an alias stands for nothing, or is a parameter itself */

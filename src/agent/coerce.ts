@@ -3,6 +3,7 @@
  * expects another type than the one that came: text stays text wherever text is allowed. Never guesses ("1", "yes").
  */
 import type { JsonSchema } from './model.ts'
+import { parseJson } from './parse-json.ts'
 
 type Json = Record<string, unknown>
 
@@ -44,7 +45,7 @@ function fits(value: Json, schema: Json | undefined, root: JsonSchema): boolean 
     list(schema?.['required']).every((key) => Object.hasOwn(value, String(key))) &&
     Object.entries(properties).every(([key, property]) => {
       const field = resolve(property, root)
-      return !field || !('const' in field) || field['const'] === value[key]
+      return !field || !('const' in field) || (Object.hasOwn(value, key) && field['const'] === value[key])
     })
   )
 }
@@ -82,7 +83,7 @@ function fromText(text: string, types: ReadonlySet<unknown>): unknown {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return undefined
   }

@@ -3,11 +3,12 @@ import { z } from 'zod'
 import { compile } from './json-schema.ts'
 import { StelloError, messageOf } from './errors.ts'
 import type { JsonSchema } from './model.ts'
+import { modernise } from './modern-schema.ts'
 import { standardOf } from './standard-schema.ts'
 import type { StandardProps } from './standard-schema.ts'
 
 /**
- * The JSON Schema of a tool's arguments: plain JSON, `type: 'object'` at the top.
+ * The JSON Schema of a tool's arguments: plain JSON, `type: 'object'` at the top, also where it was left out.
  *
  * @param schema Zod 4, JSON Schema or TypeBox, or any Standard Schema that has a JSON form
  * @param where names the tool in errors, e.g. `tool "fetch"`
@@ -15,7 +16,8 @@ import type { StandardProps } from './standard-schema.ts'
  * @example toJsonSchema(z.object({ city: z.string() }), 'tool "weather"')
  */
 export function toJsonSchema(schema: unknown, where: string): JsonSchema {
-  const { $schema: _dialect, ...json } = convert(schema, where)
+  const { $schema: _dialect, ...given } = convert(schema, where)
+  const json = saysNoType(given) ? { type: 'object', ...given } : given
   if (json['type'] !== 'object') {
     throw invalid(where, `the schema's top level must be type "object", not ${top(json)}; put the value into a field`)
   }
@@ -23,7 +25,24 @@ export function toJsonSchema(schema: unknown, where: string): JsonSchema {
   if (combined) {
     throw invalid(where, `providers refuse "${combined}" at the schema's top level; put the alternatives into a field`)
   }
+  refuseProto(json, where)
   return json
+}
+
+/** `{}` and `{ properties }`: arguments are an object, whatever else they are. */
+function saysNoType(json: JsonSchema): boolean {
+  return ['type', '$ref', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'].every((keyword) => json[keyword] === undefined)
+}
+
+/** At any depth: a parameter of that name never arrives (`parse-json.ts`). */
+function refuseProto(json: unknown, where: string): void {
+  if (typeof json !== 'object' || json === null) return
+  const { properties, required } = json as JsonSchema
+  const named = Object.hasOwn(Object(properties) as object, '__proto__')
+  if (named || (Array.isArray(required) && required.includes('__proto__'))) {
+    throw invalid(where, 'no parameter can be named "__proto__": JavaScript keeps that name for itself; rename it')
+  }
+  for (const each of Object.values(json)) refuseProto(each, where)
 }
 
 function convert(schema: unknown, where: string): JsonSchema {
@@ -103,7 +122,7 @@ function fromStandard(standard: StandardProps, where: string): JsonSchema {
 function fromJson(schema: object, where: string): JsonSchema {
   try {
     compile(schema as JsonSchema)
-    return JSON.parse(JSON.stringify(schema)) as JsonSchema
+    return JSON.parse(JSON.stringify(modernise(schema as JsonSchema))) as JsonSchema
   } catch (error) {
     throw invalid(where, `the JSON Schema is invalid: ${messageOf(error)}`, error)
   }

@@ -1,4 +1,8 @@
-/** JSON text that says no instead of dropping things: `JSON.stringify` leaves out functions and empties Maps. */
+/**
+ * JSON text that says no instead of dropping things: `JSON.stringify` leaves out functions, and makes `{}` of a Map, a
+ * Promise, a Response. An error is told by its message.
+ */
+import { messageOf } from './errors.ts'
 
 /**
  * @throws Error naming the field that is not JSON
@@ -6,14 +10,46 @@
  */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (key, field: unknown) => {
+    if (field instanceof Error) return messageOf(field)
     const kind = notJson(field)
     if (kind) throw new Error(key === '' ? `it is a ${kind}` : `"${key}" is a ${kind}`)
     return field
   })
 }
 
+const INSTEAD = '; await or read it, and return what it holds'
+
 function notJson(value: unknown): string | undefined {
   if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return typeof value
-  if (value instanceof Map) return 'Map'
-  return value instanceof Set ? 'Set' : undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (!isStillToCome(value) && !showsNothing(value)) return undefined
+  // Nobody will wait for it: its failure must not end the process.
+  if (value instanceof Promise) value.catch(() => undefined)
+  return `${nameOf(value)}${INSTEAD}`
+}
+
+/** Promises, streams, asynchronous generators: what they hold is not there yet, whatever fields they show. */
+function isStillToCome(value: object): boolean {
+  const { then, pipe } = value as { then?: unknown; pipe?: unknown }
+  return typeof then === 'function' || typeof pipe === 'function' || Symbol.asyncIterator in value
+}
+
+/** An instance without fields of its own would be told as `{}`, whatever it holds: a Map, a generator, a Response. */
+function showsNothing(value: object): boolean {
+  if (Object.keys(value).length > 0 || BOXED.includes(nameOf(value))) return false
+  return !isPlain(value) || Symbol.iterator in value
+}
+
+/** `Object(5)`: JSON writes the value in it. */
+const BOXED = ['Number', 'Boolean', 'String']
+
+/** Also of another realm: behind its prototype there is nothing. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+function nameOf(value: object): string {
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  return tag === 'Object' ? String(value.constructor?.name ?? 'stream') : tag
 }

@@ -1,7 +1,7 @@
 /** The JSON object in a model's reply. Never throws, whatever the reply; linear in its length. */
 import { findCandidates, REPLY_LIMIT } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'
-import { parseWithoutProto } from './parse-json.ts'
+import { parseObjectJson } from '../agent/parse-json.ts'
 import { repairEscapes } from './repair-escapes.ts'
 
 /**
@@ -29,10 +29,10 @@ export function extractJSON(text: string): Record<string, unknown> | null {
 
 /** @param text balanced, and begins with a brace */
 export function parseObject(text: string): Record<string, unknown> | null {
-  const object = parseWithoutProto(text)
+  const object = parseObjectJson(text)
   if (object) return object
   const repaired = repairEscapes(text)
-  return repaired === text ? null : parseWithoutProto(repaired)
+  return repaired === text ? null : parseObjectJson(repaired)
 }
 
 /** @param text what `parseObject` cannot read */

@@ -257,3 +257,33 @@ describe('whatever JSON comes', () => {
     expect(check(schema, deep).ok).toBe(false)
   })
 })
+
+describe('a parameter named like what every object has', () => {
+  const names = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
+  const schemas = (name: string, required: boolean): [string, unknown][] => [
+    ['JSON Schema', object({ [name]: { type: 'string' } }, required ? { required: [name] } : {})],
+    [
+      'JSON Schema of a field',
+      object({ in: object({ [name]: { type: 'string' } }, required ? { required: [name] } : {}) }),
+    ],
+    ['Zod', z.object({ [name]: required ? z.string() : z.string().optional() })],
+    ['Zod of anything', z.object({ [name]: required ? z.unknown() : z.unknown().optional() })],
+  ]
+
+  for (const name of names) {
+    it(`${name} may be left out where it is optional, and counts where it was sent`, () => {
+      for (const [, schema] of schemas(name, false)) {
+        const without = value(schema, { in: {} })
+        expect(without).toBeTypeOf('object')
+        expect(Object.hasOwn(without as object, name)).toBe(false)
+        expect(check(schema, { [name]: 'Ferrari' }).ok).toBe(true)
+      }
+    })
+
+    it(`${name} is missing where it is required and was not sent`, () => {
+      for (const [what, schema] of schemas(name, true)) {
+        expect([what, check(schema, { in: {} }).ok]).toEqual([what, false])
+      }
+    })
+  }
+})

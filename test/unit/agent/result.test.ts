@@ -1,7 +1,12 @@
+import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { clean } from '../../../src/agent/clean.ts'
 import { normalizeResult } from '../../../src/agent/result.ts'
+
+function gotcha(): never {
+  throw new Error('gotcha')
+}
 
 const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' } as const
 
@@ -103,6 +108,82 @@ describe('normalizeResult answers with an error for', () => {
     expect(result.isError).toBe(true)
     expect(result.content).toMatch(/^The tool returned something that is not JSON: /)
     expect(result.content).toContain(problem)
+  })
+
+  const settled = Promise.resolve('late')
+  const made = {
+    *generator() {
+      yield 1
+    },
+    async *asynchronous() {
+      yield 1
+    },
+  }
+  it.each([
+    ['a generator', made.generator(), 'it is a Generator'],
+    ['an asynchronous generator', made.asynchronous(), 'it is a AsyncGenerator'],
+    ['one that was made by hand', { [Symbol.asyncIterator]: () => made.asynchronous() }, 'it is a Object'],
+    ['one of no kind', { *[Symbol.iterator]() {} }, 'it is a Object'],
+    ['a Response', new Response('{"a":1}'), 'it is a Response'],
+    ['a stream of the web', new Response('text').body, 'it is a ReadableStream'],
+    ['a stream of Node', Readable.from(['text']), 'it is a Readable'],
+    ['a promise inside', { price: settled }, '"price" is a Promise'],
+    ['promises in a list', [1, settled], '"1" is a Promise'],
+    ['a promise as data', { success: true, data: settled }, 'it is a Promise'],
+    ['a promise for the model', { success: true, llmContent: settled, displayContent: 'ok' }, 'it is a Promise'],
+    ['a promise as content', { content: [{ type: 'text', text: settled }] }, '"text" is a Promise'],
+    ['a Blob', new Blob(['text']), 'it is a Blob'],
+    ['bytes', new ArrayBuffer(8), 'it is a ArrayBuffer'],
+    ['a Map', new Map([['a', 1]]), 'it is a Map'],
+    ['a pattern', { found: /a/ }, '"found" is a RegExp'],
+  ])('%s, and never tells it as {}', (_what, value, problem) => {
+    const { isError, content } = normalizeResult(value)
+    expect(isError).toBe(true)
+    expect(content).toBe(
+      `The tool returned something that is not JSON: ${problem}; await or read it, and return what it holds`,
+    )
+  })
+
+  it('a promise that fails behind its back, which harms nobody', async () => {
+    const unhandled: unknown[] = []
+    const note = (error: unknown): void => void unhandled.push(error)
+    process.on('unhandledRejection', note)
+    const { content } = normalizeResult({ price: Promise.reject(new Error('no price')) })
+    // Rejections nobody takes are told when the event loop comes round.
+    await new Promise(setImmediate)
+    process.off('unhandledRejection', note)
+    expect(content).toContain('"price" is a Promise')
+    expect(unhandled).toEqual([])
+  })
+
+  it('nothing, where an object is only unusual', () => {
+    class Weather {
+      city = 'Oslo'
+      #secret = 1
+      look() {
+        return this.#secret
+      }
+    }
+    const bare = Object.assign(Object.create(null) as object, { a: 1 })
+    const values = [new Weather(), bare, {}, [], Object.create(null), { at: new Date(0) }, { n: Object(5) as unknown }]
+    expect(values.map((value) => normalizeResult(value).content)).toEqual([
+      '{"city":"Oslo"}',
+      '{"a":1}',
+      '{}',
+      '[]',
+      '{}',
+      '{"at":"1970-01-01T00:00:00.000Z"}',
+      '{"n":5}',
+    ])
+  })
+
+  it('nothing, where an error stands among the data: its message is told', () => {
+    const odd = new Error('x')
+    Object.defineProperty(odd, 'message', { get: () => gotcha() })
+    expect(normalizeResult({ failed: [new TypeError('no city'), odd] }).content).toBe(
+      '{"failed":["no city","something that has no text was thrown"]}',
+    )
+    expect(normalizeResult(odd)).toEqual({ content: 'something that has no text was thrown', isError: true })
   })
 
   it('nothing, when only the details are not JSON', () => {
