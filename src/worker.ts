@@ -21,9 +21,10 @@ import { bundleWorkflows } from './bundle-workflows.ts'
 import { checkNodeVersion } from './node-version.ts'
 import { registerSearchAttributes } from './client/search-attributes.ts'
 import { installRuntime } from './runtime.ts'
-import { checkDatabase, openDatabase } from './store/database.ts'
+import { checkDatabase, openDatabase, type Database } from './store/database.ts'
 import { holdLiveness, newBootId } from './store/liveness.ts'
-import { migrate } from './store/migrations.ts'
+import { updateIndexes } from './store/indexes.ts'
+import { checkSchema, migrate } from './store/migrate.ts'
 import { createNotifier } from './store/notifier.ts'
 import { saveAgent } from './store/topology.ts'
 import { TranscriptCache } from './store/transcript-cache.ts'
@@ -60,6 +61,8 @@ export interface StelloWorkerOptions {
   stallLimitMs?: number
   /** Serves Prometheus metrics, Temporal's and its own, on all interfaces. Unset: none. One port per process. */
   metricsPort?: number
+  /** Brings the store's schema up to date at the start. Default true; false: ends with an error where that is needed. */
+  migrate?: boolean
   log?: WorkerLog
 }
 
@@ -98,7 +101,8 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const db = openDatabase(databaseUrl, { max: 20 })
     closing.push(() => db.close())
     await checkDatabase(db)
-    await migrate(db)
+    if (options.migrate === false) await checkSchema(db)
+    else await bringUpToDate(db, log)
     const bootId = newBootId()
     const transcripts = new TranscriptCache()
     const configs = new SessionConfigs()
@@ -197,6 +201,13 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     await close()
     throw error
   }
+}
+
+/** Without its indexes the store works too: who keeps them from being built is not waited for long. */
+async function bringUpToDate(db: Database, log: WorkerLog): Promise<void> {
+  await migrate(db)
+  for (const [index, why] of await updateIndexes(db))
+    log.warn(`index ${index} is not brought up to date yet: ${why}; \`stello migrate\` does it`)
 }
 
 /** Waits a moment for a server that is just starting. */

@@ -67,6 +67,7 @@ export function addRunCommands(program: Command): void {
     .description('serve an agent module, until Ctrl-C')
     .option(...METRICS_PORT)
     .option('--concurrency <slots>', 'how many run at once, e.g. models=100,tools=200 (100 of each)', concurrency)
+    .option('--no-migrate', "leave the store's schema as it is (see stello migrate)")
     .action(async (file: string, settings: Settings) => {
       const out = output()
       const agent = await load(file)
@@ -97,6 +98,23 @@ export function addRunCommands(program: Command): void {
     })
 
   program
+    .command('migrate')
+    .description("bring the store's schema up to date, as a worker does at its start")
+    .action(async () => {
+      const out = output()
+      const { findServers } = await import('../client/connect.ts')
+      const { migrateStore } = await import('../client/migrate-store.ts')
+      const { databaseUrl } = await findServers({ temporalAddress: 'none is asked' })
+      const { schema, ran, waiting } = await migrateStore(databaseUrl)
+      out.result(
+        { schema, ran, waiting },
+        ran.length > 0 ? `schema ${schema}; ran ${ran.join(', ')}` : `schema ${schema}, nothing to do`,
+      )
+      for (const { index, why } of waiting) out.note(`index ${index} is not brought up to date: ${why}; try again`)
+      if (waiting.length > 0) process.exitCode = 1
+    })
+
+  program
     .command('doctor')
     .description('what is there, what is missing, what to do')
     .action(async () => {
@@ -113,7 +131,7 @@ export function addRunCommands(program: Command): void {
 }
 
 type Metrics = Pick<StelloWorkerOptions, 'metricsPort'>
-type Settings = Metrics & Pick<StelloWorkerOptions, 'concurrency'>
+type Settings = Metrics & Pick<StelloWorkerOptions, 'concurrency' | 'migrate'>
 type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'> & Settings
 
 const METRICS_PORT = ['--metrics-port <port>', 'serve Prometheus metrics of the worker there', port] as const

@@ -1,6 +1,7 @@
 /** Closes what is open below a session that is closed itself: nobody else can be asked to. */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { closeBelow, openChildren } from '../store/closing.ts'
+import { closeUnopened } from '../store/unopened.ts'
 import { closeSignal } from '../workflows/messages.ts'
 import type { ClientDeps } from './start-session.ts'
 
@@ -11,7 +12,8 @@ export async function closeForks(deps: ClientDeps, sessionId: string): Promise<v
       await deps.client.workflow.getHandle(childId).signal(closeSignal, { cascade: true })
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
-      // It passes nothing on. One that is just being started finds in the store that it is to close.
+      // It passes nothing on. One that is just being started finds in the store that it is to close, or closed.
+      await closeUnopened(deps.db, childId)
       await closeForks(deps, childId)
     }
   }

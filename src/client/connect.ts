@@ -5,7 +5,7 @@ import { StelloError, messageOf } from '../agent/errors.ts'
 import { loadDevInfo, resolveHome } from '../dev/dev-info.ts'
 import { checkDatabase, openDatabase } from '../store/database.ts'
 import { createListener } from '../store/listener.ts'
-import { migrate, schemaVersion } from '../store/migrations.ts'
+import { migrate, readSchema } from '../store/migrate.ts'
 import { searchableBy } from './search-attributes.ts'
 import { createStelloClient, type StelloClient } from './stello-client.ts'
 
@@ -79,7 +79,9 @@ export async function connectStello(options: ConnectOptions = {}): Promise<Stell
   const db = openDatabase(servers.databaseUrl)
   try {
     await checkDatabase(db)
-    if ((await schemaVersion(db)) === undefined) await migrate(db)
+    // To bring an older schema up to date is for workers: those of the version before still run.
+    const schema = await readSchema(db)
+    if (schema.newest === undefined || schema.unknown.length > 0) await migrate(db)
     const connection = await connect(servers)
     const client = new Client({ connection, namespace: servers.namespace })
     return createStelloClient({
@@ -105,7 +107,7 @@ export async function databaseSchema(databaseUrl: string): Promise<string> {
   const db = openDatabase(databaseUrl)
   try {
     await checkDatabase(db)
-    return (await schemaVersion(db)) ?? 'none yet: the first worker or session creates it'
+    return (await readSchema(db)).newest ?? 'none yet: the first worker or session creates it'
   } finally {
     await db.close()
   }

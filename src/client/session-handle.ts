@@ -29,6 +29,7 @@ import {
 import { closeForks } from './close-forks.ts'
 import { forkSession } from './fork-session.ts'
 import { checkBounds, type ForkOptions } from './options.ts'
+import { closeUnopened } from '../store/unopened.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './tree.ts'
@@ -175,10 +176,20 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       await reach(() => workflow.signal(answerSignal, answer))
     },
     async close(options = {}) {
-      await reach(() => workflow.signal(closeSignal, options)).catch((error: unknown) => {
+      const signalled = await reach(async () => {
+        try {
+          await workflow.signal(closeSignal, options)
+          return true
+        } catch (error) {
+          // Nobody has opened it: its row is all there is. A workflow that is just being started finds it closed.
+          if (error instanceof WorkflowNotFoundError && (await closeUnopened(db, id))) return false
+          throw error
+        }
+      }).catch((error: unknown) => {
         if (!options.cascade || !isStelloError(error) || error.code !== 'SESSION_CLOSED') throw error
-        return closeForks(deps, id)
+        return false
       })
+      if (!signalled && options.cascade) await closeForks(deps, id)
     },
     recover: (options) => recoverSession(deps, id, options),
     async state() {

@@ -7,6 +7,7 @@ import type { NewSession } from '../session/state.ts'
 import type { Database } from '../store/database.ts'
 import type { Listener } from '../store/listener.ts'
 import { readSession, type SessionRow } from '../store/session-row.ts'
+import { forgetSession } from '../store/unopened.ts'
 import { createSession, readAgents } from '../store/topology.ts'
 import type { NewSessionRow } from '../store/writes.ts'
 import {
@@ -18,6 +19,7 @@ import {
   type SessionInput,
 } from '../workflows/messages.ts'
 import { missingSearchAttributes, registerSearchAttributes } from './search-attributes.ts'
+import { temporalTrouble } from './temporal-trouble.ts'
 
 export interface ClientDeps {
   client: Client
@@ -30,7 +32,9 @@ export interface ClientDeps {
 
 /**
  * The row first, then the workflow: a crash in between leaves a row that the same call completes. One with an `origin`
- * may be asked for again when it runs, or has ended: it is the same session.
+ * may be asked for again when it runs, or has ended: it is the same session. Where Temporal refuses, nothing is left.
+ *
+ * @throws StelloError SERVER_UNREACHABLE naming the session, when Temporal refuses it or does not answer
  */
 export async function startSession(deps: ClientDeps, session: NewSessionRow): Promise<void> {
   const { sessionId, origin } = session
@@ -46,12 +50,22 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
       },
     )
   } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw await notStarted(deps.db, sessionId, error)
     if (origin !== undefined) return
     throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
       hint: 'leave the id out to get a new one',
     })
   }
+}
+
+/** A row whose workflow Temporal has refused is taken back; a fork stays, since its parent's log tells of it. */
+async function notStarted(db: Database, sessionId: string, error: unknown): Promise<StelloError> {
+  const { what, hint, refused } = temporalTrouble(error)
+  const gone = refused && (await forgetSession(db, sessionId))
+  return new StelloError('SERVER_UNREACHABLE', `session ${sessionId} is not started: ${what}`, {
+    hint: gone ? hint : `${hint}; then ask for it again with its id, or give it up with \`stello close ${sessionId}\``,
+    cause: error,
+  })
 }
 
 /**

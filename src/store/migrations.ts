@@ -1,7 +1,7 @@
-/** The schema and its changes. Workers run them at start; two at once wait for each other. */
-import { Kysely, Migrator, PostgresDialect, sql, type Migration } from 'kysely'
-import { StelloError, messageOf } from '../agent/errors.ts'
-import { openDatabase, type Database } from './database.ts'
+/**
+ * The schema, change by change. One that was released is never altered, and versions before it may still run: it adds,
+ * and does not rename. `migrate.ts` runs them.
+ */
 
 const FIRST = `
   create table sessions (
@@ -222,75 +222,33 @@ const NAMESPACES = `
   alter table workers add column namespace text;
 `
 
-const MIGRATIONS: Record<string, Migration> = {
-  '0001_first': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(FIRST).execute(db)
-    },
-  },
-  '0002_rewinds': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(REWINDS).execute(db)
-    },
-  },
-  '0003_pending': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(PENDING).execute(db)
-    },
-  },
-  '0004_holders': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(HOLDERS).execute(db)
-    },
-  },
-  '0005_deaths': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(DEATHS).execute(db)
-    },
-  },
-  '0008_bounds': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(BOUNDS).execute(db)
-    },
-  },
-  '0009_ledger': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(EVENT_PLACES).execute(db)
-      await sql.raw(NAMESPACES).execute(db)
-    },
-  },
-  '0012_watch': {
-    async up(db: Kysely<unknown>) {
-      await sql.raw(WATCH).execute(db)
-    },
-  },
+/**
+ * `oldest`: the last migration that a version must know to work on this schema. One that takes something away from the
+ * versions before states itself here: `update compatibility set oldest = '<its name>'`.
+ */
+const COMPATIBILITY = `
+  create table compatibility (oldest text not null);
+  insert into compatibility (oldest) values ('0014_ops');
+`
+
+/** In order of their names. */
+export const MIGRATIONS: Readonly<Record<string, string>> = {
+  '0001_first': FIRST,
+  '0002_rewinds': REWINDS,
+  '0003_pending': PENDING,
+  '0004_holders': HOLDERS,
+  '0005_deaths': DEATHS,
+  '0008_bounds': BOUNDS,
+  '0009_ledger': EVENT_PLACES + NAMESPACES,
+  '0012_watch': WATCH,
+  '0014_ops': COMPATIBILITY,
 }
 
 /**
- * Brings the schema up to date, under an advisory lock.
- *
- * @throws StelloError DATABASE_UNREACHABLE when it cannot, also when the schema is newer than this code
+ * Indexes that came after the tables: built, or dropped where the text is null, without holding up who writes. Nothing but
+ * the speed of a look depends on them. Behind the name stands what follows `create index`.
  */
-export async function migrate(db: Database): Promise<void> {
-  // To change a large table, or to wait for another worker that does, may take long.
-  const patient = openDatabase(db.url, { answerWithinMs: 0 })
-  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: patient.pool }) })
-  const migrator = new Migrator({ db: kysely, provider: { getMigrations: async () => MIGRATIONS } })
-  const { error } = await migrator.migrateToLatest().finally(() => patient.close())
-  if (error === undefined) return
-  const newer = messageOf(error).includes('is missing')
-  throw new StelloError('DATABASE_UNREACHABLE', `the schema cannot be brought up to date: ${messageOf(error)}`, {
-    hint: newer
-      ? 'the database was made by a newer version: update stello-temporal'
-      : 'give the database user the right to create tables',
-    cause: error,
-  })
-}
-
-/** Name of the last migration that was run, if any. */
-export async function schemaVersion(db: Database): Promise<string | undefined> {
-  const found = await db.pool
-    .query<{ name: string }>(`select name from kysely_migration order by name desc limit 1`)
-    .catch(() => ({ rows: [] }))
-  return found.rows[0]?.name
+export const INDEXES: Readonly<Record<string, string | null>> = {
+  // The inbox reads `steps_unsettled`. With an index of its own for what waits, each question was an update of all indexes.
+  steps_pending: null,
 }

@@ -1,26 +1,64 @@
-/** The schema is brought up to date once, whoever starts first; an unknown one is refused. */
-import { describe, expect, it } from 'vitest'
+/** The schema is brought up to date once, whoever starts first; a newer one is refused only where it says so. */
+import { beforeAll, describe, expect, it } from 'vitest'
 import { checkDatabase, openDatabase, run, transaction } from '../../src/store/database.ts'
-import { migrate, schemaVersion } from '../../src/store/migrations.ts'
+import { checkSchema, migrate, readSchema } from '../../src/store/migrate.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase({ empty: true })
 
+const FUTURE = '9999_future'
+
 describe('migrate', () => {
+  it('is what a database without a schema needs, and what a worker that may not do it asks for', async () => {
+    expect(await readSchema(at.db)).toMatchObject({ usable: false, missing: expect.arrayContaining(['0001_first']) })
+    await expect(checkSchema(at.db)).rejects.toMatchObject({
+      code: 'DATABASE_UNREACHABLE',
+      hint: expect.stringContaining('stello migrate'),
+    })
+  })
+
   it('may be run by several workers at once, and again, and takes the time it needs', async () => {
     const others = [openDatabase(at.url), openDatabase(at.url), openDatabase(at.url, { answerWithinMs: 1 })]
-    expect(await schemaVersion(at.db)).toBeUndefined()
-    await Promise.all([at.db, ...others].map(migrate))
-    await migrate(at.db)
-    expect(await schemaVersion(at.db)).toMatch(/^\d{4}_/)
-    const { rows } = await at.db.pool.query(`select 1 from kysely_migration where name = '0001_first'`)
-    expect(rows).toHaveLength(1)
+    const ran = await Promise.all([at.db, ...others].map(migrate))
+    expect(ran.flat().filter((name) => name === '0001_first')).toHaveLength(1)
+    expect(await migrate(at.db)).toEqual([])
+    expect(await readSchema(at.db)).toMatchObject({
+      usable: true,
+      missing: [],
+      newest: expect.stringMatching(/^\d{4}_/),
+    })
     for (const other of others) await other.close()
   })
 
-  it('refuses a schema that a newer version made, and says what to do', async () => {
-    await at.db.pool.query(`insert into kysely_migration (name, timestamp) values ('9999_future', now()::text)`)
-    await expect(migrate(at.db)).rejects.toMatchObject({ hint: expect.stringContaining('newer version') })
+  it('writes nothing where the schema is up to date: a worker needs no right to create tables then', async () => {
+    const reading = openDatabase(`${at.url}?options=-c%20default_transaction_read_only=on`)
+    expect(await migrate(reading)).toEqual([])
+    await checkSchema(reading)
+    await reading.close()
+  })
+})
+
+describe('a schema that a newer version has changed', () => {
+  beforeAll(() => at.db.pool.query(`insert into kysely_migration (name, timestamp) values ($1, now()::text)`, [FUTURE]))
+
+  it('keeps no worker of this version from starting again: it takes nothing away from it', async () => {
+    expect(await migrate(at.db)).toEqual([])
+    await checkSchema(at.db)
+    expect(await readSchema(at.db)).toMatchObject({ usable: true, unknown: [FUTURE], newest: FUTURE })
+  })
+
+  it('is refused once it says that only newer ones can work on it, and what to do', async () => {
+    await at.db.pool.query('update compatibility set oldest = $1', [FUTURE])
+    for (const start of [migrate, checkSchema])
+      await expect(start(at.db)).rejects.toMatchObject({
+        message: expect.stringContaining(FUTURE),
+        hint: expect.stringContaining('update stello-temporal'),
+      })
+  })
+
+  it('is refused where it does not say which versions can', async () => {
+    await at.db.pool.query('delete from compatibility')
+    await expect(migrate(at.db)).rejects.toMatchObject({ hint: expect.stringContaining('update stello-temporal') })
   })
 })
 

@@ -10,7 +10,7 @@ import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
 import { postgresUser, removePostgres, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrations.ts'
+import { migrate } from '../../src/store/migrate.ts'
 
 interface Server {
   url: string

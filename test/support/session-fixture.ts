@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, inject } from 'vitest'
 import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../../src/agent/agent.ts'
 import { connectStello, type SessionHandle, type StelloClient, type StelloEvent } from '../../src/client/index.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrations.ts'
+import { migrate } from '../../src/store/migrate.ts'
 import { startWorker, type StelloWorker, type StelloWorkerOptions } from '../../src/worker.ts'
 
 export interface TestServers {

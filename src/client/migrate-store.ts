@@ -1,0 +1,31 @@
+/** What `stello migrate` does: the changes of a schema and its indexes, apart from the start of a worker. */
+import { checkDatabase, openDatabase } from '../store/database.ts'
+import { updateIndexes } from '../store/indexes.ts'
+import { migrate, readSchema } from '../store/migrate.ts'
+
+export interface Migrated {
+  /** Name of the newest migration. */
+  schema: string
+  /** Names of the migrations that were run now. */
+  ran: string[]
+  /** Indexes that could not be built or dropped. */
+  waiting: { index: string; why: string }[]
+}
+
+/**
+ * Waits as long as it takes for transactions that hold up an index.
+ *
+ * @throws StelloError DATABASE_UNREACHABLE
+ */
+export async function migrateStore(databaseUrl: string): Promise<Migrated> {
+  const db = openDatabase(databaseUrl)
+  try {
+    await checkDatabase(db)
+    const ran = await migrate(db)
+    const failed = await updateIndexes(db, { waitMs: 0 })
+    const { newest = '' } = await readSchema(db)
+    return { schema: newest, ran, waiting: Array.from(failed, ([index, why]) => ({ index, why })) }
+  } finally {
+    await db.close()
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Builds and drops indexes beside the work of others: a table stays readable and writable meanwhile. An index that was
+ * begun and not finished is left behind by PostgreSQL as invalid: it is replaced.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { messageOf } from '../agent/errors.ts'
+import { connectionConfig } from './connection.ts'
+import { toStoreError, type Database } from './database.ts'
+import { INDEXES } from './migrations.ts'
+
+/** Any number nobody else locks; two that build at once would wait for each other for ever. */
+const LOCK = 731_406_114
+const LOOK_AGAIN_MS = 200
+/** An index waits for every transaction that was open before it: a backup may take hours. */
+const WAIT_MS = 10_000
+
+export interface IndexesOptions {
+  /** Longest wait for transactions of others, each time, milliseconds. Default 10 s, 0: as long as it takes. */
+  waitMs?: number
+  /** By name: what follows `create index <name>`, or null for one that is to go. */
+  definitions?: Readonly<Record<string, string | null>>
+}
+
+/**
+ * Brings the indexes up to date. Asked again it does what is left.
+ *
+ * @returns names of those that could not be built or dropped now, with the reason; the store works without
+ * @throws StelloError STORE_UNAVAILABLE
+ */
+export async function updateIndexes(
+  db: Database,
+  { waitMs = WAIT_MS, definitions = INDEXES }: IndexesOptions = {},
+): Promise<Map<string, string>> {
+  const client = new pg.Client(connectionConfig(db.url, 'stello-indexes'))
+  client.on('error', () => undefined)
+  const failed = new Map<string, string>()
+  try {
+    await client.connect()
+    if ((await due(client, definitions)).length === 0) return failed
+    await client.query(`set lock_timeout = ${waitMs}`)
+    // Whoever waits inside a statement is waited for by an index: so the lock is tried, not waited for.
+    while (!(await tryLock(client))) await delay(LOOK_AGAIN_MS)
+    for (const [name, definition] of await due(client, definitions)) {
+      try {
+        await client.query(`drop index concurrently if exists ${name}`)
+        if (definition !== null) await client.query(`create index concurrently ${name} ${definition}`)
+      } catch (error) {
+        failed.set(name, messageOf(error))
+      }
+    }
+    return failed
+  } catch (error) {
+    throw toStoreError(error)
+  } finally {
+    await client.end()
+  }
+}
+
+async function tryLock(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_lock(${LOCK}) as locked`)
+  return rows[0]?.locked === true
+}
+
+/** Those that are not there, or invalid, and those that are to go. */
+async function due(
+  client: pg.Client,
+  definitions: Readonly<Record<string, string | null>>,
+): Promise<[string, string | null][]> {
+  const { rows } = await client.query<{ name: string; valid: boolean }>(
+    `select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
+     where c.oid = any(select to_regclass(name) from unnest($1::text[]) as name)`,
+    [Object.keys(definitions)],
+  )
+  const valid = new Map(rows.map((row) => [row.name, row.valid]))
+  return Object.entries(definitions).filter(([name, definition]) =>
+    definition === null ? valid.has(name) : valid.get(name) !== true,
+  )
+}

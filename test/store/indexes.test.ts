@@ -1,0 +1,59 @@
+/** Indexes are built beside the work of others, once, and again where that failed. */
+import { expect, it } from 'vitest'
+import { updateIndexes } from '../../src/store/indexes.ts'
+import { until } from '../support/until.ts'
+import { openSession } from './fixtures.ts'
+import { useDatabase } from './postgres.ts'
+
+const at = useDatabase()
+const stateOf = async (name: string): Promise<boolean | undefined> => {
+  const { rows } = await at.db.pool.query<{ valid: boolean }>(
+    'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
+    [name],
+  )
+  return rows[0]?.valid
+}
+
+it('drops what is of no use any more', async () => {
+  expect(await stateOf('steps_pending')).toBe(true)
+  expect([...(await updateIndexes(at.db))]).toEqual([])
+  expect(await stateOf('steps_pending')).toBeUndefined()
+})
+
+it('lets others write while an index is built, which waits for those that wrote before', async () => {
+  const definitions = { tests_label: 'on sessions (label)' }
+  const tx = await at.db.pool.connect()
+  await tx.query('begin')
+  await tx.query(`update sessions set label = 'x' where false`)
+  await tx.query('select pg_current_xact_id()')
+  const building = updateIndexes(at.db, { waitMs: 0, definitions })
+  const waits = `select from pg_stat_activity where application_name = 'stello-indexes' and wait_event_type = 'Lock'`
+  await until('the index waits', async () => (await at.db.pool.query(waits)).rowCount === 1)
+  await openSession(at.db)
+  await tx.query('commit')
+  tx.release()
+  expect([...(await building)]).toEqual([])
+  expect(await stateOf('tests_label')).toBe(true)
+})
+
+it('waits no longer than it is told for who holds it up, says so, and is finished the next time', async () => {
+  const definitions = { tests_agent: 'on sessions (agent, label)' }
+  const tx = await at.db.pool.connect()
+  await tx.query('begin')
+  await tx.query(`update sessions set label = 'x' where false`)
+  await tx.query('select pg_current_xact_id()')
+  const failed = await updateIndexes(at.db, { waitMs: 50, definitions })
+  expect([...failed.keys()]).toEqual(['tests_agent'])
+  expect(await stateOf('tests_agent')).toBe(false)
+  await tx.query('commit')
+  tx.release()
+  expect([...(await updateIndexes(at.db, { definitions }))]).toEqual([])
+  expect(await stateOf('tests_agent')).toBe(true)
+})
+
+it('is done by one of several that start at once, and none of them waits for ever', async () => {
+  const definitions = { tests_depth: 'on sessions (depth)' }
+  const all = await Promise.all([1, 2, 3].map(() => updateIndexes(at.db, { definitions })))
+  expect(all.flatMap((failed) => [...failed])).toEqual([])
+  expect(await stateOf('tests_depth')).toBe(true)
+})
