@@ -1,7 +1,7 @@
 /** Attacks on a close: a tree that grows while it is closed, and what was left open before. */
 import { expect, it } from 'vitest'
-import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { onlyChild } from '../support/forks.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { forking, onlyChild } from '../support/forks.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { until } from '../support/until.ts'
 
@@ -36,13 +36,7 @@ it('a tree that grows as fast as it can, each session forking three more, is clo
 }, 180_000)
 
 it('a fork that was left open below a closed session is closed when the cascade is asked for again', async () => {
-  const llm = scriptedModel(
-    replyBy([
-      ['fork', { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'child' } }] }],
-      [() => true, 'ok'],
-    ]),
-  )
-  const session = await stello.session({ llm })
+  const session = await stello.session({ llm: forking() })
   await ask(session, 'fork')
   const child = await onlyChild(stello.client, session)
   await ask(child, 'fork')

@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { CHILDREN_AT_ONCE } from '../../src/session/state.ts'
-import { goneForks, onlyChild } from '../support/forks.ts'
+import { forking, goneForks, onlyChild } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
@@ -53,13 +53,7 @@ it('is asked for twice without harm', async () => {
 })
 
 it('ends the forks below only when it cascades', async () => {
-  const llm = scriptedModel(
-    replyBy([
-      ['fork', { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'child' } }] }],
-      [() => true, 'ok'],
-    ]),
-  )
-  const session = await stello.session({ llm })
+  const session = await stello.session({ llm: forking() })
   await ask(session, 'fork')
   const child = stello.client.session((await session.tree()).children[0]?.id ?? '')
   await ask(child, 'fork')

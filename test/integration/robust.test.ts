@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { StelloError } from '../../src/agent/errors.ts'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { onlyChild, profiles, taskAt } from '../support/forks.ts'
+import { forking, onlyChild, profiles, taskAt } from '../support/forks.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
@@ -33,13 +33,7 @@ it('refuses a raw text that would not fit into an activity', async () => {
 })
 
 it('goes on after a fork that nobody waits for is terminated', async () => {
-  const llm = scriptedModel(
-    replyBy([
-      ['fork', { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'child' } }] }],
-      [() => true, 'ok'],
-    ]),
-  )
-  const session = await stello.session({ llm })
+  const session = await stello.session({ llm: forking() })
   await ask(session, 'fork')
   await stello.client.temporal.workflow.getHandle((await onlyChild(stello.client, session)).id).terminate()
   expect(await ask(session, 'still there?')).toBe('ok')

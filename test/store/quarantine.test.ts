@@ -14,7 +14,7 @@ import type { AgentDefinition } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
 import { tool, type ToolExtras } from '../../src/agent/tool.ts'
 import type { SessionConfig } from '../../src/session/config.ts'
-import type { CallModelInput, CallToolInput } from '../../src/session/steps.ts'
+import type { CallToolInput } from '../../src/session/steps.ts'
 import { TAKERS, type ClaimRequest } from '../../src/store/claim.ts'
 import { inputHash, nextRecord } from '../../src/store/hashes.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
@@ -27,6 +27,7 @@ import { until } from '../support/until.ts'
 import { attempt, depsOf } from './activity.ts'
 import { TOKEN, killTakers, newId, newSessionRow, openSession, placeAt, take, visit, write, taker } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { openingCall } from './model-input.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 
 const at = useDatabase()
@@ -170,27 +171,10 @@ it('a hook is passed over', async () => {
 it('a model call pauses the session each time, and a resume has the model asked again', async () => {
   const deps = depsOf(at.db, agentOf())
   const run = await openSession(at.db)
-  const { sessionId } = run
   const question = nextRecord('', 1, { role: 'user', content: 'hello' })
   const opening = { turn: 1, messageId: 'm', record: question }
   const request = { key: 'm1.0', inputHash: inputHash('model', question.chain), opening } as const
-  const place = {
-    sessionId,
-    key: 'm1.0',
-    gen: 0,
-    turn: 1,
-    base: 0,
-    place: placeAt(0),
-    messageId: 'm',
-    round: 0,
-    upTo: 1,
-  }
-  const input: CallModelInput = {
-    ...place,
-    opening: { messageId: 'm', text: 'hello' },
-    last: false,
-  }
-  const tried = () => attempt(run, () => callModel(deps, input))
+  const tried = () => attempt(run, () => callModel(deps, openingCall(run)))
   for (let n = 1; n <= 2; n++) {
     await killTakers(at.db, run, TAKERS, request)
     const pause = { reason: 'agent_error', message: expect.stringContaining('its worker died 3 times while model') }

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { ForkProfileRegistryImpl, type ForkProfile } from '../../src/agent/profile.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
-import type { Rule } from '../../src/testing/index.ts'
+import { replyBy, scriptedModel, type Rule, type ScriptedModel } from '../../src/testing/index.ts'
 import { createSession } from '../../src/store/topology.ts'
 import type { Gate } from './gate.ts'
 import type { Fixture } from './session-fixture.ts'
@@ -29,6 +29,16 @@ export async function goneForks({ db }: Pick<Fixture, 'db'>, of: SessionHandle, 
   await of.bounds({ maxChildren: count + 10, maxSessions: count + 20 })
   for (let n = 0; n < count; n++)
     await createSession(db, { sessionId: `a-${parentId}-${n}`, rootId: parentId, parentId, depth: 1, config })
+}
+
+/** A model that forks its session when told to `fork`, and else says `ok`. */
+export function forking(): ScriptedModel {
+  return scriptedModel(
+    replyBy([
+      ['fork', { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'child' } }] }],
+      [() => true, 'ok'],
+    ]),
+  )
 }
 
 /** Of a script: who says `go` awaits a task, which comes to the gate before it answers. */
