@@ -16,6 +16,7 @@ import { ToolUses } from './activities/tool-uses.ts'
 import { keepTakingOver, workerIdentity } from './activities/take-over.ts'
 import type { StelloAgent } from './agent/agent.ts'
 import { StelloError, messageOf } from './agent/errors.ts'
+import { keepSecret, withoutKnownIn, withoutSecrets } from './agent/secrets.ts'
 import { sessionTools } from './agent/tool-list.ts'
 import { bundleWorkflows } from './bundle-workflows.ts'
 import { checkNodeVersion } from './node-version.ts'
@@ -89,7 +90,9 @@ export interface StelloWorker {
  * await worker.stopped
  */
 export async function startWorker(options: StelloWorkerOptions): Promise<StelloWorker> {
-  const { agent, databaseUrl, namespace = 'default', log = console } = options
+  const { agent, databaseUrl, namespace = 'default' } = options
+  keepSecret(...agent.redact, options.connection?.apiKey)
+  const log = discreet(options.log ?? console)
   installRuntime(options.metricsPort)
   const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }))
   const closing: (() => Promise<void> | void)[] = []
@@ -208,6 +211,13 @@ async function bringUpToDate(db: Database, log: WorkerLog): Promise<void> {
   await migrate(db)
   for (const [index, why] of await updateIndexes(db))
     log.warn(`index ${index} is not brought up to date yet: ${why}; \`stello migrate\` does it`)
+}
+
+function discreet(log: WorkerLog): WorkerLog {
+  return {
+    info: (message, meta) => log.info(withoutSecrets(message), withoutKnownIn(meta)),
+    warn: (message, meta) => log.warn(withoutSecrets(message), withoutKnownIn(meta)),
+  }
 }
 
 /** Waits a moment for a server that is just starting. */

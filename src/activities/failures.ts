@@ -61,7 +61,7 @@ function leave({ message, type, nonRetryable = false, delayMs, stack }: Leaving)
     nonRetryable,
     ...(delayMs !== undefined && { nextRetryDelay: finite(delayMs) }),
   })
-  failure.stack = stack === undefined ? '' : preview(stack, STACK_LIMIT)
+  failure.stack = stack === undefined ? '' : preview(messageOf(stack), STACK_LIMIT)
   return failure
 }
 

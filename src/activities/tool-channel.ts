@@ -4,6 +4,7 @@
  */
 import { StelloError } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
+import { withoutKnown } from '../agent/secrets.ts'
 import { ToolStatus, hasEnded, mergeCard, type ToolCard, type ToolStatusOptions } from '../agent/tool-status.ts'
 import type { Tool, ToolContext } from '../agent/tool.ts'
 import type { LiveStep } from './live-writer.ts'
@@ -56,7 +57,7 @@ export class ToolChannel {
     // A tool in JavaScript may send anything.
     if (this.#phase === 'ended' || !Object.hasOwn(ToolStatus, status)) return
     const card = mergeCard(this.#card, status, {
-      ...(showTip !== undefined && { showTip: preview(String(showTip)) }),
+      ...(showTip !== undefined && { showTip: preview(withoutKnown(String(showTip))) }),
       ...(params !== undefined && { params: toParams(shown(params, SHOWN_LIMIT)) }),
       ...(result !== undefined && { result: shown(result, RESULT_LIMIT) }),
     })
@@ -96,7 +97,7 @@ export class ToolChannel {
   #tell(kind: 'update' | 'progress' | 'output', value: unknown): void {
     if (this.#phase === 'ended') return
     // Of an output people want to see the end.
-    const told = typeof value === 'string' ? value.slice(-SHOWN_LIMIT) : shown(value, SHOWN_LIMIT)
+    const told = typeof value === 'string' ? withoutKnown(value).slice(-SHOWN_LIMIT) : shown(value, SHOWN_LIMIT)
     const update = kind === 'update' ? told : { [kind]: told }
     this.#stage.live.update(this.#call, kind, update)
     this.#stage.note?.(shown(update, NOTE_LIMIT))

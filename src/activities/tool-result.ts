@@ -1,7 +1,8 @@
 /** The end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
-import type { StelloError, ToolErrorCode } from '../agent/errors.ts'
+import { messageOf, type StelloError, type ToolErrorCode } from '../agent/errors.ts'
 import { preview, type Message, type Part } from '../agent/message.ts'
 import { normalizeResult, type NormalizedResult } from '../agent/result.ts'
+import { withoutKnownIn, withoutSecrets } from '../agent/secrets.ts'
 import type { ToolCard } from '../agent/tool-status.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
@@ -41,7 +42,7 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
 } {
   const code = 'error' in end ? (end.error.code as ToolErrorCode) : undefined
   const result: NormalizedResult =
-    'error' in end ? { content: errorText(end.error), isError: true } : normalizeResult(end.value)
+    'error' in end ? { content: errorText(end.error), isError: true } : discreet(normalizeResult(end.value))
   const whole = storable(result)
   const { content, cut } = limit(whole, input)
   const message: Message = {
@@ -84,6 +85,12 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
   }
 }
 
+/** A failure tells no URL's password either; content that succeeded is told as it is, but for known secrets. */
+function discreet(result: NormalizedResult): NormalizedResult {
+  const told = withoutKnownIn(result)
+  return told.isError ? { ...told, content: withoutSecrets(told.content) } : told
+}
+
 /** A tool may return more than the store takes, and more than anybody reads. */
 function storable({ content, parts = [] }: NormalizedResult): string {
   if (content.length > STORED_LIMIT) {
@@ -97,7 +104,7 @@ function sizeOf(parts: readonly Part[]): number {
 }
 
 function errorText(error: StelloError): string {
-  return error.code === 'TOOL_PRECONDITION_FAILED' ? error.message : `${error.code}: ${error.message}`
+  return error.code === 'TOOL_PRECONDITION_FAILED' ? messageOf(error) : `${error.code}: ${messageOf(error)}`
 }
 
 function limit(content: string, { sessionId, seq }: CallToolInput): { content: string; cut: boolean } {

@@ -5,6 +5,7 @@ import { DEFAULT_BOUNDS, DEFAULT_LIMITS, resolveBounds, resolveLimits } from './
 import type { LimitSettings, Limits, TreeBounds } from './limits.ts'
 import type { Model, ModelLike } from './model.ts'
 import type { ForkProfile, Source } from './profile.ts'
+import { redactProblem } from './redact.ts'
 import { resolveProfile } from './resolve-profile.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
@@ -34,6 +35,11 @@ export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, Too
   modelTimeout?: Duration
   /** The longest a model may have the session wait (Retry-After) before it pauses instead. Default 24 hours. */
   retryFor?: Duration
+  /**
+   * Secrets of yours: passwords, keys of tools. The worker cuts them from errors, logs, pauses, events and what tools
+   * return. Each of 8 to 4096 characters, cut where it stands as a whole; one that is unset or empty is passed over.
+   */
+  redact?: readonly (string | undefined)[]
   /** Offers `attempt_completion` and `new_task`. Default false. */
   systemTools?: boolean
   capabilities?: {
@@ -59,6 +65,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly skills: ReadonlyMap<string, Skill>
   readonly profiles: ReadonlyMap<string, ResolvedProfile>
   readonly systemTools: boolean
+  readonly redact: readonly string[]
   readonly onSessionFork?: (fork: SessionFork) => void | Promise<void>
   /** For the worker's log: what was accepted and is probably not meant. */
   readonly warnings: readonly string[]
@@ -109,6 +116,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     modelTimeout = '10 minutes',
     retryFor = '24 hours',
     systemTools = false,
+    redact = [],
   } = definition
   const { toolTimeout = definition.executionTimeout, allowedTools, disallowedTools, onSessionFork } = definition
 
@@ -120,6 +128,8 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   }
   if (typeof systemPrompt !== 'string') problems.push('systemPrompt: must be text')
   if (typeof lockPrompt !== 'boolean') problems.push('lockPrompt: must be true or false')
+  const hidden = redactProblem(redact)
+  if (hidden) problems.push(hidden)
   const filtering = filterProblem(definition)
   if (filtering) problems.push(filtering)
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
@@ -158,6 +168,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     skills,
     profiles,
     systemTools,
+    redact: redact.flatMap((secret) => secret || []),
     warnings,
     ...(allowedTools && { allowedTools }),
     ...(disallowedTools && { disallowedTools }),

@@ -1,10 +1,13 @@
 /**
- * Every error code of the project and its fate. Import-free: the workflow sandbox loads this file.
+ * Every error code of the project and its fate, and the texts of errors: cut, and without secrets. The workflow sandbox
+ * loads this file.
  *
  * Three fates at run time: `model` (the model reads it as a tool result and goes on), `retry` (Temporal schedules the
  * step again), `pause` (the session pauses with the reason; `resume` tries that very step again). `caller` errors
  * never reach a session: they are thrown at whoever misused the API.
  */
+
+import { LONGEST_SECRET, withoutSecrets } from './secrets.ts'
 
 export type Fate = 'model' | 'retry' | 'pause' | 'caller'
 
@@ -148,8 +151,9 @@ export function isUnavailable(error: unknown): error is StelloError {
 
 /** What is read of the text of an error, in UTF-16 units; there may be megabytes. */
 export const ERROR_TEXT_LIMIT: number = 16 * 1024
+const READ_LIMIT = ERROR_TEXT_LIMIT + LONGEST_SECRET
 
-/** The message of anything that was thrown: never throws, never longer than `ERROR_TEXT_LIMIT`. */
+/** The message of anything that was thrown: never throws, never longer than `ERROR_TEXT_LIMIT`, without secrets. */
 export function messageOf(error: unknown): string {
   try {
     return cutText(textOf(error))
@@ -166,8 +170,11 @@ function textOf(error: unknown): string {
   return String(error)
 }
 
-/** Not between the halves of a character. */
+/** Without secrets first: the end of what is read may be half of one, and is left out. Not between the halves of a character. */
 function cutText(text: string): string {
-  if (text.length <= ERROR_TEXT_LIMIT) return text
-  return `${text.slice(0, ERROR_TEXT_LIMIT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
+  const whole = text.length <= READ_LIMIT
+  const told = withoutSecrets(whole ? text : text.slice(0, READ_LIMIT))
+  const sure = whole ? told : told.slice(0, -LONGEST_SECRET)
+  if (whole && sure.length <= ERROR_TEXT_LIMIT) return sure
+  return `${sure.slice(0, ERROR_TEXT_LIMIT - 1).replace(/[\uD800-\uDBFF]$/, '')}…`
 }

@@ -5,6 +5,7 @@
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { type ErrorCode, isStelloError, messageOf, StelloError } from '../agent/errors.ts'
 import { preview } from '../agent/message.ts'
+import { withoutSecrets } from '../agent/secrets.ts'
 
 /** Who was asked: what a person needs to correct the settings. */
 export interface Asked {
@@ -13,7 +14,8 @@ export interface Asked {
   host: string
   /** The environment variable of the key. */
   keyVariable: string
-  key?: string
+  /** What was sent and nobody may read: the key, the values of headers. */
+  secrets?: readonly string[]
 }
 
 const MESSAGE_LIMIT = 300
@@ -88,15 +90,10 @@ function describe(
   asked: Asked,
   { hint, retryAfterMs }: { hint?: string | undefined; retryAfterMs?: number | undefined } = {},
 ): StelloError {
-  return new StelloError(code, preview(`model ${asked.model}: ${withoutKey(text, asked.key)}`, MESSAGE_LIMIT), {
-    ...(hint !== undefined && { hint }),
+  return new StelloError(code, preview(`model ${asked.model}: ${withoutSecrets(text, asked.secrets)}`, MESSAGE_LIMIT), {
+    ...(hint !== undefined && { hint: withoutSecrets(hint, asked.secrets) }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   })
-}
-
-function withoutKey(text: string, key: string | undefined): string {
-  const bare = key ? text.replaceAll(key, '(key)') : text
-  return bare.replaceAll(/\bsk-[\w*.-]+/g, '(key)')
 }
 
 /** Milliseconds, from `retry-after-ms`, or from `retry-after` in seconds or as an HTTP date. */

@@ -3,6 +3,7 @@ import OpenAI, { type APIError } from 'openai'
 import { StelloError } from '../agent/errors.ts'
 import type { Message } from '../agent/message.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../agent/model.ts'
+import { keepSecret } from '../agent/secrets.ts'
 import { readAnswer, readStream, type Prices } from './answer.ts'
 import { toChatMessages, toChatTools } from './convert.ts'
 import { toModelError, type Asked } from './failures.ts'
@@ -19,6 +20,7 @@ export interface OpenAIOptions {
   temperature?: number
   /** Limit of one answer, in tokens. */
   maxTokens?: number
+  /** Their values are cut from errors; those of `authorization`, `…-key` and the like from all the worker tells. */
   headers?: Record<string, string>
   /** For `usage.costUsd`: US dollars per million tokens. */
   prices?: Prices
@@ -122,6 +124,16 @@ function connect(
       hint: 'it looks like https://host/v1',
     })
   }
+  const url = new URL(base)
+  if (url.username || url.password) {
+    throw new StelloError(
+      'MODEL_REFUSED_REQUEST',
+      `model ${model}: the base URL of ${url.host} holds a user or password`,
+      {
+        hint: "take it out; give a key by apiKey, or { headers: { authorization: 'Basic …' } }",
+      },
+    )
+  }
   // A server of one's own often needs no key, but the client does.
   const key = apiKey || readVariable(keyVariable) || (elsewhere && 'none')
   if (!key) {
@@ -129,6 +141,7 @@ function connect(
       hint: `set ${keyVariable}, restart the worker, then resume the session`,
     })
   }
+  const secrets = keepSecretsOf({ authorization: key, ...headers })
   const client = new Client({
     apiKey: key,
     baseURL: base,
@@ -138,7 +151,21 @@ function connect(
     ...(headers && { defaultHeaders: headers }),
     ...(provider !== OPENAI && { organization: null, project: null }),
   })
-  return { client, asked: { model, host: new URL(base).host, keyVariable, key } }
+  return { client, asked: { model, host: url.host, keyVariable, secrets } }
+}
+
+/** Of these headers the worker tells nobody; of others only the model's errors tell nothing, since they may be plain words. */
+const SECRET_HEADER = /auth|cookie|key|pass|secret|token/i
+
+/** @returns what must not be read in an error of the model */
+function keepSecretsOf(headers: Record<string, string>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) => {
+    if (!SECRET_HEADER.test(name)) return [value]
+    // Quoted alone may be what follows in `Bearer TOKEN` and in `name=TOKEN; name=TOKEN`.
+    const parts = value.split(/[\s;,]+/).flatMap((part) => [part, part.replace(/^[\w.-]+=/, '')])
+    keepSecret(value, ...parts)
+    return [value, ...parts]
+  })
 }
 
 function readVariable(name: string): string | undefined {

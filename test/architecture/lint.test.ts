@@ -92,6 +92,7 @@ const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
   ['chance in session', 'src/session/chance.ts', 'export const r: number = Math.random()', 'no-restricted-properties'],
   ['a clock in store', 'src/store/clock.ts', 'export const now: number = Date.now()'],
   ['an import in agent/errors', 'src/agent/errors.ts', "import './tool.ts'", 'no-restricted-imports'],
+  ['an import in agent/secrets', 'src/agent/secrets.ts', "import './tool.ts'", 'no-restricted-imports'],
   [
     'a type import in agent/message',
     'src/agent/message.ts',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { StelloError } from '../../src/agent/errors.ts'
 import { toModelError } from '../../src/models/failures.ts'
 
-const asked = { model: 'gpt-x', host: 'api.example.com', keyVariable: 'EXAMPLE_API_KEY', key: 'secret-42' }
+const asked = { model: 'gpt-x', host: 'api.example.com', keyVariable: 'EXAMPLE_API_KEY', secrets: ['secret-42'] }
 
 interface Failure {
   status?: number
@@ -140,8 +140,13 @@ describe('what the reader gets', () => {
 
   it('never holds the key, nor what is left of it', () => {
     const error = failed({ status: 401, message: 'Incorrect API key provided: secret-42 (sk-abc***xyz).' })
-    expect(error.message).toBe('model gpt-x: 401 Incorrect API key provided: (key) ((key)).')
+    expect(error.message).toBe('model gpt-x: 401 Incorrect API key provided: (secret) ((secret)).')
     expect(error.cause).toBeUndefined()
+  })
+
+  it('is whole where a key is part of a word', () => {
+    const error = toModelError(new Error('fatal: it failed'), { ...asked, secrets: ['il'] })
+    expect(error.message).toBe('model gpt-x: no answer from api.example.com: fatal: it failed')
   })
 
   it('is short', () => {

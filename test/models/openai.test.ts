@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../src/agent/message.ts'
+import { withoutSecrets } from '../../src/agent/secrets.ts'
 import { openai } from '../../src/models/openai.ts'
 import {
   scriptedModel,
@@ -120,6 +121,35 @@ describe.each([
     expect(error).toMatchObject({ code: 'MODEL_AUTH', hint: expect.stringContaining('OPENAI_API_KEY') as string })
     expect(JSON.stringify([String(error), error])).not.toContain('sk-wrong-wrong')
   })
+
+  it('is told what was wrong with its headers, and does not repeat them', async () => {
+    const fake = await start()
+    const headers = {
+      authorization: 'Basic bWU6Z2VoZWlt',
+      cookie: 'id=of-my-session; theme=dark',
+      'x-tenant': 'a tenant of ours',
+    }
+    const told = 'bWU6Z2VoZWlt, of-my-session and a tenant of ours are unknown; tenant is a word'
+    fake.failNext({ status: 400, body: { error: { message: told } } })
+    await expect(openai({ model: 'any', baseURL: fake.url, headers }).complete(HELLO, options)).rejects.toMatchObject({
+      message: 'model any: 400 (secret), (secret) and (secret) are unknown; tenant is a word',
+    })
+    expect(withoutSecrets(told)).toBe('(secret), (secret) and a tenant of ours are unknown; tenant is a word')
+  })
+
+  it.each(['https://me:geheim@host/v1', 'https://geheim@host/v1', 'https://:geheim@host/v1'])(
+    'refuses %s, which would be shown where a base URL is',
+    async (baseURL) => {
+      const error: unknown = await openai({ model: 'any', baseURL, apiKey: KEY })
+        .complete(HELLO, options)
+        .catch((e: unknown) => e)
+      expect(error).toMatchObject({
+        code: 'MODEL_REFUSED_REQUEST',
+        message: 'model any: the base URL of host holds a user or password',
+      })
+      expect(JSON.stringify([String(error), error])).not.toContain('geheim')
+    },
+  )
 
   it.each([0, 40])('takes a connection that breaks after %i bytes for a passing failure', async (afterBytes) => {
     const fake = await start()
