@@ -5,6 +5,7 @@ import type { Tool } from '../../agent/tool.ts'
 import { editTool } from './edit.ts'
 import { globTool } from './glob.ts'
 import type { SandboxManager } from './locate.ts'
+import { protectProblem } from './protected.ts'
 import { readTool } from './read.ts'
 import { rootProblem } from './root.ts'
 import { writeTool } from './write.ts'
@@ -16,7 +17,7 @@ export interface FilesystemOptions {
 /**
  * The tools Read, Write, Edit and Glob, which see one folder and nothing else.
  *
- * @throws StelloError INVALID_ARGUMENT when the root is no absolute path, or holds `undefined`
+ * @throws StelloError INVALID_ARGUMENT when the root is no absolute path, or holds `undefined`; when `protect` is no list
  * @example
  * defineProfile({
  *   id: 'coder', agent: { model: 'anthropic:claude-sonnet-4-5' },
@@ -24,12 +25,14 @@ export interface FilesystemOptions {
  * })
  */
 export function filesystem({ sandboxManager }: FilesystemOptions): CapabilityPack & { tools: readonly Tool[] } {
-  const { root } = sandboxManager
-  const problem = typeof root === 'function' ? undefined : rootProblem(root)
-  if (problem !== undefined) {
-    throw new StelloError('INVALID_ARGUMENT', `filesystem: sandboxManager.root ${problem}`, {
-      hint: 'give an absolute path, or a function that returns one',
-    })
-  }
+  const { root, protect } = sandboxManager
+  const rootWrong = typeof root === 'function' ? undefined : rootProblem(root)
+  refuse('root', rootWrong, 'give an absolute path, or a function that returns one')
+  refuse('protect', protectProblem(protect), "write them as in a .gitignore: [...PROTECTED_NAMES, '*.sqlite']")
   return { tools: [readTool, writeTool, editTool, globTool].map((make) => make(sandboxManager)) }
+}
+
+function refuse(field: string, problem: string | undefined, hint: string): void {
+  if (problem === undefined) return
+  throw new StelloError('INVALID_ARGUMENT', `filesystem: sandboxManager.${field} ${problem}`, { hint })
 }

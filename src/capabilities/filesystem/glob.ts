@@ -35,18 +35,21 @@ export function globTool(sandbox: SandboxManager): Tool {
     },
     aliases: { dir_path: 'path' },
     schema,
-    execute: (args, ctx) => atPlace(sandbox, ctx, args.path ?? '.', (place) => find(place, args, ctx)),
+    execute: (args, ctx) =>
+      atPlace(sandbox, ctx, args.path ?? '.', (place) => find({ ...place, protect: sandbox.protect }, args, ctx)),
   })
 }
 
-async function find(place: Place, args: Input, ctx: ToolContext): Promise<string> {
+type Searched = Place & Pick<FileSearch, 'protect'>
+
+async function find(place: Searched, args: Input, ctx: ToolContext): Promise<string> {
   if (!(await lstat(place.path)).isDirectory()) throw new Refusal(`${place.name} is no directory.`)
   const { names, more } = await search(place, args, ctx.signal)
   if (names.length === 0) return 'No files found.'
   return [...names, more > 0 ? `(truncated, ${more} more)` : ''].filter(Boolean).join('\n')
 }
 
-async function search({ root, path: cwd }: Place, args: Input, signal: AbortSignal): Promise<FoundFiles> {
+async function search({ root, path: cwd, protect }: Searched, args: Input, signal: AbortSignal): Promise<FoundFiles> {
   const pattern = args.pattern.replace(/^(?:\.\/)+/, '')
   if (/^\/|[{,(|]\/|\\|(?:^|[/{,(|])\.\.(?:$|[/},)|])/.test(pattern)) {
     throw new Refusal('The pattern must be relative to path, without "..", "\\" or a leading "/".')
@@ -55,6 +58,7 @@ async function search({ root, path: cwd }: Place, args: Input, signal: AbortSign
     root,
     cwd,
     pattern,
+    protect,
     directories: args.include_directories === true,
     caseSensitive: args.case_sensitive !== false,
     limit: args.max_results ?? RESULTS,

@@ -5,11 +5,11 @@ import { withFile } from './open-file.ts'
 
 const SIZE_LIMIT = 1024 * 1024
 
-/** @param files paths of `.gitignore` files; what cannot be read hides nothing */
-export async function ignoredBy(files: readonly string[]): Promise<(path: string) => boolean> {
+/** @param files paths of `.gitignore` files below the root; what cannot be read hides nothing */
+export async function ignoredBy(root: string, files: readonly string[]): Promise<(path: string) => boolean> {
   const rules = new Map<string, Ignore>()
   for (const path of files) {
-    const text = await withFile({ path, name: path }, async (file, size) =>
+    const text = await withFile({ root, path, name: path }, async (file, size) =>
       size > SIZE_LIMIT ? '' : file.readFile('utf8'),
     ).catch(() => '')
     if (text) rules.set(dirname(path), ignore().add(text))

@@ -1,10 +1,11 @@
 /**
- * The path rule, the only way from what a model wrote to a path of the host. It holds for links as they are now: against
- * a program that changes the folder at the same moment only a sandbox of the operating system helps.
+ * The path rule, the only way from what a model wrote to a path of the host. It holds for links as they are now; that no
+ * link comes in between is the matter of `open-folder.ts`.
  */
 import { lstat, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { SessionContext } from '../../agent/tool.ts'
+import { protectedBy } from './protected.ts'
 import { answering, codeOf, Refusal, type Refused } from './refusal.ts'
 import { rootProblem } from './root.ts'
 
@@ -15,6 +16,8 @@ export interface SandboxManager {
    * its own.
    */
   root: string | ((session: SessionContext) => string | Promise<string>)
+  /** Names that are neither read nor written nor listed, in place of `PROTECTED_NAMES`, which says how they are written. */
+  protect?: readonly string[]
 }
 
 export interface Place {
@@ -25,10 +28,6 @@ export interface Place {
   /** What the model reads: from the root, with slashes. */
   name: string
 }
-
-/** Secrets, and what other programs would run. Nobody can be asked yet, so nobody gets them. */
-const PROTECTED =
-  /(?:^|\/)(?:\.git|\.ssh)(?:\/|$)|(?:^|\/)\.env(?!\.(?:example|sample|template)$)[^/]*$|(?:^|\/)\.?credentials(?:\.json)?$/i
 
 /** What every tool of the folder does: the work is done at the place, or the model reads why it cannot be. */
 export function atPlace<Result>(
@@ -41,15 +40,16 @@ export function atPlace<Result>(
 }
 
 /** @throws Refusal when the path leads out of the folder, or to what is protected */
-export async function locate({ root }: SandboxManager, session: SessionContext, given: string): Promise<Place> {
+export async function locate(sandbox: SandboxManager, session: SessionContext, given: string): Promise<Place> {
   if (/\p{Cc}/u.test(given)) throw new Refusal('The path holds a control character.')
-  const folder = await openRoot(root, session)
+  const folder = await openRoot(sandbox.root, session)
   const path = await withoutLinks(resolve(folder, given))
   if (!isInside(folder, path)) {
     throw new Refusal(`${given} is outside of the working directory. Use a path that is relative to it.`)
   }
   const name = relative(folder, path).split(sep).join('/') || '.'
-  if (PROTECTED.test(name))
+  // Nobody can be asked yet, so nobody gets it.
+  if (protectedBy(sandbox.protect)(name))
     throw new Refusal(`${given} is protected: it may hold secrets, or be run by other programs.`)
   return { root: folder, path, name }
 }

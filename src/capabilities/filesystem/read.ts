@@ -1,12 +1,14 @@
 /** Read: lines of a text file, a picture, or what a directory holds. */
 import { lstat, readdir } from 'node:fs/promises'
-import { basename, dirname, extname } from 'node:path'
+import { basename, dirname, extname, join, relative } from 'node:path'
 import { isBinaryFile } from 'isbinaryfile'
 import { z } from 'zod'
 import { createTool } from '../../agent/forms.ts'
 import type { Tool, ToolContext } from '../../agent/tool.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { withFile } from './open-file.ts'
+import { atFile, inFolder } from './open-folder.ts'
+import { protectedBy } from './protected.ts'
 import { readLines } from './read-lines.ts'
 import { codeOf, Refusal } from './refusal.ts'
 import { versionLine } from './versions.ts'
@@ -39,12 +41,15 @@ export function readTool(sandbox: SandboxManager): Tool {
     },
     aliases: { filePath: 'file_path', path: 'file_path' },
     schema,
-    execute: (args, ctx) => atPlace(sandbox, ctx, args.file_path, (place) => read(place, args, ctx)),
+    execute: (args, ctx) =>
+      atPlace(sandbox, ctx, args.file_path, (place) => read(place, args, ctx, protectedBy(sandbox.protect))),
   })
 }
 
-async function read(place: Place, args: Input, { signal }: ToolContext): Promise<unknown> {
-  if (await isDirectory(place)) return listDirectory(place)
+type IsProtected = (name: string) => boolean
+
+async function read(place: Place, args: Input, { signal }: ToolContext, hidden: IsProtected): Promise<unknown> {
+  if (await isDirectory(place, hidden)) return listDirectory(place, hidden)
   return withFile(place, async (file, size) => {
     if (size > WHOLE_LIMIT && args.offset === undefined && args.limit === undefined) {
       throw new Refusal(`${place.name} is larger than 256 MiB: give offset and limit, or search it.`)
@@ -70,33 +75,40 @@ async function read(place: Place, args: Input, { signal }: ToolContext): Promise
   })
 }
 
-async function isDirectory(place: Place): Promise<boolean> {
+async function isDirectory(place: Place, hidden: IsProtected): Promise<boolean> {
   try {
-    return (await lstat(place.path)).isDirectory()
+    return (await atFile(place, (path) => lstat(path))).isDirectory()
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    const similar = await similarNames(place.path)
+    const similar = await similarNames(place, hidden)
     const hint = similar.length > 0 ? ` Did you mean ${similar.join(', ')}?` : ''
     throw new Refusal(`File not found: ${place.name}.${hint}`)
   }
 }
 
-async function listDirectory({ path, name }: Place): Promise<string> {
-  const entries = (await readdir(path, { withFileTypes: true })).map((entry) =>
-    entry.isDirectory() ? `${entry.name}/` : entry.name,
-  )
+async function listDirectory(place: Place, hidden: IsProtected): Promise<string> {
+  const entries = await namesIn(place, hidden)
   const shown = entries.toSorted().slice(0, ENTRIES)
   const more = entries.length - shown.length
-  return [`Directory ${name}:`, ...shown, more > 0 ? `(${more} more)` : entries.length === 0 ? '(empty)' : '']
+  return [`Directory ${place.name}:`, ...shown, more > 0 ? `(${more} more)` : entries.length === 0 ? '(empty)' : '']
     .filter(Boolean)
     .join('\n')
 }
 
-async function similarNames(path: string): Promise<string[]> {
+/** Of folders with a slash behind. What is protected is not even named. */
+async function namesIn({ root, path }: Pick<Place, 'root' | 'path'>, hidden: IsProtected): Promise<string[]> {
+  const entries = await inFolder({ root, path }, (folder) => readdir(folder, { withFileTypes: true }))
+  return entries
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .filter((name) => !hidden(join(relative(root, path), name)))
+}
+
+async function similarNames({ root, path }: Place, hidden: IsProtected): Promise<string[]> {
   const stem = (name: string): string => basename(name, extname(name)).toLowerCase()
   const wanted = stem(path)
-  const names = await readdir(dirname(path)).catch(() => [])
+  const names = await namesIn({ root, path: dirname(path) }, hidden).catch(() => [])
   return names
+    .map((name) => name.replace(/\/$/, ''))
     .filter((name) => wanted !== '' && (stem(name).includes(wanted) || wanted.includes(stem(name))))
     .slice(0, 3)
 }

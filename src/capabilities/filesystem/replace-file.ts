@@ -1,9 +1,10 @@
 /** Puts a file in another's place at once: whoever reads, or crashes, meets the old one or the new one, whole. */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { access, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { access, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Place } from './locate.ts'
+import { atFile } from './open-folder.ts'
 import { Refusal } from './refusal.ts'
 import { readBytes } from './text-file.ts'
 import { versionOf } from './versions.ts'
@@ -17,10 +18,13 @@ export interface Replacement {
 }
 
 /** @throws Refusal when somebody else changed the file meanwhile */
-export async function replaceFile(place: Place, { bytes, before, idempotencyKey }: Replacement): Promise<void> {
-  const { path, name } = place
+export function replaceFile(place: Place, replacement: Replacement): Promise<void> {
+  return atFile(place, (path) => replaceAt(path, place, replacement), { make: true })
+}
+
+/** @param path of the place, in a folder that is held open */
+async function replaceAt(path: string, place: Place, { bytes, before, idempotencyKey }: Replacement): Promise<void> {
   const folder = dirname(path)
-  await mkdir(folder, { recursive: true })
   const mode = before === undefined ? undefined : await modeOf(path)
   const temporary = join(
     folder,
@@ -30,7 +34,8 @@ export async function replaceFile(place: Place, { bytes, before, idempotencyKey 
   try {
     await writeSynced(temporary, bytes, mode)
     const current = await readBytes(place)
-    if ((current && versionOf(current)) !== before) throw new Refusal(`${name} was changed meanwhile. Read it again.`)
+    if ((current && versionOf(current)) !== before)
+      throw new Refusal(`${place.name} was changed meanwhile. Read it again.`)
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
