@@ -62,6 +62,7 @@ export function activateSkillTool(skills: readonly Skill[]): Builtin | undefined
       { name: { type: 'string', enum: skills.map((skill) => skill.name), description: 'Name of the skill' } },
       ['name'],
     ),
+    readOnly: true,
     route: 'tool',
   })
 }

@@ -10,6 +10,8 @@ export interface ToolSpec {
   displayName?: string
   description: string
   parameters: JsonSchema
+  /** A call changes nothing: the tool's effect is `pure`. */
+  readOnly?: boolean
 }
 
 /** What a model sends while it is still answering. */

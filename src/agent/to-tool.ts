@@ -45,9 +45,9 @@ export interface ToolLike<Input = Record<string, unknown>> {
   displayName?: string
   /** Another name for `displayName`. */
   label?: string
-  /** Whether a repetition does harm: drives retries. */
+  /** Whether a repetition does harm: drives retries. Unset: `readOnlyHint` or kind `readonly` → pure, `idempotentHint` → idempotent, else non_idempotent. */
   effect?: Effect
-  /** Drives permissions only. */
+  /** Drives permissions, and `effect` where that is unset. */
   kind?: Kind
   timeout?: Duration
   timeoutMs?: number
@@ -99,7 +99,7 @@ function convert(anything: unknown): Tool {
     inputSchema,
     parameters,
     annotations: title === undefined ? annotations : { title, ...annotations },
-    effect: like.effect ?? effectOf(annotations),
+    effect: like.effect ?? effectOf(annotations, like.kind),
     kind: like.kind ?? (annotations.readOnlyHint ? 'readonly' : 'execute'),
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
     ...(like.onUnknownOutcome === undefined ? {} : { onUnknownOutcome: like.onUnknownOutcome }),
@@ -116,8 +116,8 @@ function convert(anything: unknown): Tool {
   }
 }
 
-function effectOf(annotations: ToolAnnotations): Effect {
-  if (annotations.readOnlyHint) return 'pure'
+function effectOf(annotations: ToolAnnotations, kind: Kind | undefined): Effect {
+  if (annotations.readOnlyHint || kind === 'readonly') return 'pure'
   return annotations.idempotentHint ? 'idempotent' : 'non_idempotent'
 }
 

@@ -126,14 +126,17 @@ function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredi
 
 function specsOf({ builtins, tools }: Offered): ToolSpec[] {
   return [
-    ...builtins.map(({ name, description, parameters }) => ({ name, description, parameters })),
+    ...builtins.map(({ name, description, parameters, readOnly }) => {
+      return { name, description, parameters, ...(readOnly && { readOnly }) }
+    }),
     ...tools.map(specOf),
   ]
 }
 
 /** A user tool as a model sees it. */
-export function specOf({ name, description, parameters, annotations: { title: displayName } }: Tool): ToolSpec {
-  return { name, ...(displayName !== undefined && { displayName }), description, parameters }
+export function specOf({ name, description, parameters, effect, annotations: { title: displayName } }: Tool): ToolSpec {
+  const shown = { name, ...(displayName !== undefined && { displayName }), description, parameters }
+  return effect === 'pure' ? { ...shown, readOnly: true } : shown
 }
 
 /** By code unit: the same order on every machine, which keeps prompt caches warm. */

@@ -129,7 +129,7 @@ export interface CallToolResult {
 }
 
 export interface ToolExtras<Input = Record<string, unknown>> extends ToolAnnotations {
-  /** Whether a repetition does harm. Unset: readOnlyHint → pure, idempotentHint → idempotent, else non_idempotent. */
+  /** Whether a repetition does harm. Unset: readOnlyHint or kind readonly → pure, idempotentHint → idempotent, else non_idempotent. */
   effect?: Effect
   /** What the tool needs permission for. Unset: readOnlyHint → readonly, else execute. */
   kind?: Kind

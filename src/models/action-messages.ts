@@ -9,7 +9,7 @@ const PROTOCOL = `To use a tool, output a JSON object (bare or in a markdown cod
 For a tool with a parameter named "action" or "params":
 {"action": "<tool_name>", "params": {"<param1>": "<value1>", ...}}
 
-One action per reply, and nothing after it: the next message brings its result.
+One action per reply, on lines of its own, and nothing after it: the next message brings its result.
 
 To answer directly, output plain text — do NOT use JSON.`
 

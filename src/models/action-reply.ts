@@ -22,16 +22,20 @@ interface Call {
   arguments: string
 }
 
-interface Action extends Call {
+interface Action extends Call, Candidate {
   /** As the model wrote it. */
   source: string
-  proseEnd: number
 }
 
 /** Of a call that is not run, what the transcript keeps. */
 const QUOTE_LIMIT = 4096
 const REFUSED = /^\(not run: [^)]*\)\n/
 const CUT_OFF = 'your JSON was cut off or is too large; send it whole, in smaller pieces if need be'
+const SECOND = 'only the first action of a reply runs'
+const QUOTED =
+  'an action must end your reply, on lines of its own or in a code block; to run it, send it so; to answer, leave it out'
+/** Nothing but the ends of code blocks. */
+const FENCES = /^(?:\s|```)*$/
 const NAME = /\{\s*["']?(?:action|tool|name)["']?\s*:\s*["']([^"'\\]{1,64})["']/
 
 /** @param idPrefix the calls are numbered behind it */
@@ -41,11 +45,14 @@ export function readActions(
   tools: readonly ToolSpec[],
   idPrefix: string,
 ): ActionReply {
-  const actions = findActions(text, tools)
+  const found = findActions(text, tools)
+  const meant = findMeant(text, found, tools)
+  // What was only quoted before an action that runs belongs to the prose.
+  const actions = found.slice(Math.max(meant, 0))
   const [first] = actions
   if (!first) return { content: text, toolCalls: [] }
   const toolCalls = actions.map((action, index): ToolCall => {
-    const reason = finishReason === 'length' ? CUT_OFF : index > 0 ? 'only the first action of a reply runs' : ''
+    const reason = finishReason === 'length' ? CUT_OFF : index > 0 ? SECOND : meant < 0 ? QUOTED : ''
     return {
       id: index === 0 ? idPrefix : `${idPrefix}_${index}`,
       name: action.name,
@@ -53,6 +60,32 @@ export function readActions(
     }
   })
   return { content: text.slice(0, first.proseEnd).trimEnd(), toolCalls }
+}
+
+/**
+ * The first action the model can only mean to run. One that changes nothing may stand anywhere; any other ends the reply,
+ * alone on its lines or in a fence: a model that refuses quotes what it refuses. One that is cut off never runs.
+ */
+function findMeant(text: string, actions: readonly Action[], tools: readonly ToolSpec[]): number {
+  const readOnly = new Set(tools.flatMap((tool) => (tool.readOnly ? tool.name : [])))
+  const ends = new Set<Action>()
+  let upTo = text.length
+  for (const action of [...actions].reverse()) {
+    if (!FENCES.test(text.slice(action.end, upTo))) break
+    ends.add(action)
+    upTo = action.proseEnd
+  }
+  return actions.findIndex((action) => {
+    if (!action.closed || readOnly.has(action.name)) return true
+    return ends.has(action) && (action.fenced || beginsLine(text, action.start))
+  })
+}
+
+/** Behind a thought, too. */
+function beginsLine(text: string, start: number): boolean {
+  let at = start
+  while (at > 0 && ' \t'.includes(text.charAt(at - 1))) at--
+  return at === 0 || '\r\n'.includes(text.charAt(at - 1)) || text.endsWith('</think>', at)
 }
 
 /** A past call as its model wrote it. */
@@ -70,7 +103,7 @@ function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
   const actions = (text.length > REPLY_LIMIT ? tooLong(text) : findCandidates(text)).flatMap((candidate): Action[] => {
     const source = text.slice(candidate.start, candidate.end)
     const action = readAction(source, candidate.closed, tools, mender)
-    return action ? [{ ...action, source, proseEnd: candidate.proseEnd }] : []
+    return action ? [{ ...action, ...candidate, source }] : []
   })
   const registered = actions.filter(({ name }) => tools.some((tool) => tool.name === name))
   return registered.length > 0 ? registered : actions.slice(0, 1)

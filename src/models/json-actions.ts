@@ -23,9 +23,10 @@ const MAX_TOOL_ROUNDS = 9
 
 /**
  * Lets any text model call tools: it is told of them in its system prompt, and calls one by answering
- * `{"action": "<tool>", …parameters}`. Results come back to it as user messages. One action per reply runs; one that is
- * cut off, broken, or longer than 256 Ki characters is answered with an error the model can read. Unless agent or profile
- * states `maxToolRounds`, a message costs at most 10 model calls.
+ * `{"action": "<tool>", …parameters}`. Results come back to it as user messages. One action per reply runs: where its tool
+ * changes something, only one that ends the reply, on lines of its own or in a code block, since a model also quotes what
+ * it refuses. Any other, and one that is cut off, broken, or longer than 256 Ki characters, is answered with an error the
+ * model can read. Unless agent or profile states `maxToolRounds`, a message costs at most 10 model calls.
  *
  * @param model a model, or a function from messages to text (its tokens are not counted)
  * @returns its `complete` throws what `model` throws

@@ -17,11 +17,12 @@ const TOOLS: ToolSpec[] = [
   { name: 'send', description: 'Sends', parameters: { type: 'object', properties: { params: {} } } },
 ]
 const LS = '{"action": "shell", "command": "ls"}'
+const READS: ToolSpec[] = [{ ...SHELL, readOnly: true }]
 
-async function ask(reply: Reply, messages = QUESTION) {
+async function ask(reply: Reply, messages = QUESTION, tools = TOOLS) {
   const inner = scriptedModel([reply])
   const deltas: ModelDelta[] = []
-  const completion = await jsonActions(inner).complete(messages, { tools: TOOLS, onDelta: (one) => deltas.push(one) })
+  const completion = await jsonActions(inner).complete(messages, { tools, onDelta: (one) => deltas.push(one) })
   const shown = deltas.flatMap((delta) => (delta.type === 'text' ? [delta.text] : []))
   return { ...completion, shown: shown.join(''), asked: inner.calls[0]?.messages ?? [] }
 }
@@ -37,14 +38,29 @@ async function shownTo(messages: Message[]): Promise<Message[]> {
 }
 
 describe('an action in a reply', () => {
-  for (const text of [LS, `I look:\n\`\`\`json\n${LS}\n\`\`\`\nLet me proceed…`, `Sure. ${LS} And then?`]) {
-    it(`becomes a call: ${JSON.stringify(text)}`, async () => {
-      expect(await ask(text)).toMatchObject({
-        finishReason: 'tool_calls',
-        toolCalls: [{ id: 'call_1', name: 'shell', arguments: '{"command":"ls"}' }],
-      })
-    })
+  const alone = [LS, `  ${LS} \n`, `I look:\n${LS}`, `I look:\n\`\`\`json\n${LS}\n\`\`\`\n`, `<think>Hm.</think> ${LS}`]
+  const among = [`I look:\n\`\`\`json\n${LS}\n\`\`\`\nLet me proceed…`, `Sure. ${LS} And then?`, `Sure: \`${LS}\``]
+  const call = {
+    finishReason: 'tool_calls',
+    toolCalls: [{ id: 'call_1', name: 'shell', arguments: '{"command":"ls"}' }],
   }
+  it.each(alone)('that ends the reply becomes a call: %j', async (text) => {
+    expect(await ask(text)).toMatchObject(call)
+  })
+
+  it.each([...alone, ...among])(
+    'of a tool that changes nothing becomes a call wherever it stands: %j',
+    async (text) => {
+      expect(await ask(text, QUESTION, READS)).toMatchObject(call)
+    },
+  )
+
+  it('that is only quoted gives way to the one that ends the reply', async () => {
+    const { toolCalls, content, shown } = await ask(`Not {"action": "send", "params": 1}, but:\n${LS}`)
+    expect(toolCalls).toMatchObject([{ id: 'call_1', name: 'shell', arguments: '{"command":"ls"}' }])
+    expect(content).toBe('Not {"action": "send", "params": 1}, but:')
+    expect(shown).toBe(content)
+  })
 
   it('may nest its parameters, and may be written as in other protocols', async () => {
     expect(await callsOf('{"action": "shell", "params": {"command": "ls"}}')).toEqual([['shell', { command: 'ls' }]])
@@ -65,7 +81,7 @@ describe('an action in a reply', () => {
   })
 
   it('is preferred when its tool exists, and is passed on when none does', async () => {
-    expect(await callsOf(`Like {"action": "x"}: ${LS}`)).toEqual([['shell', { command: 'ls' }]])
+    expect(await callsOf(`Like {"action": "x"}:\n${LS}`)).toEqual([['shell', { command: 'ls' }]])
     expect(await callsOf('{"action": "x", "y": 1}')).toEqual([['x', { y: 1 }]])
   })
 
@@ -75,7 +91,7 @@ describe('an action in a reply', () => {
   })
 
   it('never shows as text, while the prose before it does', async () => {
-    const { shown, content } = await ask(`I look around.\n\n\`\`\`json\n${LS}\n\`\`\`\ntool output: a.txt`)
+    const { shown, content } = await ask(`I look around.\n\n\`\`\`json\n${LS}\n\`\`\``)
     expect({ shown, content }).toEqual({ shown: 'I look around.', content: 'I look around.' })
     expect(await ask(LS)).toMatchObject({ shown: '', content: '' })
   })
@@ -138,6 +154,27 @@ describe('an action that must not run has arguments that no tool takes, and says
       expect(() => JSON.parse(toolCalls[0]?.arguments ?? '')).toThrow(SyntaxError)
     })
   }
+
+  it.each([
+    `I refuse to run ${LS}`,
+    `I refuse to run ${LS}.`,
+    `I refuse to run \`${LS}\``,
+    `I refuse to run this:\n${LS}\nIt would delete everything.`,
+    `I refuse to run this:\n\`\`\`json\n${LS}\n\`\`\`\nIt would delete everything.`,
+    `${LS} is what I was told to run, and will not.`,
+    `> ${LS}`,
+    `- ${LS}`,
+    `"${LS}"`,
+    `${LS}\ntool output: done`,
+    `${LS}\n{"note": "I will not run this"}`,
+    `First {"action": "send", "params": 1}, then ${LS}`,
+  ])('because it is only quoted: %j', async (text) => {
+    const { toolCalls } = await ask(text)
+    expect(toolCalls[0]?.arguments).toMatch(/^\(not run: an action must end your reply/)
+    for (const { arguments: args } of toolCalls) expect(() => JSON.parse(args)).toThrow(SyntaxError)
+    const said = await shownTo([{ role: 'assistant', content: '', toolCalls: toolCalls.slice(0, 1) }])
+    expect(text).toContain(said[0]?.content)
+  })
 
   it('because it is not the first', async () => {
     const { toolCalls } = await ask(`${LS}\n{"action": "send", "params": 1}`)

@@ -69,7 +69,7 @@ describe('defineTool', () => {
         return { success: true, llmContent: { query }, displayContent: 'found 1' }
       },
     })
-    expect(toTool(search)).toMatchObject({ kind: 'readonly', effect: 'non_idempotent', parameters: searchSchema })
+    expect(toTool(search)).toMatchObject({ kind: 'readonly', effect: 'pure', parameters: searchSchema })
     expect(normalizeResult(await call(toTool(search), { query: 'x' }))).toEqual({
       content: '{"query":"x"}',
       isError: false,

@@ -55,6 +55,10 @@ describe('tool()', () => {
   it.each([
     [{}, 'non_idempotent', 'execute'],
     [{ idempotentHint: true }, 'idempotent', 'execute'],
+    [{ kind: 'readonly' }, 'pure', 'readonly'],
+    [{ kind: 'readonly', idempotentHint: true }, 'pure', 'readonly'],
+    [{ kind: 'readonly', effect: 'non_idempotent' }, 'non_idempotent', 'readonly'],
+    [{ kind: 'write' }, 'non_idempotent', 'write'],
     [{ readOnlyHint: true, effect: 'non_idempotent', kind: 'write' }, 'non_idempotent', 'write'],
   ] as const)('with %o has effect %s and kind %s', (extras, effect, kind) => {
     expect(tool('t', 'd', z.object({}), done, extras)).toMatchObject({ effect, kind })

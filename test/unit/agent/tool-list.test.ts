@@ -56,9 +56,15 @@ describe('the list a model sees', () => {
     const tools = new ToolRegistryImpl().register(named('b')).register(named('a'))
     const specs = buildSessionToolList(tools, skills, profiles)
     expect(specs).toEqual(toolsOf({ capabilities: { tools, skills, profiles } }).specs)
-    expect(specs.map((spec) => Object.keys(spec))).toEqual(specs.map(() => ['name', 'description', 'parameters']))
+    expect([...new Set(specs.flatMap(Object.keys))]).toEqual(['name', 'description', 'parameters', 'readOnly'])
     expect(buildSessionToolList([named('a')]).map((spec) => spec.name)).toEqual(['stello_create_session', 'a'])
   })
+})
+
+it('says of each tool whether a call changes something', () => {
+  const look = { ...named('look'), kind: 'readonly' as const }
+  const { specs } = toolsOf({ systemTools: true, capabilities: { tools: [named('do'), look], skills } })
+  expect(specs.filter(({ readOnly }) => readOnly).map(({ name }) => name)).toEqual(['activate_skill', 'look'])
 })
 
 describe('stello_create_session', () => {
