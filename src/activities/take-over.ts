@@ -38,9 +38,9 @@ export async function takeOver(db: Database, client: Client, self: string, grace
     const dead = await claimDeadWorkers(db, taker, graceMs)
     // First the leases are raised, which fences the dead; the rest only speeds things up.
     const stolen = await stealDeadSteps(db, taker, graceMs)
-    await Promise.all([...new Set(stolen.map(({ sessionId }) => sessionId))].map((id) => unstick(client, id)))
-    const byToken = stolen.map(({ token }) => endAttempt(client, new Uint8Array(token)))
-    let ended = (await Promise.all(byToken)).filter(Boolean).length
+    await inBatches([...new Set(stolen.map(({ sessionId }) => sessionId))], (id) => unstick(client, id))
+    const byToken = await inBatches(stolen, ({ token }) => endAttempt(client, new Uint8Array(token)))
+    let ended = byToken.filter(Boolean).length
     for (const one of dead) ended += await search(db, client, one)
     return ended
   } catch (error) {
@@ -53,15 +53,18 @@ export async function takeOver(db: Database, client: Client, self: string, grace
 async function search(db: Database, client: Client, dead: KnownWorker): Promise<number> {
   const { bootId } = dead
   const sessions = await findPerhapsBusySessions(db, dead, SESSIONS_LOOKED_AT)
-  let ended = 0
-  for (let from = 0; from < sessions.length; from += AT_ONCE) {
-    const some = sessions.slice(from, from + AT_ONCE)
-    const counts = await Promise.all(some.map((sessionId) => endLeft(client, sessionId, bootId)))
-    ended += counts.reduce((sum, count) => sum + count, 0)
-  }
+  const counts = await inBatches(sessions, (sessionId) => endLeft(client, sessionId, bootId))
   // Last of all: whoever dies before has another go on.
   await leaveWorker(db, bootId)
-  return ended
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Temporal is not asked more than this at a time, however much a dead worker had in hand. */
+async function inBatches<T, R>(all: readonly T[], ask: (one: T) => Promise<R>): Promise<R[]> {
+  const answers: R[] = []
+  for (let from = 0; from < all.length; from += AT_ONCE)
+    answers.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map(ask))))
+  return answers
 }
 
 /** Attempts that Temporal had given to the dead worker, and that died before they reached the ledger, or after they had settled there. */
