@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander'
 import type { CreateSessionOptions, ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
 import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
-import { isUnavailable, messageOf } from '../agent/errors.ts'
+import { isUnavailable, messageOf, type StelloError } from '../agent/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
 import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
@@ -86,7 +86,8 @@ export function addSessionCommands(program: Command): void {
     .option('--from <cursor>', "an offset, the cursor of an event, or 'now'")
     .action(
       on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: string }) => {
-        for await (const event of stello.session(id).watch({ ...options, signal: untilInterrupted() })) {
+        const onAway = (error: StelloError): void => out.note(`the watch goes on when the store is back: ${error.message}`)
+        for await (const event of stello.session(id).watch({ ...options, signal: untilInterrupted(), onAway })) {
           if (out.json || eventLine(event) !== undefined) out.result(event, (shown) => eventLine(shown) ?? '')
         }
       }),

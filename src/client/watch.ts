@@ -5,7 +5,7 @@
  * A look is one statement, at the sessions something was heard of, and once a second at all that are not closed. Which
  * sessions a tree has is told by its events: forks, and rewinds, which may take forks away.
  */
-import { StelloError } from '../agent/errors.ts'
+import { StelloError, isUnavailable } from '../agent/errors.ts'
 import { lookAt, nextOffsets, type LivePiece } from '../store/events.ts'
 import { readSubtree } from '../store/topology.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
@@ -19,6 +19,8 @@ export interface WatchOptions {
   /** Text and tool cards while they stream. Default true. */
   live?: boolean
   signal?: AbortSignal
+  /** Told once when the store goes away while watching; the watch goes on where it was as soon as the store is back. */
+  onAway?: (error: StelloError) => void
 }
 
 export interface StelloEvent {
@@ -36,7 +38,7 @@ export interface StelloEvent {
 export async function* watchSession(
   deps: ClientDeps,
   sessionId: string,
-  { from = 0, tree = false, live = true, signal }: WatchOptions = {},
+  { from = 0, tree = false, live = true, signal, onAway }: WatchOptions = {},
 ): AsyncGenerator<StelloEvent> {
   await mustExist(deps.db, sessionId)
   const below = async (): Promise<Set<string>> => new Set(tree ? await readSubtree(deps.db, sessionId) : [sessionId])
@@ -50,14 +52,31 @@ export async function* watchSession(
   const seen = new Map<string, Seen>()
   const news = waitForNews(deps.listener, (id) => ids.has(id))
   const cursor = (): string => JSON.stringify(Object.fromEntries(offsets))
+  let rewound = false
+  let away = false
   try {
     while (!signal?.aborted) {
-      const places = new Map(Array.from(due, (id) => [id, offsets.get(id) ?? 0]))
-      const { sessions, more } = await lookAt(deps.db, places, { live })
-      const [first] = places.keys()
+      let looked: Awaited<ReturnType<typeof lookAt>>
+      try {
+        if (rewound) {
+          ids = await below()
+          due = open = new Set(ids)
+          rewound = false
+        }
+        looked = await lookAt(deps.db, new Map(Array.from(due, (id) => [id, offsets.get(id) ?? 0])), { live })
+        away = false
+      } catch (error) {
+        if (!isUnavailable(error)) throw error
+        if (!away) onAway?.(error)
+        away = true
+        due = open
+        await news.next(signal)
+        continue
+      }
+      const { sessions, more } = looked
+      const [first] = due
       if (first === sessionId && sessions[0]?.sessionId !== first) throwUnknown(sessionId)
       const again = new Set(more ? due : [])
-      let rewound = false
       for (const { sessionId: id, events, pieces, next, ended } of sessions) {
         for (const event of events) {
           offsets.set(id, event.offset + 1)
@@ -80,10 +99,8 @@ export async function* watchSession(
         if (ended && !tree) return
         if (ended) open.delete(id)
       }
-      if (rewound) {
-        ids = await below()
-        due = open = new Set(ids)
-      } else if (again.size > 0) {
+      if (rewound) continue
+      if (again.size > 0) {
         for (const id of again) open.add(id)
         for (const id of again) ids.add(id)
         due = again

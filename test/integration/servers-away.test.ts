@@ -53,6 +53,31 @@ it('PostgreSQL', async () => {
   expect((await answer).text).toBe('answered')
 })
 
+it('PostgreSQL, for somebody who watches: nothing is missed, and the absence is told once', async () => {
+  const [{ client, store }, { id, gate }] = [await far(), await running()]
+  const away: string[] = []
+  const seen: (number | undefined)[] = []
+  const watching = (async () => {
+    for await (const { type, offset } of client.session(id).watch({
+      live: false,
+      onAway: ({ code }) => void away.push(code),
+    })) {
+      seen.push(offset)
+      if (type === 'turn.completed') return
+    }
+  })()
+  await until('the beginning is seen', async () => seen.length > 0)
+  store.refuse(true)
+  store.cut()
+  await until('the watcher is refused more than once', async () => store.refusals() > 3)
+  gate.open()
+  await stello.client.session(id).turn('m').result()
+  store.refuse(false)
+  await watching
+  expect(seen).toEqual(seen.map((_, n) => n))
+  expect(away).toEqual(['STORE_UNAVAILABLE'])
+})
+
 it('Temporal', async () => {
   const [{ client, temporal }, { id, gate }] = [await far(), await running()]
   temporal.refuse(true)
