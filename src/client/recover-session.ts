@@ -2,21 +2,31 @@
  * Starts the workflow of a session again from what the store holds, as the next generation: after it was terminated, or
  * after Temporal lost it. The transcript goes on where it ended; a turn without an answer is taken up again.
  */
-import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
+import {
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
 import { rejectionKey } from '../agent/message.ts'
+import type { Database } from '../store/database.ts'
 import { readEvent } from '../store/events.ts'
 import type { Opening } from '../session/steps.ts'
 import { keepMessage } from '../store/messages.ts'
+import { isLeftBehind } from '../store/runs.ts'
+import type { SessionRow } from '../store/session-row.ts'
 import { readAwaited } from '../store/topology.ts'
 import { readTurn } from '../store/turns.ts'
 import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
 import { takenMessages } from './taken-messages.ts'
 
 export interface RecoverOptions {
-  /** Also ends a workflow that runs: for one that disagrees with the store since one of them was restored from a copy. */
-  restart?: boolean
+  /**
+   * Also ends a workflow that runs: for one that disagrees with the store since one of them was restored from a copy.
+   * `needed`: only where it can be seen that it cannot go on.
+   */
+  restart?: boolean | 'needed'
 }
 
 export interface Recovered {
@@ -41,7 +51,7 @@ export async function recoverSession(
   const ended = client.workflow.getHandle(sessionId)
   const found = await ended.describe().catch(ignoreMissing)
   if (found?.status.name === 'RUNNING') {
-    if (!restart) return { restarted: false, waiting: 0 }
+    if (!restart || (restart === 'needed' && !(await isStuck(db, row, found)))) return { restarted: false, waiting: 0 }
     await ended.terminate('stello recover').catch(ignoreMissing)
   }
   const { awaited, task } = (await readAwaited(db, sessionId)) ?? {}
@@ -74,6 +84,19 @@ export async function recoverSession(
     if (error instanceof WorkflowExecutionAlreadyStartedError) return { restarted: false, waiting: 0 }
     throw error
   }
+}
+
+/** Attempts at one and the same decision: one that a dying worker took along is taken up by the next. */
+const ATTEMPTS_IN_VAIN = 4
+
+/** It runs, but cannot go on: the store contradicts it, or is ahead of it, or no worker can replay its history. */
+async function isStuck(
+  db: Database,
+  { id, pause }: Pick<SessionRow, 'id' | 'pause'>,
+  { runId, raw }: WorkflowExecutionDescription,
+): Promise<boolean> {
+  if (pause?.reason === 'store_error' || (await isLeftBehind(db, id, runId))) return true
+  return (raw.pendingWorkflowTask?.attempt ?? 0) > ATTEMPTS_IN_VAIN
 }
 
 function ignoreMissing(error: unknown): undefined {

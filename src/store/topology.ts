@@ -3,7 +3,7 @@ import { cleanJson, storableJson } from '../agent/clean.ts'
 import { StelloError } from '../agent/errors.ts'
 import type { Branch, SessionConfig } from '../session/config.ts'
 import type { Status } from '../session/state.ts'
-import type { Pause, PendingItem } from '../session/steps.ts'
+import type { Pause, PauseReason, PendingItem } from '../session/steps.ts'
 import { toForkRefusal } from './bounds.ts'
 import { run, type Database, type Statement } from './database.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
@@ -146,6 +146,8 @@ export interface SessionFilter {
   rootId?: string
   agent?: string
   state?: Status
+  /** Of the pause; sessions that are not paused have none. */
+  reason?: PauseReason
   limit?: number
 }
 
@@ -181,7 +183,13 @@ const SUMMARIES = `
   ) summaries`
 
 /** What follows is in parentheses. */
-const CONDITIONS = { ids: 'id = any', rootId: 'root_id =', agent: 'agent =', state: 'state =' } as const
+const CONDITIONS = {
+  ids: 'id = any',
+  rootId: 'root_id =',
+  agent: 'agent =',
+  state: 'state =',
+  reason: "pause->>'reason' =",
+} as const
 
 /** Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. */
 export async function listSessions(

@@ -1,0 +1,60 @@
+/** Many sessions at once: which of them a command means, and how it goes on behind one that fails. */
+import { Option, type Command } from 'commander'
+import { isStelloError } from '../agent/errors.ts'
+import type { SessionFilter, SessionSummary } from '../client/index.ts'
+import { explain } from './output.ts'
+import type { Context } from './session-commands.ts'
+
+export type Selection = Pick<SessionFilter, 'agent' | 'state' | 'reason'> & { all?: boolean }
+
+export const STATES: readonly string[] = ['idle', 'running', 'waiting', 'paused', 'closed'] satisfies NonNullable<
+  SessionFilter['state']
+>[]
+export const REASONS: readonly string[] = [
+  'user',
+  'tool_timeouts',
+  'model_error',
+  'budget',
+  'agent_error',
+  'store_error',
+] satisfies NonNullable<SessionFilter['reason']>[]
+const EVERY = 1_000_000
+
+/** For a command whose session may be left out: `--all` and what narrows it. */
+export function withSelection(command: Command, all: string): Command {
+  return command
+    .option('--all', all)
+    .option('--agent <name>', 'with --all: only sessions of that agent')
+    .addOption(
+      new Option('--state <state>', 'with --all: only those').choices(STATES.filter((one) => one !== 'closed')),
+    )
+    .addOption(new Option('--reason <reason>', 'with --all: only those paused for it').choices(REASONS))
+    .hook('preAction', (selecting) => {
+      const { all: every, agent, state, reason } = selecting.opts<Selection>()
+      if ((selecting.args[0] === undefined) === !every) selecting.error('error: name one session, or use --all')
+      if (!every && [agent, state, reason].some((one) => one !== undefined))
+        selecting.error('error: --agent, --state and --reason need --all')
+    })
+}
+
+/**
+ * Oldest first. One that fails keeps none of the others waiting: it is named, and the exit code is 1. One that was closed
+ * meanwhile is passed over.
+ */
+export async function onSelected(
+  { stello, out }: Context,
+  { agent, state, reason }: Selection,
+  work: (session: SessionSummary) => Promise<void>,
+): Promise<void> {
+  const wanted = { ...(agent && { agent }), ...(state && { state }), ...(reason && { reason }) }
+  const open = (await stello.list({ ...wanted, limit: EVERY })).filter((session) => session.state !== 'closed')
+  for (const session of open.toReversed()) {
+    try {
+      await work(session)
+    } catch (error) {
+      if (isStelloError(error) && error.code === 'SESSION_CLOSED') continue
+      process.exitCode = 1
+      out.note(`${session.id}: ${explain(error)}`)
+    }
+  }
+}
