@@ -9,7 +9,8 @@ import { NativeConnection, Runtime, type WorkflowBundleOption } from '@temporali
 import { createActivities } from './activities/index.ts'
 import { LastChance } from './activities/last-chance.ts'
 import { createLiveWriter } from './activities/live-writer.ts'
-import { createMetrics } from './activities/metrics.ts'
+import { keepCounting } from './activities/keep-counting.ts'
+import { countableOf, createMetrics } from './activities/metrics.ts'
 import type { Running } from './activities/run-step.ts'
 import { SessionConfigs } from './activities/session-configs.ts'
 import { ToolUses } from './activities/tool-uses.ts'
@@ -94,7 +95,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
   keepSecret(...agent.redact, options.connection?.apiKey)
   const log = discreet(options.log ?? console)
   installRuntime(options.metricsPort)
-  const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }))
+  const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }), countableOf(agent))
   const closing: (() => Promise<void> | void)[] = []
   const close = async (): Promise<void> => {
     for (const step of closing.reverse())
@@ -172,6 +173,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     closing.push(() => (broken ? undefined : leaveWorker(db, bootId)))
     const stopTakingOver = keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver })
     closing.push(stopTakingOver)
+    if (options.metricsPort !== undefined) closing.push(keepCounting(db, self, metrics))
     let graceOver: NodeJS.Timeout | undefined
     let ended = false
     const stopped = workers

@@ -1,8 +1,12 @@
 /** What a worker counts for Prometheus, beside Temporal's own metrics. Only what this worker settled itself is counted. */
-import type { MetricMeter } from '@temporalio/common'
+import type { MetricGauge, MetricMeter } from '@temporalio/common'
 import type { Usage } from '../agent/message.ts'
-import type { SessionTools } from '../agent/tool-list.ts'
-import type { CallResult, ModelOutcome, ToolOutcome } from '../session/steps.ts'
+import type { StelloAgent } from '../agent/agent.ts'
+import type { Source } from '../agent/profile.ts'
+import { sessionTools, type SessionTools } from '../agent/tool-list.ts'
+import type { Status } from '../session/state.ts'
+import type { CallResult, ModelOutcome, PauseReason, PendingKind, ToolOutcome } from '../session/steps.ts'
+import type { SessionCounts } from '../store/session-counts.ts'
 
 export interface Metrics {
   /**
@@ -20,6 +24,16 @@ export interface Metrics {
   paused(reason: string): void
   /** Pieces of live output that wait to be written. */
   liveQueue(pieces: number): void
+  /** How the agent's sessions stand in the store. */
+  sessions(counts: SessionCounts): void
+}
+
+/** What there will be to count: each counter exists with 0 before the first event, so that this one is an increase. */
+export interface Countable {
+  /** Names of tools. */
+  tools: readonly string[]
+  /** Names of models. */
+  models: readonly string[]
 }
 
 /** Stands for names that models make up. */
@@ -35,7 +49,21 @@ export const HISTOGRAM_BUCKETS: Record<string, number[]> = {
   stello_model_duration_seconds: BUCKETS,
 }
 
-export function createMetrics(meter: MetricMeter): Metrics {
+const MODEL_OUTCOMES = ['answered', 'cancelled', 'failed'] as const satisfies ModelOutcome['kind'][]
+const STEP_KINDS = ['model', 'tool', 'child', 'hook'] as const
+const STATES = ['idle', 'running', 'waiting', 'paused'] as const satisfies Status[]
+const REASONS: Readonly<Record<PauseReason, true>> = {
+  user: true,
+  tool_timeouts: true,
+  model_error: true,
+  budget: true,
+  agent_error: true,
+  store_error: true,
+}
+const PENDING_KINDS: Readonly<Record<PendingKind, true>> = { unknown_outcome: true }
+
+/** @param countable unset: counters appear when they first count */
+export function createMetrics(meter: MetricMeter, countable: Countable = { tools: [], models: [] }): Metrics {
   const tools = meter.createCounter('stello_tool_executions_total', '', 'Tool calls that ended, by tool and outcome')
   const toolTime = meter.createHistogram('stello_tool_duration_seconds', 'float', SECONDS, 'Duration of tool calls')
   const models = meter.createCounter('stello_model_calls_total', '', 'Model calls that ended, by model and outcome')
@@ -60,7 +88,20 @@ export function createMetrics(meter: MetricMeter): Metrics {
     input.add(inputTokens, { model })
     output.add(outputTokens, { model })
   }
+  const sessions = meter.createGauge('stello_sessions', 'int', '', 'Open sessions of the agent, by state')
+  const paused = meter.createGauge('stello_paused_sessions', 'int', '', 'Paused sessions of the agent, by reason')
+  const pending = meter.createGauge('stello_pending_items', 'int', '', 'What waits for a person, by kind')
+  const oldest = meter.createGauge('stello_oldest_wait_seconds', 'float', SECONDS, 'How long the oldest has waited')
+  const set = (
+    gauge: MetricGauge,
+    label: string,
+    names: readonly string[],
+    counts: ReadonlyMap<string, number>,
+  ): void => {
+    for (const name of new Set([...names, ...counts.keys()])) gauge.set(counts.get(name) ?? 0, { [label]: name })
+  }
   queue.set(0)
+  begin()
   return {
     tool(tool, { isError, code, durationMs }) {
       tools.add(1, { tool, outcome: code ?? (isError ? 'error' : 'success') })
@@ -76,6 +117,35 @@ export function createMetrics(meter: MetricMeter): Metrics {
     quarantined: (kind) => quarantines.add(1, { kind }),
     paused: (reason) => pauses.add(1, { reason }),
     liveQueue: (pieces) => queue.set(pieces),
+    sessions(counts) {
+      set(sessions, 'state', STATES, counts.states)
+      set(paused, 'reason', Object.keys(REASONS), counts.pauses)
+      set(pending, 'kind', Object.keys(PENDING_KINDS), counts.pending)
+      oldest.set(counts.oldest.paused, { for: 'resume' })
+      oldest.set(counts.oldest.pending, { for: 'person' })
+    },
+  }
+
+  function begin(): void {
+    for (const tool of [...countable.tools, UNKNOWN_TOOL])
+      for (const outcome of ['success', 'error']) tools.add(0, { tool, outcome })
+    for (const model of countable.models) {
+      for (const outcome of MODEL_OUTCOMES) models.add(0, { model, outcome })
+      count(model, { inputTokens: 0, outputTokens: 0 })
+    }
+    for (const kind of STEP_KINDS) retries.add(0, { kind })
+    for (const kind of STEP_KINDS) quarantines.add(0, { kind })
+    for (const reason of Object.keys(REASONS)) pauses.add(0, { reason })
+    takeovers.add(0)
+  }
+}
+
+/** What sessions of an agent may use, whatever their profile. */
+export function countableOf(agent: StelloAgent): Countable {
+  const sources: Source[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
+  return {
+    tools: [...new Set(sources.flatMap((tools) => sessionTools(agent, { tools }).names))],
+    models: [...new Set(sources.map((source) => agent.model(source).name))],
   }
 }
 

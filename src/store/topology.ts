@@ -151,8 +151,8 @@ export interface SessionFilter {
   limit?: number
 }
 
-/** Turns and records are numbered without a gap, so the last of each tells how many there are, however many that is. */
-const SUMMARIES = `
+/** Each session with its state. Turns and records are numbered without a gap, so the last of each tells how many there are, however many that is. */
+export const SUMMARIES = `
   select * from (
     select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
       coalesce(t.turn, case when s.gen > 0 then (

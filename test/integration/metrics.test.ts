@@ -83,6 +83,45 @@ it('counts tools by outcome, model calls, tokens, retries and pauses, beside Tem
   expect(samples[slowest]).toBeGreaterThanOrEqual(0.02)
 })
 
+it('has every counter from the start, with 0, and says how the sessions stand: by state, reason, and who is waited for', async () => {
+  const metricsPort = await quietPort()
+  const pay = tool('pay', 'Pays', z.object({}), () => 'paid', { onUnknownOutcome: 'ask' })
+  const { taskQueue } = await stello.work(
+    { name: 'begun', llm: scriptedModel([], { name: 'gpt' }), capabilities: { tools: [pay] } },
+    { metricsPort },
+  )
+  const label = 'agent="begun"'
+  const zeros = [
+    `stello_tool_executions_total{${label},outcome="success",tool="pay"}`,
+    `stello_tool_executions_total{${label},outcome="error",tool="(unknown)"}`,
+    `stello_model_calls_total{${label},model="gpt",outcome="failed"}`,
+    `stello_input_tokens_total{${label},model="gpt"}`,
+    `stello_retries_total{${label},kind="model"}`,
+    `stello_takeovers_total{${label}}`,
+    `stello_quarantined_steps_total{${label},kind="hook"}`,
+    `stello_pauses_total{${label},reason="store_error"}`,
+    `stello_sessions{${label},state="paused"}`,
+    `stello_paused_sessions{${label},reason="budget"}`,
+    `stello_pending_items{${label},kind="unknown_outcome"}`,
+    `stello_oldest_wait_seconds{${label},for="resume"}`,
+  ]
+  await expect
+    .poll(() => scrape(metricsPort), { timeout: 30_000 })
+    .toMatchObject(Object.fromEntries(zeros.map((name) => [name, 0])))
+  const session = await stello.client.createSession({ agent: taskQueue })
+  await stello.client.createSession({ agent: taskQueue })
+  await session.pause('lunch')
+  await eventOf(session, 'session.paused')
+  await expect
+    .poll(() => scrape(metricsPort), { timeout: 60_000 })
+    .toMatchObject({
+      [`stello_sessions{${label},state="idle"}`]: 1,
+      [`stello_sessions{${label},state="paused"}`]: 1,
+      [`stello_paused_sessions{${label},reason="user"}`]: 1,
+      [`stello_oldest_wait_seconds{${label},for="resume"}`]: expect.any(Number),
+    })
+})
+
 it('counts what it took over from a dead worker, and how that ended', async () => {
   const doors = await startDoors()
   const fake = await startFakeOpenAI({
