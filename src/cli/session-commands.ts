@@ -86,7 +86,8 @@ export function addSessionCommands(program: Command): void {
     .option('--from <cursor>', "an offset, the cursor of an event, or 'now'")
     .action(
       on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: string }) => {
-        const onAway = (error: StelloError): void => out.note(`the watch goes on when the store is back: ${error.message}`)
+        const onAway = (error: StelloError): void =>
+          out.note(`the watch goes on when the store is back: ${error.message}`)
         for await (const event of stello.session(id).watch({ ...options, signal: untilInterrupted(), onAway })) {
           if (out.json || eventLine(event) !== undefined) out.result(event, (shown) => eventLine(shown) ?? '')
         }
