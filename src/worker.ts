@@ -10,7 +10,9 @@ import { createActivities } from './activities/index.ts'
 import { LastChance } from './activities/last-chance.ts'
 import { createLiveWriter } from './activities/live-writer.ts'
 import { keepCounting } from './activities/keep-counting.ts'
+import { tellLiveness } from './activities/liveness-news.ts'
 import { countableOf, createMetrics } from './activities/metrics.ts'
+import { createRightStore, movedStore } from './activities/right-store.ts'
 import type { Running } from './activities/run-step.ts'
 import { SessionConfigs } from './activities/session-configs.ts'
 import { ToolUses } from './activities/tool-uses.ts'
@@ -24,6 +26,8 @@ import { checkNodeVersion } from './node-version.ts'
 import { registerSearchAttributes } from './client/search-attributes.ts'
 import { installRuntime } from './runtime.ts'
 import { checkDatabase, openDatabase, type Database } from './store/database.ts'
+import { proveDirect } from './store/direct.ts'
+import { readIdentity } from './store/identity.ts'
 import { holdLiveness, newBootId } from './store/liveness.ts'
 import { updateIndexes } from './store/indexes.ts'
 import { checkSchema, migrate } from './store/migrate.ts'
@@ -74,7 +78,7 @@ export interface WorkerLog {
 }
 
 export interface StelloWorker {
-  /** Resolves when the worker has stopped; rejects when it cannot go on. */
+  /** Resolves when the worker has stopped; rejects when it cannot go on: with WRONG_STORE when it is on the wrong store. */
   readonly stopped: Promise<void>
   readonly taskQueue: string
   /** Finishes or hands over what runs. */
@@ -84,7 +88,7 @@ export interface StelloWorker {
 /**
  * Starts a worker for an agent: migrates the store, registers search attributes, takes over what dead workers left.
  *
- * @throws StelloError DATABASE_UNREACHABLE, SERVER_UNREACHABLE
+ * @throws StelloError DATABASE_UNREACHABLE, also behind a pooler in transaction mode; SERVER_UNREACHABLE
  * @example
  * const worker = await startWorker({ agent, databaseUrl, temporalAddress: '127.0.0.1:7233' })
  * process.once('SIGTERM', () => worker.stop())
@@ -102,19 +106,29 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
       await Promise.resolve(step()).catch((error: unknown) => log.warn(messageOf(error)))
   }
   try {
+    const bootId = newBootId()
+    const transcripts = new TranscriptCache()
+    const configs = new SessionConfigs()
+    let identity: string | undefined
+    let misplaced: (why: StelloError) => void = () => undefined
+    const whyMisplaced = new Promise<StelloError>((resolve) => (misplaced = resolve))
+
+    await proveDirect(databaseUrl)
+    // Before the pools take theirs: there may be few.
+    const tell = tellLiveness({ log, metrics })
+    const liveness = await holdLiveness(databaseUrl, bootId, (change, held) => {
+      transcripts.clear()
+      configs.clear()
+      tell(change, held)
+      if (change.kind === 'back') void movedStore(db, identity).then((why) => why && misplaced(why))
+    })
+    closing.push(() => liveness.release())
     const db = openDatabase(databaseUrl, { max: 20 })
     closing.push(() => db.close())
     await checkDatabase(db)
     if (options.migrate === false) await checkSchema(db)
     else await bringUpToDate(db, log)
-    const bootId = newBootId()
-    const transcripts = new TranscriptCache()
-    const configs = new SessionConfigs()
-    const liveness = await holdLiveness(databaseUrl, bootId, () => {
-      transcripts.clear()
-      configs.clear()
-    })
-    closing.push(() => liveness.release())
+    identity = await readIdentity(db)
     const notifier = createNotifier(db)
     closing.push(() => notifier.close())
     const live = createLiveWriter(db, (id) => notifier.notify(id, 'progress'), log, metrics.liveQueue)
@@ -142,23 +156,27 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
       namespace,
       agent: agent.name,
       identity: workerIdentity(hostname(), process.pid, bootId),
-      activities: createActivities({
-        agent,
-        db,
-        client,
-        bootId,
-        live,
-        log,
-        transcripts,
-        configs,
-        running,
-        stopping: stopping.signal,
-        lastChance: new LastChance(),
-        stepWatch: watchdog,
-        toolUses,
-        metrics,
-        notify: (id, news) => notifier.notify(id, news),
-      }),
+      activities: createActivities(
+        {
+          agent,
+          db,
+          client,
+          bootId,
+          liveness,
+          live,
+          log,
+          transcripts,
+          configs,
+          running,
+          stopping: stopping.signal,
+          lastChance: new LastChance(),
+          stepWatch: watchdog,
+          toolUses,
+          metrics,
+          notify: (id, news) => notifier.notify(id, news),
+        },
+        createRightStore({ db, client, agent: agent.name, identity, wrong: misplaced, foreign: metrics.foreign, log }),
+      ),
       workflowBundle: await workflowBundle(),
       concurrency: options.concurrency ?? {},
       graceMs,
@@ -176,6 +194,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     if (options.metricsPort !== undefined) closing.push(keepCounting(db, self, metrics))
     let graceOver: NodeJS.Timeout | undefined
     let ended = false
+    let wrongStore: StelloError | undefined
     const stopped = workers
       .run()
       .catch((error: unknown) => {
@@ -187,21 +206,25 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
         clearTimeout(graceOver)
         return close()
       })
+      .then(() => {
+        if (wrongStore) throw wrongStore
+      })
     stopped.catch(() => undefined)
-    return {
-      stopped,
-      taskQueue: agent.name,
-      async stop() {
-        if (ended) return stopped
-        workers.shutdown()
-        // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
-        graceOver ??= setTimeout(() => {
-          stopping.abort()
-          running.forEach((step) => step.stop.abort('shutdown'))
-        }, graceMs)
-        await stopped
-      },
+    const stop = async (): Promise<void> => {
+      if (ended) return stopped
+      workers.shutdown()
+      // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
+      graceOver ??= setTimeout(() => {
+        stopping.abort()
+        running.forEach((step) => step.stop.abort('shutdown'))
+      }, graceMs)
+      await stopped
     }
+    void whyMisplaced.then((why) => {
+      wrongStore = why
+      stop().catch(() => undefined)
+    })
+    return { stopped, taskQueue: agent.name, stop }
   } catch (error) {
     await close()
     throw error

@@ -2,6 +2,7 @@
 import type { Client } from '@temporalio/client'
 import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
+import type { Liveness } from '../store/liveness.ts'
 import type { News } from '../store/notifier.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
 import type { LastChance } from './last-chance.ts'
@@ -26,6 +27,7 @@ export interface Deps {
   client: Client
   /** Random for each worker process; its liveness lock says whether the process lives (durability 4). */
   bootId: string
+  liveness: Pick<Liveness, 'held'>
   transcripts: TranscriptCache
   configs: SessionConfigs
   live: LiveWriter

@@ -1,4 +1,8 @@
-/** The activities as the worker registers them: each bound to what the worker composed, each error translated for Temporal. */
+/**
+ * The activities as the worker registers them: each bound to what the worker composed and begun for sessions of its store
+ * only, each error translated for Temporal.
+ */
+import { Context } from '@temporalio/activity'
 import type { SessionActivities } from '../session/steps.ts'
 import { announce } from './announce.ts'
 import { callModel } from './call-model.ts'
@@ -8,16 +12,20 @@ import { describeChildren } from './describe-children.ts'
 import { toEndlessRetry, toFailure } from './failures.ts'
 import { openChild } from './open-child.ts'
 import { openSession } from './open-session.ts'
+import type { Belonging } from './right-store.ts'
 import { settleStep } from './settle-step.ts'
 
-export function createActivities(deps: Deps): SessionActivities {
+/** @param admit throws where the session is another store's: nothing of the activity runs then */
+export function createActivities(deps: Deps, admit: (session: Belonging, attempt: number) => void): SessionActivities {
   const bind =
-    <Input, Outcome>(
+    <Input extends Parameters<SessionActivities[keyof SessionActivities]>[0], Outcome>(
       activity: (deps: Deps, input: Input) => Promise<Outcome>,
       translate: (error: unknown) => Error = toFailure,
     ) =>
     async (input: Input): Promise<Outcome> => {
       try {
+        const session = sessionOf(input)
+        if (session) admit(session, Context.current().info.attempt)
         return await activity(deps, input)
       } catch (error) {
         throw translate(error)
@@ -32,4 +40,10 @@ export function createActivities(deps: Deps): SessionActivities {
     announce: bind(announce, toEndlessRetry),
     describeChildren: bind(describeChildren),
   }
+}
+
+/** None where the store is not asked: Temporal alone knows which children have ended. */
+function sessionOf(input: Parameters<SessionActivities[keyof SessionActivities]>[0]): Belonging | undefined {
+  if ('children' in input) return undefined
+  return 'of' in input ? input.step : input
 }

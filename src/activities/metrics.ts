@@ -22,6 +22,10 @@ export interface Metrics {
   /** A step whose takers died too often is not run again. */
   quarantined(kind: string): void
   paused(reason: string): void
+  /** Connections that hold the lock of this worker were lost: so many more; and whether any holds it now. */
+  liveness(lost: number, held: boolean): void
+  /** A step was given back, since it belongs to a session of another store. */
+  foreign(): void
   /** Pieces of live output that wait to be written. */
   liveQueue(pieces: number): void
   /** How the agent's sessions stand in the store. */
@@ -82,6 +86,17 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     'Steps that are not run again since their workers died, by kind',
   )
   const pauses = meter.createCounter('stello_pauses_total', '', 'Pauses of sessions, by reason')
+  const losses = meter.createCounter(
+    'stello_liveness_losses_total',
+    '',
+    'Connections that said that this worker lives, and were lost',
+  )
+  const held = meter.createGauge('stello_liveness_held', 'int', '', '1 while a connection says that this worker lives')
+  const foreign = meter.createCounter(
+    'stello_foreign_steps_total',
+    '',
+    'Steps given back since their session belongs to another store',
+  )
   const queue = meter.createGauge('stello_live_queue', 'int', '', 'Pieces of live output that wait to be written')
 
   const count = (model: string, { inputTokens, outputTokens }: Usage): void => {
@@ -116,6 +131,11 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     tookOver: (steps) => takeovers.add(steps),
     quarantined: (kind) => quarantines.add(1, { kind }),
     paused: (reason) => pauses.add(1, { reason }),
+    liveness(lost, isHeld) {
+      losses.add(lost)
+      held.set(isHeld ? 1 : 0)
+    },
+    foreign: () => foreign.add(1),
     liveQueue: (pieces) => queue.set(pieces),
     sessions(counts) {
       set(sessions, 'state', STATES, counts.states)
@@ -137,6 +157,8 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     for (const kind of STEP_KINDS) quarantines.add(0, { kind })
     for (const reason of Object.keys(REASONS)) pauses.add(0, { reason })
     takeovers.add(0)
+    losses.add(0)
+    foreign.add(0)
   }
 }
 

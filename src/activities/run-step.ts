@@ -4,7 +4,7 @@
  */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isUnavailable } from '../agent/errors.ts'
+import { StelloError, isUnavailable } from '../agent/errors.ts'
 import type { NotStarted, PendingItem } from '../session/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../store/claim.ts'
 import { isAlive } from '../store/liveness.ts'
@@ -53,6 +53,10 @@ export type Running = Map<string, InFlight>
 const WATCH_EVERY_MS = 250
 /** With `WATCH_EVERY_MS` in between. */
 const CLAIM_TRIES = 40
+/** While nothing has been asked, another worker may take the step. */
+const UNHELD_TRIES = 4
+/** Others take this worker for dead: what it began now would be taken from it while it runs. */
+const UNHELD = 'this worker has lost the connections that say it lives, and begins nothing until it has one again'
 
 /** What an attempt comes to that asks for a step: a claim that needs no waiting, or the attempt of this process that has it. */
 type Obtained =
@@ -143,21 +147,25 @@ async function obtain(
 }
 
 /**
- * A claim may have been granted although its answer never came. Only this attempt knows that it has begun nothing by
+ * A claim may have been granted although its answer never came, and none is made while nobody could tell that this worker
+ * lives. Only this attempt knows that it has begun nothing by
  * it, so it asks again, for as long as a restart of PostgreSQL takes.
  */
 async function claimUntilHeard(
-  { db, bootId }: Deps,
+  { db, bootId, liveness }: Deps,
   attempt: Attempt,
   step: StepWork<unknown>['step'] & Pick<ClaimRequest, 'alone'>,
   stop: AbortSignal,
 ): Promise<Claim> {
+  let asked = false
   for (let tried = 1; ; tried++) {
-    const request = { ...step, run: attempt.run, owner: bootId, token: attempt.token, unheard: tried > 1 }
+    const request = { ...step, run: attempt.run, owner: bootId, token: attempt.token, unheard: asked }
     try {
+      if (!liveness.held()) throw new StelloError('STORE_UNAVAILABLE', UNHELD)
+      asked = true
       return await claimStep(db, request)
     } catch (error) {
-      if (!isUnavailable(error) || tried === CLAIM_TRIES) throw error
+      if (!isUnavailable(error) || tried >= (asked ? CLAIM_TRIES : UNHELD_TRIES)) throw error
       await waitBeforeLooking(step.key, stop)
     }
   }

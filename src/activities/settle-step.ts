@@ -13,6 +13,7 @@ import { readEvent } from '../store/events.ts'
 import { forceStep, proposeOutcome } from '../store/settle.ts'
 import { readTurn, readTurnByNumber, type TurnRow } from '../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
+import { awaitHolder } from './await-holder.ts'
 import type { Deps } from './deps.ts'
 import { countCall } from './metrics.ts'
 import { endLost } from './lost-call.ts'
@@ -34,10 +35,11 @@ export async function settleStep(deps: Deps, input: SettleStepInput): Promise<Mo
 /** A model call that ran into its backstop is no answer: the session pauses, and resume asks again. */
 async function settleModel(
   deps: Deps,
-  { run }: Attempt,
+  attempt: Attempt,
   step: CallModelInput,
   proposed: Proposal,
 ): Promise<ModelOutcome> {
+  const { run } = attempt
   const proposing = { run, key: step.key, kind: 'model', name: 'model' }
   if (proposed.kind === 'cancelled') {
     // A turn that never asked its model has not heard that its message was answered, or refused, before.
@@ -47,6 +49,7 @@ async function settleModel(
       writes: {},
     }))
   }
+  await awaitHolder(deps, attempt, step.key)
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ModelOutcome
   return {
@@ -81,6 +84,7 @@ async function settleCall(
     name: step.call.name,
     ...(lost && { holder: { owner: deps.bootId, token: attempt.token } }),
   }
+  if (lost === 'timedOut') await awaitHolder(deps, attempt, proposing.key)
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ToolOutcome
   const found = lost && (await endLost(deps, attempt, at, forced, lost))

@@ -29,6 +29,7 @@ export type ErrorCode =
   | 'MODEL_RATE_LIMITED'
   | 'MODEL_UNAVAILABLE'
   | 'STORE_UNAVAILABLE'
+  | 'WRONG_STORE'
   | 'MODEL_AUTH'
   | 'MODEL_REFUSED_REQUEST'
   | 'MODEL_CONTEXT_TOO_LONG'
@@ -44,6 +45,7 @@ export type ErrorCode =
   | 'SESSION_CLOSED'
   | 'SESSION_PAUSED'
   | 'SESSION_TERMINATED'
+  | 'SESSION_ELSEWHERE'
   | 'SERVER_UNREACHABLE'
   | 'DATABASE_UNREACHABLE'
 
@@ -63,6 +65,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   MODEL_RATE_LIMITED: 'retry',
   MODEL_UNAVAILABLE: 'retry',
   STORE_UNAVAILABLE: 'retry',
+  WRONG_STORE: 'retry',
 
   MODEL_AUTH: 'pause',
   MODEL_REFUSED_REQUEST: 'pause',
@@ -80,6 +83,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   SESSION_CLOSED: 'caller',
   SESSION_PAUSED: 'caller',
   SESSION_TERMINATED: 'caller',
+  SESSION_ELSEWHERE: 'caller',
   SERVER_UNREACHABLE: 'caller',
   DATABASE_UNREACHABLE: 'caller',
 }

@@ -42,7 +42,7 @@ export function addRunCommands(program: Command): void {
         await Promise.race([stop, ...(worker ? [worker.stopped] : [])])
         out.note(worker ? 'finishing what runs, then stopping the servers …' : 'stopping the servers …')
       } finally {
-        await worker?.stop()
+        await worker?.stop().catch(() => undefined)
         await servers.stop()
       }
     })

@@ -39,7 +39,7 @@ export function withSelection(command: Command, all: string): Command {
 
 /**
  * Oldest first. One that fails keeps none of the others waiting: it is named, and the exit code is 1. One that was closed
- * meanwhile is passed over.
+ * meanwhile is passed over; one that lives elsewhere is named, and no failure.
  */
 export async function onSelected(
   { stello, out }: Context,
@@ -53,7 +53,7 @@ export async function onSelected(
       await work(session)
     } catch (error) {
       if (isStelloError(error) && error.code === 'SESSION_CLOSED') continue
-      process.exitCode = 1
+      if (!isStelloError(error) || error.code !== 'SESSION_ELSEWHERE') process.exitCode = 1
       out.note(`${session.id}: ${explain(error)}`)
     }
   }

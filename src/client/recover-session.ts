@@ -13,6 +13,7 @@ import { rejectionKey } from '../agent/message.ts'
 import type { Database } from '../store/database.ts'
 import { readEvent } from '../store/events.ts'
 import type { Opening } from '../session/steps.ts'
+import { readIdentity } from '../store/identity.ts'
 import { keepMessage } from '../store/messages.ts'
 import { isLeftBehind } from '../store/runs.ts'
 import type { SessionRow } from '../store/session-row.ts'
@@ -38,7 +39,7 @@ export interface Recovered {
   unsearchable?: true
 }
 
-/** @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED */
+/** @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED; SESSION_ELSEWHERE: in another namespace or store than this client */
 export async function recoverSession(
   deps: ClientDeps,
   sessionId: string,
@@ -48,8 +49,23 @@ export async function recoverSession(
   const row = await mustExist(db, sessionId)
   if (row.closedAt)
     throw new StelloError('SESSION_CLOSED', `session ${sessionId} is closed: nothing is left to recover`)
+  const { namespace = deps.namespace } = row
+  if (namespace !== deps.namespace) {
+    throw elsewhere(
+      `session ${sessionId} lives in namespace ${namespace} of Temporal, and this client is in ${deps.namespace}`,
+      {
+        hint: `set TEMPORAL_NAMESPACE=${namespace}`,
+      },
+    )
+  }
   const ended = client.workflow.getHandle(sessionId)
   const found = await ended.describe().catch(ignoreMissing)
+  const store = found?.memo?.['store']
+  if (store !== undefined && store !== (await readIdentity(db))) {
+    throw elsewhere(`the workflow ${sessionId} in Temporal is of a session in another store`, {
+      hint: 'does STELLO_DATABASE_URL lead to the right store?',
+    })
+  }
   if (found?.status.name === 'RUNNING') {
     if (!restart || (restart === 'needed' && !(await isStuck(db, row, found)))) return { restarted: false, waiting: 0 }
     await ended.terminate('stello recover').catch(ignoreMissing)
@@ -97,6 +113,10 @@ async function isStuck(
 ): Promise<boolean> {
   if (pause?.reason === 'store_error' || (await isLeftBehind(db, id, runId))) return true
   return (raw.pendingWorkflowTask?.attempt ?? 0) > ATTEMPTS_IN_VAIN
+}
+
+function elsewhere(message: string, options: { hint: string }): StelloError {
+  return new StelloError('SESSION_ELSEWHERE', message, options)
 }
 
 function ignoreMissing(error: unknown): undefined {

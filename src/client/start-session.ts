@@ -5,6 +5,7 @@ import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../agent/errors.ts'
 import type { NewSession } from '../session/state.ts'
 import type { Database } from '../store/database.ts'
+import { readIdentity } from '../store/identity.ts'
 import type { Listener } from '../store/listener.ts'
 import { readSession, type SessionRow } from '../store/session-row.ts'
 import { forgetSession } from '../store/unopened.ts'
@@ -77,8 +78,9 @@ async function notStarted(db: Database, sessionId: string, error: unknown): Prom
 export async function startWorkflow(
   deps: ClientDeps,
   row: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
-  options: StartOptions,
+  given: Omit<StartOptions, 'store'>,
 ): Promise<{ searchable: boolean }> {
+  const options = { ...given, store: await readIdentity(deps.db) }
   // Sessions of earlier versions do not say.
   const searchable = row.config.searchable ?? (await deps.searchable())
   try {
@@ -96,19 +98,21 @@ export async function startWorkflow(
 
 interface StartOptions {
   session: NewSession
+  store: string | undefined
   workflowIdReusePolicy: WorkflowIdReusePolicy
 }
 
 async function start(
   client: Client,
   { rootId, parentId, config }: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
-  { session, workflowIdReusePolicy, searchable }: StartOptions & { searchable: boolean },
+  { session, store, workflowIdReusePolicy, searchable }: StartOptions & { searchable: boolean },
 ): Promise<void> {
   const input: SessionInput = {
     session,
     agent: config.agent,
     rootId,
     searchable,
+    ...(store !== undefined && { store }),
     ...(parentId !== undefined && { parentId }),
     ...(config.profile !== undefined && { profile: config.profile }),
   }

@@ -40,6 +40,8 @@ export interface StepRef {
    * stands: all that is known of it stands in the store. By its id, since a reset hands this input on to a run of its own.
    */
   fresh?: string
+  /** Identity of the store the session is in; absent where its workflow was started before there were identities. */
+  store?: string
   turn: number
   /** Last record of the closed part of the transcript this step builds on. */
   base: number

@@ -16,6 +16,9 @@ const SERVER_OPTIONS = [
 ]
 const CONNECT_WITHIN_MS = 10_000
 
+/** For a connection that is meant to say nothing: a server may be set to cut those that are silent. */
+export const NEVER_IDLE: readonly string[] = ['idle_session_timeout=0']
+
 /**
  * @param name what PostgreSQL lists the connection as
  * @param url its `options` count beside ours, and win where both say something

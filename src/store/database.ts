@@ -52,15 +52,17 @@ export async function checkDatabase(db: Database): Promise<void> {
   try {
     await db.pool.query('select 1')
   } catch (error) {
-    throw new StelloError(
-      'DATABASE_UNREACHABLE',
-      `PostgreSQL at ${shownUrl(db.url)} cannot be used: ${messageOf(error)}`,
-      {
-        hint: 'start it, or correct STELLO_DATABASE_URL (`stello dev` brings a PostgreSQL of its own)',
-        cause: error,
-      },
-    )
+    throw cannotBeUsed(db.url, error)
   }
+}
+
+export function cannotBeUsed(
+  url: string,
+  error: unknown,
+  hint = 'start it, or correct STELLO_DATABASE_URL (`stello dev` brings a PostgreSQL of its own)',
+): StelloError {
+  const message = `PostgreSQL at ${shownUrl(url)} cannot be used: ${messageOf(error)}`
+  return new StelloError('DATABASE_UNREACHABLE', message, { hint, cause: error })
 }
 
 /** A statement with a name is parsed and planned once per connection; its text never varies. */

@@ -1,7 +1,7 @@
 /** Hears which sessions have news, over one connection that is replaced when it breaks. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { connectionConfig } from './connection.ts'
+import { NEVER_IDLE, connectionConfig } from './connection.ts'
 import { CHANNEL, readNews, type News } from './notifier.ts'
 
 const RETRY_MS = 500
@@ -23,7 +23,7 @@ export function createListener(url: string): Listener {
 
   const connect = async (): Promise<void> => {
     while (!closed && !client) {
-      const next = new pg.Client(connectionConfig(url, 'stello-listener'))
+      const next = new pg.Client(connectionConfig(url, 'stello-listener', NEVER_IDLE))
       next.on('error', () => undefined)
       let ended = false
       next.once('end', () => {

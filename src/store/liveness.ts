@@ -9,8 +9,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { connectionConfig } from './connection.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { NEVER_IDLE, connectionConfig } from './connection.ts'
+import { cannotBeUsed, run, type Database, type Statement } from './database.ts'
 
 /** Where the first worker has come to another server, the others get this long to take their locks there. */
 export const GRACE_MS = 15_000
@@ -123,50 +123,82 @@ export async function stealDeadSteps(
   return rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token }))
 }
 
+/** How many connections hold the lock of a worker: one that is cut frees nothing, and its place may be gone when it is to be taken again. */
+const CONNECTIONS = 2
+
 export interface Liveness {
+  /** Whether any connection holds the lock. Without, others take this worker for dead, and what it begins would be taken from it. */
+  held(): boolean
   release(): Promise<void>
 }
 
+export type LivenessChange =
+  /** A connection has ended. The server may have been restarted, or even restored from a copy. */
+  | { kind: 'lost' }
+  /** It cannot be replaced yet, and is tried until it is; told once. */
+  | { kind: 'refused'; error: unknown }
+  /** It is replaced. Nobody has watched meanwhile: the server may have been restored since the loss was told. */
+  | { kind: 'back' }
+
 /**
- * Holds the lock of `bootId` until released; takes it again whenever the connection was lost.
+ * Holds the lock of `bootId` over connections of its own until released; each that is lost is replaced.
  *
- * @param onLost the server may have been restarted, or even restored from a copy; told at the loss and once it is held again
+ * @param changed told what becomes of a connection, and whether any holds the lock now
+ * @throws StelloError DATABASE_UNREACHABLE
  */
-export async function holdLiveness(url: string, bootId: string, onLost = (): void => {}): Promise<Liveness> {
+export async function holdLiveness(
+  url: string,
+  bootId: string,
+  changed: (change: LivenessChange, held: boolean) => void = () => undefined,
+): Promise<Liveness> {
+  const holding = new Set<pg.Client>()
   let released = false
-  let client = await lock(url, bootId)
-  const watch = (): void => {
+  const tell = (change: LivenessChange): void => changed(change, holding.size > 0)
+  const keep = (client: pg.Client): void => {
+    holding.add(client)
     client.once('end', () => {
-      onLost()
-      void retake()
+      holding.delete(client)
+      if (released) return
+      tell({ kind: 'lost' })
+      void replace()
     })
   }
-  const retake = async (): Promise<void> => {
-    while (!released) {
+  const replace = async (): Promise<void> => {
+    for (let tries = 1; !released; tries++) {
       try {
-        client = await lock(url, bootId)
+        const client = await lock(url, bootId)
         if (released) return await client.end()
-        // Nobody has watched meanwhile: the server may have been restored since the loss was told.
-        onLost()
-        return watch()
-      } catch {
+        keep(client)
+        return tell({ kind: 'back' })
+      } catch (error) {
+        if (tries === 1) tell({ kind: 'refused', error })
         await delay(RETAKE_EVERY_MS, undefined, { ref: false })
       }
     }
   }
-  watch()
-  return {
-    async release() {
-      released = true
-      await client.end()
-    },
+  const release = async (): Promise<void> => {
+    released = true
+    await Promise.all([...holding].map((client) => client.end()))
   }
+  try {
+    while (holding.size < CONNECTIONS) keep(await lock(url, bootId))
+  } catch (error) {
+    await release()
+    throw cannotBeUsed(url, error)
+  }
+  return { held: () => holding.size > 0, release }
 }
 
+/** Shared, so that several connections of one worker hold it. */
 async function lock(url: string, bootId: string): Promise<pg.Client> {
-  const client = new pg.Client(connectionConfig(url, 'stello-liveness'))
+  const client = new pg.Client(connectionConfig(url, 'stello-liveness', NEVER_IDLE))
   client.on('error', () => undefined)
-  await client.connect()
-  await client.query('select pg_advisory_lock($1::bigint)', [bootId])
-  return client
+  try {
+    await client.connect()
+    await client.query('select pg_advisory_lock_shared($1::bigint)', [bootId])
+    return client
+  } catch (error) {
+    void client.end().catch(() => undefined)
+    throw error
+  }
 }

@@ -231,6 +231,14 @@ const COMPATIBILITY = `
   insert into compatibility (oldest) values ('0014_ops');
 `
 
+/** Which store this is. A copy has the same identity: it is the same store at another time. */
+const IDENTITY = `
+  create table store (
+    sole boolean primary key default true check (sole), identity uuid not null default gen_random_uuid()
+  );
+  insert into store default values;
+`
+
 /** In order of their names. */
 export const MIGRATIONS: Readonly<Record<string, string>> = {
   '0001_first': FIRST,
@@ -241,6 +249,7 @@ export const MIGRATIONS: Readonly<Record<string, string>> = {
   '0008_bounds': BOUNDS,
   '0009_ledger': EVENT_PLACES + NAMESPACES,
   '0012_watch': WATCH,
+  '0013_identity': IDENTITY,
   '0014_ops': COMPATIBILITY,
 }
 

@@ -11,6 +11,8 @@ export interface SessionRow {
   depth: number
   config: SessionConfig
   gen: number
+  /** Temporal's, in which it lives; unset before its workflow has opened it, and for sessions of earlier versions. */
+  namespace?: string
   /** A run of its workflow has opened it. */
   opened: boolean
   pause?: Pause
@@ -31,6 +33,7 @@ interface Row {
   config: SessionConfig
   gen: number
   run_id: string | null
+  namespace: string | null
   pause: Pause | null
   created_at: Date
   closed_at: Date | null
@@ -40,7 +43,7 @@ interface Row {
 /** Asked by whoever sends a message: prepared. */
 const READ_SESSION: Statement = {
   name: 'session_read',
-  text: `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, pause,
+  text: `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, namespace, pause,
            created_at, closed_at, closing_at is not null and closed_at is null as closing
          from sessions where id = $1`,
 }
@@ -57,6 +60,7 @@ export async function readSession(db: Database, sessionId: string): Promise<Sess
       opened: row.run_id !== null,
       createdAt: row.created_at,
       ...(row.parent_id !== null && { parentId: row.parent_id }),
+      ...(row.namespace !== null && { namespace: row.namespace }),
       ...(row.pause !== null && { pause: row.pause }),
       ...(row.closed_at !== null && { closedAt: row.closed_at }),
       ...(row.closing && { closing: true }),

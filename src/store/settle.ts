@@ -28,6 +28,10 @@ const READ_OUTCOME: Statement = {
   name: 'outcome_read',
   text: `select outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
 }
+const READ_HOLDER: Statement = {
+  name: 'holder_read',
+  text: `select owner from steps where session_id = $1 and gen = $2 and step_key = $3 and outcome is null`,
+}
 /**
  * A taker that lived through the work, and says that it failed or that a person must look, proves that the step does not
  * kill: the deaths before it count no more. One that only hands it over proves nothing.
@@ -88,6 +92,13 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
 export async function readOutcome(db: Database, step: Omit<StepId, 'lease'>): Promise<unknown> {
   const [row] = await run<{ outcome: unknown }>(db.pool, READ_OUTCOME, [step.sessionId, step.gen, step.key])
   return row?.outcome ?? undefined
+}
+
+/** Boot id of the worker that has the step in hand; undefined when nobody has, or when it has ended. */
+export async function readHolder(db: Database, ref: RunRef, key: string): Promise<string | undefined> {
+  const gen = await mustBeCurrent(db, ref)
+  const [row] = await run<{ owner: string | null }>(db.pool, READ_HOLDER, [ref.sessionId, gen, key])
+  return row?.owner ?? undefined
 }
 
 export interface GivingBack {

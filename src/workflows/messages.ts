@@ -43,6 +43,8 @@ export interface SessionInput {
   profile?: string
   /** Whether the Stello search attributes may be used; fixed at the start and inherited. */
   searchable: boolean
+  /** Identity of the store that holds the session, passed on to forks; unset where nothing is to be checked. */
+  store?: string
   /** Set after continue-as-new. */
   state?: SessionState
 }
@@ -125,12 +127,13 @@ export function attributesOf(input: SessionInput): SearchAttributePair[] {
 }
 
 export function memoOf(input: SessionInput): Record<string, unknown> {
-  const { session, agent, profile, parentId } = input
+  const { session, agent, profile, parentId, store } = input
   return {
     title: value(session.label),
     agent,
     ...(profile && { profile: value(profile) }),
     ...(parentId && { parent: parentId }),
+    ...(store !== undefined && { store }),
   }
 }
 

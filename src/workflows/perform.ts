@@ -35,7 +35,7 @@ import {
 } from './messages.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
-type RunFacts = Pick<StepRef, 'prevRunId' | 'fresh'>
+type RunFacts = Pick<StepRef, 'prevRunId' | 'fresh' | 'store'>
 
 export interface Performer {
   perform(command: Command): void
@@ -56,6 +56,7 @@ export function createPerformer(
   let run: RunFacts = {
     ...(prevRunId !== undefined && { prevRunId }),
     ...(firstExecutionRunId === runId && { fresh: runId }),
+    ...(input.store !== undefined && { store: input.store }),
   }
   const cancellable = new Set<CancellationScope>()
   const childStarts = new Map<string, Promise<void>>()
@@ -169,6 +170,7 @@ export function createPerformer(
         parentId: workflowInfo().workflowId,
         ...(config.profile !== undefined && { profile: config.profile }),
         searchable: input.searchable,
+        ...(input.store !== undefined && { store: input.store }),
       }
       heard.add(sessionId)
       const starting = startSession(childInput)

@@ -11,6 +11,7 @@ import type { FakeRequest } from '../../src/testing/index.ts'
 import { isAlive } from '../../src/store/liveness.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import type { WorkerProcess } from '../support/crashing.ts'
+import { lookedForTheDead } from '../support/looked-for-the-dead.ts'
 import { expectUndisturbed, readStory } from '../support/story.ts'
 import { startProxyBefore, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -70,21 +71,6 @@ async function startSuspect(): Promise<Suspect> {
       })
       await until('the lock is taken again', () => isAlive(stage.db, bootId ?? '', 0))
     },
-  }
-}
-
-/** Resolves when some living worker has looked for dead ones, from beginning to end. */
-async function lookedForTheDead(): Promise<void> {
-  for (const bootId of ['1', '2']) {
-    await stage.db.pool.query(
-      `with known as (insert into workers (boot_id, agent) values ($1, 'nobody'))
-       insert into holders (boot_id, server) select $1, server from holders limit 1 on conflict do nothing`,
-      [bootId],
-    )
-    await until('a round of taking over', async () => {
-      const { rows } = await stage.db.pool.query('select from workers where boot_id = $1', [bootId])
-      return rows.length === 0
-    })
   }
 }
 
@@ -185,7 +171,7 @@ describe('a worker', () => {
     const turn = await session.send('pay', { messageId: 'pay' })
     await shut.reached()
     await suspect.looksDead()
-    await lookedForTheDead()
+    await lookedForTheDead(stage.db)
     await suspect.looksAlive()
     shut.open()
     await turn.result()
@@ -203,7 +189,7 @@ describe('a worker', () => {
     await shut.reached()
     shut.open()
     const other = await startWorker()
-    await lookedForTheDead()
+    await lookedForTheDead(stage.db)
     await writeFile(file, '')
     expect((await turn.result()).text).toBe('done after 1')
     await other.kill()

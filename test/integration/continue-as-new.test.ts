@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
+import { readIdentity } from '../../src/store/identity.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { childReportSignal } from '../../src/workflows/messages.ts'
 import { temporalWith } from '../support/configured.ts'
@@ -137,7 +138,7 @@ it('keeps counts, pause and label', async () => {
   expect((await runIdsOf(stello, session)).length).toBeGreaterThan(1)
   expect((await session.stats()).totals).toMatchObject({ turns: 12, modelCalls: 12 })
   const { memo } = await stello.client.temporal.workflow.getHandle(session.id).describe()
-  expect(memo).toMatchObject({ title: 'main' })
+  expect(memo).toMatchObject({ title: 'main', store: await readIdentity(stello.db) })
   await session.resume()
   expect((await turn.result()).text).toBe('ok')
 })

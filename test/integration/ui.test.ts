@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
+import { readIdentity } from '../../src/store/identity.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
@@ -64,7 +65,7 @@ it('names a session by its label, and says in Markdown what it does and where it
 
   const description = await workflow(session).describe()
   expect(await description.staticSummary()).toBe('tea')
-  expect(description.memo).toEqual({ title: 'tea', agent: taskQueue })
+  expect(description.memo).toEqual({ title: 'tea', agent: taskQueue, store: await readIdentity(stello.db) })
   expect(await attributesOf(session)).toMatchObject({
     StelloRoot: session.id,
     StelloLabel: 'tea',
@@ -78,7 +79,7 @@ it('names a session by its label, and says in Markdown what it does and where it
 
   const ofChild = await workflow(child).describe()
   expect(await ofChild.staticSummary()).toBe('a [part]')
-  expect(ofChild.memo).toEqual({ title: 'a [part]', agent: taskQueue, profile: 'p', parent: session.id })
+  expect(ofChild.memo).toEqual({ ...description.memo, title: 'a [part]', profile: 'p', parent: session.id })
   expect(await attributesOf(child)).toMatchObject({
     StelloRoot: session.id,
     StelloParent: session.id,

@@ -24,6 +24,7 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
     agent: createStelloAgent({ name: 'test', ...agent }),
     db,
     bootId,
+    liveness: { held: () => true },
     running: new Map(),
     stopping: new AbortController().signal,
     lastChance: new LastChance(0),

@@ -153,6 +153,7 @@ it.runIf(process.platform === 'linux')('has the server give up every client that
     'stello on 5 1 10 15000',
     'stello-listener on 5 1 10 15000',
     'stello-liveness on 5 1 10 15000',
+    'stello-liveness on 5 1 10 15000',
   ])
   await all?.close()
 })
@@ -161,4 +162,27 @@ it('gives up every statement after 30 s, unless told otherwise', async () => {
   const db = openDatabase(at.url)
   for (const { options } of [db.pool, db.lazyPool]) expect(options.query_timeout).toBe(30_000)
   await db.close()
+})
+
+it('is not cut by a server that ends connections which are silent, where silence is what it is for', async () => {
+  const database = new URL(at.url).pathname.slice(1)
+  await at.db.pool.query(`alter database ${database} set idle_session_timeout = '1h'`)
+  let all: Awaited<ReturnType<typeof openAll>> | undefined
+  const clients = new Set(await askedBy(async () => (all = await openAll())))
+  const told: string[] = []
+  for (const client of clients) {
+    const { rows } = await client.query<{ told: string }>(
+      `select concat_ws(' ', current_setting('application_name'), current_setting('idle_session_timeout')) as told`,
+    )
+    told.push(rows[0]?.told ?? '')
+  }
+  await at.db.pool.query(`alter database ${database} reset idle_session_timeout`)
+  expect(told.toSorted()).toEqual([
+    'stello 1h',
+    'stello 1h',
+    'stello-listener 0',
+    'stello-liveness 0',
+    'stello-liveness 0',
+  ])
+  await all?.close()
 })

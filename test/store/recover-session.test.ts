@@ -6,25 +6,41 @@ import type { ClientDeps } from '../../src/client/start-session.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { TASK_MESSAGE } from '../../src/store/topology.ts'
 import type { SessionInput } from '../../src/workflows/messages.ts'
-import { claim, newSessionRow, openSession, opening, take } from './fixtures.ts'
+import { readIdentity } from '../../src/store/identity.ts'
+import { NAMESPACE, claim, newSessionRow, openSession, opening, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
+interface Where {
+  /** The client's. Default: that of all sessions here. */
+  namespace?: string
+  /** What the memo of the workflow says. */
+  store?: string
+}
+
 /** Recovers from a history with these messages. */
-async function recovered(sessionId: string, sent: string[]): Promise<Recovered & { begunWith: string[] }> {
+async function recovered(
+  sessionId: string,
+  sent: string[],
+  { namespace = NAMESPACE, store }: Where = {},
+): Promise<Recovered & { begunWith: string[] }> {
   let begunWith: string[] = []
   const events = sent.map((messageId) => {
     const payloads = [defaultPayloadConverter.toPayload({ messageId, text: `message ${messageId}` })]
     return { workflowExecutionSignaledEventAttributes: { signalName: 'message', input: { payloads } } }
   })
-  const lost = { describe: async () => ({ status: { name: 'TERMINATED' } }), fetchHistory: async () => ({ events }) }
+  const memo = store === undefined ? {} : { store }
+  const lost = {
+    describe: async () => ({ status: { name: 'TERMINATED' }, memo }),
+    fetchHistory: async () => ({ events }),
+  }
   const start = async (_type: string, { args: [input] }: { args: [SessionInput] }): Promise<void> => {
     begunWith = input.session.messages ?? []
   }
   const client = { workflow: { getHandle: () => lost, start } }
-  const deps = { client, db: at.db, searchable: async () => false } as unknown as ClientDeps
-  return { ...(await recoverSession(deps, sessionId)), begunWith }
+  const deps = { client, db: at.db, searchable: async () => false, namespace } as unknown as ClientDeps
+  return { ...(await recoverSession(deps, sessionId, { restart: true })), begunWith }
 }
 
 it('hands on however many there are with the start itself: who dies behind it loses none', async () => {
@@ -47,4 +63,20 @@ it('begins the task of a child whose workflow was never started: its text came w
   const step = await take(at.db, run, { key: 't1.0.0.open', kind: 'child' })
   await settleStep(at.db, step, {}, { child: { ...child, message: { messageId: TASK_MESSAGE, text: 'what is it?' } } })
   expect(await recovered(child.sessionId, [])).toEqual({ restarted: true, waiting: 1, begunWith: [TASK_MESSAGE] })
+})
+
+it('leaves a session alone that lives in another namespace of Temporal, and says in which', async () => {
+  const { sessionId } = await openSession(at.db)
+  await expect(recovered(sessionId, [], { namespace: 'elsewhere' })).rejects.toMatchObject({
+    code: 'SESSION_ELSEWHERE',
+    message: `session ${sessionId} lives in namespace ${NAMESPACE} of Temporal, and this client is in elsewhere`,
+    hint: expect.stringContaining(`TEMPORAL_NAMESPACE=${NAMESPACE}`),
+  })
+})
+
+it('leaves a workflow alone that another store has a session of, under the same id', async () => {
+  const { sessionId } = await openSession(at.db)
+  await expect(recovered(sessionId, [], { store: 'another' })).rejects.toMatchObject({ code: 'SESSION_ELSEWHERE' })
+  const store = (await readIdentity(at.db)) ?? ''
+  expect(await recovered(sessionId, [], { store })).toMatchObject({ restarted: true })
 })

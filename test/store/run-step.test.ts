@@ -255,3 +255,14 @@ describe('a step that did not end', () => {
     expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun: true })
   })
 })
+
+it('begins nothing while no connection says that this worker lives: it waits, and then asks once', async () => {
+  const run = await openSession(at.db)
+  let asked = 0
+  const deps = { ...worker(), liveness: { held: () => ++asked > 2 } }
+  const sent = await sentBy(async () => {
+    const tool = work(async () => ({ kind: 'settle', outcome: `asked ${asked} times`, writes: {} }))
+    expect(await runStep(deps, attemptOf(run), tool)).toMatchObject({ outcome: 'asked 3 times' })
+  })
+  expect(sent.filter(({ name }) => name === 'claim')).toHaveLength(1)
+})

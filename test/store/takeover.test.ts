@@ -1,9 +1,10 @@
 /** Whether a worker lives, and what becomes of the steps of one that does not. */
 import pg from 'pg'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { holdLiveness, isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
+import { holdLiveness, isAlive, newBootId, stealDeadSteps, type Liveness } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { claimDeadWorkers, enterWorker, leaveWorker } from '../../src/store/workers.ts'
+import { startProxyBefore, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { NAMESPACE, OTHER_OWNER, TOKEN, claim, openSession, take, taker, visit } from './fixtures.ts'
 import { sentBy, useDatabase } from './postgres.ts'
@@ -45,15 +46,76 @@ describe('holdLiveness', () => {
   })
 })
 
-it('tells that the lock was lost, and again once it is held: between, nobody sees what becomes of the server', async () => {
-  let told = 0
-  const held = await holdLiveness(at.url, newBootId(), () => told++)
+/** Ends connections that hold the lock of `bootId`: all, or one of them. */
+async function cut(bootId: string, which?: 'one'): Promise<void> {
   await at.db.pool.query(
-    `select pg_terminate_backend(pid) from pg_stat_activity
-     where application_name = 'stello-liveness' and datname = current_database()`,
+    `select pg_terminate_backend(pid, 5000) from pg_locks where locktype = 'advisory'
+     and (classid::bigint << 32 | objid::bigint) = $1::bigint limit $2`,
+    [bootId, which && 1],
   )
-  await expect.poll(() => told, { timeout: 10_000 }).toBe(2)
-  await held.release()
+}
+
+describe('when connections of a lock are lost', () => {
+  interface Watched {
+    bootId: string
+    liveness: Liveness
+    proxy: TcpProxy
+    /** What `holdLiveness` tells. */
+    told: [kind: string, held: boolean][]
+  }
+
+  async function watched(): Promise<Watched> {
+    const { proxy, url } = await startProxyBefore(at.url)
+    const [bootId, told]: [string, Watched['told']] = [newBootId(), []]
+    const liveness = await holdLiveness(url, bootId, ({ kind }, held) => told.push([kind, held]))
+    onTestFinished(async () => {
+      await liveness.release()
+      await proxy.close()
+    })
+    return { bootId, liveness, proxy, told }
+  }
+
+  it('holds on by the other one where the place of the first is gone, says so once, and takes it when there is one', async () => {
+    const { bootId, liveness, proxy, told } = await watched()
+    proxy.refuse(true)
+    await cut(bootId, 'one')
+    await until('it is refused again and again', async () => proxy.refusals() > 2)
+    expect(told).toEqual([
+      ['lost', true],
+      ['refused', true],
+    ])
+    expect(liveness.held()).toBe(true)
+    expect(await isAlive(at.db, bootId, NO_GRACE, async () => undefined)).toBe(true)
+    proxy.refuse(false)
+    await until('it is back', async () => told.length > 2)
+    expect(told.slice(2)).toEqual([['back', true]])
+    await cut(bootId, 'one')
+    expect(await isAlive(at.db, bootId, NO_GRACE, async () => undefined)).toBe(true)
+  })
+
+  it('says that nothing holds the lock where both are lost, until one is back', async () => {
+    const { bootId, liveness, proxy, told } = await watched()
+    proxy.refuse(true)
+    await cut(bootId)
+    await until('both are lost', async () => !liveness.held())
+    expect(await isAlive(at.db, bootId, NO_GRACE)).toBe(false)
+    proxy.refuse(false)
+    await until('one is back', async () => liveness.held())
+    await until('both are back', async () => told.filter(([kind]) => kind === 'back').length === 2)
+    expect(told.filter(([kind]) => kind === 'lost')).toEqual([
+      ['lost', true],
+      ['lost', false],
+    ])
+    expect(await isAlive(at.db, bootId, NO_GRACE)).toBe(true)
+  })
+
+  it('gives what it has taken back where it cannot have both', async () => {
+    const { proxy, url } = await startProxyBefore(at.url)
+    onTestFinished(() => proxy.close())
+    proxy.refuseAfter(1)
+    await expect(holdLiveness(url, newBootId())).rejects.toMatchObject({ code: 'DATABASE_UNREACHABLE' })
+    await until('nobody is connected', async () => proxy.connections() === 0)
+  })
 })
 
 describe('isAlive', () => {

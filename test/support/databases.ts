@@ -1,4 +1,5 @@
 /** A database taken away, copied and put back, as from a backup. Whoever uses it sees an outage meanwhile. */
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
 export interface Backup {
@@ -17,15 +18,49 @@ export async function backUp(url: string): Promise<Backup> {
 }
 
 async function whileClosed(url: string, name: string, statements: string[]): Promise<void> {
+  await onServer(url, [
+    `alter database ${name} allow_connections false`,
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`,
+    ...statements,
+    `alter database ${name} allow_connections true`,
+  ])
+}
+
+export interface OtherDatabase {
+  readonly url: string
+  drop(): Promise<void>
+}
+
+/** Another one, empty, on the same server. */
+export async function createDatabase(url: string): Promise<OtherDatabase> {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await onServer(url, [`create database ${name}`])
+  const other = new URL(url)
+  other.pathname = `/${name}`
+  return { url: other.href, drop: () => onServer(url, [`drop database if exists ${name} with (force)`]) }
+}
+
+/** From now on the URL of the first leads to what was the second: all connections to both are cut. */
+export async function swapDatabases(first: string, second: string): Promise<void> {
+  const [one, other] = [first, second].map((url) => new URL(url).pathname.slice(1))
+  const away = `${one}_away`
+  await onServer(first, [
+    ...[one, other].map((name) => `alter database ${name} allow_connections false`),
+    `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname in ('${one}', '${other}')`,
+    `alter database ${one} rename to ${away}`,
+    `alter database ${other} rename to ${one}`,
+    `alter database ${away} rename to ${other}`,
+    ...[one, other].map((name) => `alter database ${name} allow_connections true`),
+  ])
+}
+
+async function onServer(url: string, statements: string[]): Promise<void> {
   const server = new URL(url)
   server.pathname = '/postgres'
   const admin = new pg.Client({ connectionString: server.href })
   await admin.connect()
   try {
-    await admin.query(`alter database ${name} allow_connections false`)
-    await admin.query('select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = $1', [name])
     for (const statement of statements) await admin.query(statement)
-    await admin.query(`alter database ${name} allow_connections true`)
   } finally {
     await admin.end()
   }

@@ -12,6 +12,10 @@ export interface TcpProxy {
   release(): void
   /** Whether new connections are refused. Those that are there stay. */
   refuse(refused: boolean): void
+  /** New connections are refused once so many more have been let in. */
+  refuseAfter(admitted: number): void
+  /** How many there are now. */
+  connections(): number
   /** How many connections were refused so far. */
   refusals(): number
   /** Ends all connections that are there. */
@@ -33,10 +37,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let gate: Gate = createGate()
   gate.open()
-  let refusing = false
+  let admits = Infinity
   let refusals = 0
   const server = createServer((worker) => {
-    if (refusing) {
+    if (admits-- <= 0) {
       refusals++
       return void worker.destroy()
     }
@@ -65,7 +69,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     hold: () => void (gate = createGate()),
     release: () => gate.open(),
-    refuse: (refused) => void (refusing = refused),
+    refuse: (refused) => void (admits = refused ? 0 : Infinity),
+    refuseAfter: (admitted) => void (admits = admitted),
+    connections: () => sockets.size / 2,
     refusals: () => refusals,
     cut,
     async close() {
