@@ -120,11 +120,12 @@ export function addRunCommands(program: Command): void {
     .action(async () => {
       const out = output()
       const { diagnose } = await import('../dev/doctor.ts')
-      const { databaseSchema } = await import('../client/connect.ts')
-      const findings = await diagnose(undefined, { schemaVersion: databaseSchema })
+      const { inspectServers } = await import('../client/doctor.ts')
+      const findings = [...(await diagnose()), ...(await inspectServers())]
       for (const finding of findings) {
+        const mark = finding.ok ? (finding.warning ? '!' : '✓') : '✗'
         const hint = finding.hint === undefined ? '' : `\n    ${finding.hint}`
-        out.result(finding, `${finding.ok ? '✓' : '✗'} ${finding.name}: ${finding.detail}${hint}`)
+        out.result(finding, `${mark} ${finding.name}: ${finding.detail}${hint}`)
       }
       if (findings.some((finding) => !finding.ok)) process.exitCode = 1
     })

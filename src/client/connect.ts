@@ -28,39 +28,54 @@ export interface Servers {
   connection: object
 }
 
-/**
- * Where the servers are: what is given, else the environment, else what `.stello/dev.json` says.
- *
- * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when nothing says
- */
-export async function findServers(options: ConnectOptions = {}): Promise<Servers> {
+/** What helps where nothing says where a server is. */
+const TO_FIND =
+  'start the development servers (`stello server` or `stello dev`) in this folder, or set the variable'
+
+/** Where a server is said to be; unset: nothing says. */
+export type Located = Omit<Servers, 'temporalAddress' | 'databaseUrl'> & {
+  temporalAddress: string | undefined
+  databaseUrl: string | undefined
+}
+
+/** What is given, else the environment, else what `.stello/dev.json` says. @throws what is wrong with a file of the configuration */
+export async function locateServers(options: ConnectOptions = {}): Promise<Located> {
   const { connectionOptions, namespace } = loadClientConnectConfig()
   const { address: configured, ...connection } = connectionOptions
   const fromEnvironment = process.env['TEMPORAL_ADDRESS'] ?? configured
   const dev = await loadDevInfo(await resolveHome(options.home))
   const temporalAddress = options.temporalAddress ?? fromEnvironment ?? dev?.temporal.address
   const databaseUrl = options.databaseUrl ?? process.env['STELLO_DATABASE_URL'] ?? dev?.postgres.url
-  const hint = 'start the development servers (`stello server` or `stello dev`) in this folder, or set the variable'
+  const uiUrl = dev?.temporal.address === temporalAddress ? dev?.temporal.uiUrl : undefined
+  return {
+    temporalAddress,
+    databaseUrl,
+    namespace: options.namespace ?? namespace ?? 'default',
+    connection,
+    ...(uiUrl !== undefined && { uiUrl }),
+  }
+}
+
+/**
+ * Where the servers are: what is given, else the environment, else what `.stello/dev.json` says.
+ *
+ * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when nothing says
+ */
+export async function findServers(options: ConnectOptions = {}): Promise<Servers> {
+  const { temporalAddress, databaseUrl, ...more } = await locateServers(options)
   if (!temporalAddress)
     throw new StelloError(
       'SERVER_UNREACHABLE',
       'no Temporal server: TEMPORAL_ADDRESS is not set and there is no .stello/dev.json here',
-      { hint },
+      { hint: TO_FIND },
     )
   if (!databaseUrl)
     throw new StelloError(
       'DATABASE_UNREACHABLE',
       'no database: STELLO_DATABASE_URL is not set and there is no .stello/dev.json here',
-      { hint },
+      { hint: TO_FIND },
     )
-  const uiUrl = dev?.temporal.address === temporalAddress ? dev.temporal.uiUrl : undefined
-  return {
-    temporalAddress,
-    namespace: options.namespace ?? namespace ?? 'default',
-    databaseUrl,
-    connection,
-    ...(uiUrl !== undefined && { uiUrl }),
-  }
+  return { temporalAddress, databaseUrl, ...more }
 }
 
 /**
@@ -95,21 +110,6 @@ export async function connectStello(options: ConnectOptions = {}): Promise<Stell
   } catch (error) {
     await db.close()
     throw error
-  }
-}
-
-/**
- * Name of the newest migration of a database, which it does not change.
- *
- * @throws StelloError DATABASE_UNREACHABLE
- */
-export async function databaseSchema(databaseUrl: string): Promise<string> {
-  const db = openDatabase(databaseUrl)
-  try {
-    await checkDatabase(db)
-    return (await readSchema(db)).newest ?? 'none yet: the first worker or session creates it'
-  } finally {
-    await db.close()
   }
 }
 

@@ -1,7 +1,4 @@
-/** What `stello doctor` says: a finding per thing a session needs. Must never start or change anything. */
-import { Connection } from '@temporalio/client'
-import type { ConnectionOptions } from '@temporalio/client'
-import { loadClientConnectConfig } from '@temporalio/envconfig'
+/** What `stello doctor` says of this machine: a finding per thing. Must never start or change anything. */
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -10,34 +7,30 @@ import type { DevInfo } from './dev-info.ts'
 import { loadDevInfo, resolveHome } from './dev-info.ts'
 import { findTemporal } from './find-temporal.ts'
 import { isListening } from './ports.ts'
-import { pingPostgres } from './postgres-server.ts'
 import { isAlive } from './processes.ts'
-import { SEARCH_ATTRIBUTES, pingTemporal } from './temporal-server.ts'
 
 export interface Finding {
   name: string
+  /** False: sessions do not run as they should until it is mended. */
   ok: boolean
+  /** It is ok, but somebody should look. */
+  warning?: true
   detail: string
-  /** What to do about it, when not ok. */
+  /** What to do about it. */
   hint?: string
 }
 
-export interface DiagnoseOptions {
-  /** Asks the database for its schema version; passed in, because the schema belongs to the store. */
-  schemaVersion?: (databaseUrl: string) => Promise<string>
-}
-
 /**
- * Looks at everything a session needs on this machine.
+ * Looks at what a session needs on this machine, and not at the servers.
  *
  * @param home folder of the development servers; default `STELLO_HOME`, else `.stello`
  * @example
  * for (const { ok, name, detail } of await diagnose()) console.log(ok ? '✓' : '✗', name, detail)
  */
-export async function diagnose(home?: string, options: DiagnoseOptions = {}): Promise<Finding[]> {
+export async function diagnose(home?: string): Promise<Finding[]> {
   const folder = await resolveHome(home)
   const info = await loadDevInfo(folder)
-  const asked = [program(), temporal(info), database(info, options), ports(info), disk(folder)]
+  const asked = [program(), ports(info), disk(folder)]
   return [node(), ...(await Promise.all<Finding | Finding[]>(asked)).flat()]
 }
 
@@ -58,81 +51,6 @@ async function program(): Promise<Finding> {
       '`stello dev` will get one',
     )
   }
-}
-
-async function temporal(info: DevInfo | undefined): Promise<Finding[]> {
-  const { address, namespace, options, source } = temporalOf(info)
-  if (!address) return [finding('Temporal', false, 'no TEMPORAL_ADDRESS, no development server', 'run `stello dev`')]
-  const version = await pingTemporal(address, namespace, options)
-  const where = `namespace ${namespace} on ${address} (${source})`
-  if (!version)
-    return [finding('Temporal', false, `${where} does not answer`, 'run `stello dev`, or check TEMPORAL_ADDRESS')]
-  const tuned = info?.temporal.process && info.temporal.address === address
-  const missing = await missingSearchAttributes(address, namespace, options).catch((error: unknown) => messageOf(error))
-  return [
-    finding('Temporal', true, `server ${version}, ${where}`),
-    finding(
-      'Search attributes',
-      missing === '',
-      missing === '' ? SEARCH_ATTRIBUTES.join(', ') : `not there: ${missing}`,
-      `sessions run without them; temporal operator search-attribute create --type Keyword --name <name>`,
-    ),
-    finding(
-      'Dynamic config',
-      true,
-      tuned
-        ? 'set by us: poll rates raised, eager activities on'
-        : 'a server does not tell its own: see the documentation for the values that make turns fast',
-    ),
-  ]
-}
-
-function temporalOf(info: DevInfo | undefined): {
-  address: string | undefined
-  namespace: string
-  options: ConnectionOptions
-  source: string
-} {
-  if (!process.env['TEMPORAL_ADDRESS'] && info) return { ...info.temporal, options: {} }
-  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig()
-  return { address: connectionOptions.address, namespace, options: connectionOptions, source: 'TEMPORAL_ADDRESS' }
-}
-
-async function missingSearchAttributes(
-  address: string,
-  namespace: string,
-  options: ConnectionOptions,
-): Promise<string> {
-  const connection = await Connection.connect({ ...options, address, connectTimeout: 3000 })
-  try {
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
-    return SEARCH_ATTRIBUTES.filter((name) => !(name in customAttributes)).join(', ')
-  } finally {
-    await connection.close()
-  }
-}
-
-async function database(info: DevInfo | undefined, { schemaVersion }: DiagnoseOptions): Promise<Finding[]> {
-  const url = process.env['STELLO_DATABASE_URL'] ?? info?.postgres.url
-  if (!url) return [finding('PostgreSQL', false, 'no STELLO_DATABASE_URL, no development server', 'run `stello dev`')]
-  const version = await pingPostgres(url)
-  const where = describeUrl(url)
-  if (!version)
-    return [finding('PostgreSQL', false, `${where} does not answer`, 'run `stello dev`, or check STELLO_DATABASE_URL')]
-  const server = finding('PostgreSQL', true, `version ${version}, ${where}`)
-  if (!schemaVersion) return [server]
-  const schema = await schemaVersion(url).then(
-    (found) => finding('Schema', true, found),
-    (error: unknown) => finding('Schema', false, messageOf(error), 'a worker that starts migrates it'),
-  )
-  return [server, schema]
-}
-
-/** Without the password: what doctor says is pasted into bug reports. */
-function describeUrl(url: string): string {
-  if (!URL.canParse(url)) return 'a URL that cannot be read'
-  const { host, pathname } = new URL(url)
-  return `${host}${pathname}`
 }
 
 async function ports(info: DevInfo | undefined): Promise<Finding[]> {

@@ -15,7 +15,7 @@ import type { ProcessId } from './processes.ts'
 import { commandLine, endProcess, findProcesses, isAlive, startDaemon, until } from './processes.ts'
 
 /** All of the type Keyword. */
-export const SEARCH_ATTRIBUTES = ['StelloRoot', 'StelloParent', 'StelloState', 'StelloProfile', 'StelloLabel'] as const
+const SEARCH_ATTRIBUTES = ['StelloRoot', 'StelloParent', 'StelloState', 'StelloProfile', 'StelloLabel'] as const
 
 const NAMESPACE = 'default'
 const READY_LIMIT_MS = 60_000

@@ -1,0 +1,106 @@
+/** Whether every agent with open sessions is served, and whether Temporal and the store know of the same sessions. */
+import { WorkflowNotFoundError, type Client } from '@temporalio/client'
+import type { Finding } from '../dev/doctor.ts'
+import type { Database } from '../store/database.ts'
+import { readBusyAgents, readClosed, readOpenIds } from '../store/inspect.ts'
+import { SESSION_WORKFLOW } from '../workflows/messages.ts'
+import { pollersOf } from './pollers.ts'
+import { temporalTrouble } from './temporal-trouble.ts'
+
+/** More are not compared one by one. */
+const COMPARED = 10_000
+/** Temporal's list lags behind, so each difference is looked at. */
+const LOOKED_AT = 100
+const NAMED = 5
+
+export async function inspectSessions(client: Client, db: Database): Promise<Finding[]> {
+  const { namespace } = client.options
+  try {
+    const agents = await readBusyAgents(db, namespace)
+    return [...(await Promise.all(agents.map((agent) => served(client, agent)))), await compared(client, db)]
+  } catch (error) {
+    const { what, hint } = temporalTrouble(error)
+    return [{ name: 'Sessions', ok: false, detail: what, hint }]
+  }
+}
+
+async function served(client: Client, { agent, sessions }: { agent: string; sessions: number }): Promise<Finding> {
+  const name = `Agent ${agent}`
+  const pollers = await pollersOf(client, agent)
+  const open = `${sessions} open session${sessions === 1 ? '' : 's'}`
+  if (pollers.length > 0) {
+    return { name, ok: true, detail: `${open}, served by ${pollers.map(({ identity }) => identity).join(', ')}` }
+  }
+  const hint = 'start one: stello worker FILE, on this namespace and this store'
+  return { name, ok: false, detail: `${open}, and no worker polls for it: they wait`, hint }
+}
+
+async function compared(client: Client, db: Database): Promise<Finding> {
+  const name = 'Sessions'
+  const open = await readOpenIds(db, client.options.namespace, COMPARED + 1)
+  const running = await runningIds(client)
+  if (open.length > COMPARED || running.size > COMPARED)
+    return { name, ok: true, detail: `more than ${COMPARED}: they are not compared one by one` }
+  const known = new Set(open)
+  const lost = await those(
+    open.filter((id) => !running.has(id)),
+    async (id) => !(await runs(client, id)),
+  )
+  const strange = await those(
+    [...running].filter((id) => !known.has(id)),
+    (id) => runs(client, id),
+  )
+  const closed = new Set(await readClosed(db, strange))
+  // What was opened or closed meanwhile is no difference.
+  const again = new Set(await readOpenIds(db, client.options.namespace, COMPARED + 1))
+  const gone = lost.filter((id) => again.has(id))
+  const foreign = strange.filter((id) => !again.has(id) && !closed.has(id))
+  if (gone.length > 0) {
+    return {
+      name,
+      ok: false,
+      detail: `${open.length} are open, and of these no workflow runs: ${named(gone)}`,
+      hint: 'were they terminated, or is Temporal restored from a copy? `stello recover --all` starts them from the store',
+    }
+  }
+  if (foreign.length > 0) {
+    return {
+      name,
+      ok: true,
+      warning: true,
+      detail: `workflows run that this store does not know: ${named(foreign)}`,
+      hint: 'is STELLO_DATABASE_URL the store of this namespace? Where it is, end them: temporal workflow terminate',
+    }
+  }
+  return { name, ok: true, detail: `${open.length} open, and a workflow runs for each` }
+}
+
+async function runningIds(client: Client): Promise<Set<string>> {
+  const ids = new Set<string>()
+  const query = `WorkflowType = '${SESSION_WORKFLOW}' and ExecutionStatus = 'Running'`
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    ids.add(workflowId)
+    if (ids.size > COMPARED) break
+  }
+  return ids
+}
+
+async function runs(client: Client, id: string): Promise<boolean> {
+  try {
+    return (await client.workflow.getHandle(id).describe()).status.name === 'RUNNING'
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false
+    throw error
+  }
+}
+
+async function those(ids: string[], fits: (id: string) => Promise<boolean>): Promise<string[]> {
+  const kept: string[] = []
+  for (const id of ids.slice(0, LOOKED_AT)) if (await fits(id)) kept.push(id)
+  return [...kept, ...ids.slice(LOOKED_AT)]
+}
+
+function named(ids: string[]): string {
+  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : ''
+  return ids.slice(0, NAMED).join(', ') + more
+}

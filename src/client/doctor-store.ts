@@ -1,0 +1,72 @@
+/** Whether PostgreSQL lets us in, has room for a worker, and holds a schema that this version can work on. */
+import { messageOf } from '../agent/errors.ts'
+import type { Finding } from '../dev/doctor.ts'
+import { connectTrouble } from '../store/connect-trouble.ts'
+import { openDatabase, shownUrl } from '../store/database.ts'
+import { readServer, type ServerFacts } from '../store/inspect.ts'
+import { readSchema, type Schema } from '../store/migrate.ts'
+
+/** Of one worker: two pools, and the lock that says it lives. */
+const WORKER_CONNECTIONS = 41
+
+/** @returns `usable`: this version can work on it */
+export async function inspectStore(url: string | undefined): Promise<{ findings: Finding[]; usable: boolean }> {
+  const name = 'PostgreSQL'
+  if (!url) {
+    const detail = 'no STELLO_DATABASE_URL, no development server'
+    return { findings: [{ name, ok: false, detail, hint: 'run `stello dev`, or set STELLO_DATABASE_URL' }], usable: false }
+  }
+  const db = openDatabase(url)
+  try {
+    const facts = await readServer(url)
+    const schema = await readSchema(db)
+    const server = { name, ok: true, detail: `version ${facts.version}, ${shownUrl(url)}` }
+    return { findings: [server, schemaOf(schema), ...rightsAndRoom(facts)], usable: schema.usable }
+  } catch (error) {
+    const { what, hint } = connectTrouble(error)
+    return { findings: [{ name, ok: false, detail: `${shownUrl(url)}: ${what}`, hint }], usable: false }
+  } finally {
+    await db.close().catch((error: unknown) => messageOf(error))
+  }
+}
+
+function schemaOf({ newest, missing, unknown, usable }: Schema): Finding {
+  const name = 'Schema'
+  if (newest === undefined) return { name, ok: true, detail: 'none yet: the first worker or session creates it' }
+  if (usable && unknown.length === 0) return { name, ok: true, detail: newest }
+  if (usable) return { name, ok: true, detail: `${newest}, of a newer version, which lets this one work on it` }
+  if (unknown.length > 0) {
+    const detail = `${newest} is of a newer version, which this one cannot work on`
+    return { name, ok: false, detail, hint: 'update stello-temporal' }
+  }
+  const detail = `${newest}; this version also wants ${missing.join(', ')}`
+  return {
+    name,
+    ok: true,
+    warning: true,
+    detail,
+    hint: 'the next worker of this version brings it, or `stello migrate`',
+  }
+}
+
+function rightsAndRoom({ free, forbidden }: ServerFacts): Finding[] {
+  const findings: Finding[] = []
+  if (forbidden.length > 0) {
+    findings.push({
+      name: 'Permission',
+      ok: false,
+      detail: `the user may not read or write ${forbidden.join(', ')}`,
+      hint: 'grant select, insert, update and delete on all tables of the store to the user of STELLO_DATABASE_URL',
+    })
+  }
+  if (free < WORKER_CONNECTIONS) {
+    findings.push({
+      name: 'Connections',
+      ok: true,
+      warning: true,
+      detail: `${Math.max(0, free)} left; one more worker takes up to ${WORKER_CONNECTIONS}`,
+      hint: 'raise max_connections, or the limit of the user or the database',
+    })
+  }
+  return findings
+}

@@ -1,0 +1,33 @@
+/** What `stello doctor` says of the servers and the sessions on them: a finding per thing. Must never change anything. */
+import { Client } from '@temporalio/client'
+import { messageOf } from '../agent/errors.ts'
+import type { Finding } from '../dev/doctor.ts'
+import { openDatabase } from '../store/database.ts'
+import { locateServers, type ConnectOptions } from './connect.ts'
+import { inspectSessions } from './doctor-sessions.ts'
+import { inspectStore } from './doctor-store.ts'
+import { inspectTemporal } from './doctor-temporal.ts'
+
+/**
+ * @param options where the servers are; default as for `connectStello`
+ * @example
+ * for (const { ok, name, detail } of await inspectServers()) console.log(ok ? '✓' : '✗', name, detail)
+ */
+export async function inspectServers(options: ConnectOptions = {}): Promise<Finding[]> {
+  const servers = await locateServers(options).catch((error: unknown) => messageOf(error))
+  if (typeof servers === 'string') {
+    const hint = "correct Temporal's variables (TEMPORAL_…) or the files they name"
+    return [{ name: 'Configuration', ok: false, detail: servers, hint }]
+  }
+  const { databaseUrl, namespace } = servers
+  const [temporal, store] = await Promise.all([inspectTemporal(servers), inspectStore(databaseUrl)])
+  const findings = [...temporal.findings, ...store.findings]
+  try {
+    if (!temporal.connection || !store.usable || databaseUrl === undefined) return findings
+    const client = new Client({ connection: temporal.connection, namespace })
+    const db = openDatabase(databaseUrl)
+    return [...findings, ...(await inspectSessions(client, db).finally(() => db.close()))]
+  } finally {
+    await temporal.connection?.close()
+  }
+}
