@@ -29,8 +29,7 @@ export interface Servers {
 }
 
 /** What helps where nothing says where a server is. */
-const TO_FIND =
-  'start the development servers (`stello server` or `stello dev`) in this folder, or set the variable'
+const TO_FIND = 'start the development servers (`stello server` or `stello dev`) in this folder, or set the variable'
 
 /** Where a server is said to be; unset: nothing says. */
 export type Located = Omit<Servers, 'temporalAddress' | 'databaseUrl'> & {

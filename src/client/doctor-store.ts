@@ -1,8 +1,9 @@
 /** Whether PostgreSQL lets us in, has room for a worker, and holds a schema that this version can work on. */
-import { messageOf } from '../agent/errors.ts'
+import { isStelloError, messageOf } from '../agent/errors.ts'
 import type { Finding } from '../dev/doctor.ts'
 import { connectTrouble } from '../store/connect-trouble.ts'
 import { openDatabase, shownUrl } from '../store/database.ts'
+import { REMEDY, proveDirect } from '../store/direct.ts'
 import { readServer, type ServerFacts } from '../store/inspect.ts'
 import { readSchema, type Schema } from '../store/migrate.ts'
 
@@ -14,14 +15,18 @@ export async function inspectStore(url: string | undefined): Promise<{ findings:
   const name = 'PostgreSQL'
   if (!url) {
     const detail = 'no STELLO_DATABASE_URL, no development server'
-    return { findings: [{ name, ok: false, detail, hint: 'run `stello dev`, or set STELLO_DATABASE_URL' }], usable: false }
+    return {
+      findings: [{ name, ok: false, detail, hint: 'run `stello dev`, or set STELLO_DATABASE_URL' }],
+      usable: false,
+    }
   }
   const db = openDatabase(url)
   try {
     const facts = await readServer(url)
     const schema = await readSchema(db)
+    const direct = await proveDirect(url).then(() => [], pooled)
     const server = { name, ok: true, detail: `version ${facts.version}, ${shownUrl(url)}` }
-    return { findings: [server, schemaOf(schema), ...rightsAndRoom(facts)], usable: schema.usable }
+    return { findings: [server, ...direct, schemaOf(schema), ...rightsAndRoom(facts)], usable: schema.usable }
   } catch (error) {
     const { what, hint } = connectTrouble(error)
     return { findings: [{ name, ok: false, detail: `${shownUrl(url)}: ${what}`, hint }], usable: false }
@@ -47,6 +52,11 @@ function schemaOf({ newest, missing, unknown, usable }: Schema): Finding {
     detail,
     hint: 'the next worker of this version brings it, or `stello migrate`',
   }
+}
+
+function pooled(error: unknown): Finding[] {
+  const hint = (isStelloError(error) ? error.hint : undefined) ?? REMEDY
+  return [{ name: 'Direct connection', ok: false, detail: messageOf(error), hint }]
 }
 
 function rightsAndRoom({ free, forbidden }: ServerFacts): Finding[] {

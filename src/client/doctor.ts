@@ -1,6 +1,6 @@
 /** What `stello doctor` says of the servers and the sessions on them: a finding per thing. Must never change anything. */
 import { Client } from '@temporalio/client'
-import { messageOf } from '../agent/errors.ts'
+import { isStelloError, messageOf } from '../agent/errors.ts'
 import type { Finding } from '../dev/doctor.ts'
 import { openDatabase } from '../store/database.ts'
 import { locateServers, type ConnectOptions } from './connect.ts'
@@ -14,11 +14,8 @@ import { inspectTemporal } from './doctor-temporal.ts'
  * for (const { ok, name, detail } of await inspectServers()) console.log(ok ? '✓' : '✗', name, detail)
  */
 export async function inspectServers(options: ConnectOptions = {}): Promise<Finding[]> {
-  const servers = await locateServers(options).catch((error: unknown) => messageOf(error))
-  if (typeof servers === 'string') {
-    const hint = "correct Temporal's variables (TEMPORAL_…) or the files they name"
-    return [{ name: 'Configuration', ok: false, detail: servers, hint }]
-  }
+  const servers = await locateServers(options).catch(misconfigured)
+  if ('ok' in servers) return [servers]
   const { databaseUrl, namespace } = servers
   const [temporal, store] = await Promise.all([inspectTemporal(servers), inspectStore(databaseUrl)])
   const findings = [...temporal.findings, ...store.findings]
@@ -30,4 +27,9 @@ export async function inspectServers(options: ConnectOptions = {}): Promise<Find
   } finally {
     await temporal.connection?.close()
   }
+}
+
+function misconfigured(error: unknown): Finding {
+  const hint = isStelloError(error) ? error.hint : "correct Temporal's variables (TEMPORAL_…), or the files they name"
+  return { name: 'Configuration', ok: false, detail: messageOf(error), ...(hint !== undefined && { hint }) }
 }

@@ -1,10 +1,12 @@
 /** Why PostgreSQL cannot be connected to, and what somebody can do about it. Decides nothing: text for people. */
 import { messageOf } from '../agent/errors.ts'
 import { sqlState } from './database.ts'
+import { REMEDY } from './direct.ts'
 import type { Trouble } from './trouble.ts'
 
 /** By SQLSTATE: the server has answered. */
 const REFUSALS: Readonly<Record<string, Trouble>> = {
+  '08P01': { what: 'a pooler stands before PostgreSQL that does not pass settings on', hint: REMEDY },
   '28P01': { what: 'the password is wrong', hint: 'correct it in STELLO_DATABASE_URL, or in PGPASSWORD' },
   '28000': {
     what: 'PostgreSQL does not let this user in from here',

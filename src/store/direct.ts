@@ -10,7 +10,8 @@ const ANSWER_WITHIN_MS = 10_000
 /** PgBouncer, about settings that it does not pass on. */
 const PROTOCOL_VIOLATION = '08P01'
 
-const REMEDY =
+/** What helps. */
+export const REMEDY =
   'give a worker the address of PostgreSQL itself, or of a pooler in session mode (PgBouncer: pool_mode = session, ignore_startup_parameters = options)'
 
 /**
