@@ -1,7 +1,7 @@
 /** A model's completion → the records, events, usage and outcome it is settled with. */
 import type { StelloAgent } from '../agent/agent.ts'
 import { cleanJson } from '../agent/clean.ts'
-import { brief, cut, preview, type Message, type ToolCall, type Usage } from '../agent/message.ts'
+import { brief, cut, preview, type ToolCall, type Usage } from '../agent/message.ts'
 import type { Completion, Model } from '../agent/model.ts'
 import type { SessionTools } from '../agent/tool-list.ts'
 import type { SessionConfig } from '../session/config.ts'
@@ -9,6 +9,7 @@ import type { CallModelInput, CallRef, ModelAnswer, ModelOutcome, StopReason } f
 import { nextRecord } from '../store/hashes.ts'
 import type { NewEvent, NewRecord } from '../store/writes.ts'
 import type { Ending } from './end-step.ts'
+import { endCalls } from './last-answer.ts'
 import type { Mine } from './run-step.ts'
 
 /** Calls of one answer that are taken; more would not fit into the workflow's state. */
@@ -39,10 +40,10 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
     content: completion.content,
     ...(calls.length > 0 && { toolCalls: calls }),
   })
-  const refusals = input.last ? calls.map((call, i) => refuse(answer, call, i, input.round)) : []
-  const records = [answer, ...refusals]
-  const stopReason = stopReasonOf(completion, calls, input.last)
-  const { content } = completion
+  const last = input.last ? endCalls(answering, answer, calls) : { records: [], events: [] }
+  const records = [answer, ...last.records]
+  const stopReason = last.text === undefined ? stopReasonOf(completion, calls, input.last) : 'completed'
+  const content = last.text ?? completion.content
   const usage = wholeTokens(completion.usage)
   const outcome: ModelAnswer = {
     kind: 'answered',
@@ -59,7 +60,7 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
     writes: {
       records,
       usage: { rootId, model: model.name, ...usage },
-      events: events(answering, { answer, calls, usage }, stopReason),
+      events: events(answering, { answer, calls, usage, ended: last.events, content }, stopReason),
       ...(stopReason && { turns: [{ turn: input.turn, stopReason, text: content, rounds: input.round }] }),
     },
   }
@@ -102,18 +103,6 @@ function stopReasonOf(completion: Completion, calls: ToolCall[], last: boolean):
   return completion.finishReason === 'refusal' ? 'refused' : 'end_turn'
 }
 
-/** A call beyond the limit gets a result too: an unanswered call is refused by every provider. */
-function refuse(answer: NewRecord, call: ToolCall, index: number, rounds: number): NewRecord {
-  const message: Message = {
-    role: 'tool',
-    toolCallId: call.id,
-    name: call.name,
-    isError: true,
-    content: `TOOL_ROUND_LIMIT: not run, the limit of ${rounds} tool rounds for this message is reached`,
-  }
-  return nextRecord(answer.chain, answer.seq + 1 + index, message)
-}
-
 function toRef(call: ToolCall, { tools, deps, config }: Answering): CallRef {
   const found = tools.find(call.name)
   const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
@@ -126,9 +115,19 @@ function toRef(call: ToolCall, { tools, deps, config }: Answering): CallRef {
   }
 }
 
+interface Told {
+  answer: NewRecord
+  calls: ToolCall[]
+  usage: Usage
+  /** Of calls that were ended with the answer. */
+  ended: NewEvent[]
+  /** What the turn ends with, if it does. */
+  content: string
+}
+
 function events(
   { input, completion }: Answering,
-  { answer, calls, usage }: { answer: NewRecord; calls: ToolCall[]; usage: Usage },
+  { answer, calls, usage, ended, content }: Told,
   stopReason?: StopReason,
 ): NewEvent[] {
   const { key, turn, round } = input
@@ -146,11 +145,11 @@ function events(
     },
   }
   if (!stopReason) return [completed]
-  const ended: NewEvent = {
+  const turnEnded: NewEvent = {
     key: `${key}.turn`,
     at: { turn, round },
     type: 'turn.completed',
-    data: { turn, stopReason, text: preview(completion.content) },
+    data: { turn, stopReason, text: preview(content) },
   }
-  return [completed, ended]
+  return [completed, ...ended, turnEnded]
 }

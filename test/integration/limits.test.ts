@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { ask, useStello } from '../support/session-fixture.ts'
+import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()
 
@@ -40,6 +40,31 @@ it('runs no tool at all with maxToolRounds 0', async () => {
   expect(await (await session.send('go')).result()).toMatchObject({ stopReason: 'max_tool_rounds' })
   expect([ran, llm.calls.length]).toEqual([0, 1])
 })
+
+it.each([0, 1])(
+  'counts attempt_completion in the last of %i rounds, and runs nothing beside it',
+  async (maxToolRounds) => {
+    let ran = 0
+    const count = tool('count', 'Counts', z.object({}), () => `${++ran}`)
+    const complete = (result: unknown) => ({ name: 'attempt_completion', arguments: { result } })
+    const last = { content: 'Nearly.', toolCalls: [{ name: 'count' }, complete(1), complete('42.'), complete('43.')] }
+    const llm = scriptedModel([...(maxToolRounds > 0 ? [{ toolCalls: [{ name: 'count' }] }] : []), last, 'Bye.'])
+    const session = await stello.session({ llm, maxToolRounds, systemTools: true, capabilities: { tools: [count] } })
+    const result = await (await session.send('go')).result()
+    expect(result).toMatchObject({ stopReason: 'completed', text: '42.', rounds: maxToolRounds })
+    expect(ran).toBe(maxToolRounds)
+    const results = (await session.transcript()).slice(-4)
+    expect(results.map(({ content, isError }) => [content.split(':')[0], isError])).toEqual([
+      ['TOOL_ROUND_LIMIT', true],
+      ['TOOL_ROUND_LIMIT', true],
+      ['42.', undefined],
+      ['TOOL_ROUND_LIMIT', true],
+    ])
+    const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
+    expect(events.at(-1)?.data).toMatchObject({ stopReason: 'completed', text: '42.' })
+    expect(await ask(session, 'more')).toBe('Bye.')
+  },
+)
 
 it('ends the turn with the result of attempt_completion', async () => {
   const llm = scriptedModel(

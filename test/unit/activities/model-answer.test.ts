@@ -5,19 +5,24 @@ import { createStelloAgent } from '../../../src/agent/agent.ts'
 import { jsonBytes, type ToolCall } from '../../../src/agent/message.ts'
 import { sessionTools } from '../../../src/agent/tool-list.ts'
 import type { SessionConfig } from '../../../src/session/config.ts'
-import type { CallRef } from '../../../src/session/steps.ts'
+import type { CallRef, ModelAnswer } from '../../../src/session/steps.ts'
+import type { Writes } from '../../../src/store/writes.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
 
 const usage = { inputTokens: 1, outputTokens: 1 }
 
 /** The calls the workflow hears of when the model asks for these. */
 function taken(toolCalls: ToolCall[]): CallRef[] {
-  const agent = createStelloAgent({ name: 'a', llm: scriptedModel(() => 'ok') })
+  return answerOf(toolCalls, false).outcome.calls
+}
+
+function answerOf(toolCalls: ToolCall[], last: boolean): { outcome: ModelAnswer; writes: Writes } {
+  const agent = createStelloAgent({ name: 'a', llm: scriptedModel(() => 'ok'), systemTools: true })
   const config: SessionConfig = { agent: 'a', label: 'main', model: 'agent', tools: 'agent' }
   const step = { sessionId: 's-1', key: 'm1.0', gen: 0, turn: 1, base: 0, place: { seq: 1, told: 0 } }
   const ending = toAnswer({
     deps: { agent, log: { warn: () => undefined } },
-    input: { ...step, messageId: 'm', round: 0, upTo: 1, last: false },
+    input: { ...step, messageId: 'm', round: 0, upTo: 1, last },
     claim: { kind: 'mine', gen: 0, lease: 1, failures: 0, deaths: 0, begun: false },
     config,
     rootId: 's-1',
@@ -27,7 +32,7 @@ function taken(toolCalls: ToolCall[]): CallRef[] {
     completion: { content: '', toolCalls, usage, finishReason: 'tool_calls' },
   })
   if (ending.kind !== 'settle' || ending.outcome.kind !== 'answered') throw new Error('no answer')
-  return ending.outcome.calls
+  return { outcome: ending.outcome, writes: ending.writes }
 }
 
 describe('calls of a model', () => {
@@ -45,5 +50,40 @@ describe('calls of a model', () => {
     expect(taken([{ id: 'call_0123456789', name: 'Read', arguments: '{}' }])).toMatchObject([
       { id: 'call_0123456789', name: 'Read', preview: '{}' },
     ])
+  })
+})
+
+describe('the last answer that is allowed', () => {
+  const complete = (result: unknown, id = 'c'): ToolCall => {
+    return { id, name: 'attempt_completion', arguments: JSON.stringify({ result }) }
+  }
+  const other = { id: 'o', name: 'stello_create_session', arguments: '{"label":"l"}' }
+
+  it('counts the first attempt_completion that can be read; nothing beside it runs', () => {
+    const { outcome, writes } = answerOf([other, complete(1, 'x'), complete('42.'), complete('43.', 'y')], true)
+    expect(outcome).toMatchObject({ stopReason: 'completed', text: '42.', calls: [], seq: 6 })
+    expect(writes.turns).toMatchObject([{ stopReason: 'completed', text: '42.' }])
+    expect(writes.records?.map(({ seq, message }) => [seq, message.toolCallId, message.content.slice(0, 16)])).toEqual([
+      [2, undefined, ''],
+      [3, 'o', 'TOOL_ROUND_LIMIT'],
+      [4, 'x', 'TOOL_ROUND_LIMIT'],
+      [5, 'c', '42.'],
+      [6, 'y', 'TOOL_ROUND_LIMIT'],
+    ])
+    expect(writes.events?.map(({ type, data }) => [type, data['status'] ?? data['text']])).toEqual([
+      ['message.completed', ''],
+      ['tool.status', 'SUCCESS'],
+      ['turn.completed', '42.'],
+    ])
+  })
+
+  it('ends at the limit without one', () => {
+    expect(answerOf([other], true).outcome).toMatchObject({ stopReason: 'max_tool_rounds', text: '' })
+  })
+
+  it('is no other: elsewhere the call is made as any call', () => {
+    const { outcome } = answerOf([complete('42.')], false)
+    expect(outcome).not.toHaveProperty('stopReason')
+    expect(outcome.calls).toMatchObject([{ name: 'attempt_completion' }])
   })
 })
