@@ -1,9 +1,10 @@
 /** The end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
 import { messageOf, type StelloError, type ToolErrorCode } from '../agent/errors.ts'
-import { preview, type Message, type Part } from '../agent/message.ts'
+import { brief, preview, type Message, type Part } from '../agent/message.ts'
 import { normalizeResult, type NormalizedResult } from '../agent/result.ts'
 import { withoutKnownIn, withoutSecrets } from '../agent/secrets.ts'
 import type { ToolCard } from '../agent/tool-status.ts'
+import { ERROR_SHOWN } from '../session/state.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
 import type { Writes } from '../store/writes.ts'
@@ -59,6 +60,7 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
     gen: claim.gen,
     isError: result.isError,
     ...(code && { code }),
+    ...(result.error && { error: brief(result.error.code ?? result.error.type ?? '', ERROR_SHOWN) }),
     preview: preview(result.content),
     durationMs,
     ...('endsTurn' in end && end.endsTurn && { endsTurn: true }),
@@ -74,6 +76,7 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
     durationMs,
     result: card?.result ?? preview(result.display ?? result.content),
     ...(code && { code }),
+    ...(result.error && { error: result.error }),
     ...(result.details !== undefined && { details: shown(result.details, DETAILS_LIMIT) }),
   }
   return {

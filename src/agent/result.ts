@@ -1,6 +1,6 @@
 /** The one reader of everything a tool may return. Never throws: what is not JSON becomes an error the model reads. */
 import { messageOf } from './errors.ts'
-import type { Part } from './message.ts'
+import { preview, type Part } from './message.ts'
 import { toJson } from './to-json.ts'
 
 export interface NormalizedResult {
@@ -9,12 +9,21 @@ export interface NormalizedResult {
   /** Everything in order, when there is more than text. */
   parts?: Part[]
   isError: boolean
+  /** What a failed tool calls its failure: `type` and `code` of its `error`. */
+  error?: ToolFault
   /** For people, instead of `content`. */
   display?: string
   /** For people and logs, never for the model. */
   details?: unknown
 }
 
+export interface ToolFault {
+  type?: string
+  code?: string
+}
+
+/** Of a type or a code, in UTF-16 units. */
+const FAULT_LIMIT = 64
 const NO_OUTPUT = '(no output)'
 
 /**
@@ -73,6 +82,7 @@ function fromSuccess(value: Json): NormalizedResult {
     content:
       isError && shown === undefined ? (problem ?? 'The tool failed without saying why') : withProblem(problem, shown),
     isError,
+    ...(isError && faultOf(error)),
     ...(displayContent === undefined ? {} : { display: toText(displayContent) }),
     ...withDetails(metadata),
   }
@@ -88,6 +98,18 @@ function errorText(error: unknown): string | undefined {
   if (error === undefined || error === null) return undefined
   if (isObject(error) && typeof error['message'] === 'string') return error['message']
   return toText(error)
+}
+
+function faultOf(error: unknown): { error?: ToolFault } {
+  if (!isObject(error)) return {}
+  const { type, code } = error
+  const fault = { ...named('type', type), ...named('code', code) }
+  return Object.keys(fault).length > 0 ? { error: fault } : {}
+}
+
+function named(field: keyof ToolFault, value: unknown): ToolFault {
+  const known = typeof value === 'number' || (typeof value === 'string' && value.trim() !== '')
+  return known ? { [field]: preview(String(value), FAULT_LIMIT) } : {}
 }
 
 /** Details are stored: what is not JSON is replaced by a note, the result itself still counts. */

@@ -1,6 +1,6 @@
 /** Sessions, trees and events as people read them in a terminal. */
 import pc from 'picocolors'
-import type { InboxItem, SessionSummary, SessionTree, StelloEvent } from '../client/index.ts'
+import type { InboxItem, SessionStats, SessionSummary, SessionTree, StelloEvent } from '../client/index.ts'
 
 const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: pc.red, closed: pc.dim } as const
 
@@ -30,6 +30,14 @@ export function inboxLines({ sessionId, label, id, name, preview, message, at }:
     `    ${flat(name)} ${oneLine(preview)}`,
     `    stello answer ${sessionId} ${id} done|not_done|retry`,
   ].join('\n')
+}
+
+type ToolStats = SessionStats['tools'][number]
+
+export function statsLine({ toolName, executionCount, failureCount, averageDuration, errors = {} }: ToolStats): string {
+  const kinds = Object.entries(errors).map(([error, times]) => `${flat(error)} ${times}`)
+  const failed = `${failureCount} failed${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}`
+  return `${flat(toolName)}: ${executionCount} calls, ${failed}, ${Math.round(averageDuration)} ms on average`
 }
 
 /** One line, or nothing for what only fills the screen. */

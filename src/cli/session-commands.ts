@@ -6,7 +6,7 @@ import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
 import { isUnavailable, messageOf, type StelloError } from '../agent/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
-import { eventLine, inboxLines, sessionLine, treeLines } from './format.ts'
+import { eventLine, inboxLines, sessionLine, statsLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
@@ -138,10 +138,7 @@ export function addSessionCommands(program: Command): void {
       on(async ({ stello, out }, id: string) => {
         const stats = await stello.session(id).stats()
         const { turns, modelCalls, toolCalls, inputTokens, outputTokens } = stats.totals
-        const tools = stats.tools.map(
-          (tool) =>
-            `${tool.toolName}: ${tool.executionCount} calls, ${tool.failureCount} failed, ${Math.round(tool.averageDuration)} ms on average`,
-        )
+        const tools = stats.tools.map(statsLine)
         const totals = `${turns} turns, ${modelCalls} model calls, ${toolCalls} tool calls, ${inputTokens} tokens in, ${outputTokens} out`
         out.result(stats, [totals, ...tools].join('\n'))
       }),

@@ -90,11 +90,12 @@ function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildSta
 }
 
 function settled(state: SessionState, turn: Turn, call: Call, result: CallResult): Step {
-  const { child: _ended, ...rest } = call
+  const { child: _ended, ...known } = call
   const first = result.endsTurn && !turn.calls.some((other) => other.index < call.index && other.result?.endsTurn)
-  const kept = { ...result, preview: first ? result.preview : '' }
+  const { error: _counted, ...rest } = result
+  const kept = { ...rest, preview: first ? result.preview : '' }
   const others = first ? { ...turn, calls: turn.calls.map(withoutText) } : turn
-  const [done, commands] = unasked(state, others, { ...rest, status: 'done', result: kept })
+  const [done, commands] = unasked(state, others, { ...known, status: 'done', result: kept })
   const reports = done.reports.filter((report) => report.callKey !== callKey(turn, call))
   return [addToolResult({ ...done, reports }, call.name, result), commands]
 }

@@ -33,6 +33,10 @@ export const ANSWERS_TEXT_LIMIT: number = 8 * 1024
 export const PARALLEL_CALLS = 32
 /** Tools with statistics of their own; the rest is counted under `(other)`. */
 export const STATS_LIMIT = 200
+/** Bytes of what a tool calls its failure. */
+export const ERROR_SHOWN = 40
+/** Failures that are counted by name, of all tools together; those beyond are only counted as failures. */
+export const ERRORS_LIMIT = 40
 /** Tools whose time-outs in a row are counted. */
 export const TIMEOUTS_LIMIT = 100
 /** Bytes of a label: Temporal's UI cuts summaries at this length. */
@@ -89,6 +93,8 @@ export interface ToolStats {
   failureCount: number
   /** Milliseconds. */
   totalDuration: number
+  /** How often it failed so: a code of this project (`TOOL_TIMEOUT`), or what the tool calls it. */
+  errors?: Record<string, number>
 }
 
 export interface Totals {

@@ -1,6 +1,6 @@
 /** What a session counts: tokens, and per tool how often, how well, how long (H9). */
 import type { Usage } from '../agent/message.ts'
-import { STATS_LIMIT, type SessionState, type ToolStats } from './state.ts'
+import { ERRORS_LIMIT, STATS_LIMIT, type SessionState, type ToolStats } from './state.ts'
 import type { CallResult } from './steps.ts'
 
 const OTHER = '(other)'
@@ -20,7 +20,7 @@ export function addUsage(state: SessionState, usage: Usage): SessionState {
 
 export function addToolResult(state: SessionState, toolName: string, result: CallResult): SessionState {
   const name = Object.hasOwn(state.stats, toolName) || Object.keys(state.stats).length < STATS_LIMIT ? toolName : OTHER
-  const before = (Object.hasOwn(state.stats, name) && state.stats[name]) || {
+  const before: ToolStats = (Object.hasOwn(state.stats, name) && state.stats[name]) || {
     toolName: name,
     executionCount: 0,
     successCount: 0,
@@ -33,7 +33,21 @@ export function addToolResult(state: SessionState, toolName: string, result: Cal
     successCount: before.successCount + (result.isError ? 0 : 1),
     failureCount: before.failureCount + (result.isError ? 1 : 0),
     totalDuration: before.totalDuration + result.durationMs,
+    ...addError(state, before.errors, result),
   }
   const totals = { ...state.totals, toolCalls: state.totals.toolCalls + 1 }
   return { ...state, totals, stats: { ...state.stats, [name]: after } }
+}
+
+function addError(state: SessionState, before: ToolStats['errors'], result: CallResult): Pick<ToolStats, 'errors'> {
+  const name = result.isError ? (result.code ?? result.error) : undefined
+  if (name === undefined || (!Object.hasOwn(before ?? {}, name) && kindsOf(state) >= ERRORS_LIMIT)) {
+    return before ? { errors: before } : {}
+  }
+  const known = new Map(Object.entries(before ?? {}))
+  return { errors: Object.fromEntries(known.set(name, (known.get(name) ?? 0) + 1)) }
+}
+
+function kindsOf({ stats }: SessionState): number {
+  return Object.values(stats).reduce((kinds, { errors = {} }) => kinds + Object.keys(errors).length, 0)
 }

@@ -136,6 +136,8 @@ export interface CallResult {
   gen: number
   isError: boolean
   code?: ToolErrorCode
+  /** What the tool calls its failure, `ERROR_SHOWN` bytes at most: its `error.code`, else `error.type`. */
+  error?: string
   /** ≤ 1 KB of what the model reads. */
   preview: string
   durationMs: number

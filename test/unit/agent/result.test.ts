@@ -43,8 +43,19 @@ describe('normalizeResult reads', () => {
     [
       'failure with an error object',
       { success: false, error: { message: 'gone', code: 1 } },
+      { content: 'gone', isError: true, error: { code: '1' } },
+    ],
+    [
+      'what a failure is called, cut',
+      { success: false, error: { message: 'gone', type: 'not_found', code: `E${'x'.repeat(100)}` } },
+      { content: 'gone', isError: true, error: { type: 'not_found', code: `E${'x'.repeat(62)}…` } },
+    ],
+    [
+      'a failure that is called nothing, or something odd',
+      { success: false, error: { message: 'gone', type: '', code: { a: 1 } } },
       { content: 'gone', isError: true },
     ],
+    ['no error of a success', { success: true, data: 'ok', error: { code: 'E' } }, { content: 'ok', isError: false }],
     ['failure alone', { success: false }, { content: 'The tool failed without saying why', isError: true }],
     ['failure with data', { success: false, error: 'half', data: [1] }, { content: 'half\n[1]', isError: true }],
     [

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { SessionEvent } from '../../../src/session/events.ts'
 import { preview } from '../../../src/agent/message.ts'
 import {
+  ERRORS_LIMIT,
   FORKS_SHOWN,
   INLINE_TEXT_LIMIT,
   QUEUE_LIMIT,
@@ -131,7 +132,8 @@ describe('the state is bounded', () => {
   it('stays under 256 KB with everything full at once, in whatever script', () => {
     const session = { sessionId: name(0, 100), label: wide(1000), awaited: { parentId: name(0, 100), callKey: KEY } }
     const counted = many(STATS_LIMIT, (i) => wideName(i, 64)).reduce(
-      (state, toolName) => addToolResult(state, toolName, result({ durationMs: 123_456_789.123 })),
+      (state, toolName, i) =>
+        addToolResult(state, toolName, result({ durationMs: 123_456_789.123, isError: true, error: wideName(i, 40) })),
       initialState(session),
     )
     const names = many(TIMEOUTS_LIMIT, (i) => wideName(i, 64))
@@ -191,7 +193,9 @@ describe('the state is bounded', () => {
       model: bytes(full.model.name) > 90,
       pause: bytes(held?.message) > 2000 && bytes(held?.hint) > 2000,
       timeouts: Object.keys(full.timeouts).length === TIMEOUTS_LIMIT,
-      stats: Object.keys(full.stats).length >= STATS_LIMIT,
+      stats:
+        Object.keys(full.stats).length >= STATS_LIMIT &&
+        Object.values(full.stats).filter(({ errors }) => errors).length === ERRORS_LIMIT,
       totals: true,
       forks: full.forks.length === FORKS_SHOWN,
       reports: full.reports.length === REPORTS_LIMIT,

@@ -1,0 +1,49 @@
+/** The end of a call, as people and the workflow are told of it. */
+import { expect, it } from 'vitest'
+import { settlement, type CallEnded } from '../../../src/activities/tool-result.ts'
+import { StelloError } from '../../../src/agent/errors.ts'
+
+const input = {
+  ...{
+    sessionId: 's-1',
+    key: 't1.0.0',
+    gen: 0,
+    turn: 1,
+    base: 1,
+    place: { seq: 1, told: 0 },
+    messageId: 'm',
+    round: 0,
+  },
+  ...{ index: 0, seq: 2, call: { id: 'c-1', name: 'look' } },
+}
+
+function ended(over: Partial<CallEnded>) {
+  const { outcome, writes } = settlement({
+    input,
+    claim: { gen: 0 },
+    chain: '',
+    durationMs: 5,
+    end: { value: 1 },
+    ...over,
+  })
+  return { outcome, events: (writes.events ?? []).map(({ key, type, data }) => ({ key, type, data })) }
+}
+
+it('what a tool calls its failure reaches the event and, short, the statistics', () => {
+  const error = { type: 'not_found', code: `E-${'東'.repeat(40)}`, message: 'no such city' }
+  const { outcome, events } = ended({ end: { value: { success: false, error } } })
+  expect(events).toMatchObject([
+    { type: 'tool.status', data: { status: 'ERROR', error: { type: 'not_found', code: error.code } } },
+  ])
+  expect(outcome).toMatchObject({ isError: true, error: `E-${'東'.repeat(11)}…` })
+  expect(ended({ end: { value: { success: false, error: { type: 'busy' } } } }).outcome).toMatchObject({
+    error: 'busy',
+  })
+})
+
+it('an error of this project has its code, and no name of the tool’s', () => {
+  const { outcome, events } = ended({ end: { error: new StelloError('TOOL_TIMEOUT', 'too late') } })
+  expect(outcome).toMatchObject({ code: 'TOOL_TIMEOUT' })
+  expect(outcome).not.toHaveProperty('error')
+  expect(events[0]?.data).not.toHaveProperty('error')
+})
