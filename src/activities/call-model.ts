@@ -59,11 +59,13 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       const tools = sessionTools(deps.agent, config)
       const live = deps.live.step(sessionId, input.key, claim.lease)
       const context = aboutTurn({ ...stored, sessionId, messageId: input.messageId })
-      const streaming = new StreamingCalls({ tools, live, uses: deps.toolUses, context })
+      const titles = new Map<string, string>()
+      const streaming = new StreamingCalls({ tools, titles, live, uses: deps.toolUses, context })
       let ending: Ending<ModelOutcome> | undefined
       live.started(model.name, round)
       try {
         const specs = await describeTools(tools, context, { stop, log: deps.log })
+        for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
         const completion = await askModel(
           model,
           [...system, ...before.messages, ...asked],
@@ -74,7 +76,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
           },
           { stop, timeoutMs: deps.agent.modelTimeoutMs },
         )
-        return (ending = toAnswer({ deps, input, claim, config, rootId, tools, model, chain, completion }))
+        return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion }))
       } catch (error) {
         const ending = endingOf(error, { stop, claim, retryForMs: deps.agent.retryForMs })
         if (ending.kind === 'giveBack') count(ending.result)

@@ -1,6 +1,5 @@
 /** One tool call: run it through the pipeline, and commit how it ended. */
 import { StelloError, messageOf, toStelloError } from '../agent/errors.ts'
-import type { ToolCard } from '../agent/tool-status.ts'
 import type { CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { currentAttempt } from './attempt.ts'
 import type { Deps } from './deps.ts'
@@ -27,14 +26,14 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const tool = found && 'tool' in found ? found.tool : undefined
   const once = tool?.effect === 'non_idempotent'
   const started = performance.now()
-  const settle = (claim: Mine, end: CallEnd, card?: ToolCard): Ending<ToolOutcome> =>
+  const settle = (claim: Mine, end: CallEnd, told?: ToolChannel): Ending<ToolOutcome> =>
     toResult({
       input,
       claim,
       chain,
       durationMs: Math.round(performance.now() - started),
       end,
-      ...(card && { card }),
+      ...(told && { told }),
     })
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settle(claim, { error })
 
@@ -45,14 +44,14 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     use.channel.start(input.call, stage)
     const execution = toExecution(deps, at, tool?.timeoutMs, stop, use.channel)
     try {
-      return settle(claim, await runPipeline({ ...deps, call, tools, use, execution }), use.channel.card)
+      return settle(claim, await runPipeline({ ...deps, call, tools, use, execution }), use.channel)
     } catch (error) {
       if (stop.aborted && stop.reason !== 'cancel') return handOver(once)
       const known = toStelloError(error)
-      if (known?.fate === 'model') return settle(claim, { error: known }, use.channel.card)
+      if (known?.fate === 'model') return settle(claim, { error: known }, use.channel)
       if (!once && claim.failures + 1 < TOOL_ATTEMPTS) return { kind: 'retry', error, failed: true, delayMs: backoffMs }
       const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${call.name}" failed: ${messageOf(error)}`)
-      return settle(claim, { error: failed }, use.channel.card)
+      return settle(claim, { error: failed }, use.channel)
     } finally {
       deps.toolUses.end(use)
       await live.end()

@@ -7,6 +7,7 @@ import type { ToolCall } from '../agent/message.ts'
 import { nextRecord } from '../store/hashes.ts'
 import type { NewEvent, NewRecord } from '../store/writes.ts'
 import { runBuiltin } from './builtin-tools.ts'
+import { titled } from './call-names.ts'
 import type { Answering } from './model-answer.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { settlement, type CallEnd } from './tool-result.ts'
@@ -32,7 +33,13 @@ export function endCalls(answering: Answering, answer: NewRecord, calls: readonl
     if (!end) return refuse(answer, call, seq, input.round)
     const key = `t${input.turn}.${input.round}.${index}`
     const settled = settlement({
-      input: { ...input, key, index, seq, call: { id: call.id, name: call.name } },
+      input: {
+        ...input,
+        key,
+        index,
+        seq,
+        call: { id: call.id, name: call.name, ...titled(answering.titles, call.name) },
+      },
       claim,
       chain: answer.chain,
       durationMs: 0,

@@ -4,6 +4,8 @@
  */
 import { messageOf } from '../agent/errors.ts'
 import type { ToolCard } from '../agent/tool-status.ts'
+import type { CallNames } from '../session/steps.ts'
+import { shownNames } from './call-names.ts'
 import { isDataError, type Database } from '../store/database.ts'
 import { appendLive, type LivePiece } from '../store/events.ts'
 
@@ -18,9 +20,9 @@ export interface LiveStep {
   started(model: string, round: number): void
   text(text: string): void
   /** Replaces the call's card. */
-  card(call: { id: string; name: string }, card: ToolCard): void
+  card(call: CallNames, card: ToolCard): void
   /** Replaces what the call told of this kind. */
-  update(call: { id: string; name: string }, kind: string, update: unknown): void
+  update(call: CallNames, kind: string, update: unknown): void
   /** Forgets what is not written yet, since the settled step tells the whole, and waits for what is being written: settling removes it. */
   end(): Promise<void>
 }
@@ -98,8 +100,8 @@ export function createLiveWriter(
       return {
         started: (model, round) => void add('model.started', { model, round }),
         text: (text) => void add('message.delta', { text }),
-        card: ({ id, name }, card) => replace(`card ${id}`, 'tool.status', { callId: id, name, ...card }),
-        update: ({ id, name }, kind, update) => replace(`${kind} ${id}`, 'tool.update', { callId: id, name, update }),
+        card: (call, card) => replace(`card ${call.id}`, 'tool.status', { ...shownNames(call), ...card }),
+        update: (call, kind, update) => replace(`${kind} ${call.id}`, 'tool.update', { ...shownNames(call), update }),
         end() {
           forget()
           // A write that fails brings its pieces back.

@@ -8,6 +8,7 @@ import type { SessionConfig } from '../session/config.ts'
 import type { CallModelInput, CallRef, ModelAnswer, ModelOutcome, StopReason } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
 import type { NewEvent, NewRecord } from '../store/writes.ts'
+import { titled } from './call-names.ts'
 import type { Ending } from './end-step.ts'
 import { endCalls } from './last-answer.ts'
 import type { Mine } from './run-step.ts'
@@ -26,6 +27,8 @@ export interface Answering {
   config: SessionConfig
   rootId: string
   tools: SessionTools
+  /** Names for people, by the tools' names. */
+  titles: ReadonlyMap<string, string>
   model: Model
   /** Chain hash of the record before the answer. */
   chain: string
@@ -103,12 +106,13 @@ function stopReasonOf(completion: Completion, calls: ToolCall[], last: boolean):
   return completion.finishReason === 'refusal' ? 'refused' : 'end_turn'
 }
 
-function toRef(call: ToolCall, { tools, deps, config }: Answering): CallRef {
+function toRef(call: ToolCall, { tools, titles, deps, config }: Answering): CallRef {
   const found = tools.find(call.name)
   const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
   return {
     id: call.id,
     name: brief(call.name, CALL_NAME_LIMIT),
+    ...titled(titles, call.name),
     route: found && 'builtin' in found ? found.builtin.route : 'tool',
     preview: brief(call.arguments, ARGUMENTS_PREVIEW),
     timeoutMs: own ?? config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
@@ -126,7 +130,7 @@ interface Told {
 }
 
 function events(
-  { input, completion }: Answering,
+  { input, completion, titles }: Answering,
   { answer, calls, usage, ended, content }: Told,
   stopReason?: StopReason,
 ): NewEvent[] {
@@ -140,7 +144,9 @@ function events(
       round,
       seq: answer.seq,
       text: preview(completion.content, 4096),
-      calls: calls.map((call) => ({ callId: call.id, name: call.name, arguments: preview(call.arguments) })),
+      calls: calls.map(({ id, name, arguments: args }) => {
+        return { callId: id, name, ...titled(titles, name), arguments: preview(args) }
+      }),
       usage,
     },
   }

@@ -88,7 +88,9 @@ async function settleCall(
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ToolOutcome
   const found = lost && (await endLost(deps, attempt, at, forced, lost))
-  return endStep(deps, forced, found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs: 0, end }), {
+  // A child is worked with all the while; what became of a lost call, and when, nobody knows.
+  const durationMs = lost ? 0 : forced.ageMs
+  return endStep(deps, forced, found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs, end }), {
     settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed'),
   })
 }

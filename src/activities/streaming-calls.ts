@@ -7,6 +7,7 @@ import type { SessionTools } from '../agent/tool-list.ts'
 import type { Tool } from '../agent/tool.ts'
 import type { TurnContext } from './execute-tool.ts'
 import type { LiveStep } from './live-writer.ts'
+import { titled } from './call-names.ts'
 import { PARTIAL_LIMIT, readPartial } from './partial-arguments.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { ToolUse } from './tool-use.ts'
@@ -28,6 +29,8 @@ interface StreamingCall {
 
 export interface Streaming {
   tools: SessionTools
+  /** Names for people, by the tools' names: known when the model is asked. */
+  titles: ReadonlyMap<string, string>
   live: LiveStep
   uses: ToolUses
   /** What a tool may know of its call already. */
@@ -65,10 +68,10 @@ export class StreamingCalls {
   }
 
   #open({ index, id = '', name = '' }: Piece): StreamingCall {
-    const { tools, live } = this.#streaming
+    const { tools, titles, live } = this.#streaming
     const found = tools.find(name)
     const tool = found && 'tool' in found ? found.tool : undefined
-    const use = new ToolUse(new ToolChannel({ id, name }, { live }))
+    const use = new ToolUse(new ToolChannel({ id, name, ...titled(titles, name) }, { live }))
     const call: StreamingCall = { id, name, text: '', use, tool, fresh: true }
     this.#calls.set(index, call)
     use.channel.status('WAIT')

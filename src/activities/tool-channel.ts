@@ -7,6 +7,7 @@ import { preview } from '../agent/message.ts'
 import { withoutKnown } from '../agent/secrets.ts'
 import { ToolStatus, hasEnded, mergeCard, type ToolCard, type ToolStatusOptions } from '../agent/tool-status.ts'
 import type { Tool, ToolContext } from '../agent/tool.ts'
+import type { CallNames } from '../session/steps.ts'
 import type { LiveStep } from './live-writer.ts'
 import { shown } from './shown.ts'
 
@@ -26,13 +27,15 @@ export interface Stage {
 }
 
 export class ToolChannel {
-  #call: { id: string; name: string }
+  #call: CallNames
   #stage: Stage
   #phase: Phase = 'streaming'
   #card: ToolCard | undefined
   #result: { value: unknown } | undefined
+  /** By kind. */
+  readonly #updates = new Map<string, unknown>()
 
-  constructor(call: { id: string; name: string }, stage: Stage) {
+  constructor(call: CallNames, stage: Stage) {
     this.#call = call
     this.#stage = stage
   }
@@ -42,8 +45,13 @@ export class ToolChannel {
     return this.#card
   }
 
+  /** The latest that was told of each kind: what streams may be lost, and the last of it at the end most likely. */
+  get updates(): readonly (readonly [kind: string, update: unknown])[] {
+    return [...this.#updates]
+  }
+
   /** The arguments are complete: from here on there can be a result. */
-  start(call: { id: string; name: string }, stage: Stage): void {
+  start(call: CallNames, stage: Stage): void {
     this.#call = call
     this.#stage = stage
     this.#phase = 'running'
@@ -99,6 +107,7 @@ export class ToolChannel {
     // Of an output people want to see the end.
     const told = typeof value === 'string' ? withoutKnown(value).slice(-SHOWN_LIMIT) : shown(value, SHOWN_LIMIT)
     const update = kind === 'update' ? told : { [kind]: told }
+    this.#updates.set(kind, update)
     this.#stage.live.update(this.#call, kind, update)
     this.#stage.note?.(shown(update, NOTE_LIMIT))
   }

@@ -3,13 +3,14 @@ import { messageOf, type StelloError, type ToolErrorCode } from '../agent/errors
 import { brief, preview, type Message, type Part } from '../agent/message.ts'
 import { normalizeResult, type NormalizedResult } from '../agent/result.ts'
 import { withoutKnownIn, withoutSecrets } from '../agent/secrets.ts'
-import type { ToolCard } from '../agent/tool-status.ts'
 import { ERROR_SHOWN } from '../session/state.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
-import type { Writes } from '../store/writes.ts'
+import type { NewEvent, Writes } from '../store/writes.ts'
 import type { Ending } from './end-step.ts'
+import { shownNames } from './call-names.ts'
 import { shown } from './shown.ts'
+import type { ToolChannel } from './tool-channel.ts'
 
 /** What of a result the model reads, in UTF-16 units; the whole is kept. */
 const RESULT_LIMIT = 50 * 1024
@@ -28,7 +29,7 @@ export interface CallEnded {
   durationMs: number
   end: CallEnd
   /** What people were told of the call while it ran. */
-  card?: ToolCard
+  told?: Pick<ToolChannel, 'card' | 'updates'>
 }
 
 export function toResult(ended: CallEnded): Ending<ToolOutcome> {
@@ -37,7 +38,7 @@ export function toResult(ended: CallEnded): Ending<ToolOutcome> {
 }
 
 /** The same for whoever settles a call without having run it. */
-export function settlement({ input, claim, chain, durationMs, end, card }: CallEnded): {
+export function settlement({ input, claim, chain, durationMs, end, told }: CallEnded): {
   outcome: CallResult
   writes: Writes
 } {
@@ -65,12 +66,12 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
     durationMs,
     ...('endsTurn' in end && end.endsTurn && { endsTurn: true }),
   }
+  const card = told?.card
   const data = {
     ...card,
     // A tool may tell people of a failure that is none for the model; never the other way round.
     status: result.isError || card?.status === 'ERROR' ? 'ERROR' : 'SUCCESS',
-    callId: input.call.id,
-    name: input.call.name,
+    ...shownNames(input.call),
     turn: input.turn,
     seq: input.seq,
     durationMs,
@@ -79,13 +80,17 @@ export function settlement({ input, claim, chain, durationMs, end, card }: CallE
     ...(result.error && { error: result.error }),
     ...(result.details !== undefined && { details: shown(result.details, DETAILS_LIMIT) }),
   }
-  return {
-    outcome,
-    writes: {
-      records: [cut ? { ...record, whole } : record],
-      events: [{ key: `${input.key}.status`, at: { turn: input.turn, round: input.round }, type: 'tool.status', data }],
-    },
-  }
+  const { key, turn, round } = input
+  const updates = (told?.updates ?? []).map(([kind, update]): NewEvent => {
+    return {
+      key: `${key}.${kind}`,
+      at: { turn, round },
+      type: 'tool.update',
+      data: { ...shownNames(input.call), update },
+    }
+  })
+  const events = [...updates, { key: `${key}.status`, at: { turn, round }, type: 'tool.status', data }]
+  return { outcome, writes: { records: [cut ? { ...record, whole } : record], events } }
 }
 
 /** A failure tells no URL's password either; content that succeeded is told as it is, but for known secrets. */

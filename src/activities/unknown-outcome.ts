@@ -8,6 +8,7 @@ import type { Deps } from './deps.ts'
 import { executeTool } from './execute-tool.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { withEvent, type Ending } from './end-step.ts'
+import { shownNames } from './call-names.ts'
 import { toExecution, type CallAtHand } from './tool-call.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { ToolUse } from './tool-use.ts'
@@ -60,12 +61,11 @@ export function askPerson(
   const question: Question = parked ?? {
     id: pendingId({ key: input.key, gen, lease }),
     kind: 'unknown_outcome',
-    name: call.name,
-    callId: call.id,
+    ...shownNames(input.call),
     turn: input.turn,
     round: input.round,
     preview: preview(call.arguments, 200),
-    message: `"${call.name}" was begun, and nobody knows how it ended: did it take effect?`,
+    message: `"${input.call.title ?? call.name}" was begun, and nobody knows how it ended: did it take effect?`,
   }
   return { kind: 'park', question, result: waits(question, gen) }
 }
@@ -86,9 +86,9 @@ export function unknownText(name: string): string {
 /** What ends the wait also closes its item. */
 export function closing<Outcome>(
   ending: Ending<Outcome>,
-  { id, kind, name, callId, turn, round }: PendingItem,
+  { id, kind, name, title, callId, turn, round }: PendingItem,
   decision: Decision | 'cancelled',
 ): Ending<Outcome> {
-  const data = { id, kind, name, callId, turn, decision }
+  const data = { id, kind, name, ...(title !== undefined && { title }), callId, turn, decision }
   return withEvent(ending, { key: `${id}.closed`, at: { turn, round }, type: 'pending.closed', data })
 }

@@ -8,7 +8,7 @@ export function sessionLine(session: SessionSummary): string {
   const hand = session.inHand.map(
     ({ kind, name, since }) => `${kind === 'model' ? '⋯' : '⚒'} ${flat(name)} ${age(since)}`,
   )
-  const asks = session.pending.map(({ id, name }) => pc.yellow(` ? ${flat(name)} (${id})`)).join('')
+  const asks = session.pending.map((item) => pc.yellow(` ? ${calledBy(item)} (${item.id})`)).join('')
   const pause = session.pause ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}`) : ''
   const state = COLOURS[session.state](session.state.padEnd(7))
   return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}`.trimEnd()
@@ -24,10 +24,10 @@ export function treeLines(tree: SessionTree, indent = '', branch = ''): string[]
 }
 
 /** The question, and how to answer it. */
-export function inboxLines({ sessionId, label, id, name, preview, message, at }: InboxItem): string {
+export function inboxLines({ sessionId, label, id, preview, message, at, ...item }: InboxItem): string {
   return [
     `${pc.yellow('?')} ${flat(message)} ${pc.dim(`(${flat(label)}, ${age(new Date(at))})`)}`,
-    `    ${flat(name)} ${oneLine(preview)}`,
+    `    ${calledBy(item)} ${oneLine(preview)}`,
     `    stello answer ${sessionId} ${id} done|not_done|retry`,
   ].join('\n')
 }
@@ -49,6 +49,7 @@ export function eventLine(event: StelloEvent): string | undefined {
 
 function describe(type: string, data: Record<string, unknown>): string | undefined {
   const of = (key: string): string => oneLine(data[key])
+  const tool = of('title') || of('name')
   switch (type) {
     case 'model.started':
     case 'message.delta':
@@ -56,13 +57,11 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
     case 'turn.started':
       return pc.cyan(of('text'))
     case 'message.completed':
-      return (
-        of('text') || pc.dim(`asks for ${(data['calls'] as { name: string }[]).map((call) => call.name).join(', ')}`)
-      )
+      return of('text') || pc.dim(`asks for ${(data['calls'] as Named[]).map(calledBy).join(', ')}`)
     case 'tool.status':
-      return [of('name'), of('status'), of('showTip'), of('result') || of('params')].filter(Boolean).join(' ')
+      return [tool, of('status'), of('showTip'), of('result') || of('params')].filter(Boolean).join(' ')
     case 'tool.update':
-      return `${of('name')} ${of('update')}`
+      return `${tool} ${of('update')}`
     case 'step.quarantined':
       return pc.red(`${of('name')} ${of('key')} is not run again: its worker died ${of('deaths')} times while it ran`)
     case 'session.forked':
@@ -76,12 +75,22 @@ function describe(type: string, data: Record<string, unknown>): string | undefin
     case 'pending.opened':
       return pc.yellow(`${of('message')} ${of('id')}`)
     case 'pending.closed':
-      return `${of('name')} ${of('decision')} ${of('id')}`
+      return `${tool} ${of('decision')} ${of('id')}`
     case 'turn.completed':
       return of('stopReason')
     default:
       return oneLine(data)
   }
+}
+
+interface Named {
+  name: string
+  title?: string
+}
+
+/** A tool as people know it. */
+function calledBy({ name, title }: Named): string {
+  return flat(title ?? name)
 }
 
 function oneLine(value: unknown): string {

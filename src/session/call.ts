@@ -1,7 +1,7 @@
 /** One call of a round: its key, its input, its place in the state, and the question to the ledger how it ended. */
 import type { Step } from './commands.ts'
 import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
-import type { CallToolInput, Proposal } from './steps.ts'
+import type { CallNames, CallToolInput, Proposal } from './steps.ts'
 
 export function callKey(turn: Turn, call: Call): string {
   return `t${turn.n}.${turn.round}.${call.index}`
@@ -11,9 +11,13 @@ export function callInput(state: SessionState, turn: Turn, call: Call): CallTool
   return {
     ...stepOf(state, turn, callKey(turn, call)),
     index: call.index,
-    call: { id: call.id, name: call.name },
+    call: namesOf(call),
     seq: call.seq,
   }
+}
+
+export function namesOf({ id, name, title }: CallNames): CallNames {
+  return { id, name, ...(title !== undefined && { title }) }
 }
 
 /** Asks the ledger to end the call as proposed, unless it has ended otherwise already. */

@@ -86,6 +86,8 @@ export type CallRoute = 'tool' | 'fork' | 'task'
 export interface CallRef {
   id: string
   name: string
+  /** The tool's name for people, `TITLE_SHOWN` bytes at most. */
+  title?: string
   route: CallRoute
   /** ≤ 100 bytes of the arguments, for summaries. */
   preview: string
@@ -120,12 +122,15 @@ export type ModelOutcome =
   | { kind: 'failed'; pause: Pause }
   | NotStarted
 
+/** What a call is known by, the last of it to people. */
+export type CallNames = Pick<CallRef, 'id' | 'name' | 'title'>
+
 export interface CallToolInput extends StepRef {
   /** The user message the turn answers. */
   messageId: string
   round: number
   index: number
-  call: { id: string; name: string }
+  call: CallNames
   /** The record that holds the full arguments: always `base`. Its result is written here: */
   seq: number
 }
@@ -165,6 +170,8 @@ export interface PendingRef {
 export interface Question extends PendingRef {
   /** The tool's name. */
   name: string
+  /** Its name for people. */
+  title?: string
   callId: string
   turn: number
   round: number

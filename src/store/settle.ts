@@ -56,7 +56,7 @@ const FORCE: Statement = {
          values ($1, $2, $3, $4, $5, '', 1, true, $6, $7)
          on conflict (session_id, gen, step_key) do update set lease = steps.lease + 1, owner = $6, token = $7
            where steps.outcome is null
-         returning lease, released, waiting, deaths, pending`,
+         returning lease, released, waiting, deaths, pending, (extract(epoch from now() - begun_at) * 1000)::float8 as age`,
 }
 
 /**
@@ -143,6 +143,8 @@ export interface Forced extends StepId {
   begun: boolean
   /** Of its takers, with it in hand. */
   deaths: number
+  /** How long ago it was begun, or began to wait, milliseconds. */
+  ageMs: number
   /** What a person has been asked about it. */
   parked?: PendingItem
 }
@@ -153,6 +155,7 @@ interface ForcedRow {
   waiting: boolean
   deaths: number
   pending: PendingItem | null
+  age: number
 }
 
 /** Fences whoever may run the step. `outcome`: it has ended already. */
@@ -164,8 +167,9 @@ export async function forceStep(
   const { sessionId } = ref
   const [row] = await run<ForcedRow>(db.pool, FORCE, [sessionId, gen, key, kind, name, holder?.owner, holder?.token])
   if (!row) return { gen, outcome: await readOutcome(db, { sessionId, gen, key }) }
-  const { lease, released, waiting, deaths, pending } = row
-  return { sessionId, gen, key, lease, deaths, begun: !released && !waiting, ...(pending && { parked: pending }) }
+  const { lease, released, waiting, deaths, pending, age } = row
+  const forced = { sessionId, gen, key, lease, deaths, begun: !released && !waiting, ageMs: Math.round(age) }
+  return { ...forced, ...(pending && { parked: pending }) }
 }
 
 /**

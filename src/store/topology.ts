@@ -168,15 +168,16 @@ export const SUMMARIES = `
       case when s.closed_at is not null then 'closed'
            when s.pause is not null then 'paused'
            when t.status is distinct from 'open' then 'idle'
-           when w.waiting > 0 and w.in_hand is null then 'waiting'
+           when w.waiting > 0 and w.due = 0 then 'waiting'
            else 'running' end as state
     from sessions s
     left join lateral (
       select turn, status from turns where session_id = s.id and gen = s.gen order by turn desc limit 1
     ) t on true
     left join lateral (
-      select count(*) filter (where waiting) as waiting,
-        jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at)) filter (where not waiting) as in_hand,
+      select count(*) filter (where waiting) as waiting, count(*) filter (where not waiting) as due,
+        jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at))
+          filter (where not waiting and owner is not null) as in_hand,
         jsonb_agg(pending order by step_key) filter (where pending is not null) as pending
       from steps where session_id = s.id and gen = s.gen and outcome is null
     ) w on true

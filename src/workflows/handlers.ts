@@ -162,6 +162,7 @@ function pendingView(state: SessionState): PendingView[] {
     ...item,
     turn: state.turn?.n ?? 0,
     name: call.name,
+    ...(call.title !== undefined && { title: call.title }),
     callId: call.id,
     preview: call.preview,
   }))
@@ -205,7 +206,9 @@ function view(state: SessionState): SessionView {
         n: turn.n,
         round: turn.round,
         phase: turn.phase,
-        calls: turn.calls.map((call) => ({ name: call.name, preview: call.preview, status: call.status })),
+        calls: turn.calls.map(({ name, title, preview: args, status: at }) => {
+          return { name, ...(title !== undefined && { title }), preview: args, status: at }
+        }),
       },
     }),
   }

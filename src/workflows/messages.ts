@@ -55,12 +55,15 @@ export type MessageInput = string | { messageId: string; text?: string }
 /** Without `messageId`: a text that somebody sent as it is. */
 export type ReadMessage = Partial<Opening>
 
+/** `title`: the tool's name for people. */
+type CallView = { name: string; title?: string; preview: string; status: string }
+
 export interface SessionView {
   sessionId: string
   label: string
   status: Status
   pause?: Pause
-  turn?: { n: number; round: number; phase: string; calls: { name: string; preview: string; status: string }[] }
+  turn?: { n: number; round: number; phase: string; calls: CallView[] }
   queued: number
   turns: number
   records: number
@@ -74,6 +77,8 @@ export interface PendingView extends PendingRef {
   turn: number
   /** The tool's name. */
   name: string
+  /** Its name for people. */
+  title?: string
   callId: string
   /** The beginning of the call's arguments. */
   preview: string

@@ -106,7 +106,7 @@ export function createPerformer(
       await steps(async () => {
         try {
           const name = route === 'tool' ? 'callTool' : 'openChild'
-          const call = stepActivity(name, timeoutMs, `${input.call.name} ${preview}`)
+          const call = stepActivity(name, timeoutMs, `${input.call.title ?? input.call.name} ${preview}`)
           const outcome = await call({ ...input, ...run })
           emit({ type: 'toolEnded', turn, round, index, outcome })
         } catch (error) {
@@ -261,7 +261,7 @@ const PROPOSED = {
 } as const
 
 function settleSummary({ of, step, proposed }: Of<'settleStep'>['input']): string {
-  return `${of === 'model' ? 'model' : step.call.name}: ${PROPOSED[proposed.kind]}`
+  return `${of === 'model' ? 'model' : (step.call.title ?? step.call.name)}: ${PROPOSED[proposed.kind]}`
 }
 
 function withRun(settle: Of<'settleStep'>['input'], run: RunFacts): Of<'settleStep'>['input'] {

@@ -76,7 +76,9 @@ function pendingLines(state: SessionState): string[] {
   if (items.length === 0) return []
   return [
     '## Waits for a person',
-    ...items.slice(0, CALLS_SHOWN).map(({ call, item }) => `- ${ASKS[item.kind](call.name)} (\`${item.id}\`)`),
+    ...items
+      .slice(0, CALLS_SHOWN)
+      .map(({ call, item }) => `- ${ASKS[item.kind](call.title ?? call.name)} (\`${item.id}\`)`),
     ...(items.length > CALLS_SHOWN ? [`- … ${items.length - CALLS_SHOWN} more`] : []),
     `Answer with \`stello answer ${state.sessionId} ID DECISION\` or the signal \`answer\`.`,
   ]
@@ -90,7 +92,11 @@ function turnLines({ turn, limits }: SessionState): string[] {
   if (!turn) return []
   return [
     `## Turn ${turn.n}, round ${turn.round + 1} of at most ${limits.maxToolRounds + 1}: ${turn.phase}`,
-    ...turn.calls.slice(0, CALLS_SHOWN).map((call) => `- \`${call.name}\` ${call.status} ${callDetail(call)}`),
+    ...turn.calls
+      .slice(0, CALLS_SHOWN)
+      .map(
+        (call) => `- ${call.title ? `${plain(call.title)} ` : ''}\`${call.name}\` ${call.status} ${callDetail(call)}`,
+      ),
     ...(turn.calls.length > CALLS_SHOWN ? [`- … ${turn.calls.length - CALLS_SHOWN} more calls`] : []),
   ]
 }
@@ -104,9 +110,13 @@ function forkLine(fork: { id: string; label: string }): string {
   return `- ${link(fork.label, fork.id)}`
 }
 
+function plain(text: string): string {
+  return text.replaceAll(/[[\]`]/g, '')
+}
+
 /** The UI replaces {namespace} itself. */
 function link(text: string, sessionId: string): string {
-  return `[${text.replaceAll(/[[\]]/g, '')}](/namespaces/{namespace}/workflows/${sessionId})`
+  return `[${plain(text)}](/namespaces/{namespace}/workflows/${sessionId})`
 }
 
 function quote(text: string): string {

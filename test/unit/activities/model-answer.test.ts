@@ -27,6 +27,7 @@ function answerOf(toolCalls: ToolCall[], last: boolean): { outcome: ModelAnswer;
     config,
     rootId: 's-1',
     tools: sessionTools(agent, config),
+    titles: new Map([['attempt_completion', `Done ${'東'.repeat(50)}`]]),
     model: agent.llm,
     chain: '',
     completion: { content: '', toolCalls, usage, finishReason: 'tool_calls' },
@@ -51,6 +52,16 @@ describe('calls of a model', () => {
       { id: 'call_0123456789', name: 'Read', preview: '{}' },
     ])
   })
+})
+
+it('a call is known to people by the name they know, cut', () => {
+  const call = { id: 'c', name: 'attempt_completion', arguments: '{"result":"42."}' }
+  const title = `Done ${'東'.repeat(10)}…`
+  const { outcome, writes } = answerOf([call], false)
+  expect(outcome.calls).toMatchObject([{ name: 'attempt_completion', title }])
+  expect(writes.events?.[0]?.data['calls']).toMatchObject([{ name: 'attempt_completion', title }])
+  expect(answerOf([call], true).writes.events?.[1]?.data).toMatchObject({ status: 'SUCCESS', title })
+  expect(answerOf([{ ...call, name: 'other' }], false).outcome.calls[0]).not.toHaveProperty('title')
 })
 
 describe('the last answer that is allowed', () => {

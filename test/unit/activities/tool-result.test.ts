@@ -47,3 +47,18 @@ it('an error of this project has its code, and no name of the tool’s', () => {
   expect(outcome).not.toHaveProperty('error')
   expect(events[0]?.data).not.toHaveProperty('error')
 })
+
+it('the last a tool told of each kind is told once more with the end, before its card', () => {
+  const updates = [
+    ['progress', { progress: 'almost' }],
+    ['update', { percent: 99 }],
+  ] as const
+  const told = { card: { status: 'DOING' as const, showTip: 'Looking' }, updates }
+  const { events } = ended({ told, input: { ...input, call: { ...input.call, title: 'Look around' } } })
+  const names = { callId: 'c-1', name: 'look', title: 'Look around' }
+  expect(events).toMatchObject([
+    { key: 't1.0.0.progress', type: 'tool.update', data: { ...names, update: { progress: 'almost' } } },
+    { key: 't1.0.0.update', type: 'tool.update', data: { ...names, update: { percent: 99 } } },
+    { key: 't1.0.0.status', type: 'tool.status', data: { ...names, status: 'SUCCESS', showTip: 'Looking' } },
+  ])
+})

@@ -96,6 +96,7 @@ describe('the channels of a call', () => {
     expect(channel.card).toEqual({ status: 'SUCCESS', result: 1 })
     // The end of a call is told with its settle.
     expect(shown).toEqual(['almost'])
+    expect(channel.updates).toEqual([['update', 'almost']])
   })
 
   it('show of something big what fits', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { eventLine } from '../../../src/cli/format.ts'
+import { eventLine, statsLine } from '../../../src/cli/format.ts'
 
 const lineOf = (type: string): string | undefined =>
   eventLine({ sessionId: 's-1', at: new Date(0), type, data: { generation: 1, seq: 4, turn: 2 }, cursor: '{}' })
@@ -18,4 +18,29 @@ describe('the line of a session', () => {
   it('that was restarted does not: a restart takes nothing away', () => {
     expect(lineOf('session.restarted')).toContain('behind record 4; a turn without an answer is taken up again')
   })
+})
+
+it.each([
+  ['tool.status', { name: 'get_weather', title: 'The weather', status: 'DOING' }, 'The weather DOING'],
+  ['tool.update', { name: 'get_weather', title: 'The weather', update: { percent: 5 } }, 'The weather {"percent":5}'],
+  ['tool.status', { name: 'get_weather', status: 'DOING' }, 'get_weather DOING'],
+  ['message.completed', { calls: [{ name: 'a', title: 'Alpha' }, { name: 'b' }] }, 'asks for Alpha, b'],
+  ['pending.closed', { name: 'pay', title: 'Payment', decision: 'done', id: 'x' }, 'Payment done x'],
+])('the line of %s names a tool as people know it: %j', (type, data, text) => {
+  expect(eventLine({ sessionId: 's-1', at: new Date(0), type, data, cursor: '{}' })).toContain(text)
+})
+
+it('the line of a tool’s statistics says how it failed', () => {
+  const counts = {
+    toolName: 'Read',
+    executionCount: 4,
+    successCount: 1,
+    failureCount: 3,
+    totalDuration: 8,
+    averageDuration: 2,
+  }
+  expect(statsLine({ ...counts, errors: { ENOENT: 2, TOOL_TIMEOUT: 1 } })).toBe(
+    'Read: 4 calls, 3 failed (ENOENT 2, TOOL_TIMEOUT 1), 2 ms on average',
+  )
+  expect(statsLine(counts)).toBe('Read: 4 calls, 3 failed, 2 ms on average')
 })

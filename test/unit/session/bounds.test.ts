@@ -45,7 +45,13 @@ const wideName = (i: number, length: number): string =>
 const KEY = 't123456.12345.127'
 /** As the model's step hands it over at its largest: `test/unit/activities/model-answer.test.ts`. */
 const hugeCall = (i: number): CallRef =>
-  callRef(wideName(i, 64), { id: wideName(i, 68), preview: wideName(i, 100), route: 'task', timeoutMs: 123_456_789 })
+  callRef(wideName(i, 64), {
+    id: wideName(i, 68),
+    title: wideName(i, 40),
+    preview: wideName(i, 100),
+    route: 'task',
+    timeoutMs: 123_456_789,
+  })
 /** As large as a refusal becomes. */
 const refusalOf = (i: number): Refusal => ({
   key: `rejected ${wideName(i, 128)}`,

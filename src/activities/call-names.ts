@@ -1,0 +1,15 @@
+/** What a call is known by, to the machine and to people: the same in every event about it. */
+import { brief } from '../agent/message.ts'
+import { TITLE_SHOWN } from '../session/state.ts'
+import type { CallNames } from '../session/steps.ts'
+
+/** The part of an event's data. */
+export function shownNames({ id, name, title }: CallNames): { callId: string; name: string; title?: string } {
+  return { callId: id, name, ...(title !== undefined && { title }) }
+}
+
+/** A tool's name for people, where it has one. @param titles by the tools' names */
+export function titled(titles: ReadonlyMap<string, string>, name: string): { title?: string } {
+  const title = titles.get(name)
+  return title === undefined ? {} : { title: brief(title, TITLE_SHOWN) }
+}
