@@ -144,6 +144,8 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const client = new Client({ connection: clientConnection, namespace })
     await registerSearchAttributes(client, log)
 
+    // Whatever was registered until now counts, and nothing later.
+    agent.seal()
     const running: Running = new Map()
     const stopping = new AbortController()
     // Every result that waits for the store listens.

@@ -1,16 +1,16 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
 import { toMs } from './duration.ts'
-import { StelloError, isStelloError } from './errors.ts'
+import { isStelloError } from './errors.ts'
 import { DEFAULT_BOUNDS, DEFAULT_LIMITS, resolveBounds, resolveLimits } from './limits.ts'
 import type { LimitSettings, Limits, TreeBounds } from './limits.ts'
 import type { Model, ModelLike } from './model.ts'
-import type { ForkProfile, Source } from './profile.ts'
+import { createParts, invalidAgent, type Capabilities } from './parts.ts'
+import type { Source } from './profile.ts'
 import { redactProblem } from './redact.ts'
-import { resolveProfile } from './resolve-profile.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
-import type { AnyTool, ToolLike } from './to-tool.ts'
-import { addTool, collectTools } from './collect-tools.ts'
+import { toModel } from './to-model.ts'
+import type { AnyTool } from './to-tool.ts'
 import { filterProblem } from './tool-filter.ts'
 import type { ToolFilter } from './tool-filter.ts'
 import type { Duration, SessionFacts, Tool } from './tool.ts'
@@ -42,12 +42,8 @@ export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, Too
   redact?: readonly (string | undefined)[]
   /** Offers `attempt_completion` and `new_task`. Default false. */
   systemTools?: boolean
-  capabilities?: {
-    /** A registry, or a list of anything `toTool` takes. */
-    tools?: { list(): readonly ToolLike[] } | readonly AnyTool[]
-    skills?: { list(): readonly Skill[] }
-    profiles?: { names(): readonly string[]; get(name: string): ForkProfile | undefined }
-  }
+  /** Registries are live: what is added to them counts until a worker of the agent starts, and is refused then. */
+  capabilities?: Capabilities
   /** Called once for each fork, before the child runs. */
   onSessionFork?: (fork: SessionFork) => void | Promise<void>
 }
@@ -79,14 +75,21 @@ export interface StelloAgent extends Readonly<ToolFilter> {
    * Adds a tool: a class, `{ name, factory }`, or anything `toTool` takes. Before a worker is started: all workers of an
    * agent must have the same tools.
    *
-   * @throws StelloError INVALID_TOOL when it is no tool, or its name is taken
+   * @throws StelloError INVALID_TOOL when it is no tool, its name is taken, or a worker has started
    * @example agent.registerTool(WeatherTool)
    */
   registerTool(tool: AnyTool): void
+  /**
+   * A worker starts: from now on registries and `registerTool` refuse, since all workers of an agent must have the same.
+   *
+   * @throws StelloError INVALID_AGENT when something was registered that is wrong
+   */
+  seal(): void
 }
 
 /**
- * Checks and freezes an agent's definition: later changes of it, or of its registries, do not reach the agent.
+ * Checks and freezes an agent's definition. Its registries are live until a worker starts; what is wrong with a late entry
+ * is said then.
  *
  * @throws StelloError INVALID_AGENT listing every problem, not only the first
  * @example
@@ -97,7 +100,6 @@ export interface StelloAgent extends Readonly<ToolFilter> {
  */
 export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const problems: string[] = []
-  const warnings: string[] = []
   const attempt = <T>(read: () => T, otherwise: T): T => {
     try {
       return read()
@@ -123,9 +125,6 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   if (typeof name !== 'string' || !/^\S{1,200}$/.test(name)) {
     problems.push('name: must be 1 to 200 characters without white space (it is the task queue)')
   }
-  if (typeof llm?.complete !== 'function') {
-    problems.push("llm: must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
-  }
   if (typeof systemPrompt !== 'string') problems.push('systemPrompt: must be text')
   if (typeof lockPrompt !== 'boolean') problems.push('lockPrompt: must be true or false')
   const hidden = redactProblem(redact)
@@ -133,28 +132,19 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const filtering = filterProblem(definition)
   if (filtering) problems.push(filtering)
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
-  const defaults = withRounds(DEFAULT_LIMITS, llm?.maxToolRounds)
-  const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
   const bounds = attempt(() => resolveBounds(definition), DEFAULT_BOUNDS)
   const modelTimeoutMs = attempt(() => toMs(modelTimeout, 'modelTimeout'), 0)
   const retryForMs = attempt(() => toMs(retryFor, 'retryFor'), 0)
-  const { tools: given = [], skills: skillRouter, profiles: registry } = capabilities
-  const tools = collectTools('list' in given ? given.list() : given, { where: '', attempt, warnings })
-  const skills = new Map(skillRouter?.list().map((skill) => [skill.name, skill]))
-  const profiles = new Map<string, ResolvedProfile>()
-  const names = registry?.names() ?? []
-  for (const each of names) {
-    const profile = attempt(
-      () => resolveProfile(each, registry?.get(each) ?? {}, { limits, skills, profiles: names, attempt, warnings }),
-      undefined,
-    )
-    if (profile) profiles.set(each, profile)
-  }
-  if (problems.length > 0) throw invalid(name, problems)
+  const own = attempt(() => toModel(llm, 'llm'), undefined)
+  const defaults = withRounds(DEFAULT_LIMITS, own?.maxToolRounds)
+  const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
+  const parts = createParts(name, capabilities, limits)
+  problems.push(...parts.problems())
+  if (problems.length > 0 || !own) throw invalidAgent(name, problems)
 
-  const own = toModel(llm)
-  const profileOf = (source: Source): ResolvedProfile | undefined => profiles.get(source.replace(/^profile:/, ''))
-  const modelOf = (source: Source): Model => (source === 'agent' ? own : toModel(profileOf(source)?.llm ?? own))
+  const profileOf = (source: Source): ResolvedProfile | undefined =>
+    parts.read().profiles.get(source.replace(/^profile:/, ''))
+  const modelOf = (source: Source): Model => (source === 'agent' ? own : (profileOf(source)?.llm ?? own))
   return Object.freeze({
     name,
     llm: own,
@@ -164,23 +154,32 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     bounds,
     modelTimeoutMs,
     retryForMs,
-    tools,
-    skills,
-    profiles,
+    get tools() {
+      return parts.read().tools
+    },
+    get skills() {
+      return parts.read().skills
+    },
+    get profiles() {
+      return parts.read().profiles
+    },
+    get warnings() {
+      return parts.read().warnings
+    },
     systemTools,
     redact: redact.flatMap((secret) => secret || []),
-    warnings,
     ...(allowedTools && { allowedTools }),
     ...(disallowedTools && { disallowedTools }),
     ...(onSessionFork && { onSessionFork }),
     profile: (source: Source) => (source === 'agent' ? undefined : profileOf(source)),
     model: modelOf,
     limitsOf: (name: string | undefined, source: Source) => {
-      const profile = name === undefined ? undefined : profiles.get(name)
+      const profile = name === undefined ? undefined : parts.read().profiles.get(name)
       const stated = profile?.maxToolRounds ?? definition.maxToolRounds
       return withRounds(profile?.limits ?? limits, stated ?? modelOf(source).maxToolRounds)
     },
-    registerTool: (tool: AnyTool) => addTool(tools, tool, { where: '', warnings }),
+    registerTool: (tool: AnyTool) => parts.register(tool),
+    seal: () => parts.seal(),
   })
 }
 
@@ -198,23 +197,6 @@ export function isStelloAgent(value: unknown): value is StelloAgent {
   )
 }
 
-/** A model of user code keeps being the same object, so that what it remembers stays with it. */
-function toModel(llm: ModelLike): Model {
-  if (typeof llm.name === 'string') return llm as Model
-  const complete: Model['complete'] = (messages, options) => llm.complete(messages, options)
-  return { ...(llm.maxToolRounds !== undefined && { maxToolRounds: llm.maxToolRounds }), name: 'model', complete }
-}
-
 function withRounds(limits: Limits, maxToolRounds: number = DEFAULT_LIMITS.maxToolRounds): Limits {
   return { ...limits, maxToolRounds }
-}
-
-function invalid(name: unknown, problems: readonly string[]): StelloError {
-  return new StelloError(
-    'INVALID_AGENT',
-    `agent "${String(name)}" is not valid:\n${problems.map((each) => `- ${each}`).join('\n')}`,
-    {
-      hint: 'Correct the fields above in createStelloAgent({ … }), then start the worker again.',
-    },
-  )
 }

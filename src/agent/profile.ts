@@ -1,5 +1,6 @@
 /** Fork profiles: named variations of the agent that a fork may ask for. */
 import { StelloError } from './errors.ts'
+import { Late } from './late.ts'
 import type { LimitSettings } from './limits.ts'
 import { NAME_LIMIT, type Message } from './message.ts'
 import type { ModelLike } from './model.ts'
@@ -53,15 +54,22 @@ export interface ForkProfile extends LimitSettings, ToolFilter {
  */
 export class ForkProfileRegistryImpl {
   readonly #profiles = new Map<string, ForkProfile>()
+  readonly #late = new Late('INVALID_ARGUMENT')
 
-  /** @throws StelloError INVALID_ARGUMENT when the name is empty or taken, or a field cannot be what it is */
+  /** @throws StelloError INVALID_ARGUMENT when the name is empty or taken, a field cannot be what it is, or a worker that uses it has started */
   register(name: string, profile: ForkProfile): this {
+    this.#late.refuse(`profile "${String(name)}"`)
     const problem = this.#profiles.has(name)
       ? 'is registered twice; rename or remove one of them'
       : (nameProblem(name) ?? profileProblem(profile))
     if (problem) throw new StelloError('INVALID_ARGUMENT', `profile "${String(name)}" ${problem}`)
     this.#profiles.set(name, profile)
     return this
+  }
+
+  /** From now on nothing is registered: all workers of an agent must have the same. @param by who uses it, for the error */
+  seal(by: string): void {
+    this.#late.seal(by)
   }
 
   get(name: string): ForkProfile | undefined {

@@ -5,11 +5,14 @@ import { StelloError } from './errors.ts'
 import { resolveLimits } from './limits.ts'
 import type { Limits } from './limits.ts'
 import { profileProblem, type ForkProfile } from './profile.ts'
+import type { Model } from './model.ts'
+import { toModel } from './to-model.ts'
 import type { Skill } from './skill.ts'
 import type { Tool } from './tool.ts'
 
 export interface ResolvedProfile extends ForkProfile {
   tools?: readonly Tool[]
+  llm?: Model
   limits: Limits
 }
 
@@ -30,18 +33,16 @@ export function resolveProfile(
   const where = `profile "${name}": `
   const problem = profileProblem(profile)
   if (problem) throw new StelloError('INVALID_AGENT', `${where}${problem}`)
-  if (profile.llm !== undefined && typeof profile.llm?.complete !== 'function') {
-    throw new StelloError('INVALID_AGENT', `${where}llm must be a model: an object with complete()`)
-  }
   for (const skill of profile.skills ?? []) {
     if (!skills.has(skill)) warnings.push(`${where}skill "${skill}" is not registered`)
   }
   for (const other of profile.forksInto ?? []) {
     if (!profiles.includes(other)) warnings.push(`${where}forksInto names "${other}", which is not registered`)
   }
-  const { tools, ...rest } = profile
+  const { tools, llm, ...rest } = profile
   return {
     ...rest,
+    ...(llm !== undefined && { llm: toModel(llm, `${where}llm`) }),
     ...(tools && { tools: [...collectTools(tools, { where, attempt, warnings }).values()] }),
     limits: resolveLimits(profile, limits, where),
   }

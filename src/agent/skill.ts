@@ -1,5 +1,6 @@
 /** Skills: instructions a model loads on demand with `activate_skill`. */
 import { StelloError } from './errors.ts'
+import { Late } from './late.ts'
 
 export interface Skill {
   name: string
@@ -18,9 +19,11 @@ export interface Skill {
  */
 export class SkillRouterImpl {
   readonly #skills = new Map<string, Skill>()
+  readonly #late = new Late('INVALID_ARGUMENT')
 
-  /** @throws StelloError INVALID_ARGUMENT when a field is missing or the name is taken */
+  /** @throws StelloError INVALID_ARGUMENT when a field is missing, the name is taken, or a worker that uses it has started */
   register(skill: Skill): this {
+    this.#late.refuse(`skill "${String(skill.name)}"`)
     for (const field of ['name', 'description', 'content'] as const) {
       if (typeof skill[field] === 'string' && skill[field].trim() !== '') continue
       throw new StelloError('INVALID_ARGUMENT', `skill "${String(skill.name)}": ${field} must be text and not empty`)
@@ -33,6 +36,11 @@ export class SkillRouterImpl {
     }
     this.#skills.set(skill.name, skill)
     return this
+  }
+
+  /** From now on nothing is registered: all workers of an agent must have the same. @param by who uses it, for the error */
+  seal(by: string): void {
+    this.#late.seal(by)
   }
 
   get(name: string): Skill | undefined {

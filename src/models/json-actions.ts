@@ -4,6 +4,7 @@
  */
 import type { Message } from '../agent/message.ts'
 import type { Completion, Model, ModelDelta, ModelLike } from '../agent/model.ts'
+import { toModel } from '../agent/to-model.ts'
 import { generateToolsPrompt } from '../agent/tools-prompt.ts'
 import { toActionMessages, type ToolsPrompt } from './action-messages.ts'
 import { readActions } from './action-reply.ts'
@@ -34,8 +35,8 @@ const MAX_TOOL_ROUNDS = 9
  * const llm = jsonActions(async (messages) => (await ollama.chat({ model: 'gemma3', messages })).message.content)
  */
 export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOptions = {}): Model {
-  const inner: ModelLike = typeof model === 'function' ? fromText(model) : model
-  const { name = inner.name ?? 'model', toolsPrompt = generateToolsPrompt } = options
+  const inner = toModel(typeof model === 'function' ? fromText(model) : model, 'jsonActions')
+  const { name = inner.name, toolsPrompt = generateToolsPrompt } = options
   return {
     name,
     maxToolRounds: MAX_TOOL_ROUNDS,

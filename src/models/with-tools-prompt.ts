@@ -1,5 +1,6 @@
 /** For models with tool calls of their own that do better when they also read of their tools. */
 import type { Completion, Model, ModelLike } from '../agent/model.ts'
+import { toModel } from '../agent/to-model.ts'
 import { generateToolsPrompt } from '../agent/tools-prompt.ts'
 import { addToSystem } from './add-to-system.ts'
 
@@ -8,8 +9,9 @@ import { addToSystem } from './add-to-system.ts'
  *
  * @example createStelloAgent({ name: 'research', llm: withToolsPrompt(openai({ model: 'gpt-5-mini' })) })
  */
-export function withToolsPrompt(model: ModelLike): Model {
-  const { name = 'model', maxToolRounds } = model
+export function withToolsPrompt(given: ModelLike): Model {
+  const model = toModel(given, 'withToolsPrompt')
+  const { name, maxToolRounds } = model
   return {
     name,
     ...(maxToolRounds !== undefined && { maxToolRounds }),

@@ -42,6 +42,10 @@ describe('new_task', () => {
     expect((await session.state()).state).toBe('waiting')
     gate.open()
     expect((await turn.result()).text).toBe('done: do a, done: do b')
+    // From its child's beginning to its answer, and not only what it took to write that down.
+    const { tools } = await session.stats()
+    expect(tools).toMatchObject([{ toolName: 'new_task', executionCount: 2 }])
+    expect(tools[0]?.totalDuration).toBeGreaterThan(0)
     const { children } = await session.tree()
     expect(children.map(({ label }) => label).toSorted()).toEqual(['a', 'b'])
     for (const { id } of children) await eventOf(stello.client.session(id), 'session.closed')

@@ -5,6 +5,8 @@ import { isStelloError } from '../../../src/agent/errors.ts'
 import { ForkProfileRegistryImpl } from '../../../src/agent/profile.ts'
 import { ToolRegistryImpl } from '../../../src/agent/registry.ts'
 import { SkillRouterImpl } from '../../../src/agent/skill.ts'
+import { jsonActions } from '../../../src/models/json-actions.ts'
+import { withToolsPrompt } from '../../../src/models/with-tools-prompt.ts'
 import { llm, named, refusal } from './authoring.ts'
 
 const create = (definition: Partial<AgentDefinition> = {}) => createStelloAgent({ name: 'test', llm, ...definition })
@@ -34,12 +36,11 @@ describe('createStelloAgent', () => {
     }
   })
 
-  it('does not see what is registered afterwards', () => {
-    const tools = new ToolRegistryImpl()
-    const agent = create({ capabilities: { tools } })
-    tools.register(named('late'))
-    expect(agent.tools.size).toBe(0)
-    expect(Object.isFrozen(agent)).toBe(true)
+  it('is frozen, also against changes of its definition', () => {
+    const definition = { name: 'test', llm, systemPrompt: 'before' }
+    const agent = createStelloAgent(definition)
+    definition.systemPrompt = 'after'
+    expect([agent.systemPrompt, Object.isFrozen(agent)]).toEqual(['before', true])
   })
 
   it('lists every problem at once, with a hint', () => {
@@ -96,6 +97,115 @@ describe('createStelloAgent', () => {
     expect(create({ capabilities: { skills, profiles } }).warnings).toEqual([
       'profile "p": skill "gone" is not registered',
     ])
+  })
+})
+
+describe('what is registered after the agent was created', () => {
+  const skill = { name: 'late', description: 'd', content: 'c' }
+  const registries = () => ({
+    tools: new ToolRegistryImpl(),
+    skills: new SkillRouterImpl(),
+    profiles: new ForkProfileRegistryImpl(),
+  })
+  const fill = ({ tools, skills, profiles }: ReturnType<typeof registries>): void => {
+    tools.register(named('late'))
+    skills.register(skill)
+    profiles.register('late', { maxToolRounds: 1, skills: ['late', 'gone'] })
+  }
+  const shown = ({ tools, skills, profiles, warnings }: StelloAgent) => ({
+    tools: [...tools.keys()],
+    skills: [...skills.keys()],
+    profiles: [...profiles.keys()],
+    warnings,
+  })
+
+  it('counts until a worker starts', () => {
+    const capabilities = registries()
+    const agent = create({ capabilities })
+    fill(capabilities)
+    agent.registerTool(named('later'))
+    const names = { tools: ['late', 'later'], skills: ['late'], profiles: ['late'] }
+    const all = { ...names, warnings: ['profile "late": skill "gone" is not registered'] }
+    expect(shown(agent)).toEqual(all)
+    expect(agent.limitsOf('late', 'agent').maxToolRounds).toBe(1)
+    expect(agent.tools.get('late')).toBe(agent.tools.get('late'))
+    agent.seal()
+    expect(shown(agent)).toEqual(all)
+  })
+
+  it('is refused then, by the registries and by the agent', () => {
+    const { tools, skills, profiles } = registries()
+    const agent = create({ capabilities: { tools, skills, profiles } })
+    agent.seal()
+    const by = 'comes too late: a worker of agent "test" has started'
+    expect(refusal('INVALID_TOOL', () => tools.register(named('late')))).toBe(`a tool ${by}`)
+    expect(refusal('INVALID_TOOL', () => agent.registerTool(named('late')))).toBe(`a tool ${by}`)
+    expect(refusal('INVALID_ARGUMENT', () => skills.register(skill))).toBe(`skill "late" ${by}`)
+    expect(refusal('INVALID_ARGUMENT', () => profiles.register('late', {}))).toBe(`profile "late" ${by}`)
+    expect(shown(agent)).toEqual({ tools: [], skills: [], profiles: [], warnings: [] })
+  })
+
+  it('does not reach the agent from a registry of another make', () => {
+    const list = [named('early')]
+    const agent = create({ capabilities: { tools: { list: () => list } } })
+    agent.seal()
+    list.push(named('late'))
+    expect([...agent.tools.keys()]).toEqual(['early'])
+  })
+
+  it('is checked as what came before: the worker does not start', () => {
+    const list = [named('a')]
+    const agent = create({ capabilities: { tools: list } })
+    list.push(named('a'))
+    expect(refusal('INVALID_AGENT', () => agent.seal())).toContain('- tool "a" is there twice')
+    expect(refusal('INVALID_AGENT', () => agent.tools)).toContain('- tool "a" is there twice')
+  })
+
+  it('has a name that is free', () => {
+    const agent = create({ capabilities: { tools: [named('a')] } })
+    expect(refusal('INVALID_TOOL', () => agent.registerTool(named('a')))).toContain('tool "a" is there twice')
+    agent.registerTool(named('activate_skill'))
+    expect(agent.warnings).toEqual([expect.stringContaining('tool "activate_skill" is left out')])
+    expect([...agent.tools.keys()]).toEqual(['a'])
+  })
+})
+
+describe('a model whose fields cannot be read', () => {
+  const broken = (field: string): never =>
+    Object.defineProperty({ ...llm }, field, {
+      get: () => {
+        throw new Error('gotcha')
+      },
+    }) as never
+
+  it.each(['name', 'complete', 'maxToolRounds'])('is refused where it comes in: %s', (field) => {
+    expect(refusal('INVALID_AGENT', () => create({ llm: broken(field) }))).toContain(
+      '- llm: its name, maxToolRounds or',
+    )
+    const profiles = new ForkProfileRegistryImpl().register('p', { llm: broken(field) })
+    expect(refusal('INVALID_AGENT', () => create({ capabilities: { profiles } }))).toContain('- profile "p": llm: its')
+    for (const wrap of [jsonActions, withToolsPrompt]) {
+      expect(refusal('INVALID_AGENT', () => wrap(broken(field)))).toMatch(
+        /: its name, maxToolRounds or complete cannot/,
+      )
+    }
+  })
+
+  it('is asked for its name once, where that is computed', async () => {
+    let asked = 0
+    class Computed {
+      readonly #answer = 'hi'
+      get name() {
+        if (++asked > 1) throw new Error('gotcha')
+        return 'computed'
+      }
+      async complete() {
+        const usage = { inputTokens: 0, outputTokens: 0 }
+        return { content: this.#answer, toolCalls: [], usage, finishReason: 'stop' as const }
+      }
+    }
+    const model = create({ llm: new Computed() }).model('agent')
+    expect([model.name, model.name, (await model.complete([])).content]).toEqual(['computed', 'computed', 'hi'])
   })
 })
 

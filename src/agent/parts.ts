@@ -1,0 +1,120 @@
+/** What an agent's registries hold: tools, skills, profiles. Read anew when they have changed, until a worker starts. */
+import { addTool, collectTools } from './collect-tools.ts'
+import { StelloError, isStelloError } from './errors.ts'
+import { Late } from './late.ts'
+import type { Limits } from './limits.ts'
+import type { ForkProfile } from './profile.ts'
+import { resolveProfile, type ResolvedProfile } from './resolve-profile.ts'
+import type { Skill } from './skill.ts'
+import { toTool, type AnyTool, type ToolLike } from './to-tool.ts'
+import type { Tool } from './tool.ts'
+
+/** A registry that is told when it is too late to add to it. */
+interface Sealable {
+  /** @param by who has begun to use it, for the error */
+  seal?(by: string): void
+}
+
+export interface Capabilities {
+  /** A registry, or a list of anything `toTool` takes. */
+  tools?: ({ list(): readonly ToolLike[] } & Sealable) | readonly AnyTool[]
+  skills?: { list(): readonly Skill[] } & Sealable
+  profiles?: { names(): readonly string[]; get(name: string): ForkProfile | undefined } & Sealable
+}
+
+export interface Parts {
+  readonly tools: ReadonlyMap<string, Tool>
+  readonly skills: ReadonlyMap<string, Skill>
+  readonly profiles: ReadonlyMap<string, ResolvedProfile>
+  readonly warnings: readonly string[]
+}
+
+export interface LiveParts {
+  /** What is wrong with them as they are now. */
+  problems(): readonly string[]
+  /** @throws StelloError INVALID_AGENT listing every problem */
+  read(): Parts
+  /** @throws StelloError INVALID_TOOL */
+  register(tool: AnyTool): void
+  /** A worker starts: all workers of an agent have the same parts, so what comes later is refused. */
+  seal(): void
+}
+
+export function createParts(agent: string, capabilities: Capabilities, limits: Limits): LiveParts {
+  const { tools: given = [], skills, profiles } = capabilities
+  const registered: Tool[] = []
+  let last: { found: readonly unknown[]; parts: Parts; problems: readonly string[] } | undefined
+  const late = new Late('INVALID_TOOL')
+
+  const look = (): NonNullable<typeof last> => {
+    if (late.sealed && last) return last
+    const tools = [...('list' in given ? given.list() : given), ...registered]
+    const named = (profiles?.names() ?? []).map((name) => [name, profiles?.get(name) ?? {}] as const)
+    const known = skills?.list() ?? []
+    const found = [...tools, null, ...known, null, ...named.flat()]
+    const before = last?.found
+    if (!last || before?.length !== found.length || found.some((each, i) => each !== before[i])) {
+      last = { found, ...resolve({ tools, skills: known, profiles: named }, limits) }
+    }
+    return last
+  }
+  const read = (): Parts => {
+    const { parts, problems } = look()
+    if (problems.length > 0) throw invalidAgent(agent, problems)
+    return parts
+  }
+  return {
+    problems: () => look().problems,
+    read,
+    register(given) {
+      late.refuse('a tool')
+      const tool = toTool(given)
+      addTool(new Map(read().tools), tool, { where: '', warnings: [] })
+      registered.push(tool)
+    },
+    seal() {
+      read()
+      const by = `a worker of agent "${agent}"`
+      late.seal(by)
+      for (const registry of ['list' in given ? given : undefined, skills, profiles]) registry?.seal?.(by)
+    },
+  }
+}
+
+interface Found {
+  tools: readonly unknown[]
+  skills: readonly Skill[]
+  profiles: readonly (readonly [name: string, profile: ForkProfile])[]
+}
+
+/** Every problem is reported, not only the first. */
+function resolve(found: Found, limits: Limits): { parts: Parts; problems: readonly string[] } {
+  const problems: string[] = []
+  const warnings: string[] = []
+  const attempt = <T>(read: () => T, otherwise: T): T => {
+    try {
+      return read()
+    } catch (error) {
+      if (!isStelloError(error)) throw error
+      problems.push(error.message)
+      return otherwise
+    }
+  }
+  const tools = collectTools(found.tools, { where: '', attempt, warnings })
+  const skills = new Map(found.skills.map((skill) => [skill.name, skill]))
+  const names = found.profiles.map(([name]) => name)
+  const profiles = new Map<string, ResolvedProfile>()
+  for (const [name, profile] of found.profiles) {
+    const around = { limits, skills, profiles: names, attempt, warnings }
+    const resolved = attempt(() => resolveProfile(name, profile, around), undefined)
+    if (resolved) profiles.set(name, resolved)
+  }
+  return { parts: { tools, skills, profiles, warnings }, problems }
+}
+
+export function invalidAgent(name: unknown, problems: readonly string[]): StelloError {
+  const list = problems.map((each) => `- ${each}`).join('\n')
+  return new StelloError('INVALID_AGENT', `agent "${String(name)}" is not valid:\n${list}`, {
+    hint: 'Correct the fields above in createStelloAgent({ … }), then start the worker again.',
+  })
+}

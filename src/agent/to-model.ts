@@ -1,0 +1,49 @@
+/** The only reader of a model that comes from user code: what is behind it never asks for its name again. */
+import { StelloError, messageOf } from './errors.ts'
+import type { Model, ModelLike } from './model.ts'
+
+/**
+ * The model with a name. One of user code stays the same object, so that what it remembers stays with it; only one whose
+ * name is computed is wrapped, since the name might fail or change while sessions run.
+ *
+ * @param where names it in errors, e.g. `llm`
+ * @throws StelloError INVALID_AGENT when it is no model, or a field of it cannot be read
+ * @example toModel({ complete }, 'llm').name // 'model'
+ */
+export function toModel(llm: ModelLike, where: string): Model {
+  const { name, maxToolRounds, complete } = fieldsOf(llm, where)
+  if (typeof complete !== 'function') {
+    throw invalid(where, "must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
+  }
+  if (typeof name === 'string' && !isComputed(llm)) return llm as Model
+  return {
+    ...(maxToolRounds !== undefined && { maxToolRounds }),
+    name: typeof name === 'string' ? name : 'model',
+    complete: (messages, options) => llm.complete(messages, options),
+  }
+}
+
+function fieldsOf(llm: ModelLike, where: string): Partial<ModelLike> {
+  try {
+    const { name, maxToolRounds, complete } = Object(llm) as Partial<ModelLike>
+    return {
+      ...(name !== undefined && { name }),
+      ...(maxToolRounds !== undefined && { maxToolRounds }),
+      ...(complete && { complete }),
+    }
+  } catch (error) {
+    throw invalid(where, `its name, maxToolRounds or complete cannot be read: ${messageOf(error)}`)
+  }
+}
+
+function isComputed(llm: object): boolean {
+  for (let at: object | null = llm; at !== null; at = Object.getPrototypeOf(at) as object | null) {
+    const field = Object.getOwnPropertyDescriptor(at, 'name')
+    if (field) return field.get !== undefined
+  }
+  return false
+}
+
+function invalid(where: string, problem: string): StelloError {
+  return new StelloError('INVALID_AGENT', `${where}: ${problem}`)
+}
