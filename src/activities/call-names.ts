@@ -1,7 +1,9 @@
 /** What a call is known by, to the machine and to people: the same in every event about it. */
 import { brief } from '../agent/message.ts'
-import { TITLE_SHOWN } from '../session/state.ts'
 import type { CallNames } from '../session/steps.ts'
+
+/** Bytes of a tool's name for people: the workflow keeps it with each call. */
+const TITLE_SHOWN = 40
 
 /** The part of an event's data. */
 export function shownNames({ id, name, title }: CallNames): { callId: string; name: string; title?: string } {

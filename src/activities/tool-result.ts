@@ -3,7 +3,6 @@ import { messageOf, type StelloError, type ToolErrorCode } from '../agent/errors
 import { brief, preview, type Message, type Part } from '../agent/message.ts'
 import { normalizeResult, type NormalizedResult } from '../agent/result.ts'
 import { withoutKnownIn, withoutSecrets } from '../agent/secrets.ts'
-import { ERROR_SHOWN } from '../session/state.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../session/steps.ts'
 import { nextRecord } from '../store/hashes.ts'
 import type { NewEvent, Writes } from '../store/writes.ts'
@@ -16,6 +15,8 @@ import type { ToolChannel } from './tool-channel.ts'
 const RESULT_LIMIT = 50 * 1024
 /** What is stored of a result, in UTF-16 units, pictures included. */
 const STORED_LIMIT = 16 * 1024 * 1024
+/** Bytes of what a tool calls its failure, where it is counted. */
+const ERROR_SHOWN = 40
 /** Details for people; more is replaced by a note. */
 const DETAILS_LIMIT = 64 * 1024
 

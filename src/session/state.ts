@@ -33,10 +33,6 @@ export const ANSWERS_TEXT_LIMIT: number = 8 * 1024
 export const PARALLEL_CALLS = 32
 /** Tools with statistics of their own; the rest is counted under `(other)`. */
 export const STATS_LIMIT = 200
-/** Bytes of a tool's name for people. */
-export const TITLE_SHOWN = 40
-/** Bytes of what a tool calls its failure. */
-export const ERROR_SHOWN = 40
 /** Failures that are counted by name, of all tools together; those beyond are only counted as failures. */
 export const ERRORS_LIMIT = 40
 /** Tools whose time-outs in a row are counted. */

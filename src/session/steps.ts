@@ -86,7 +86,7 @@ export type CallRoute = 'tool' | 'fork' | 'task'
 export interface CallRef {
   id: string
   name: string
-  /** The tool's name for people, `TITLE_SHOWN` bytes at most. */
+  /** The tool's name for people, 40 bytes at most. */
   title?: string
   route: CallRoute
   /** ≤ 100 bytes of the arguments, for summaries. */
@@ -141,7 +141,7 @@ export interface CallResult {
   gen: number
   isError: boolean
   code?: ToolErrorCode
-  /** What the tool calls its failure, `ERROR_SHOWN` bytes at most: its `error.code`, else `error.type`. */
+  /** What the tool calls its failure, 40 bytes at most: its `error.code`, else `error.type`. */
   error?: string
   /** ≤ 1 KB of what the model reads. */
   preview: string

@@ -4,17 +4,17 @@ import { settlement, type CallEnded } from '../../../src/activities/tool-result.
 import { StelloError } from '../../../src/agent/errors.ts'
 
 const input = {
-  ...{
-    sessionId: 's-1',
-    key: 't1.0.0',
-    gen: 0,
-    turn: 1,
-    base: 1,
-    place: { seq: 1, told: 0 },
-    messageId: 'm',
-    round: 0,
-  },
-  ...{ index: 0, seq: 2, call: { id: 'c-1', name: 'look' } },
+  sessionId: 's-1',
+  key: 't1.0.0',
+  gen: 0,
+  turn: 1,
+  base: 1,
+  place: { seq: 1, told: 0 },
+  messageId: 'm',
+  round: 0,
+  index: 0,
+  seq: 2,
+  call: { id: 'c-1', name: 'look' },
 }
 
 function ended(over: Partial<CallEnded>) {
