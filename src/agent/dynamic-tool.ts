@@ -64,6 +64,20 @@ export function isDynamic(value: unknown): value is DynamicTool | ToolFactory | 
   return typeof value === 'function' || has(value, 'factory') || has(value, 'getDescription')
 }
 
+/**
+ * For what tells of tools at once: one that says only when asked what it does would be told wrongly.
+ *
+ * @param by who tells, for the error
+ * @throws StelloError INVALID_TOOL naming the tool
+ */
+export function mustBeKnown(tool: unknown, by: string): void {
+  if (!isDynamic(tool) && !has(tool, 'open')) return
+  const { name } = tool as { name: unknown }
+  throw new StelloError('INVALID_TOOL', `${by}: tool "${String(name)}" says only when asked what it does and takes`, {
+    hint: 'leave it to a session, which asks it at each model call: jsonActions and withToolsPrompt put it into the prompt',
+  })
+}
+
 /** @throws StelloError INVALID_TOOL naming the tool and the field */
 export function toDynamicTool(given: DynamicTool | ToolFactory | ToolClass, convert: Convert): Tool {
   const { known, make, owned } = read(given)

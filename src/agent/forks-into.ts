@@ -42,10 +42,10 @@ function bringsNothing(
   own: readonly Tool[],
   profile: ResolvedProfile,
 ): boolean {
-  const { tools = [], skills = [] } = profile
+  const { tools = [], skills = [...agent.skills.keys()] } = profile
   const left = tools.filter(({ name }) => [agent, session, profile].every((each) => permits(each, name, STELLO_TOOLS)))
   return (
     left.every((tool) => own.some((each) => isSameTool(each, tool))) &&
-    skills.every((skill) => session.skills === undefined || session.skills.includes(skill))
+    (skills === 'inherit' || skills.every((skill) => session.skills === undefined || session.skills.includes(skill)))
   )
 }

@@ -12,7 +12,7 @@ import type { ToolFilter } from './tool-filter.ts'
 /** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
 export type Source = 'agent' | `profile:${string}`
 
-/** A field that is left out is the parent's (limits: the agent's). */
+/** A field that is left out is the parent's (limits: the agent's; skills: all). */
 export interface ForkProfile extends LimitSettings, ToolFilter {
   /**
    * Text, or a function of the `vars` the fork was asked with. Reading a var nobody gave is an error the model gets
@@ -28,8 +28,8 @@ export interface ForkProfile extends LimitSettings, ToolFilter {
   context?: 'none' | 'inherit'
   /** Decides what the child begins with; overrides `context`. Called once; its result is stored. */
   contextFn?: (parentRecords: Message[]) => Message[] | Promise<Message[]>
-  /** White-list for `activate_skill`; `[]` = none at all. */
-  skills?: readonly string[]
+  /** White-list for `activate_skill`: unset = all, `[]` = none at all, `'inherit'` = those the parent may. */
+  skills?: readonly string[] | 'inherit'
   /** As the tool filters: only ever narrows what the parent may. */
   permissionMode?: string
   /**
@@ -95,6 +95,7 @@ export function profileProblem(profile: ForkProfile): string | undefined {
     contextFn,
     permissionMode,
     lockPrompt,
+    skills,
     forksInto,
   } = profile
   if (!['undefined', 'string', 'function'].includes(typeof systemPrompt))
@@ -107,6 +108,8 @@ export function profileProblem(profile: ForkProfile): string | undefined {
   if (permissionMode !== undefined && permissionModeProblem(permissionMode) !== undefined)
     return `permissionMode: ${permissionModeProblem(permissionMode)}`
   if (!['undefined', 'boolean'].includes(typeof lockPrompt)) return 'lockPrompt: must be true or false'
+  if (skills !== undefined && skills !== 'inherit' && !isNames(skills))
+    return "skills: must be a list of names of skills, or 'inherit'"
   if (forksInto !== undefined && !isNames(forksInto)) return 'forksInto: must be a list of names of profiles'
   return filterProblem(profile)
 }

@@ -33,7 +33,7 @@ export function resolveProfile(
   const where = `profile "${name}": `
   const problem = profileProblem(profile)
   if (problem) throw new StelloError('INVALID_AGENT', `${where}${problem}`)
-  for (const skill of profile.skills ?? []) {
+  for (const skill of profile.skills === 'inherit' ? [] : (profile.skills ?? [])) {
     if (!skills.has(skill)) warnings.push(`${where}skill "${skill}" is not registered`)
   }
   for (const other of profile.forksInto ?? []) {

@@ -2,6 +2,7 @@
 import type { StelloAgent } from './agent.ts'
 import { STELLO_TOOLS, activateSkillTool, attemptCompletionTool, createSessionTool, newTaskTool } from './builtins.ts'
 import type { Builtin } from './builtins.ts'
+import { mustBeKnown } from './dynamic-tool.ts'
 import { StelloError } from './errors.ts'
 import { forksInto, type ToolScope } from './forks-into.ts'
 import type { ToolSpec } from './model.ts'
@@ -65,7 +66,7 @@ function userTools(agent: StelloAgent, source: Source): readonly Tool[] {
  * @param tools a registry, or a list of anything `toTool` takes
  * @param skillRouter adds `activate_skill` when it has skills
  * @param profiles adds `profile` and `vars` to `stello_create_session` when it has names
- * @throws StelloError INVALID_TOOL when one of the list is no tool
+ * @throws StelloError INVALID_TOOL when one of the list is no tool, or says only when asked what it does
  * @example const specs = buildSessionToolList(toolRegistry, skillRouter, profiles)
  */
 export function buildSessionToolList(
@@ -74,6 +75,7 @@ export function buildSessionToolList(
   profiles?: { names(): readonly string[] },
 ): ToolSpec[] {
   const given = 'list' in tools ? tools.list() : tools
+  for (const tool of given) mustBeKnown(tool, 'buildSessionToolList')
   return specsOf(
     offeredTools({
       tools: given.map(toTool),

@@ -1,4 +1,5 @@
 /** Tools as text, for models that are told of them in their system prompt. */
+import { mustBeKnown } from './dynamic-tool.ts'
 import { toolRegistry } from './forms.ts'
 import type { JsonSchema, ToolSpec } from './model.ts'
 
@@ -9,6 +10,7 @@ const DEPTH_LIMIT = 4
  * The tools as short text, for a system prompt of one's own.
  *
  * @param tools default: all of `toolRegistry`
+ * @throws StelloError INVALID_TOOL for a class, a factory or a tool that describes itself: those are asked in a session
  * @example
  * buildToolsPrompt([shell])
  * // ### shell
@@ -17,6 +19,7 @@ const DEPTH_LIMIT = 4
  * //   - command (string): The command
  */
 export function buildToolsPrompt(tools: readonly ToolSpec[] = toolRegistry.list()): string {
+  for (const tool of tools) mustBeKnown(tool, 'buildToolsPrompt')
   const sections = tools.map(({ name, description, parameters }) =>
     [
       `### ${name}`,
@@ -32,9 +35,11 @@ export function buildToolsPrompt(tools: readonly ToolSpec[] = toolRegistry.list(
  * when `withToolsPrompt` or an author asks for it.
  *
  * @param tools tools, or what a model sees of them; the name for people is `displayName` or the annotation `title`
+ * @throws StelloError INVALID_TOOL for a class, a factory or a tool that describes itself: those are asked in a session
  * @example systemPrompt: `You research.\n\n${generateToolsPrompt(tools)}`
  */
 export function generateToolsPrompt(tools: readonly (ToolSpec & { annotations?: { title?: string } })[]): string {
+  for (const tool of tools) mustBeKnown(tool, 'generateToolsPrompt')
   const sections = tools.map(({ name, displayName, description, parameters, annotations }) => {
     const title = displayName ?? annotations?.title
     const lines = [

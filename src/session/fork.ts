@@ -13,7 +13,7 @@ export interface ForkArgs {
 }
 
 /**
- * The configuration of a child. A field the profile does not state is the parent's; tool filters and the permission
+ * The configuration of a child. A field the profile does not state is the parent's, but for skills: then all; tool filters and the permission
  * mode only get narrower. `limits` stay unset: they are the agent's or the profile's, never the parent's.
  *
  * @param args of a model, whose label is cut
@@ -68,7 +68,7 @@ export function rootConfig(
 
 /** What `profile` leaves of the skills, the tools and the permissions a session has. */
 function narrowed(session: SessionConfig, profile: ForkProfile | undefined): Partial<SessionConfig> {
-  const skills = profile?.skills ?? session.skills
+  const skills = !profile || profile.skills === 'inherit' ? session.skills : profile.skills
   const allowedTools = intersection(session.allowedTools, profile?.allowedTools)
   const disallowedTools = union(session.disallowedTools, profile?.disallowedTools)
   const permissionMode = narrowerMode(session.permissionMode, profile?.permissionMode)

@@ -97,8 +97,10 @@ describe('the configuration of a child', () => {
     expect(fork()).toEqual(inherited)
   })
 
-  it('with a profile that says nothing is the same, under its name', () => {
-    expect(fork({})).toEqual({ ...inherited, profile: 'p' })
+  it('with a profile that says nothing is the same, under its name, with all skills', () => {
+    const { skills: _own, ...rest } = inherited
+    expect(fork({})).toEqual({ ...rest, profile: 'p' })
+    expect(fork({ skills: 'inherit' })).toEqual({ ...inherited, profile: 'p' })
   })
 
   it('takes model, tools and skills from a profile that has them', () => {

@@ -21,7 +21,7 @@ const NAMED = {
   reader: { tools: [look], skills: ['cite'] },
   writer: { tools: [look, note], skills: ['cite', 'style'] },
   admin: { tools: [look, note, drop] },
-  plain: {},
+  plain: { skills: 'inherit' },
 } satisfies Record<string, ForkProfile>
 
 function agentWith(named: Record<string, ForkProfile>, more: object = {}): StelloAgent {
@@ -47,8 +47,15 @@ describe('a session may fork into', () => {
   })
 
   it('none that brings a skill it may not activate', () => {
-    expect(mayFork(agentWith(NAMED), { ...under('admin'), skills: ['style'] })).toEqual(['admin', 'plain'])
-    expect(mayFork(agentWith(NAMED), { ...under('admin'), skills: [] })).toEqual(['admin', 'plain'])
+    expect(mayFork(agentWith(NAMED), { ...under('admin'), skills: ['style'] })).toEqual(['plain'])
+    expect(mayFork(agentWith(NAMED), { ...under('admin'), skills: [] })).toEqual(['plain'])
+  })
+
+  it('one that leaves its skills unset only where it may activate all there are', () => {
+    const agent = agentWith({ reader: NAMED.reader, all: { tools: [look] } })
+    expect(mayFork(agent, { ...under('reader'), skills: ['cite'] })).toEqual(['reader'])
+    expect(mayFork(agent, { ...under('reader'), skills: ['cite', 'style'] })).toEqual(['reader', 'all'])
+    expect(mayFork(agent, under('all'))).toEqual(['reader', 'all'])
   })
 
   it('what the profile says, whatever that has', () => {

@@ -65,6 +65,7 @@ describe('ForkProfileRegistryImpl', () => {
     ['an empty name', ' ', {}, 'needs a name'],
     ['a name without end', 'x'.repeat(201), {}, 'needs a name of at most 200 characters'],
     ['an unknown mode', 'x', { systemPromptMode: 'replace' }, 'systemPromptMode'],
+    ['skills that are no names', 'x', { skills: 'all' }, "skills: must be a list of names of skills, or 'inherit'"],
     ['an unknown context', 'x', { context: 'all' }, 'context: must be none or inherit'],
     ['a contextFn that is no function', 'x', { contextFn: 'all' }, 'contextFn'],
     ['a system prompt that is neither text nor function', 'x', { systemPrompt: 1 }, 'systemPrompt'],

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { BaseTool } from '../../../src/agent/base-tool.ts'
+import { ToolRegistryImpl } from '../../../src/agent/registry.ts'
+import { toTool } from '../../../src/agent/to-tool.ts'
 import { createTool, registerTool, toolRegistry } from '../../../src/agent/forms.ts'
 import { tool } from '../../../src/agent/tool.ts'
 import { buildSessionToolList } from '../../../src/agent/tool-list.ts'
 import { buildToolsPrompt, generateToolsPrompt } from '../../../src/agent/tools-prompt.ts'
+import { refusal } from './authoring.ts'
 
 const weather = tool(
   'get_weather',
@@ -13,6 +17,37 @@ const weather = tool(
   { title: 'Weather' },
 )
 const now = tool('now', 'The time', z.object({}), () => 'noon')
+
+describe('a tool that says only when asked what it does', () => {
+  class Late extends BaseTool {
+    name = 'late'
+    async getDescription() {
+      return 'Comes late'
+    }
+    async getParameters() {
+      return z.object({ city: z.string() })
+    }
+    async execute() {}
+  }
+  const asked = { name: 'late', getDescription: () => 'd', getParameters: () => ({}), execute: () => undefined }
+  const all: [string, unknown][] = [
+    ['a class', Late],
+    ['a factory', { name: 'late', factory: () => weather }],
+    ['one that describes itself', asked],
+  ]
+  it.each(all)('is refused where it would be told at once: %s', (_what, late) => {
+    const says = ': tool "late" says only when asked what it does and takes'
+    for (const given of typeof late === 'function' ? [toTool(late)] : [late, toTool(late)]) {
+      const tools = [weather, given] as never
+      expect(refusal('INVALID_TOOL', () => generateToolsPrompt(tools))).toBe(`generateToolsPrompt${says}`)
+      expect(refusal('INVALID_TOOL', () => buildToolsPrompt(tools))).toBe(`buildToolsPrompt${says}`)
+      expect(refusal('INVALID_TOOL', () => buildSessionToolList(tools))).toBe(`buildSessionToolList${says}`)
+      const registry = new ToolRegistryImpl().register(late as never)
+      expect(refusal('INVALID_TOOL', () => buildSessionToolList(registry))).toBe(`buildSessionToolList${says}`)
+    }
+    expect(refusal('INVALID_TOOL', () => generateToolsPrompt([late] as never))).toMatch(/^generateToolsPrompt: tool "/)
+  })
+})
 
 describe('buildToolsPrompt', () => {
   it('names each tool with its parameters', () => {
