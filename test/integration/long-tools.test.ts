@@ -1,5 +1,5 @@
 /** Tools that take long hold every slot there is for tools: whatever needs none of these goes on as ever. */
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
 import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -10,6 +10,7 @@ import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
 const SLOTS = 3
+const WORKERS = inject('workersPerAgent') ?? 1
 const small = { concurrency: { models: SLOTS, tools: SLOTS } }
 let gate: Gate
 let paying: Gate
@@ -97,10 +98,11 @@ it('runs as many as it has slots for: half of them beside its model calls, the o
   const held = await Promise.all(Array.from({ length: SLOTS + 1 }, () => hold(agent)))
   await gate.reached(SLOTS)
   await vi.waitFor(async () => {
-    const queues = await Promise.all(held.map(({ session }) => queuesOf(session)))
-    expect(queues.map(String).toSorted()).toEqual(['here', ...Array.from({ length: SLOTS }, () => 'here,tools')])
+    const queues = (await Promise.all(held.map(({ session }) => queuesOf(session)))).map(String)
+    expect(new Set(queues)).toEqual(new Set(['here', 'here,tools']))
+    expect(queues.filter((tried) => tried === 'here').length).toBeLessThanOrEqual(WORKERS)
   })
-  expect(gate.arrived).toBe(SLOTS)
+  expect(gate.arrived).toBeLessThanOrEqual(SLOTS * WORKERS)
   gate.open()
   const answers = await Promise.all(held.map(({ turn }) => turn.result()))
   expect(answers.map(({ text }) => text)).toEqual(held.map(() => 'read: held'))
