@@ -7,6 +7,7 @@ import { forking, goneForks, onlyChild } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
+import { until } from '../support/until.ts'
 
 const stello = useStello()
 
@@ -101,6 +102,15 @@ it('cascades past a fork whose workflow was terminated', async () => {
   const { children } = await session.tree()
   const workflowOf = (label?: string): WorkflowHandle =>
     stello.client.temporal.workflow.getHandle(children.find((child) => child.label === label)?.id ?? session.id)
+  // It is in the tree a moment before it runs.
+  await until('the fork runs', () =>
+    workflowOf('gone')
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      ),
+  )
   await workflowOf('gone').terminate()
   await session.close({ cascade: true })
   await workflowOf().result()

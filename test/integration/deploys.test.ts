@@ -1,6 +1,6 @@
 /** A session outlives the agent it was started with: each test serves it by a changed one. */
 import { randomBytes } from 'node:crypto'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
 import { SkillRouterImpl } from '../../src/agent/skill.ts'
 import { tool, type ToolExtras } from '../../src/agent/tool.ts'
@@ -14,6 +14,7 @@ import { ask, eventOf, useStello, type TestAgent } from '../support/session-fixt
 import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
+const WORKERS = inject('workersPerAgent') ?? 1
 const gates: Gate[] = []
 afterEach(() => gates.splice(0).forEach((gate) => gate.open()))
 
@@ -210,16 +211,18 @@ describe('two versions at once', () => {
       version('look', () => gate.pass()),
       { concurrency: { models: 1 } },
     )
-    const [held, free] = await Promise.all([1, 2].map(() => stello.client.createSession({ agent: name })))
-    if (!held || !free) throw new Error('two sessions were started')
-    const first = await held.send('first')
-    await gate.reached()
+    const newSession = (): Promise<SessionHandle> => stello.client.createSession({ agent: name })
+    const held = await Promise.all(Array.from({ length: WORKERS }, newSession))
+    const free = await newSession()
+    const turns = await Promise.all(held.map((session) => session.send('first')))
+    await gate.reached(WORKERS)
     await stello.work(version('find', async () => undefined))
-    // The old version's only place for models is taken: this is asked by the new one.
+    // All places for models of the old version are taken: this is asked by the new one.
     const second = await ask(free, 'second')
     gate.open()
-    const turns = [first]
-    for (let n = 0; n < 8; n++) turns.push(await held.send(`message ${n}`), await free.send(`message ${n}`))
+    for (let n = 0; n < 8; n++) {
+      for (const session of [...held, free]) turns.push(await session.send(`message ${n}`))
+    }
     const answers = [second, ...(await Promise.all(turns.map(async (turn) => (await turn.result()).text)))]
     expect(second).toContain('find')
     const notThere = /^read: TOOL_NOT_FOUND: unknown tool "(look|find)"\. Available: stello_create_session, (?!\1)/
@@ -227,7 +230,7 @@ describe('two versions at once', () => {
     expect(strange).toEqual([])
     const done = answers.filter((text) => text.endsWith(' done'))
     expect(called).toHaveLength(done.length)
-    for (const session of [held, free]) {
+    for (const session of [...held, free]) {
       const asked = (await session.transcript()).filter(({ role }) => role === 'user')
       expect(asked).toHaveLength(9)
       const { totals } = await viewOf(stello.client, session)

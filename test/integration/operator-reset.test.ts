@@ -217,6 +217,8 @@ describe('a reset', () => {
     const session = await newSession()
     const turn = await session.send('one')
     await turn.result()
+    // The store has the answer a moment before the workflow knows of it.
+    await viewOf(stello.client, session)
     await session.pause()
     await eventOf(session, 'session.paused')
     await resetBefore(stello.client, session, 'a1')
