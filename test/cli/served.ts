@@ -9,7 +9,7 @@ import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/ind
 import { useStello } from '../support/session-fixture.ts'
 import { newFolder, start, type Running } from './command.ts'
 
-const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
+export const AGENT: string = fileURLToPath(new URL('agent.ts', import.meta.url))
 
 export interface Served {
   readonly agent: string

@@ -1,9 +1,10 @@
 /** How a worker process begins and ends. */
 import { describe, expect, it } from 'vitest'
+import { createDatabase } from '../support/databases.ts'
 import { quietPort } from '../support/quiet-port.ts'
 import { scrape } from '../support/scrape.ts'
-import { linesOf, stello, stelloJson, type Running } from './command.ts'
-import { useServed } from './served.ts'
+import { linesOf, start, stello, stelloJson, type Running } from './command.ts'
+import { AGENT, useServed } from './served.ts'
 
 const served = useServed()
 const json = <T = Record<string, unknown>>(...args: string[]): Promise<T[]> => stelloJson<T>(args, { env: served.env })
@@ -116,4 +117,19 @@ describe('servers that do not answer', () => {
     expect(stderr).toMatch(says)
     expect(stderr).not.toMatch(/secret|\n {4}at /)
   })
+})
+
+it('a worker on another store than its sessions ends with 1, and says which stores these are and what to do', async () => {
+  const id = await newSession()
+  const url = served.env['STELLO_DATABASE_URL'] ?? ''
+  const other = await createDatabase(url)
+  const worker = start(['worker', AGENT, '--json'], { env: { ...served.env, STELLO_DATABASE_URL: other.url } })
+  const { code, stdout, stderr } = await worker.ended
+  await other.drop()
+  expect(code).toBe(1)
+  expect(linesOf(stdout)).toEqual([expect.objectContaining({ ready: true })])
+  expect(stderr).toContain(`on the wrong store: it was handed session ${id}`)
+  expect(stderr).toContain(new URL(other.url).pathname)
+  expect(stderr).toContain('correct STELLO_DATABASE_URL')
+  expect(stderr).not.toContain(new URL(url).password)
 })
