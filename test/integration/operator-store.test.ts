@@ -119,10 +119,10 @@ describe('a record deleted by hand', () => {
   })
 })
 
-/** With its lock, which it has lost and taken again, each has forgotten what it remembered of the store. */
+/** With its lock, which it has lost and taken again over one of its connections, each has forgotten what it remembered of the store. */
 async function workersAreBack(): Promise<void> {
   const { rows } = await stello.db.pool.query(
-    `select from pg_locks where locktype = 'advisory' and granted
+    `select distinct classid, objid from pg_locks where locktype = 'advisory' and granted
        and database = (select oid from pg_database where datname = current_database())`,
   )
   expect(rows).toHaveLength(inject('workersPerAgent') ?? 1)
