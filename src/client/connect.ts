@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { StelloError, messageOf } from '../agent/errors.ts'
-import { loadDevInfo, resolveHome } from '../dev/dev-info.ts'
+import { demandLocal, loadDevInfo, resolveHome } from '../dev/dev-info.ts'
 import { checkDatabase, openDatabase } from '../store/database.ts'
 import { createListener } from '../store/listener.ts'
 import { migrate, readSchema } from '../store/migrate.ts'
@@ -42,9 +42,15 @@ export async function locateServers(options: ConnectOptions = {}): Promise<Locat
   const { connectionOptions, namespace } = loadClientConnectConfig()
   const { address: configured, ...connection } = connectionOptions
   const fromEnvironment = process.env['TEMPORAL_ADDRESS'] ?? configured
-  const dev = await loadDevInfo(await resolveHome(options.home))
-  const temporalAddress = options.temporalAddress ?? fromEnvironment ?? dev?.temporal.address
-  const databaseUrl = options.databaseUrl ?? process.env['STELLO_DATABASE_URL'] ?? dev?.postgres.url
+  const given = {
+    temporal: options.temporalAddress ?? fromEnvironment,
+    database: options.databaseUrl ?? process.env['STELLO_DATABASE_URL'],
+  }
+  const loading = loadDevInfo(await resolveHome(options.home))
+  // Where it is not needed, it cannot stand in the way.
+  const dev = await (given.temporal && given.database ? loading.catch(() => undefined) : loading)
+  const temporalAddress = given.temporal ?? (dev && demandLocal(dev.temporal.address))
+  const databaseUrl = given.database ?? (dev && demandLocal(dev.postgres.url))
   const uiUrl = dev?.temporal.address === temporalAddress ? dev?.temporal.uiUrl : undefined
   return {
     temporalAddress,
@@ -58,7 +64,8 @@ export async function locateServers(options: ConnectOptions = {}): Promise<Locat
 /**
  * Where the servers are: what is given, else the environment, else what `.stello/dev.json` says.
  *
- * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when nothing says
+ * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when nothing says; INVALID_ARGUMENT when dev.json is another
+ *   user's, or names another machine
  */
 export async function findServers(options: ConnectOptions = {}): Promise<Servers> {
   const { temporalAddress, databaseUrl, ...more } = await locateServers(options)

@@ -1,15 +1,18 @@
 /**
  * `<home>/dev.json`: which development servers run for a folder, on which addresses, and who holds them.
  *
- * What the file says is a claim. Nobody may use an address from it before a real connection has been made, nor signal a
- * process from it whose start time is another.
+ * What the file says is a claim. Nobody may use an address from it before a real connection has been made, nor one of
+ * another machine, nor signal a process from it whose start time is another. A file that others could have written is none.
  */
-import { readFile, realpath, rename, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, realpath, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { isStelloError, StelloError } from '../agent/errors.ts'
 import { pingPostgres } from './postgres-server.ts'
 import type { ProcessId } from './processes.ts'
 import { isAlive } from './processes.ts'
 import { pingTemporal } from './temporal-server.ts'
+import { isForeign, isLocal } from './trust.ts'
 
 export interface TemporalInfo {
   /** host:port of the gRPC front end. */
@@ -25,6 +28,8 @@ export interface TemporalInfo {
   process?: ProcessId
   port?: number
   uiPort?: number
+  /** Of its HTTP API, which is not signed in to either. */
+  httpPort?: number
 }
 
 export interface PostgresInfo {
@@ -49,8 +54,13 @@ export interface DevInfo {
 }
 
 /** The folder of the development servers: the argument, else `STELLO_HOME`, else `.stello`; without symbolic links. */
-export async function resolveHome(home: string = process.env['STELLO_HOME'] ?? '.stello'): Promise<string> {
-  return realpath(home).catch(() => resolve(home))
+export async function resolveHome(home?: string): Promise<string> {
+  return realpath(namedHome(home)).catch(() => namedHome(home))
+}
+
+/** The same as it was named, links and all. */
+export function namedHome(home: string = process.env['STELLO_HOME'] ?? '.stello'): string {
+  return resolve(home)
 }
 
 /**
@@ -59,6 +69,7 @@ export async function resolveHome(home: string = process.env['STELLO_HOME'] ?? '
  *
  * @param home the folder; default `STELLO_HOME`, else `.stello`
  * @returns undefined when there are none, or when one of the two does not answer
+ * @throws StelloError INVALID_ARGUMENT when the file belongs to another user, or names a server of another machine
  * @example
  * const servers = await readDevInfo()
  * if (servers) console.log(servers.temporal.uiUrl)
@@ -67,19 +78,54 @@ export async function readDevInfo(home?: string): Promise<DevInfo | undefined> {
   const info = await loadDevInfo(await resolveHome(home))
   if (!info) return undefined
   const { temporal, postgres } = info
+  demandLocal(temporal.address)
+  demandLocal(postgres.url)
   if ([temporal.process, postgres.process].some((server) => server && !isAlive(server))) return undefined
   const versions = await Promise.all([pingTemporal(temporal.address, temporal.namespace), pingPostgres(postgres.url)])
   return versions.every(Boolean) ? info : undefined
 }
 
-/** The file as it stands, nothing verified; undefined when it is missing or no dev.json. */
+/**
+ * The file as it stands, nothing verified but whose it is; undefined when it is missing or no dev.json.
+ *
+ * @throws StelloError INVALID_ARGUMENT when others than the user could have written it
+ */
 export async function loadDevInfo(home: string): Promise<DevInfo | undefined> {
+  const path = join(home, 'dev.json')
   try {
-    const info = JSON.parse(await readFile(join(home, 'dev.json'), 'utf8')) as Partial<DevInfo>
+    const info = JSON.parse(await readOwn(path)) as Partial<DevInfo>
     return info.temporal && info.postgres ? (info as DevInfo) : undefined
-  } catch {
+  } catch (error) {
+    if (isStelloError(error)) throw error
     return undefined
   }
+}
+
+/** What is opened is what is judged: a link is not followed. */
+async function readOwn(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    if (isForeign(await file.stat())) {
+      throw new StelloError('INVALID_ARGUMENT', `${path} may have been written by another user`, {
+        hint: 'it says which servers get your sessions and keys: remove it, or name another folder by STELLO_HOME',
+      })
+    }
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * An address out of the file.
+ *
+ * @throws StelloError INVALID_ARGUMENT when it is of another machine: the file may have come with somebody else's project
+ */
+export function demandLocal(address: string): string {
+  if (isLocal(address)) return address
+  throw new StelloError('INVALID_ARGUMENT', 'dev.json names a server that is not on this machine', {
+    hint: 'if you mean that server, set TEMPORAL_ADDRESS and STELLO_DATABASE_URL',
+  })
 }
 
 /** Replaces the file in one step, so that a reader never meets half of it. */

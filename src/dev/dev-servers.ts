@@ -6,24 +6,19 @@
  */
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, rm, rmdir } from 'node:fs/promises'
+import { mkdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StelloError } from '../agent/errors.ts'
 import type { DevInfo, PostgresInfo, TemporalInfo } from './dev-info.ts'
-import { loadDevInfo, resolveHome, saveDevInfo } from './dev-info.ts'
+import { loadDevInfo, namedHome, resolveHome, saveDevInfo } from './dev-info.ts'
 import type { TemporalBinary } from './find-temporal.ts'
 import { findTemporal } from './find-temporal.ts'
 import { withLock } from './lock.ts'
-import {
-  adoptPostgres,
-  pingPostgres,
-  postgresUser,
-  removePostgres,
-  startPostgres,
-  stopPostgres,
-} from './postgres-server.ts'
+import { removePostgres } from './postgres-cluster.ts'
+import { adoptPostgres, pingPostgres, postgresUser, startPostgres, stopPostgres } from './postgres-server.ts'
 import type { RunAs } from './processes.ts'
 import { isAlive, self } from './processes.ts'
+import { demandOwnFolder } from './trust.ts'
 import { adoptTemporal, isTemporalRunning, pingTemporal, startTemporal, stopTemporal } from './temporal-server.ts'
 
 export interface DevServersOptions {
@@ -60,7 +55,7 @@ export interface DevServers {
  * With `TEMPORAL_ADDRESS` or `STELLO_DATABASE_URL` set, that server is used and none is started in its place.
  *
  * @throws StelloError `SERVER_UNREACHABLE` or `DATABASE_UNREACHABLE` when one cannot be reached or started;
- * `INVALID_ARGUMENT` when a port that was asked for is taken.
+ * `INVALID_ARGUMENT` when a port that was asked for is taken, or the folder is not the user's alone.
  * @example
  * const servers = await openDevServers({ onProgress: console.error })
  * console.log(servers.temporal.uiUrl)
@@ -82,7 +77,7 @@ export async function openDevServers(options: DevServersOptions = {}): Promise<D
  * `STELLO_DATABASE_URL`) stay as they are.
  */
 export async function stopDevServers(home?: string): Promise<void> {
-  const folder = await resolveHome(home)
+  const folder = await ownHome(home)
   if (existsSync(folder)) await withLock(lockOf(folder), () => stop(folder))
 }
 
@@ -92,7 +87,7 @@ export async function stopDevServers(home?: string): Promise<void> {
  * @throws StelloError `INVALID_ARGUMENT` when a living process other than this one holds the servers.
  */
 export async function removeDevHome(home?: string): Promise<void> {
-  const folder = await resolveHome(home)
+  const folder = await ownHome(home)
   if (!existsSync(folder)) return
   const info = await loadDevInfo(folder)
   if (info?.holder && isAlive(info.holder)) {
@@ -214,15 +209,19 @@ async function stop(home: string): Promise<void> {
   const info = await loadDevInfo(home)
   if (!info) return
   const { holder: _, ...rest } = info
-  await saveDevInfo(rest)
+  await saveDevInfo({ ...rest, home })
 }
 
-/** A folder we create belongs to the user PostgreSQL runs as, else mode 700 keeps it out. Others stay as they are. */
+/** Ours alone. As root, the user PostgreSQL runs as may pass through one we create, and see nothing of it. */
 async function createHome(home: string | undefined, runAs: RunAs | undefined): Promise<string> {
-  const created = await mkdir(await resolveHome(home), { recursive: true, mode: 0o700 })
-  const folder = await resolveHome(home)
-  if (created && runAs) await chown(folder, runAs.uid, runAs.gid)
-  return folder
+  await mkdir(await resolveHome(home), { recursive: true, mode: runAs ? 0o711 : 0o700 })
+  return ownHome(home)
+}
+
+/** @throws StelloError INVALID_ARGUMENT when it is there and not ours alone */
+async function ownHome(home: string | undefined): Promise<string> {
+  if (existsSync(namedHome(home))) await demandOwnFolder(namedHome(home))
+  return resolveHome(home)
 }
 
 function lockOf(home: string): string {

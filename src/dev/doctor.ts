@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { messageOf } from '../agent/errors.ts'
+import { messageOf, toStelloError } from '../agent/errors.ts'
 import type { DevInfo } from './dev-info.ts'
 import { loadDevInfo, resolveHome } from './dev-info.ts'
 import { findTemporal } from './find-temporal.ts'
@@ -29,9 +29,14 @@ export interface Finding {
  */
 export async function diagnose(home?: string): Promise<Finding[]> {
   const folder = await resolveHome(home)
-  const info = await loadDevInfo(folder)
+  let [info, distrust]: [DevInfo | undefined, Finding[]] = [undefined, []]
+  try {
+    info = await loadDevInfo(folder)
+  } catch (error) {
+    distrust = [finding('dev.json', false, messageOf(error), toStelloError(error)?.hint)]
+  }
   const asked = [program(), ports(info), disk(folder)]
-  return [node(), ...(await Promise.all<Finding | Finding[]>(asked)).flat()]
+  return [node(), ...distrust, ...(await Promise.all<Finding | Finding[]>(asked)).flat()]
 }
 
 function node(): Finding {

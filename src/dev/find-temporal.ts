@@ -5,13 +5,14 @@
  */
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, stat } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf, StelloError } from '../agent/errors.ts'
 import { cacheFolder } from './cache-folder.ts'
 import { CLI_VERSION, downloadTemporal, goInstallTemporal } from './install-temporal.ts'
 import { withLock } from './lock.ts'
+import { isForeign } from './trust.ts'
 
 const run = promisify(execFile)
 
@@ -27,6 +28,8 @@ export interface FindTemporalOptions {
   install?: boolean
   /** Where archives of the program are; default Temporal's own download service. */
   downloadUrl?: string
+  /** SHA-256 of the archive there, in hex; default that of the published one. */
+  downloadSha256?: string
   onProgress?: (line: string) => void
 }
 
@@ -44,7 +47,7 @@ const INSTALL_LIMIT_MS = 20 * 60_000
  * const { path, source } = await findTemporal({ onProgress: console.error })
  */
 export async function findTemporal(options: FindTemporalOptions = {}): Promise<TemporalBinary> {
-  const { install = true, downloadUrl: url, onProgress = () => undefined } = options
+  const { install = true, downloadUrl: url, downloadSha256: sha256, onProgress = () => undefined } = options
   const tried = ['TEMPORAL_ADDRESS: not set']
   const firstOf = async (ways: Way[]): Promise<TemporalBinary | undefined> => {
     for (const [source, find] of ways) {
@@ -60,10 +63,13 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<T
     return undefined
   }
   const target = join(cacheFolder(), `temporal-${CLI_VERSION}`, 'temporal')
-  const cached: Way = ['cached copy', async () => ((await isExecutable(target)) ? target : refuse(`no ${target}`))]
+  const cached: Way = [
+    'cached copy',
+    async () => ((await isExecutable(target)) ? ownProgram(target) : refuse(`no ${target}`)),
+  ]
   const onThePath: Way = ['temporal on the PATH', async () => (await onPath('temporal')) ?? refuse('there is none')]
   const installs: Way[] = [
-    ['download', () => downloadTemporal(target, { onProgress, url })],
+    ['download', () => downloadTemporal(target, { onProgress, url, sha256 })],
     [
       'go install',
       async () => goInstallTemporal((await onPath('go')) ?? refuse('no go on the PATH'), target, { onProgress }),
@@ -110,6 +116,11 @@ async function onPath(name: string): Promise<string | undefined> {
     if (await isExecutable(join(folder, name))) return join(folder, name)
   }
   return undefined
+}
+
+/** The cache may be a folder that others share. */
+async function ownProgram(path: string): Promise<string> {
+  return isForeign(await stat(path)) ? refuse(`${path} may have been written by another user`) : path
 }
 
 function isExecutable(path: string): Promise<boolean> {

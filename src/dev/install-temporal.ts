@@ -4,6 +4,7 @@
  * The program appears under its name only when it is complete. The caller sees to it that one installs at a time.
  */
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,22 +16,34 @@ const run = promisify(execFile)
 /** The newest version that `go install` can build: later ones have replace directives, which it refuses. */
 export const CLI_VERSION = '1.5.1'
 
-const DOWNLOAD_URL = 'https://temporal.download/cli/archive'
+const DOWNLOAD_URL = 'https://github.com/temporalio/cli/releases/download'
+/** SHA-256 of the archives of that version, as they were published. */
+const ARCHIVES: Readonly<Record<string, string>> = {
+  darwin_amd64: 'bbb73e2a31135abe50a1f1cdb35030c42961df618e8ce9c60ae89f201540c5d9',
+  darwin_arm64: 'cca01b7ea35ad56e2a328d9ae596bf716bd22313ef63c7a761c88354457c2415',
+  linux_amd64: 'ddc95e08b0b076efd4ea9733a3f488eb7d2be875f8834e616cd2a37358b4852d',
+  linux_arm64: 'bd1b0db9f18b051026de8bf6cc1505f2510f14bbb7a8b9a4a91fff46c77454f5',
+}
 const ANSWER_LIMIT_MS = 5000
 
 export interface InstallOptions {
   onProgress: (line: string) => void
   url?: string | undefined
+  /** Of the archive, in hex; default what is known of it. */
+  sha256?: string | undefined
 }
 
-/** @throws Error when the service does not answer within 5 seconds, or sends no archive that holds the program. */
+/** @throws Error when the service does not answer within 5 seconds, or sends another archive than was published. */
 export async function downloadTemporal(target: string, options: InstallOptions): Promise<string> {
   return install(target, async (folder) => {
-    const arch = process.arch === 'x64' ? 'amd64' : process.arch
-    const url = `${options.url ?? DOWNLOAD_URL}/v${CLI_VERSION}?platform=${process.platform}&arch=${arch}`
+    const machine = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`
+    const sha256 = options.sha256 ?? ARCHIVES[machine]
+    if (sha256 === undefined) throw new Error(`no archive is known for ${machine}`)
+    const url = `${options.url ?? DOWNLOAD_URL}/v${CLI_VERSION}/temporal_cli_${CLI_VERSION}_${machine}.tar.gz`
     options.onProgress(`downloading Temporal ${CLI_VERSION} from ${url}`)
     const archive = join(folder, 'temporal.tar.gz')
-    await fetchTo(archive, url, options.onProgress)
+    const got = await fetchTo(archive, url, options.onProgress)
+    if (got !== sha256) throw new Error(`${url}: its SHA-256 is ${got}, not ${sha256}`)
     await run('tar', ['-xzf', archive, '-C', folder, 'temporal'])
   })
 }
@@ -56,7 +69,9 @@ async function install(target: string, produce: (folder: string) => Promise<void
   }
 }
 
-async function fetchTo(file: string, url: string, onProgress: (line: string) => void): Promise<void> {
+/** @returns the SHA-256 of what came, in hex */
+async function fetchTo(file: string, url: string, onProgress: (line: string) => void): Promise<string> {
+  const hash = createHash('sha256')
   const controller = new AbortController()
   let silent = setTimeout(() => controller.abort(), ANSWER_LIMIT_MS)
   const output = await open(file, 'w')
@@ -68,11 +83,13 @@ async function fetchTo(file: string, url: string, onProgress: (line: string) => 
       clearTimeout(silent)
       silent = setTimeout(() => controller.abort(), ANSWER_LIMIT_MS)
       await output.write(chunk)
+      hash.update(chunk)
       bytes += chunk.length
       if (Date.now() - toldAt < 2000) continue
       onProgress(`downloading Temporal: ${Math.round(bytes / 1e6)} MB`)
       toldAt = Date.now()
     }
+    return hash.digest('hex')
   } catch (error) {
     const reason = controller.signal.aborted ? `silent for ${ANSWER_LIMIT_MS / 1000} s` : reasonOf(error)
     throw new Error(`${url}: ${reason}`, { cause: error })

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { messageOf, StelloError } from '../agent/errors.ts'
-import { socketsOf, type ProcessId } from './processes.ts'
+import { ownerOf, socketsOf, type ProcessId } from './processes.ts'
 
 const STARTS = 5
 /** How servers say it, in whatever language they are written. */
@@ -30,18 +30,19 @@ export function isListening(port: number, host = '127.0.0.1'): Promise<boolean> 
 }
 
 /**
- * Whether this process, or one of its group, accepts connections there; where the system does not tell whose a port is,
- * whether anybody does.
+ * Whether this process, or one of its group, accepts connections there; where the system does not tell its sockets,
+ * whether a process of the same user does, and outside Linux, whether anybody does.
  */
 export async function listensOn(server: ProcessId, port: number): Promise<boolean> {
   if (!(await isListening(port))) return false
   const sockets = socketsOf(server)
-  if (!sockets) return true
-  const table = await readFile('/proc/net/tcp', 'utf8')
+  const table = await readFile('/proc/net/tcp', 'utf8').catch(() => undefined)
+  if (table === undefined) return true
   const address = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
   return table.split('\n').some((line) => {
-    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/)
-    return local.endsWith(address) && state === LISTENING && sockets.has(inode)
+    const [, local = '', , state, , , , uid, , inode = ''] = line.trim().split(/\s+/)
+    if (!local.endsWith(address) || state !== LISTENING) return false
+    return sockets ? sockets.has(inode) : Number(uid) === ownerOf(server.pid)
   })
 }
 

@@ -31,18 +31,25 @@ export async function findPostgresBinaries(
   runAs: RunAs | undefined,
   installed: string = locatePackage(),
 ): Promise<PostgresBinaries> {
-  if (isReachable(installed, runAs)) {
+  if (isReachable(installed, runAs, { read: true })) {
     await hydrate(installed).catch(() => undefined)
     if (await isHydrated(installed)) return programs(installed)
   }
   return programs(await copyPackage(installed, folder))
 }
 
-/** Whether the user can enter and read a folder: the system is asked, as that user. */
-export function isReachable(folder: string, runAs: RunAs | undefined): boolean {
+/** Whether the user can enter a folder, and read it where he must: the system is asked, as that user. */
+export function isReachable(folder: string, runAs: RunAs | undefined, { read = false } = {}): boolean {
   if (!runAs) return true
   const { uid, gid } = runAs
-  return spawnSync('/bin/sh', ['-c', 'test -r "$1" && test -x "$1"', 'sh', folder], { uid, gid, cwd: '/' }).status === 0
+  return (
+    spawnSync('/bin/sh', ['-c', `${read ? 'test -r "$1" && ' : ''}test -x "$1"`, 'sh', folder], {
+      uid,
+      gid,
+      cwd: '/',
+      env: {},
+    }).status === 0
+  )
 }
 
 /** The folder of the platform's package. */

@@ -4,29 +4,32 @@
  * Must never remove a `postmaster.pid` while a process of the dead server may still write. Where its pid is free,
  * PostgreSQL sees to that itself.
  */
-import { execFile } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import pg from 'pg'
-import { messageOf, StelloError } from '../agent/errors.ts'
+import { StelloError } from '../agent/errors.ts'
 import { cacheFolder } from './cache-folder.ts'
 import type { PostgresInfo } from './dev-info.ts'
 import { choosePort, startOnPorts } from './ports.ts'
-import { findPostgresBinaries, isReachable } from './postgres-binaries.ts'
+import { findPostgresBinaries } from './postgres-binaries.ts'
+import { createCluster, passwordFile, passwordOf, placeOf, SUPERUSER, SYSTEM_FOLDER } from './postgres-cluster.ts'
 import type { ProcessId, RunAs } from './processes.ts'
-import { endProcess, hasArguments, identify, isAlive, isTaken, processesIn, startDaemon, until } from './processes.ts'
+import {
+  endProcess,
+  hasArguments,
+  identify,
+  isAlive,
+  isTaken,
+  ownerOf,
+  processesIn,
+  startDaemon,
+  until,
+} from './processes.ts'
+import { DATABASE, prepareStore, query, ROLE } from './store-role.ts'
 
-const run = promisify(execFile)
-
-const DATABASE = 'stello'
 const READY_LIMIT_MS = 60_000
 /** SQLSTATE: no use in asking again. */
 const WRONG_PASSWORD = '28P01'
-/** Where root's servers live when the user PostgreSQL runs as cannot enter the folder. */
-const SYSTEM_FOLDER = '/var/lib/stello'
 
 /** `fsync` and `synchronous_commit` stay on, as they are by default: what is committed is the only copy. */
 const SETTINGS = [
@@ -57,7 +60,7 @@ export async function pingPostgres(url: string): Promise<string | undefined> {
 /** The server that runs on this folder's data, whoever started it, once it answers; undefined when none does. */
 export async function adoptPostgres(home: string, runAs: RunAs | undefined): Promise<PostgresInfo | undefined> {
   const { dataFolder } = placeOf(home, runAs)
-  const { running, port, misleading } = await readPidFile(dataFolder)
+  const { running, port, misleading } = await readPidFile(dataFolder, runAs)
   if (misleading) await removePidFile(dataFolder)
   if (!running) return undefined
   const info = await ready(home, dataFolder, running, port, () => (isAlive(running) ? undefined : 'ended'))
@@ -78,11 +81,12 @@ export function startPostgres(runAs: RunAs | undefined, options: PostgresServerO
 
 async function start(runAs: RunAs | undefined, options: PostgresServerOptions): Promise<PostgresInfo> {
   const { home, last, settings = [], onProgress } = options
-  const { folder, dataFolder } = placeOf(home, runAs)
+  const place = placeOf(home, runAs)
+  const { dataFolder } = place
   const binaries = await findPostgresBinaries(runAs ? SYSTEM_FOLDER : cacheFolder(), runAs)
   if (!existsSync(dataFolder)) {
     onProgress(`creating the database in ${dataFolder}`)
-    await createCluster(binaries.initdb, { home, folder, dataFolder, runAs })
+    await createCluster(binaries.initdb, home, place, runAs)
   }
   const port = await choosePort('PostgreSQL', options.port, last?.port)
   const log = join(home, 'postgres.log')
@@ -95,22 +99,14 @@ async function start(runAs: RunAs | undefined, options: PostgresServerOptions): 
   throw new StelloError(
     'DATABASE_UNREACHABLE',
     `PostgreSQL ${server.ended() ?? `did not let us in on port ${port}`}:\n${await server.lastWords()}`,
-    { hint: `see ${log}; if ${passwordFile(home)} was lost or changed, only --fresh helps` },
+    { hint: `see ${log}; if ${passwordFile(home, 'postgres')} was lost or changed, only --fresh helps` },
   )
 }
 
 /** Ends the server that runs on this folder's data, whoever started it. Connected clients do not keep it running. */
 export async function stopPostgres(home: string, runAs: RunAs | undefined): Promise<void> {
-  const { running } = await readPidFile(placeOf(home, runAs).dataFolder)
+  const { running } = await readPidFile(placeOf(home, runAs).dataFolder, runAs)
   if (running) await endPostgres(running)
-}
-
-/** Removes all data of the folder's server, which must have been stopped. */
-export async function removePostgres(home: string, runAs: RunAs | undefined): Promise<void> {
-  for (const folder of [join(home, 'postgres'), ...(runAs ? [systemFolderOf(home)] : [])]) {
-    await rm(folder, { recursive: true, force: true })
-  }
-  for (const file of [passwordFile(home), join(home, 'postgres.log')]) await rm(file, { force: true })
 }
 
 /** PostgreSQL refuses to run as root: root runs it as the user `postgres`, or `nobody` where there is none. */
@@ -130,59 +126,6 @@ export async function postgresUser(): Promise<RunAs | undefined> {
   )
 }
 
-function placeOf(home: string, runAs: RunAs | undefined): { folder: string; dataFolder: string } {
-  const folder = isReachable(home, runAs) ? join(home, 'postgres') : systemFolderOf(home)
-  return { folder, dataFolder: join(folder, 'data') }
-}
-
-function systemFolderOf(home: string): string {
-  return join(SYSTEM_FOLDER, createHash('sha256').update(home).digest('hex').slice(0, 16))
-}
-
-function passwordFile(home: string): string {
-  return join(home, 'postgres.password')
-}
-
-interface NewCluster {
-  home: string
-  folder: string
-  dataFolder: string
-  runAs: RunAs | undefined
-}
-
-/** The folder `data` appears whole: a killed initdb leaves only `data.new`, which the next start throws away. */
-async function createCluster(initdb: string, { home, folder, dataFolder, runAs }: NewCluster): Promise<void> {
-  const [draft, givenPassword] = [`${dataFolder}.new`, join(folder, 'initdb.password')]
-  await mkdir(folder, { recursive: true, mode: 0o755 })
-  await chmod(folder, 0o700)
-  await rm(draft, { recursive: true, force: true })
-  const password = await readFile(passwordFile(home), 'utf8').catch(() => randomBytes(24).toString('base64url'))
-  await writeFile(passwordFile(home), password, { mode: 0o600 })
-  // initdb runs as another user, who cannot read ours.
-  await writeFile(givenPassword, password, { mode: 0o600 })
-  if (runAs) for (const path of [folder, givenPassword]) await chown(path, runAs.uid, runAs.gid)
-  const args = [
-    '-D',
-    draft,
-    '-U',
-    'postgres',
-    '-A',
-    'scram-sha-256',
-    `--pwfile=${givenPassword}`,
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ]
-  try {
-    await run(initdb, args, { cwd: '/', ...(runAs && { uid: runAs.uid, gid: runAs.gid }) })
-  } catch (cause) {
-    throw new StelloError('DATABASE_UNREACHABLE', `initdb failed in ${folder}: ${messageOf(cause)}`, { cause })
-  } finally {
-    await rm(givenPassword, { force: true })
-  }
-  await rename(draft, dataFolder)
-}
-
 async function ready(
   home: string,
   dataFolder: string,
@@ -190,29 +133,38 @@ async function ready(
   port: number,
   ended: () => string | undefined,
 ): Promise<PostgresInfo | undefined> {
-  const password = await readFile(passwordFile(home), 'utf8').catch(() => '')
-  const urlOf = (database: string): string => `postgresql://postgres:${password}@127.0.0.1:${port}/${database}`
+  const superuser = await superuserUrl(home, port)
   const probe = (): Promise<string | undefined> =>
-    query(urlOf('postgres'), 'show server_version').then(
+    query(superuser, 'show server_version').then(
       ([row]) => String(row?.['server_version']),
       (error: { code?: string }) => (error.code === WRONG_PASSWORD ? WRONG_PASSWORD : undefined),
     )
   const version = await until(async () => (ended() ? 'ended' : probe()), READY_LIMIT_MS)
   if (!version || version === WRONG_PASSWORD || ended()) return undefined
-  const [found] = await query(urlOf('postgres'), `select 1 from pg_database where datname = '${DATABASE}'`)
-  if (!found) await query(urlOf('postgres'), `create database ${DATABASE}`)
-  return { url: urlOf(DATABASE), version, process, port, dataFolder }
+  const password = await passwordOf(home, ROLE)
+  await prepareStore(superuser, password)
+  return { url: `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${DATABASE}`, version, process, port, dataFolder }
+}
+
+/** Of the database `postgres`; for what the store's role may not. */
+export async function superuserUrl(home: string, port: number): Promise<string> {
+  const password = await readFile(passwordFile(home, 'postgres'), 'utf8').catch(() => '')
+  return `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
 }
 
 /**
  * Who `postmaster.pid` names. Misleading is a pid that PostgreSQL would take for its living predecessor, and refuse to
  * start: it was used again by a stranger, or its zombie is never reaped, as in containers.
  */
-async function readPidFile(dataFolder: string): Promise<{ running?: ProcessId; misleading: boolean; port: number }> {
+async function readPidFile(
+  dataFolder: string,
+  runAs: RunAs | undefined,
+): Promise<{ running?: ProcessId; misleading: boolean; port: number }> {
   const lines = (await readFile(join(dataFolder, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
   const [pid, port] = [Number(lines[0]), Number(lines[3])]
   const named = identify(pid)
-  return named && hasArguments(pid, ['-D', dataFolder])
+  const isOurs = ownerOf(pid) === (runAs?.uid ?? process.getuid?.())
+  return named && isOurs && hasArguments(pid, ['-D', dataFolder])
     ? { running: named, misleading: false, port }
     : { misleading: isTaken(pid), port }
 }
@@ -232,16 +184,4 @@ async function removePidFile(dataFolder: string): Promise<void> {
 /** SIGTERM would wait for every client to leave; SIGINT ends their transactions and shuts down cleanly. */
 function endPostgres(server: ProcessId): Promise<void> {
   return endProcess(server, 'SIGINT')
-}
-
-async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000, query_timeout: 10_000 })
-  // A server that goes away while we are connected must not end our process.
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return (await client.query<Record<string, unknown>>(sql)).rows
-  } finally {
-    await client.end()
-  }
 }

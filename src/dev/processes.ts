@@ -5,8 +5,8 @@
  * recorded one.
  */
 import { execFileSync, spawn } from 'node:child_process'
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { access, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** A process, as something that can be recorded in a file and recognised later. */
@@ -79,12 +79,25 @@ export function hasArguments(pid: number, expected: string[]): boolean {
   return commandLine(pid).includes(['', ...expected, ''].join(separator))
 }
 
-/** Every living process that was started with these arguments, one after another. */
-export function findProcesses(expected: string[]): ProcessId[] {
+/** The effective user; undefined when the process is gone, or the system does not tell. */
+export function ownerOf(pid: number): number | undefined {
+  try {
+    const text =
+      process.platform === 'linux'
+        ? /^Uid:\s+\d+\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+        : execFileSync('ps', ['-o', 'uid=', '-p', String(pid)]).toString()
+    return text === undefined ? undefined : Number(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Every living process of a user that was started with these arguments, one after another. Others are none: anybody may name a process as ours. */
+export function findProcesses(expected: string[], uid: number | undefined = process.getuid?.()): ProcessId[] {
   const pids = process.platform === 'linux' ? readdirSync('/proc') : pgrep(expected[0] ?? '')
   return pids
     .map(Number)
-    .filter((pid) => pid > 0 && hasArguments(pid, expected))
+    .filter((pid) => pid > 0 && hasArguments(pid, expected) && (uid === undefined || ownerOf(pid) === uid))
     .map(identify)
     .filter((found) => found !== undefined)
 }
@@ -147,6 +160,7 @@ export interface DaemonOptions {
   log: string
   /** Default: whoever we are. */
   runAs?: RunAs | undefined
+  /** Beside what every program needs; nothing else of ours, keys of models least of all. */
   env?: NodeJS.ProcessEnv
 }
 
@@ -158,18 +172,31 @@ export interface Daemon {
   lastWords: () => Promise<string>
 }
 
-/** Starts a process that goes on living when we are killed: own session, own process group, output to a file. */
+/** What every program needs. `HOME` only as ourselves: it is of no use to another user. */
+export function plainEnvironment(runAs: RunAs | undefined): NodeJS.ProcessEnv {
+  const names = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', ...(runAs ? [] : ['HOME'])]
+  return Object.fromEntries(
+    names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
+  )
+}
+
+/**
+ * Starts a process that goes on living when we are killed: own session, own process group, output to a file. What it
+ * makes is for its user only.
+ */
 export async function startDaemon(command: string, args: string[], options: DaemonOptions): Promise<Daemon> {
   const log = openSync(options.log, 'a', 0o600)
   const begin = fstatSync(log).size
   let ended: string | undefined
   try {
-    const child = spawn(command, args, {
+    await access(command, constants.X_OK)
+    // A umask of ours would hold for all this process does meanwhile.
+    const child = spawn('/bin/sh', ['-c', 'umask 077; exec "$@"', 'sh', command, ...args], {
       // Not ours: it may be a folder the other user cannot enter, and it would be kept from being removed.
       cwd: '/',
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...process.env, ...options.env },
+      env: { ...plainEnvironment(options.runAs), ...options.env },
       ...(options.runAs && { uid: options.runAs.uid, gid: options.runAs.gid }),
     })
     child.once('exit', (code, signal) => (ended = signal ? `was ended by ${signal}` : `exited with code ${code}`))

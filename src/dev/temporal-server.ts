@@ -6,6 +6,7 @@
  */
 import { Connection } from '@temporalio/client'
 import type { ConnectionOptions } from '@temporalio/client'
+import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StelloError } from '../agent/errors.ts'
 import type { TemporalInfo } from './dev-info.ts'
@@ -41,6 +42,7 @@ export interface TemporalServerOptions {
   durable: boolean
   port?: number | undefined
   uiPort?: number | undefined
+  httpPort?: number | undefined
   /** What ran here last: its ports are preferred. */
   last?: TemporalInfo | undefined
   onProgress: (line: string) => void
@@ -81,14 +83,19 @@ export async function adoptTemporal(home: string, last: TemporalInfo | undefined
       hint: `end them: kill ${[running, ...more].map(({ pid }) => pid).join(' ')}`,
     })
   }
-  const [port, uiPort] = [portOf(running, '--port'), portOf(running, '--ui-port')]
+  const ports = {
+    port: portOf(running, '--port'),
+    uiPort: portOf(running, '--ui-port'),
+    httpPort: portOf(running, '--http-port'),
+  }
+  const { port } = ports
   const version = await until(
     async () =>
       isAlive(running) && (await listensOn(running, port)) ? pingTemporal(`127.0.0.1:${port}`, NAMESPACE) : undefined,
     READY_LIMIT_MS / 4,
   )
   if (version)
-    return describe(running, { port, uiPort, version, source: last?.source ?? 'left behind by a killed launcher' })
+    return describe(running, { ...ports, version, source: last?.source ?? 'left behind by a killed launcher' })
   await endProcess(running, 'SIGTERM')
   return undefined
 }
@@ -107,7 +114,10 @@ async function start(binary: TemporalBinary, options: TemporalServerOptions): Pr
   const { home, durable, last, onProgress } = options
   const port = await choosePort('Temporal', options.port, last?.port)
   const uiPort = await choosePort("Temporal's UI", options.uiPort, last?.uiPort)
+  // Left out, it would be any free one.
+  const httpPort = await choosePort("Temporal's HTTP API", options.httpPort, last?.httpPort)
   const log = join(home, 'temporal.log')
+  await closeToOthers(home)
   onProgress(`starting Temporal ${binary.version} (${binary.source}) on port ${port}, UI on port ${uiPort}`)
   const server = await startDaemon(
     binary.path,
@@ -117,6 +127,7 @@ async function start(binary: TemporalBinary, options: TemporalServerOptions): Pr
       '--ip=127.0.0.1',
       `--port=${port}`,
       `--ui-port=${uiPort}`,
+      `--http-port=${httpPort}`,
       `--namespace=${NAMESPACE}`,
       '--log-level=error',
       ...databaseArguments(home),
@@ -133,7 +144,7 @@ async function start(binary: TemporalBinary, options: TemporalServerOptions): Pr
     const listens = (await listensOn(server.id, port)) && (await listensOn(server.id, uiPort))
     return listens ? pingTemporal(`127.0.0.1:${port}`, NAMESPACE) : undefined
   }, READY_LIMIT_MS)
-  if (version && !server.ended()) return describe(server.id, { port, uiPort, version, source: binary.source })
+  if (version && !server.ended()) return describe(server.id, { port, uiPort, httpPort, version, source: binary.source })
   await endProcess(server.id, 'SIGTERM')
   throw new StelloError(
     'SERVER_UNREACHABLE',
@@ -152,6 +163,11 @@ export async function stopTemporal(home: string): Promise<void> {
   await Promise.all(findProcesses(databaseArguments(home)).map((server) => endProcess(server, 'SIGTERM')))
 }
 
+/** What a version before has left readable for all. */
+async function closeToOthers(home: string): Promise<void> {
+  for (const end of ['', '-wal', '-shm']) await chmod(databaseFile(home) + end, 0o600).catch(() => undefined)
+}
+
 function databaseFile(home: string): string {
   return join(home, 'temporal.db')
 }
@@ -166,8 +182,8 @@ function portOf({ pid }: ProcessId, flag: string): number {
 
 function describe(
   process: ProcessId,
-  { port, uiPort, version, source }: { port: number; uiPort: number; version: string; source: string },
+  { port, uiPort, ...rest }: { port: number; uiPort: number; httpPort: number; version: string; source: string },
 ): TemporalInfo {
   const [address, uiUrl] = [`127.0.0.1:${port}`, `http://127.0.0.1:${uiPort}`]
-  return { address, namespace: NAMESPACE, uiUrl, source, version, process, port, uiPort }
+  return { address, namespace: NAMESPACE, uiUrl, process, port, uiPort, ...rest }
 }

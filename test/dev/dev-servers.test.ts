@@ -15,6 +15,7 @@ import { inspectServers } from '../../src/client/doctor.ts'
 import { diagnose } from '../../src/dev/doctor.ts'
 import { postgresUser } from '../../src/dev/postgres-server.ts'
 import { commandLine, endProcess, findProcesses, hasArguments, identify } from '../../src/dev/processes.ts'
+import { asSuperuser } from '../support/superuser.ts'
 import { kill, launch, newHome, query } from './homes.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -32,17 +33,19 @@ describe('start', () => {
     expect((await fetch(temporal.uiUrl ?? '')).status).toBe(200)
     expect(await readDevInfo(home)).toEqual(info)
     expect(await Promise.all([home, join(home, 'dev.json'), join(home, 'postgres.password')].map(modeOf))).toEqual([
-      '700',
+      // The user PostgreSQL runs as passes through, and sees nothing.
+      isRoot ? '711' : '700',
       '600',
       '600',
     ])
   })
 
   it('creates a database in UTF-8 and locale C that only a password opens, on loopback and no socket', async () => {
-    const { postgres } = await openDevServers({ home: await newHome() })
+    const home = await newHome()
+    const { postgres } = await openDevServers({ home })
     const settings = ['server_encoding', 'listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit']
     const rows = await query(
-      postgres.url,
+      await asSuperuser(home, postgres.url),
       `select ${settings.map((name) => `current_setting('${name}') as ${name}`).join(', ')},
       (select datcollate from pg_database where datname = current_database()) as locale`,
     )

@@ -1,6 +1,7 @@
 /** The ways to a Temporal program. Stand-ins are shell scripts: nothing is really downloaded or built here. */
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -89,10 +90,28 @@ it('passes over a program that is too old and downloads one, which the next run 
   const downloadUrl = await serve(archive)
   vi.stubEnv('PATH', `${bin}:/usr/bin:/bin`)
 
-  const downloaded = await find({ downloadUrl })
+  const downloadSha256 = createHash('sha256').update(archive).digest('hex')
+  const downloaded = await find({ downloadUrl, downloadSha256 })
   expect(downloaded.source).toBe('download')
   expect(lines.join('\n')).toContain('version 0.9.0; 1.1 or later is needed')
   expect(await find()).toEqual({ ...downloaded, source: 'cached copy' })
+})
+
+it('takes no other archive than the published one', async () => {
+  await script(join(folder, 'temporal'), `echo "${NEW}"`)
+  const archive = execFileSync('tar', ['-cz', '-C', folder, 'temporal'], { env: { PATH: '/usr/bin:/bin' } })
+  const got = createHash('sha256').update(archive).digest('hex')
+  await expect(find({ downloadUrl: await serve(archive) })).rejects.toThrow(`its SHA-256 is ${got}, not `)
+  await expect(find({ install: false })).rejects.toThrow(/cached copy: no /)
+})
+
+it('takes no program out of the cache that others may have written', async () => {
+  const cached = join(folder, 'cache/stello-temporal/temporal-1.5.1')
+  await mkdir(cached, { recursive: true })
+  await script(join(cached, 'temporal'), `echo "${NEW}"`)
+  expect((await find()).source).toBe('cached copy')
+  await chmod(join(cached, 'temporal'), 0o777)
+  await expect(find({ install: false })).rejects.toThrow('may have been written by another user')
 })
 
 it('goes on after 5 seconds when the download service is silent', async () => {

@@ -7,12 +7,14 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
 import type { PostgresInfo } from '../../src/dev/dev-info.ts'
-import { postgresUser, removePostgres, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
+import { removePostgres } from '../../src/dev/postgres-cluster.ts'
+import { postgresUser, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { isAlive, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { enterWorker, claimDeadWorkers } from '../../src/store/workers.ts'
 import { backUp } from '../support/databases.ts'
+import { asSuperuser } from '../support/superuser.ts'
 import { openSession, take, NAMESPACE, taker } from './fixtures.ts'
 
 const run = promisify(execFile)
@@ -48,7 +50,8 @@ async function start(
     await rm(home, { recursive: true, force: true })
   })
   await prepare?.(home, join(home, 'postgres', 'data'))
-  return { ...(await startPostgres(runAs, { home, settings, onProgress: () => undefined })), home, stop }
+  const info = await startPostgres(runAs, { home, settings, onProgress: () => undefined })
+  return { ...info, url: await asSuperuser(home, info.url), home, stop }
 }
 
 async function copy(from: Server, home: string): Promise<void> {

@@ -8,9 +8,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import { postgresUser, removePostgres, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
+import { removePostgres } from '../../src/dev/postgres-cluster.ts'
+import { postgresUser, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { asSuperuser } from '../support/superuser.ts'
 
 interface Server {
   url: string
@@ -29,7 +31,7 @@ async function startServer(): Promise<Server> {
   }
   try {
     const { url } = await startPostgres(runAs, { home, onProgress: () => undefined })
-    return { url, stop }
+    return { url: await asSuperuser(home, url), stop }
   } catch (error) {
     await stop()
     throw error

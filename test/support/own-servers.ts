@@ -9,6 +9,7 @@ import pg from 'pg'
 import { openDevServers, removeDevHome, stopDevServers, type DevServers } from '../../src/dev/dev-servers.ts'
 import { isAlive, processesIn, until, type ProcessId } from '../../src/dev/processes.ts'
 import { quietPort } from './quiet-port.ts'
+import { asSuperuser } from './superuser.ts'
 
 export type Server = 'temporal' | 'postgres'
 
@@ -59,7 +60,7 @@ export async function startOwnServers(): Promise<OwnServers> {
   }
   return {
     temporalAddress: opened.temporal.address,
-    databaseUrl: opened.postgres.url,
+    databaseUrl: await asSuperuser(home, opened.postgres.url),
     kill,
     async standBy() {
       await kill('postgres')
@@ -67,7 +68,7 @@ export async function startOwnServers(): Promise<OwnServers> {
       opened = await open()
     },
     async promote() {
-      const client = new pg.Client({ connectionString: opened.postgres.url })
+      const client = new pg.Client({ connectionString: await asSuperuser(home, opened.postgres.url) })
       await client.connect()
       const { rows } = await client.query<{ promoted: boolean }>('select pg_promote() as promoted')
       await client.end()

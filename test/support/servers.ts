@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openDevServers, removeDevHome, stopDevServers } from '../../src/dev/dev-servers.ts'
+import { asSuperuser } from './superuser.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -29,7 +30,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   await chmod(folder, 0o755)
   const { temporal, postgres } = await openDevServers({ home, onProgress: (line) => process.stderr.write(`${line}\n`) })
   provide('temporalAddress', temporal.address)
-  provide('databaseUrl', postgres.url)
+  provide('databaseUrl', await asSuperuser(home, postgres.url))
   provide('builtFolder', join(folder, 'built'))
   return async () => {
     await stopDevServers(home)

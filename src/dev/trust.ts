@@ -1,0 +1,49 @@
+/**
+ * Whose something is. The development servers have no sign-in of their own worth the name, so folder, files and processes
+ * they rely on must belong to the user, and addresses out of a file must be of this machine.
+ */
+import { lstat, stat } from 'node:fs/promises'
+import { StelloError } from '../agent/errors.ts'
+
+/** Bits of a mode: others, or the group, may write. */
+const WRITABLE_BY_OTHERS = 0o022
+
+/** Ours; undefined where the system has no such ids. */
+export function ownUid(): number | undefined {
+  return process.getuid?.()
+}
+
+/**
+ * @param path of a folder that exists, as it was given: a link there counts too
+ * @throws StelloError INVALID_ARGUMENT unless the folder, and a link to it, belongs to us and nobody else can write in it
+ */
+export async function demandOwnFolder(path: string): Promise<void> {
+  const [named, folder] = [await lstat(path), await stat(path)]
+  const stranger = [named, folder].find(({ uid }) => ownUid() !== undefined && uid !== ownUid())
+  if (stranger) {
+    throw new StelloError('INVALID_ARGUMENT', `${path} belongs to the user with id ${stranger.uid}, not to you`, {
+      hint: 'whoever owns the folder could put servers of his own in place of yours: name another by STELLO_HOME, or make it yours (chown)',
+    })
+  }
+  if (ownUid() !== undefined && (folder.mode & WRITABLE_BY_OTHERS) !== 0) {
+    throw new StelloError('INVALID_ARGUMENT', `others may write in ${path}`, { hint: `chmod go-w ${path}` })
+  }
+}
+
+/** Whether others than the user could have written this. */
+export function isForeign({ uid, mode }: { uid: number; mode: number }): boolean {
+  return ownUid() !== undefined && (uid !== ownUid() || (mode & WRITABLE_BY_OTHERS) !== 0)
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i
+
+/** @param url of a server, or `host:port` */
+export function isLocal(url: string): boolean {
+  try {
+    const { hostname, searchParams } = new URL(url.includes('://') ? url : `tcp://${url}`)
+    // In a URL of PostgreSQL these would be asked instead.
+    return LOOPBACK.test(hostname) && !searchParams.has('host') && !searchParams.has('hostaddr')
+  } catch {
+    return false
+  }
+}

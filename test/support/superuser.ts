@@ -1,0 +1,8 @@
+/** Tests make databases and roles, which the role of the development servers may not. */
+import { superuserUrl } from '../../src/dev/postgres-server.ts'
+
+/** The URL of a server of ours, as its superuser. */
+export async function asSuperuser(home: string, url: string): Promise<string> {
+  const { port, pathname } = new URL(url)
+  return Object.assign(new URL(await superuserUrl(home, Number(port))), { pathname }).href
+}
