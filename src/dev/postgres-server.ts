@@ -44,6 +44,8 @@ export interface PostgresServerOptions {
   port?: number | undefined
   /** `name=value`, over ours. */
   settings?: string[]
+  /** Without the role and the database of the store: whoever starts it makes his own. */
+  bare?: boolean | undefined
   /** What ran here last: its port is preferred. */
   last?: PostgresInfo | undefined
   onProgress: (line: string) => void
@@ -58,12 +60,17 @@ export async function pingPostgres(url: string): Promise<string | undefined> {
 }
 
 /** The server that runs on this folder's data, whoever started it, once it answers; undefined when none does. */
-export async function adoptPostgres(home: string, runAs: RunAs | undefined): Promise<PostgresInfo | undefined> {
+export async function adoptPostgres(
+  home: string,
+  runAs: RunAs | undefined,
+  { bare }: Pick<PostgresServerOptions, 'bare'> = {},
+): Promise<PostgresInfo | undefined> {
   const { dataFolder } = placeOf(home, runAs)
   const { running, port, misleading } = await readPidFile(dataFolder, runAs)
   if (misleading) await removePidFile(dataFolder)
   if (!running) return undefined
-  const info = await ready(home, dataFolder, running, port, () => (isAlive(running) ? undefined : 'ended'))
+  const ended = (): string | undefined => (isAlive(running) ? undefined : 'ended')
+  const info = await ready({ home, bare, dataFolder, process: running, port }, ended)
   if (!info) await endPostgres(running)
   return info
 }
@@ -93,7 +100,7 @@ async function start(runAs: RunAs | undefined, options: PostgresServerOptions): 
   onProgress(`starting PostgreSQL on port ${port}${runAs ? ` as user ${runAs.name}` : ''}`)
   const given = [...SETTINGS, ...settings, `port=${port}`].flatMap((setting) => ['-c', setting])
   const server = await startDaemon(binaries.postgres, ['-D', dataFolder, ...given], { log, runAs })
-  const info = await ready(home, dataFolder, server.id, port, server.ended)
+  const info = await ready({ home, bare: options.bare, dataFolder, process: server.id, port }, server.ended)
   if (info) return info
   await endPostgres(server.id)
   throw new StelloError(
@@ -126,13 +133,16 @@ export async function postgresUser(): Promise<RunAs | undefined> {
   )
 }
 
+interface Started extends Required<Pick<PostgresInfo, 'process' | 'port' | 'dataFolder'>> {
+  home: string
+  bare: boolean | undefined
+}
+
 async function ready(
-  home: string,
-  dataFolder: string,
-  process: ProcessId,
-  port: number,
+  { home, bare, ...server }: Started,
   ended: () => string | undefined,
 ): Promise<PostgresInfo | undefined> {
+  const { port } = server
   const superuser = await superuserUrl(home, port)
   const probe = (): Promise<string | undefined> =>
     query(superuser, 'show server_version').then(
@@ -141,9 +151,10 @@ async function ready(
     )
   const version = await until(async () => (ended() ? 'ended' : probe()), READY_LIMIT_MS)
   if (!version || version === WRONG_PASSWORD || ended()) return undefined
+  if (bare) return { url: superuser, version, ...server }
   const password = await passwordOf(home, ROLE)
   await prepareStore(superuser, password)
-  return { url: `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${DATABASE}`, version, process, port, dataFolder }
+  return { url: `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${DATABASE}`, version, ...server }
 }
 
 /** Of the database `postgres`; for what the store's role may not. */

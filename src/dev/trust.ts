@@ -22,7 +22,7 @@ export async function demandOwnFolder(path: string): Promise<void> {
   const stranger = [named, folder].find(({ uid }) => ownUid() !== undefined && uid !== ownUid())
   if (stranger) {
     throw new StelloError('INVALID_ARGUMENT', `${path} belongs to the user with id ${stranger.uid}, not to you`, {
-      hint: 'whoever owns the folder could put servers of his own in place of yours: name another by STELLO_HOME, or make it yours (chown)',
+      hint: `its owner could put servers of his own in place of yours: name another by STELLO_HOME, or make it yours, ${ownUid() === 0 ? `chown root ${path} && chmod 711 ${path}` : 'by chown'}`,
     })
   }
   if (ownUid() !== undefined && (folder.mode & WRITABLE_BY_OTHERS) !== 0) {

@@ -3,7 +3,7 @@
  * with its four services and several shards on it. Settings come from docker-compose.yml and deploy/dynamicconfig.yaml.
  */
 import { execFile } from 'node:child_process'
-import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -19,10 +19,17 @@ import { findClusterPrograms, type ClusterPrograms } from './programs.ts'
 import { addressOf, createNamespace, startTemporalServer, stopTemporalServer, type TemporalSpec } from './temporal.ts'
 
 const run = promisify(execFile)
+const ROLES = fileURLToPath(new URL('../../deploy/roles.sql', import.meta.url))
 const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/dynamicconfig.yaml', import.meta.url))
 
 /** Characters that have a meaning in URLs, shells or YAML. Not a space: Temporal puts its password into a URL as `+`. */
 export const PASSWORD = "s3cret@:/?#[]%&+='"
+/** What `.env` holds. */
+export const VARIABLES: Record<string, string> = {
+  POSTGRES_PASSWORD: 'of the superuser',
+  STELLO_PASSWORD: PASSWORD,
+  TEMPORAL_PASSWORD: PASSWORD,
+}
 
 export interface ClusterOptions {
   /** A folder that the user PostgreSQL runs as can enter. */
@@ -41,7 +48,7 @@ export interface Cluster {
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { home, onProgress } = options
-  const compose = await readCompose({ POSTGRES_PASSWORD: PASSWORD })
+  const compose = await readCompose(VARIABLES)
   const version = compose.temporal.image?.split(':')[1] ?? ''
   const programs = await findClusterPrograms(version, onProgress)
   await mkdir(home, { recursive: true })
@@ -59,7 +66,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     await rm(home, { recursive: true, force: true })
   }
   try {
-    const databaseUrl = await createOwner(url, compose)
+    const databaseUrl = await createRoles(url)
     onProgress(`creating Temporal's databases with the schema of ${version}`)
     await createSchema(programs, environment)
     onProgress(`starting the production server of Temporal ${version}, ${environment['NUM_HISTORY_SHARDS']} shards`)
@@ -100,20 +107,16 @@ function settingsOf({ postgres: { command = [] } }: Compose): string[] {
   return command.filter((argument) => argument.includes('='))
 }
 
-/** The image's entry point makes the user a superuser and the owner of the store's database. */
-async function createOwner(adminUrl: string, { postgres }: Compose): Promise<string> {
-  const { POSTGRES_USER: user = '', POSTGRES_DB: database = '' } = postgres.environment
-  const client = new pg.Client({ connectionString: adminUrl })
+/** What the image's entry point does with deploy/roles.sql. Tests make databases: they get the superuser. */
+async function createRoles(superuser: string): Promise<string> {
+  const passwords: Record<string, string> = { stello_password: PASSWORD, temporal_password: PASSWORD }
+  const statements = (await readFile(ROLES, 'utf8')).split('\n').filter((line) => /^[a-z]/.test(line))
+  const client = new pg.Client({ connectionString: superuser })
   await client.connect()
-  const password = client.escapeLiteral(PASSWORD)
-  await client.query(`create role ${user} superuser login password ${password}`)
-  await client.query(`alter database ${database} owner to ${user}`)
+  for (const statement of statements)
+    await client.query(statement.replace(/:'(\w+)'/, (_, name: string) => client.escapeLiteral(passwords[name] ?? '')))
   await client.end()
-  const url = new URL(adminUrl)
-  url.username = user
-  url.password = encodeURIComponent(PASSWORD)
-  url.pathname = `/${database}`
-  return url.href
+  return Object.assign(new URL(superuser), { pathname: '/stello' }).href
 }
 
 /** deploy/dynamicconfig.yaml as it is; what a namespace adds is constrained to it. */
@@ -154,7 +157,7 @@ async function createSchema({ sqlTool, schema }: ClusterPrograms, environment: R
       SQL_PASSWORD: environment['POSTGRES_PWD'],
       SQL_DATABASE: database,
     }
-    await run(sqlTool, ['create-database'], { env })
+    if (environment['SKIP_DB_CREATE'] !== 'true') await run(sqlTool, ['create-database'], { env })
     await run(sqlTool, ['setup-schema', '-v', '0.0'], { env })
     await run(sqlTool, ['update-schema', '-d', join(schema, folder, 'versioned')], { env })
   }

@@ -12,7 +12,7 @@ import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { newFolder, start, stello, stelloJson } from '../cli/command.ts'
 import { useStello } from '../support/session-fixture.ts'
-import { PASSWORD } from './cluster.ts'
+import { VARIABLES } from './cluster.ts'
 import { readCompose, type Compose } from './compose.ts'
 
 const run = promisify(execFile)
@@ -26,7 +26,7 @@ let compose: Compose
 beforeAll(async () => {
   model = await startFakeOpenAI({ script: () => 'from the model', apiKey: 'right' })
   compose = await readCompose({
-    POSTGRES_PASSWORD: PASSWORD,
+    ...VARIABLES,
     OPENAI_API_KEY: 'right',
     OPENAI_BASE_URL: model.url,
   })
@@ -122,16 +122,44 @@ describe('a worker', () => {
 })
 
 describe('PostgreSQL', () => {
+  it('gives the store and Temporal a role each that is no superuser and cannot connect to the other’s databases', async () => {
+    const rights = await query(
+      `select rolname as name, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as mighty
+       from pg_roles where rolname in ('stello', 'temporal') order by 1`,
+    )
+    expect(rights).toEqual([
+      { name: 'stello', mighty: false },
+      { name: 'temporal', mighty: false },
+    ])
+    const allowed = await query(
+      `select r.rolname as role, d.datname as database from pg_roles r, pg_database d
+       where r.rolname in ('stello', 'temporal') and has_database_privilege(r.oid, d.oid, 'connect')
+       and d.datname in ('stello', 'temporal', 'temporal_visibility', 'postgres') order by 1, 2`,
+    )
+    expect(allowed).toEqual([
+      { role: 'stello', database: 'stello' },
+      { role: 'temporal', database: 'temporal' },
+      { role: 'temporal', database: 'temporal_visibility' },
+    ])
+    expect(new URL(compose.worker.environment['STELLO_DATABASE_URL'] ?? '').username).toBe('stello')
+    expect(environment['POSTGRES_USER']).toBe('temporal')
+  })
+
   it('has room for all connections that Temporal, two workers and clients may open', async () => {
-    const client = new pg.Client({ connectionString: inject('databaseUrl') })
-    await client.connect()
-    const { rows } = await client.query<{ most: number }>(`select current_setting('max_connections')::int as most`)
-    await client.end()
+    const rows = await query(`select current_setting('max_connections')::int as most`)
     const services = 4
     const ofTemporal =
       services * (Number(environment['SQL_MAX_CONNS'] ?? 20) + Number(environment['SQL_VIS_MAX_CONNS'] ?? 10))
     const ofWorker = 2 * 20 + 1
     const ofClient = 2 * 10 + 1
-    expect(rows[0]?.most).toBeGreaterThanOrEqual(ofTemporal + 2 * ofWorker + 4 * ofClient)
+    expect(rows[0]?.['most']).toBeGreaterThanOrEqual(ofTemporal + 2 * ofWorker + 4 * ofClient)
   })
 })
+
+async function query(sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: inject('databaseUrl') })
+  await client.connect()
+  const { rows } = await client.query<Record<string, unknown>>(sql)
+  await client.end()
+  return rows
+}

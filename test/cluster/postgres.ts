@@ -11,11 +11,11 @@ export interface PostgresSpec {
 }
 
 export async function startPostgresServer(spec: PostgresSpec): Promise<PostgresInfo> {
-  return startPostgres(await postgresUser(), { ...spec, onProgress: () => undefined })
+  return startPostgres(await postgresUser(), { ...spec, bare: true, onProgress: () => undefined })
 }
 
 /** SIGKILL of the postmaster, as when memory runs out: its children follow. */
 export async function killPostgresServer({ home }: PostgresSpec): Promise<void> {
-  const running = await adoptPostgres(home, await postgresUser())
+  const running = await adoptPostgres(home, await postgresUser(), { bare: true })
   if (running?.process) await endProcess(running.process, 'SIGKILL')
 }
