@@ -46,6 +46,7 @@ export type ErrorCode =
   | 'SESSION_PAUSED'
   | 'SESSION_TERMINATED'
   | 'SESSION_ELSEWHERE'
+  | 'AGENT_NOT_SERVED'
   | 'SERVER_UNREACHABLE'
   | 'DATABASE_UNREACHABLE'
 
@@ -84,6 +85,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   SESSION_PAUSED: 'caller',
   SESSION_TERMINATED: 'caller',
   SESSION_ELSEWHERE: 'caller',
+  AGENT_NOT_SERVED: 'caller',
   SERVER_UNREACHABLE: 'caller',
   DATABASE_UNREACHABLE: 'caller',
 }

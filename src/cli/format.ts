@@ -1,8 +1,12 @@
 /** Sessions, trees and events as people read them in a terminal. */
 import pc from 'picocolors'
+import { remedyOf } from '../client/holdups.ts'
 import type { InboxItem, SessionStats, SessionSummary, SessionTree, StelloEvent } from '../client/index.ts'
 
 const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: pc.red, closed: pc.dim } as const
+
+/** Of what holds one session up. */
+const HELD_SHOWN = 3
 
 export function sessionLine(session: SessionSummary): string {
   const hand = session.inHand.map(
@@ -10,8 +14,19 @@ export function sessionLine(session: SessionSummary): string {
   )
   const asks = session.pending.map((item) => pc.yellow(` ? ${calledBy(item)} (${item.id})`)).join('')
   const pause = session.pause ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}`) : ''
+  const held = heldBy(session)
   const state = COLOURS[session.state](session.state.padEnd(7))
-  return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}`.trimEnd()
+  return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}${held}`.trimEnd()
+}
+
+/** What a session waits for below, and cannot go on without. */
+function heldBy({ heldBy: items }: SessionSummary): string {
+  if (items.length === 0) return ''
+  const shown = items
+    .slice(0, HELD_SHOWN)
+    .map((item) => `${item.sessionId} ${item.kind === 'paused' ? `paused (${item.reason})` : `asks (${item.id})`}`)
+  const more = items.length > HELD_SHOWN ? `, and ${items.length - HELD_SHOWN} more` : ''
+  return pc.yellow(` held up by ${shown.join(', ')}${more}`)
 }
 
 export function treeLines(tree: SessionTree, indent = '', branch = ''): string[] {
@@ -23,13 +38,15 @@ export function treeLines(tree: SessionTree, indent = '', branch = ''): string[]
   ]
 }
 
-/** The question, and how to answer it. */
-export function inboxLines({ sessionId, label, id, preview, message, at, ...item }: InboxItem): string {
-  return [
-    `${pc.yellow('?')} ${flat(message)} ${pc.dim(`(${flat(label)}, ${age(new Date(at))})`)}`,
-    `    ${calledBy(item)} ${oneLine(preview)}`,
-    `    stello answer ${sessionId} ${id} done|not_done|retry`,
-  ].join('\n')
+/** What waits, and the command that makes it go on. */
+export function inboxLines(item: InboxItem): string {
+  const { sessionId, label, message, at } = item
+  const where = pc.dim(`(${flat(label)}, ${age(new Date(at))})`)
+  const lines =
+    item.kind === 'paused'
+      ? [`${sessionId} is paused (${item.reason}): ${flat(message)} ${where}`, ...(item.hint ? [flat(item.hint)] : [])]
+      : [`${flat(message)} ${where}`, `${calledBy(item)} ${oneLine(item.preview)}`]
+  return `${pc.yellow('?')} ${[...lines, remedyOf(item)].join('\n    ')}`
 }
 
 type ToolStats = SessionStats['tools'][number]

@@ -1,15 +1,17 @@
 /** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { Option, type Command } from 'commander'
-import type { CreateSessionOptions, ForkOptions, SessionHandle, StelloClient, TurnHandle } from '../client/index.ts'
+import type { CreateSessionOptions, ForkOptions, StelloClient } from '../client/index.ts'
 import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
-import { isUnavailable, messageOf, type StelloError } from '../agent/errors.ts'
+import { messageOf, type StelloError } from '../agent/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
-import { eventLine, inboxLines, sessionLine, statsLine, treeLines } from './format.ts'
+import { eventLine, sessionLine, statsLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
+import { addSignalCommands } from './signal-commands.ts'
+import { noteUnserved } from './unserved.ts'
+import { answer } from './wait-for-answer.ts'
 import { wholeNumber } from './whole-number.ts'
 
 /** What a command works with. */
@@ -19,8 +21,6 @@ export interface Context {
 }
 
 type Options = Record<string, unknown>
-
-const LOOK_EVERY_MS = 1000
 
 /** A command's action on an open client. */
 export type OnSession = <Args extends unknown[]>(
@@ -61,9 +61,12 @@ export function addSessionCommands(program: Command): void {
       on(async ({ stello, out }, agent: string, options: Options) => {
         const { message, wait } = options as { message?: string; wait?: boolean }
         const session = await stello.createSession(toSession(agent, options))
-        if (message === undefined) return out.result({ sessionId: session.id }, session.id)
+        if (message === undefined) {
+          out.result({ sessionId: session.id }, session.id)
+          return noteUnserved({ stello, out }, agent)
+        }
         out.note(`session ${session.id}`)
-        await answer({ stello, out }, session, await session.send(message), wait === true)
+        await answer({ stello, out }, session, await session.send(message), { wait: wait === true })
       }),
     )
 
@@ -75,7 +78,7 @@ export function addSessionCommands(program: Command): void {
     .action(
       on(async ({ stello, out }, id: string, text: string, options: { messageId?: string; wait?: boolean }) => {
         const session = stello.session(id)
-        await answer({ stello, out }, session, await session.send(text, options), options.wait === true)
+        await answer({ stello, out }, session, await session.send(text, options), options)
       }),
     )
 
@@ -127,7 +130,10 @@ export function addSessionCommands(program: Command): void {
     .option('--limit <n>', 'at most this many', wholeNumber, 50)
     .action(
       on(async ({ stello, out }, options: Parameters<StelloClient['list']>[0]) => {
-        for (const session of await stello.list(options)) out.result(session, sessionLine)
+        const sessions = await stello.list(options)
+        for (const session of sessions) out.result(session, sessionLine)
+        const open = sessions.filter(({ state }) => state !== 'closed').map(({ agent }) => agent)
+        await noteUnserved({ stello, out }, ...open, ...(options?.agent === undefined ? [] : [options.agent]))
       }),
     )
 
@@ -146,30 +152,7 @@ export function addSessionCommands(program: Command): void {
 
   addInboxCommands(program, on)
 
-  const signal = (
-    name: string,
-    description: string,
-    send: (session: SessionHandle, options: Options) => Promise<void>,
-  ): Command =>
-    program
-      .command(`${name} <session-id>`)
-      .description(description)
-      .action(
-        on(async ({ stello, out }, id: string, options: Options) => {
-          await send(stello.session(id), options)
-          out.result({ sessionId: id, sent: name }, `${name} sent to ${id}`)
-        }),
-      )
-  signal('pause', 'nothing new starts until resume', (session, { reason }) =>
-    session.pause(reason as string | undefined),
-  ).option('--reason <text>', 'shown to people')
-  signal('resume', 'go on after a pause, with the very step that was due', (session) => session.resume())
-  signal('cancel', 'stop the turn under way; the session stays open', (session) => session.cancelTurn())
-  signal('close', 'end the session', (session, options) => session.close(options)).option(
-    '--cascade',
-    'end its forks too',
-  )
-
+  addSignalCommands(program, on)
   addRecoverCommand(program, on)
   addBoundsCommand(program, on)
 
@@ -207,53 +190,6 @@ function refuseEarly(command: Command, check: () => unknown): void {
     check()
   } catch (error) {
     command.error(`error: ${messageOf(error)}`)
-  }
-}
-
-async function answer(
-  { stello, out }: Context,
-  session: SessionHandle,
-  turn: TurnHandle,
-  wait: boolean,
-): Promise<void> {
-  const sent = { sessionId: session.id, messageId: turn.messageId }
-  if (!wait) return out.result(sent, `sent as ${turn.messageId}`)
-  const signal = untilInterrupted()
-  const answered = new AbortController()
-  const telling = tellPending({ stello, out }, session, AbortSignal.any([signal, answered.signal]))
-  const result = await turn
-    .result({ onPause: 'throw', signal })
-    .catch((error: unknown) => {
-      if (!signal.aborted) throw error
-    })
-    .finally(() => answered.abort())
-  await telling
-  if (!result) {
-    process.exitCode = 1
-    return out.note(`no longer waiting; the turn goes on, and \`stello transcript ${session.id}\` shows its answer`)
-  }
-  out.result({ ...sent, ...result }, result.text)
-  if (result.stopReason !== 'end_turn' && result.stopReason !== 'completed') out.note(`(${result.stopReason})`)
-}
-
-/** A turn may wait for a person, for weeks: whoever waits for the turn is told. Never fails: these are remarks. */
-async function tellPending({ stello, out }: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
-  const told = new Set<string>()
-  const waiting = (): ReturnType<StelloClient['inbox']> =>
-    stello.inbox(session.id).catch((error: unknown) => {
-      if (isUnavailable(error)) return []
-      throw error
-    })
-  try {
-    for (;;) {
-      for (const item of await waiting()) {
-        if (!told.has(item.id)) out.noteOf(item, (shown) => `waits for a person\n${inboxLines(shown)}`)
-        told.add(item.id)
-      }
-      await delay(LOOK_EVERY_MS, undefined, { signal })
-    }
-  } catch (error) {
-    if (!signal.aborted) out.note(`what waits for a person cannot be shown: ${messageOf(error)}`)
   }
 }
 

@@ -4,6 +4,8 @@ import type { Finding } from '../dev/doctor.ts'
 import type { Database } from '../store/database.ts'
 import { readBusyAgents, readClosed, readOpenIds } from '../store/inspect.ts'
 import { SESSION_WORKFLOW } from '../workflows/messages.ts'
+import { readServedAgents } from '../store/workers.ts'
+import { servedNow } from './not-served.ts'
 import { pollersOf } from './pollers.ts'
 import { temporalTrouble } from './temporal-trouble.ts'
 
@@ -16,15 +18,20 @@ const NAMED = 5
 export async function inspectSessions(client: Client, db: Database): Promise<Finding[]> {
   const { namespace } = client.options
   try {
-    const agents = await readBusyAgents(db, namespace)
-    return [...(await Promise.all(agents.map((agent) => served(client, agent)))), await compared(client, db)]
+    const [agents, now] = [await readBusyAgents(db, namespace), await readServedAgents(db, namespace)]
+    return [...(await Promise.all(agents.map((agent) => served(client, agent, now)))), await compared(client, db)]
   } catch (error) {
     const { what, hint } = temporalTrouble(error)
     return [{ name: 'Sessions', ok: false, detail: what, hint }]
   }
 }
 
-async function served(client: Client, { agent, sessions }: { agent: string; sessions: number }): Promise<Finding> {
+/** @param now the agents that living workers of this store serve */
+async function served(
+  client: Client,
+  { agent, sessions }: { agent: string; sessions: number },
+  now: string[],
+): Promise<Finding> {
   const name = `Agent ${agent}`
   const pollers = await pollersOf(client, agent)
   const open = `${sessions} open session${sessions === 1 ? '' : 's'}`
@@ -32,7 +39,7 @@ async function served(client: Client, { agent, sessions }: { agent: string; sess
     return { name, ok: true, detail: `${open}, served by ${pollers.map(({ identity }) => identity).join(', ')}` }
   }
   const hint = 'start one: stello worker FILE, on this namespace and this store'
-  return { name, ok: false, detail: `${open}, and no worker polls for it: they wait`, hint }
+  return { name, ok: false, detail: `${open}, and no worker polls for it: they wait; ${servedNow(now)}`, hint }
 }
 
 async function compared(client: Client, db: Database): Promise<Finding> {

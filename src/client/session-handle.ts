@@ -8,7 +8,7 @@ import { UNSTORABLE, jsonBytes, type Message } from '../agent/message.ts'
 import type { Answer, Decision } from '../session/steps.ts'
 import { changeBounds, readTree, type Tree } from '../store/bounds.ts'
 import { putMessage } from '../store/messages.ts'
-import { readInbox, type InboxItem } from '../store/pending.ts'
+import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
 import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
 import { listSessions, readSubtree, type SessionSummary } from '../store/topology.ts'
 import {
@@ -26,6 +26,7 @@ import {
   wrongWord,
   type ToolStatsView,
 } from '../workflows/messages.ts'
+import { askServed } from './ask-served.ts'
 import { closeForks } from './close-forks.ts'
 import { forkSession } from './fork-session.ts'
 import { checkBounds, type ForkOptions } from './options.ts'
@@ -33,6 +34,15 @@ import { closeUnopened } from '../store/unopened.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './tree.ts'
+import {
+  cancelTree,
+  checkReach,
+  pauseTree,
+  resumeTree,
+  type PauseOptions,
+  type Reached,
+  type TreeOptions,
+} from './reach-tree.ts'
 import { createTurnHandle, refuseRejected, type TurnHandle } from './turn-handle.ts'
 import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
 
@@ -68,11 +78,20 @@ export interface SessionHandle {
    * @throws StelloError SESSION_EXISTS when `sessionId` names another session, or a fork that was asked for otherwise
    */
   fork(options: ForkOptions): Promise<SessionHandle>
-  pause(reason?: string): Promise<void>
-  resume(): Promise<void>
-  cancelTurn(): Promise<void>
-  /** What waits for a person in this session, oldest first. */
-  pending(): Promise<InboxItem[]>
+  /**
+   * Nothing new is begun until a resume; with `tree` in all that is below too, and in what is being forked at that moment.
+   *
+   * @param options a text is the reason
+   * @throws StelloError INVALID_ARGUMENT, SESSION_NOT_FOUND; without `tree` SESSION_CLOSED
+   * @example const { sessions } = await session.pause({ reason: 'lunch', tree: true })
+   */
+  pause(options?: string | PauseOptions): Promise<Reached>
+  /** Goes on with the very step that was due; with `tree`, so does whatever is paused below. */
+  resume(options?: TreeOptions): Promise<Reached>
+  /** Stops the turn under way, or the one about to begin; with `tree`, below too. */
+  cancelTurn(options?: TreeOptions): Promise<Reached>
+  /** The questions that wait for an answer in this session, oldest first. */
+  pending(): Promise<InboxQuestion[]>
   /**
    * Answers what waits for a person. Durable when it returns; if another answer was faster, that one counts.
    *
@@ -101,7 +120,7 @@ export interface SessionHandle {
    * @example await session.bounds({ maxSessions: 2000 })
    */
   bounds(change?: Partial<TreeBounds>): Promise<Tree>
-  /** Needs a running worker. */
+  /** @throws StelloError AGENT_NOT_SERVED when no worker runs that could tell */
   stats(): Promise<SessionStats>
 }
 
@@ -135,6 +154,10 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       }
     }
   }
+  const alone = async (signal: () => Promise<void>): Promise<Reached> => {
+    await reach(signal)
+    return { sessions: 1, lost: [] }
+  }
   const own = async (): Promise<StoredRecord[]> => {
     const { gen } = await mustExist(db, id)
     return readRecordsSoFar(db, id, gen)
@@ -155,18 +178,28 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     turn: (messageId) => createTurnHandle(deps, id, messageId),
     watch: (options) => watchSession(deps, id, options),
     fork: async (options) => createSessionHandle(deps, await forkSession(deps, id, options)),
-    pause: (reason) => reach(() => workflow.signal(pauseSignal, reason)),
-    resume: () => reach(() => workflow.signal(resumeSignal)),
-    cancelTurn: () => reach(() => workflow.signal(cancelTurnSignal)),
+    async pause(options) {
+      const { reason, tree, ...unknown } = typeof options === 'string' ? { reason: options } : (options ?? {})
+      checkReach('pause', { reason, tree, ...unknown }, ['reason', 'tree'])
+      return tree ? pauseTree(deps, id, reason) : alone(() => workflow.signal(pauseSignal, reason))
+    },
+    async resume(options) {
+      checkReach('resume', options, ['tree'])
+      return options?.tree ? resumeTree(deps, id) : alone(() => workflow.signal(resumeSignal))
+    },
+    async cancelTurn(options) {
+      checkReach('cancelTurn', options, ['tree'])
+      return options?.tree ? cancelTree(deps, id) : alone(() => workflow.signal(cancelTurnSignal))
+    },
     async pending() {
       await mustExist(db, id)
-      return readInbox(db, [id])
+      return readQuestions(db, [id])
     },
     async answer(itemId, { decision, result }) {
       await refuseClosed(id)
       const big = result !== undefined && jsonBytes(result) > INLINE_TEXT_LIMIT
       const resultId = big ? `answer-${randomUUID()}` : undefined
-      const answer = checkAnswer(await readInbox(db, [id]), {
+      const answer = checkAnswer(await readQuestions(db, [id]), {
         id: itemId,
         decision,
         ...(resultId !== undefined && { resultId }),
@@ -218,8 +251,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       return (await readTree(db, id)) ?? throwUnknown(id)
     },
     async stats() {
-      await mustExist(db, id)
-      return reach(() => workflow.query(statsQuery))
+      const { config } = await mustExist(db, id)
+      return askServed(deps, config.agent, () => reach(() => workflow.query(statsQuery)))
     },
   }
 
@@ -232,7 +265,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   }
 }
 
-function checkAnswer(open: InboxItem[], input: unknown): Answer {
+function checkAnswer(open: InboxQuestion[], input: unknown): Answer {
   const answer = readAnswer(input)
   if (typeof answer === 'string') throw new StelloError('INVALID_ARGUMENT', `answer: ${answer}`)
   const item = open.find(({ id }) => id === answer.id)

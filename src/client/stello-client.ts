@@ -1,8 +1,9 @@
 /** The client: creates sessions, finds them, lists them. Talks to workflows by signals, reads from the store. */
 import type { Client } from '@temporalio/client'
 import type { SessionConfig } from '../session/config.ts'
-import { readInbox, type InboxItem } from '../store/pending.ts'
+import { readInbox, type InboxItem } from '../store/inbox.ts'
 import { listSessions, readAgents, readSubtree, type SessionFilter, type SessionSummary } from '../store/topology.ts'
+import { readServedAgents } from '../store/workers.ts'
 import { createSessionHandle, type SessionHandle } from './session-handle.ts'
 import { checkCreateSession, type CreateSessionOptions } from './options.ts'
 import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
@@ -13,10 +14,12 @@ export interface StelloClient {
   /** A handle without a look whether the session exists; its methods throw SESSION_NOT_FOUND. */
   session(sessionId: string): SessionHandle
   list(filter?: SessionFilter): Promise<SessionSummary[]>
-  /** What waits for a person, oldest first: everywhere, or in a session and everything below it. */
+  /** What waits for a person, questions and pauses, oldest first: everywhere, or in a session and everything below it. */
   inbox(sessionId?: string): Promise<InboxItem[]>
   /** Names of the agents that workers have served. */
   agents(): Promise<string[]>
+  /** Names of the agents that living workers serve now. Sessions of others wait until a worker serves these. */
+  servedAgents(): Promise<string[]>
   /** Link to a session's workflow in the Temporal UI, where its address is known. */
   uiLink(sessionId?: string): string | undefined
   /** The connection to Temporal, for what this client has no word for. */
@@ -35,6 +38,7 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
       await mustExist(db, sessionId)
       return readInbox(db, await readSubtree(db, sessionId))
     },
+    servedAgents: () => readServedAgents(db, deps.namespace),
     agents: async () => (await readAgents(db)).map((agent) => agent.name),
     uiLink: (sessionId) =>
       deps.uiUrl &&

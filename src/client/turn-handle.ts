@@ -2,11 +2,13 @@
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError, isUnavailable } from '../agent/errors.ts'
 import { rejectionKey, type Usage } from '../agent/message.ts'
-import type { Pause, StopReason } from '../session/steps.ts'
+import type { StopReason } from '../session/steps.ts'
 import type { Database } from '../store/database.ts'
 import { readEvent } from '../store/events.ts'
+import { readHoldups, type InboxItem } from '../store/inbox.ts'
 import { isLeftBehind } from '../store/runs.ts'
 import { readTurnNow } from '../store/turns.ts'
+import { heldUp, keyOf } from './holdups.ts'
 import { throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
@@ -14,6 +16,8 @@ import { waitForNews } from './wait-for-news.ts'
 const DESCRIBE_EVERY_MS = 10_000
 /** Meanwhile the row is not looked at. */
 const DESCRIBED_WITHIN_MS = 5000
+/** What holds the turn up may be far below, where nobody notifies this session. */
+const HOLDUPS_EVERY_MS = 1000
 
 export interface TurnResult {
   text: string
@@ -23,8 +27,14 @@ export interface TurnResult {
 }
 
 export interface ResultOptions {
-  /** What to do while the session is paused. Default `wait`. */
-  onPause?: 'wait' | 'throw'
+  /**
+   * What to do when the turn cannot go on by itself: the session, or one that it waits for at any depth, is paused or
+   * waits for a person. `wait` (default), `throw`, or a function that is told of each such item once; what that throws
+   * ends the wait.
+   *
+   * @example await turn.result({ onPause: ({ sessionId, message }) => console.log(sessionId, message) })
+   */
+  onPause?: 'wait' | 'throw' | ((item: InboxItem) => void)
   signal?: AbortSignal
 }
 
@@ -33,8 +43,9 @@ export interface TurnHandle {
   /**
    * A server that is away meanwhile does not end the wait: the turn goes on too.
    *
-   * @throws StelloError SESSION_PAUSED (with `onPause: 'throw'`), SESSION_TERMINATED when the workflow was ended from
-   * outside, STORE_CORRUPT when Temporal has fallen behind the store, SESSION_CLOSED or INVALID_MESSAGE when the session did not take the message
+   * @throws StelloError SESSION_PAUSED (with `onPause: 'throw'`) naming which session holds it up, why, and the command that
+   * helps; SESSION_TERMINATED when the workflow was ended from outside, STORE_CORRUPT when Temporal has fallen behind the
+   * store, SESSION_CLOSED or INVALID_MESSAGE when the session did not take the message
    */
   result(options?: ResultOptions): Promise<TurnResult>
 }
@@ -49,7 +60,9 @@ async function waitForResult(
   messageId: string,
   { onPause = 'wait', signal }: ResultOptions,
 ): Promise<TurnResult> {
-  const news = waitForNews(deps.listener, (id) => id === sessionId, { for: 'decision' })
+  const watched = onPause === 'wait' ? {} : { lookMs: HOLDUPS_EVERY_MS }
+  const news = waitForNews(deps.listener, (id) => id === sessionId, { for: 'decision', ...watched })
+  const told = new Set<string>()
   let described = performance.now()
   try {
     for (;;) {
@@ -68,7 +81,9 @@ async function waitForResult(
   }
 
   async function look(): Promise<TurnResult | undefined> {
-    const { closed, pause, turn, usage, rejected } =
+    // Asked first: what is told of held a turn up that has not ended since.
+    const holdups = onPause === 'wait' ? undefined : await readHoldups(deps.db, [sessionId])
+    const { closed, turn, usage, rejected } =
       (await readTurnNow(deps.db, sessionId, messageId, rejectionKey(messageId))) ?? throwUnknown(sessionId)
     if (turn?.status === 'ended' && usage) {
       const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
@@ -77,12 +92,18 @@ async function waitForResult(
     if (rejected !== undefined) throwRejected(sessionId, messageId, rejected)
     if (closed)
       throw new StelloError('SESSION_CLOSED', `session ${sessionId} closed before it took message ${messageId}`)
-    if (pause && onPause === 'throw') throwPaused(sessionId, pause)
+    holdups?.get(sessionId)?.forEach(tell)
     if (performance.now() - described > DESCRIBE_EVERY_MS) {
       described = performance.now()
       await throwIfEnded(deps, sessionId)
     }
     return undefined
+  }
+
+  function tell(item: InboxItem): void {
+    if (onPause === 'throw') throw heldUp(sessionId, item)
+    if (onPause !== 'wait' && !told.has(keyOf(item))) onPause(item)
+    told.add(keyOf(item))
   }
 }
 
@@ -95,12 +116,6 @@ export async function refuseRejected(db: Database, sessionId: string, messageId:
 function throwRejected(sessionId: string, messageId: string, reason: string): never {
   throw new StelloError('INVALID_MESSAGE', `session ${sessionId} refused message ${messageId}: ${reason}`, {
     hint: 'send it once more with a new message id',
-  })
-}
-
-function throwPaused(sessionId: string, { reason, message, hint }: Pause): never {
-  throw new StelloError('SESSION_PAUSED', `session ${sessionId} is paused (${reason}): ${message}`, {
-    hint: `${hint ? `${hint}; ` : ''}\`stello resume ${sessionId}\` goes on with the same turn`,
   })
 }
 

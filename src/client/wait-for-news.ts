@@ -11,6 +11,8 @@ export interface WaitOptions {
   /** Progress does not end the wait; default: any news does. */
   for?: News
   pollMs?: number
+  /** Something is looked for that nobody notifies of: the wait ends after so long, whatever progress is heard of. */
+  lookMs?: number
 }
 
 export interface NewsWait {
@@ -25,7 +27,7 @@ export interface NewsWait {
 export function waitForNews(
   listener: Listener,
   concerns: (sessionId: string) => boolean,
-  { for: wanted = 'progress', pollMs = POLL_MS[wanted] }: WaitOptions = {},
+  { for: wanted = 'progress', pollMs = POLL_MS[wanted], lookMs }: WaitOptions = {},
 ): NewsWait {
   let heard = new Set<string | undefined>()
   let polled = performance.now()
@@ -46,10 +48,10 @@ export function waitForNews(
             signal?.removeEventListener('abort', woken)
             resolve()
           }
-          const timer = setTimeout(woken, pollMs)
+          const timer = setTimeout(woken, lookMs ?? pollMs)
           wake = woken
           goOn = () => {
-            if (performance.now() - begun < PROGRESS_COUNTS_MS) timer.refresh()
+            if (lookMs === undefined && performance.now() - begun < PROGRESS_COUNTS_MS) timer.refresh()
           }
           signal?.addEventListener('abort', woken, { once: true })
         })

@@ -239,6 +239,49 @@ const IDENTITY = `
   insert into store default values;
 `
 
+/**
+ * `pauses_forks`: whoever paused the tree of this session paused all that is forked here later, too; it says with which
+ * pause they begin. The trigger that counts a fork has locked the parent's row, as the mark does, so that one of the two
+ * sees the other. `stello_hold`: a session that no run has opened yet is paused, or resumed (null), by its row: the run
+ * that opens it finds it so.
+ */
+const HOLDS = `
+  alter table sessions add column pauses_forks jsonb;
+
+  create function stello_hold(session text, hold jsonb) returns void language sql as $$
+    with held as (
+      update sessions set pause = hold, next_offset = next_offset + 1
+      where id = session and run_id is null and closed_at is null and (pause is null) = (hold is not null)
+      returning gen, next_offset - 1 as told
+    )
+    insert into events (session_id, "offset", gen, key, type, data)
+    select session, told, gen, 'held.' || told, case when hold is null then 'session.resumed' else 'session.paused' end,
+      coalesce(hold, '{}') from held
+  $$;
+  create or replace function stello_count_fork() returns trigger language plpgsql as $$
+  declare
+    parent record;
+    tree record;
+    beyond text;
+  begin
+    update sessions set children = coalesce(children, 0) + 1 where id = new.parent_id
+      returning children, closing_at is not null and closed_at is null as closing, pauses_forks into parent;
+    update trees set sessions = sessions + 1 where root_id = new.root_id returning sessions, bounds into tree;
+    beyond := case when parent.closing then 'closing'
+      else stello_fork_beyond(new.depth, parent.children, tree.sessions, tree.bounds) end;
+    if beyond is not null then
+      raise exception 'fork refused: %', beyond using errcode = '23ST1', detail = jsonb_build_object(
+        'beyond', beyond, 'value', tree.bounds->beyond, 'parentId', new.parent_id, 'rootId', new.root_id);
+    end if;
+    if parent.pauses_forks is not null then
+      update sessions set pauses_forks = parent.pauses_forks where id = new.id;
+      perform stello_hold(new.id, parent.pauses_forks);
+    end if;
+    return null;
+  end
+  $$;
+`
+
 /** In order of their names. */
 export const MIGRATIONS: Readonly<Record<string, string>> = {
   '0001_first': FIRST,
@@ -251,6 +294,7 @@ export const MIGRATIONS: Readonly<Record<string, string>> = {
   '0012_watch': WATCH,
   '0013_identity': IDENTITY,
   '0014_ops': COMPATIBILITY,
+  '0016_people': HOLDS,
 }
 
 /**
@@ -260,4 +304,6 @@ export const MIGRATIONS: Readonly<Record<string, string>> = {
 export const INDEXES: Readonly<Record<string, string | null>> = {
   // The inbox reads `steps_unsettled`. With an index of its own for what waits, each question was an update of all indexes.
   steps_pending: null,
+  // Few sessions are paused.
+  sessions_paused: 'on sessions (root_id) where pause is not null and closed_at is null',
 }

@@ -3,28 +3,20 @@ import { storableJson } from '../agent/clean.ts'
 import type { PendingItem, Question } from '../session/steps.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database, type Statement } from './database.ts'
+import { ISO } from './inbox.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
-
-/** An item and the session it waits in. */
-export interface InboxItem extends PendingItem {
-  sessionId: string
-  label: string
-  agent: string
-}
 
 /** Each question has an id of its own, also two about one call: the step's key, then generation and lease. */
 export function pendingId({ key, gen, lease }: Omit<StepId, 'sessionId'>): string {
   return `${key}@${gen}.${lease}`
 }
 
-/** Workers may disagree about the time, and the inbox is ordered by it: the store says when a question was put. */
-const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 const PARK: Statement = {
   name: 'step_park',
   text: `
   with guard as (
     update steps set owner = null, token = null, waiting = true,
-      pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${NOW}))
+      pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${ISO('now()')}))
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen, pending
   ), asked as (
@@ -53,13 +45,6 @@ const REOPEN: Statement = {
 const READ_PARKED: Statement = {
   name: 'step_parked',
   text: `select lease, pending, outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
-}
-const INBOX: Statement = {
-  name: 'inbox',
-  text: `select s.id, s.label, s.agent, p.pending from steps p join sessions s on s.id = p.session_id and s.gen = p.gen
-         where p.pending is not null and p.outcome is null and s.closed_at is null
-           and ($1::text[] is null or s.id = any($1))
-         order by p.pending->>'at', p.pending->>'id'`,
 }
 
 /**
@@ -101,16 +86,4 @@ export async function readParked(
   if (!row) return undefined
   const { lease, pending, outcome } = row
   return { lease, ...(pending && { item: pending }), ...(outcome !== null && { outcome }) }
-}
-
-/** What waits for a person, oldest first. @param sessions unset = everywhere */
-export async function readInbox(db: Database, sessions?: string[]): Promise<InboxItem[]> {
-  interface Row {
-    id: string
-    label: string
-    agent: string
-    pending: PendingItem
-  }
-  const rows = await run<Row>(db.pool, INBOX, [sessions ?? null])
-  return rows.map(({ id, label, agent, pending }) => ({ sessionId: id, label, agent, ...pending }))
 }

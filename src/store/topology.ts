@@ -6,6 +6,7 @@ import type { Status } from '../session/state.ts'
 import type { Pause, PauseReason, PendingItem } from '../session/steps.ts'
 import { toForkRefusal } from './bounds.ts'
 import { run, type Database, type Statement } from './database.ts'
+import { readHoldups, type InboxItem } from './inbox.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
 export interface SessionSummary {
@@ -22,6 +23,8 @@ export interface SessionSummary {
   inHand: { kind: string; name: string; since: Date }[]
   /** What waits for a person. */
   pending: PendingItem[]
+  /** What holds it up in sessions that it waits for, at any depth: each is paused, or waits for a person. */
+  heldBy: InboxItem[]
   turns: number
   records: number
   createdAt: Date
@@ -201,7 +204,9 @@ export async function listSessions(
   const conditions = given.map((name, i) => `${CONDITIONS[name]} ($${i + 2})`)
   const text = `${SUMMARIES} where ${['true', ...conditions].join(' and ')} order by created_at desc, id limit $1`
   const rows = await run<SummaryRow>(db.pool, { text }, [limit, ...given.map((name) => filter[name])])
-  return rows.map(toSummary)
+  const busy = rows.filter(({ state }) => state !== 'idle' && state !== 'closed').map(({ id }) => id)
+  const holdups = busy.length > 0 ? await readHoldups(db, busy) : new Map<string, InboxItem[]>()
+  return rows.map((row) => toSummary(row, holdups.get(row.id) ?? []))
 }
 
 interface SummaryRow {
@@ -222,7 +227,7 @@ interface SummaryRow {
   state: Status
 }
 
-function toSummary(row: SummaryRow): SessionSummary {
+function toSummary(row: SummaryRow, holdups: InboxItem[]): SessionSummary {
   return {
     id: row.id,
     rootId: row.root_id,
@@ -232,6 +237,7 @@ function toSummary(row: SummaryRow): SessionSummary {
     state: row.state,
     inHand: (row.in_hand ?? []).map(({ kind, name, since }) => ({ kind, name, since: new Date(since) })),
     pending: row.closed_at === null ? (row.pending ?? []) : [],
+    heldBy: holdups.filter(({ sessionId }) => sessionId !== row.id),
     turns: row.turns,
     records: row.records,
     createdAt: row.created_at,

@@ -1,6 +1,6 @@
 /** Turns as rows: what `turn.result()` reads, from any process, also later. */
 import type { Usage } from '../agent/message.ts'
-import type { Pause, StopReason } from '../session/steps.ts'
+import type { StopReason } from '../session/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 export interface TurnRow {
@@ -32,7 +32,7 @@ const BY_MESSAGE: Statement = {
 /** What a session that was never rewound paid for a turn stands under the keys of its rounds. */
 const NOW: Statement = {
   name: 'turn_now',
-  text: `select s.gen as session_gen, s.closed_at is not null as closed, s.pause,
+  text: `select s.gen as session_gen, s.closed_at is not null as closed,
            t.gen, t.turn, t.message_id, t.status, t.stop_reason, t.text, t.rounds, paid.input, paid.output,
            case when t.turn is null then (
              select e.data->>'reason' from generate_series(0, s.gen) as known(gen),
@@ -94,7 +94,6 @@ const ABANDONED: Statement = {
 /** Where a session stands, and the turn that answers a message. */
 export interface TurnNow {
   closed: boolean
-  pause?: Pause
   turn?: TurnRow
   /** Of a turn that has ended. */
   usage?: Usage
@@ -105,7 +104,6 @@ export interface TurnNow {
 interface NowRow {
   session_gen: number
   closed: boolean
-  pause: Pause | null
   input: number | null
   output: number | null
   rejected: string | null
@@ -125,7 +123,7 @@ export async function readTurnNow(
   const values = [sessionId, messageId, rejection]
   const [row] = await run<NowRow & (Row | { turn: null })>(db.pool, NOW, values)
   if (!row) return undefined
-  const { session_gen: gen, closed, pause, rejected } = row
+  const { session_gen: gen, closed, rejected } = row
   const turn = row.turn !== null ? toTurn(row) : gen > 0 ? await readTurn(db, sessionId, messageId, gen) : undefined
   const usage =
     row.input !== null
@@ -133,7 +131,6 @@ export async function readTurnNow(
       : turn?.status === 'ended' && (await readTurnUsage(db, sessionId, turn))
   return {
     closed,
-    ...(pause && { pause }),
     ...(turn && { turn }),
     ...(usage && { usage }),
     ...(!turn && rejected !== null && { rejected }),

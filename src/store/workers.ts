@@ -55,6 +55,13 @@ const PERHAPS_BUSY: Statement = {
   order by place limit $2`,
 }
 
+/** Temporal lists who polled for minutes after it died, and whoever uses another store: the lock knows better. */
+const SERVED: Statement = {
+  name: 'agents_served',
+  text: `select distinct agent from (
+           select boot_id as owner, agent from workers where coalesce(namespace, $1) = $1
+         ) as known where ${HELD} order by agent`,
+}
 export interface KnownWorker extends Taker {
   agent: string
 }
@@ -62,6 +69,11 @@ export interface KnownWorker extends Taker {
 /** To be called while the worker's liveness lock is held. */
 export async function enterWorker(db: Database, worker: KnownWorker): Promise<void> {
   await run(db.pool, ENTER, [worker.bootId, worker.agent, worker.namespace])
+}
+
+/** The agents that living workers serve in this namespace of Temporal. */
+export async function readServedAgents(db: Database, namespace: string): Promise<string[]> {
+  return (await run<{ agent: string }>(db.pool, SERVED, [namespace])).map(({ agent }) => agent)
 }
 
 export async function leaveWorker(db: Database, bootId: string): Promise<void> {

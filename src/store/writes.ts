@@ -72,7 +72,7 @@ export interface Writes {
   child?: NewChild
   /** A call that waits: it shows as such until it is settled. */
   waiting?: { key: string; name: string }
-  /** `null` clears it. This and `closed` are written with the event that tells of them: once. */
+  /** `null` clears it, and lets what is forked later begin. This and `closed` are written with the event that tells of them: once. */
   pause?: Pause | null
   closed?: true
   /** The session is to close, and its forks with it. */
@@ -123,6 +123,7 @@ export function writesSql({ session, key, writes, records }: Slots): string {
     update sessions set
       next_offset = next_offset + told.events,
       pause = case when told.anew and ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
+      pauses_forks = case when told.anew and ${writes}->'pause' = 'null' then null else pauses_forks end,
       closed_at = case when told.anew and ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end,
       closing_at = case when ${writes} ? 'closing' then coalesce(closing_at, now()) else closing_at end
     from guard, w_told told where id = ${session}

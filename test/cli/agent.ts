@@ -22,6 +22,7 @@ const knock = tool('knock', 'Knocks', z.object({}), async () => (await fetch(`${
 export default createStelloAgent({
   name: process.env['TEST_AGENT'] ?? 'cli-test',
   llm: openai({ model: 'fake' }),
+  systemTools: process.env['TEST_SYSTEM_TOOLS'] !== undefined,
   capabilities: {
     tools: [weather, pay, ...(doors === undefined ? [] : [knock])],
     profiles: new ForkProfileRegistryImpl().register('short', {

@@ -21,8 +21,8 @@ export interface Served {
   startWorker(...options: string[]): Promise<Running>
 }
 
-/** A database, a model and an agent name of its own for the file. */
-export function useServed(): Served {
+/** A database, a model and an agent name of its own for the file. @param more of the environment */
+export function useServed(more: Record<string, string> = {}): Served {
   const fixture = useStello()
   const agent = `cli-${randomBytes(4).toString('hex')}`
   let opened: { env: Record<string, string>; model: FakeOpenAI } | undefined
@@ -35,6 +35,7 @@ export function useServed(): Served {
     const script = replyBy([
       [/weather/, { toolCalls: [{ name: 'weather', arguments: { city: 'Oslo' } }] }],
       [/^pay/, { toolCalls: [{ name: 'pay', arguments: { amount: 3 } }] }],
+      [/^delegate/, { toolCalls: [{ name: 'new_task', arguments: { label: 'below', message: 'deep' } }] }],
       [{ tool: 'weather' }, 'Take an umbrella.'],
       [() => true, ({ messages }) => `You said: ${messages.at(-1)?.content}`],
     ])
@@ -49,6 +50,7 @@ export function useServed(): Served {
         OPENAI_BASE_URL: model.url,
         OPENAI_API_KEY: 'right',
         TEST_AGENT: agent,
+        ...more,
       },
     }
   })

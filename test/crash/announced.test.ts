@@ -3,7 +3,7 @@
  * a person and its answer, a client's fork. Each is stored once, and told once.
  */
 import { afterEach, describe, expect, it } from 'vitest'
-import type { InboxItem, SessionHandle } from '../../src/client/index.ts'
+import type { InboxQuestion, SessionHandle } from '../../src/client/index.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import type { WorkerProcess } from '../support/crashing.ts'
 import type { HeldStep } from '../support/ledger-holds.ts'
@@ -118,11 +118,11 @@ describe('a worker that dies as a person', () => {
     return session
   }
 
-  async function question(session: SessionHandle): Promise<InboxItem> {
+  async function question(session: SessionHandle): Promise<InboxQuestion> {
     await eventOf(session, 'pending.opened')
     const [item, ...more] = await session.pending()
     expect(more).toEqual([])
-    return item as InboxItem
+    return item as InboxQuestion
   }
 
   async function expectAnsweredOnce(session: SessionHandle): Promise<void> {

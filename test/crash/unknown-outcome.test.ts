@@ -3,7 +3,7 @@
  * so; workers are real processes that get SIGKILL, and the tools' other side sees what ran how often.
  */
 import { describe, expect, it } from 'vitest'
-import type { InboxItem, SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
 import { replyBy } from '../../src/testing/index.ts'
 import { useFreshStage } from '../support/crash-stage.ts'
 import { eventsUntil } from '../support/session-fixture.ts'
@@ -27,12 +27,12 @@ async function begun(tool: 'wire' | 'post'): Promise<{ session: SessionHandle; t
 }
 
 /** The `n`th question of a session. */
-async function question(session: SessionHandle, n = 1): Promise<InboxItem> {
+async function question(session: SessionHandle, n = 1): Promise<InboxQuestion> {
   let questions = 0
   await eventsUntil(session, ({ type }) => type === 'pending.opened' && ++questions === n)
   const [item, ...more] = await session.pending()
   expect(more).toEqual([])
-  return item as InboxItem
+  return item as InboxQuestion
 }
 
 const knocks = (): string[] => stage.doors.knocks.map(({ tool }) => tool)

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/agent/tool.ts'
-import type { InboxItem, SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { answerSignal, answerUpdate, pendingQuery } from '../../src/workflows/messages.ts'
 import { createGate } from '../support/gate.ts'
@@ -16,7 +16,7 @@ const workflow = ({ id }: SessionHandle) => stello.client.temporal.workflow.getH
 interface Waiting {
   session: SessionHandle
   turn: TurnHandle
-  item: InboxItem
+  item: InboxQuestion
   /** How often the tool has been run. */
   runs(): number
   /** How often it was asked what it did. */
@@ -48,7 +48,7 @@ async function waiting(): Promise<Waiting> {
   await stello.work({ ...agent, name: first.taskQueue })
   await viewOf(stello.client, session, ({ status }) => status === 'waiting')
   const [item] = await session.pending()
-  return { session, turn, item: item as InboxItem, runs: () => gate.arrived, verified: () => verified }
+  return { session, turn, item: item as InboxQuestion, runs: () => gate.arrived, verified: () => verified }
 }
 
 /** Until `takeAnswers`, what a person said about a call cannot be stored. */
@@ -109,6 +109,8 @@ describe('what waits for a person', () => {
     const { session, turn, item, runs, verified } = await waiting()
     await refuseAnswers('22000')
     await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    // Until then the question holds the turn up, and is what is thrown.
+    await eventOf(session, 'session.paused')
     await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({
       code: 'SESSION_PAUSED',
       message: expect.stringContaining('store_error') as string,

@@ -6,7 +6,7 @@ import { settleStep } from '../../src/store/settle.ts'
 import { closeBelow } from '../../src/store/closing.ts'
 import { createSession } from '../../src/store/topology.ts'
 import type { RunRef } from '../../src/store/runs.ts'
-import { until } from '../support/until.ts'
+import { interleaved } from '../support/interleaved.ts'
 import { claim, newId, newSessionRow, openSession, resetRun, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -25,19 +25,6 @@ const fork = async (parent: RunRef, id?: string): Promise<unknown> => {
 }
 const isClosing = async ({ sessionId }: Pick<RunRef, 'sessionId'>): Promise<boolean | undefined> =>
   (await readSession(at.db, sessionId))?.closing
-
-/** Does `first` in a transaction that ends only when `second` waits for it. */
-async function interleaved(first: [sql: string, values: unknown[]], second: () => Promise<unknown>): Promise<unknown> {
-  const tx = await at.db.pool.connect()
-  await tx.query('begin')
-  await tx.query(...first)
-  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  const ended = second().catch((error: unknown) => error)
-  await until('the second waits', async () => (await at.db.pool.query(waits)).rowCount === 1)
-  await tx.query('commit')
-  tx.release()
-  return ended
-}
 
 describe('a cascade', () => {
   it('lets nothing begin in the session and below it, however deep', async () => {
@@ -65,7 +52,7 @@ describe('a cascade', () => {
     const id = newId()
     const insert = `insert into sessions (id, root_id, parent_id, depth, agent, label, config)
                     values ($1, $2, $2, 1, 'test', 'just made', '{}')`
-    await interleaved([insert, [id, root.sessionId]], () => close(root))
+    await interleaved(at.db, [insert, [id, root.sessionId]], () => close(root))
     expect(await isClosing({ sessionId: id })).toBe(true)
   })
 
@@ -75,7 +62,7 @@ describe('a cascade', () => {
     const id = newId()
     const insert = `insert into sessions (id, root_id, parent_id, depth, agent, label, config)
                     values ($1, $2, $3, 2, 'test', 'just made', '{}')`
-    await interleaved([insert, [id, root.sessionId, parent.sessionId]], () => close(root))
+    await interleaved(at.db, [insert, [id, root.sessionId, parent.sessionId]], () => close(root))
     expect(await isClosing({ sessionId: id })).toBe(true)
   })
 
@@ -83,7 +70,7 @@ describe('a cascade', () => {
     const root = await openSession(at.db)
     const parent = await open(root)
     const mark = `update sessions set closing_at = now() where id = $1`
-    const ended = await interleaved([mark, [parent.sessionId]], () => fork(parent))
+    const ended = await interleaved(at.db, [mark, [parent.sessionId]], () => fork(parent))
     expect(ended).toMatchObject({ code: 'SESSION_CLOSED' })
   })
 

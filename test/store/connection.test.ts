@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { openDatabase, transaction, type Database } from '../../src/store/database.ts'
 import { createListener } from '../../src/store/listener.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
-import { readInbox } from '../../src/store/pending.ts'
+import { readQuestions } from '../../src/store/inbox.ts'
 import { listSessions, readAgents } from '../../src/store/topology.ts'
 import { startProxyBefore, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
@@ -48,7 +48,7 @@ it('gives up a transaction that is not answered, without asking to roll it back'
 })
 
 it.each([
-  ['what waits', readInbox],
+  ['what waits', readQuestions],
   ['sessions', listSessions],
   ['agents', readAgents],
 ])('gives up a list of %s that is not answered, with its connection', async (_what, list) => {

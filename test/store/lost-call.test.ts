@@ -12,7 +12,7 @@ import { defineSimpleTool } from '../../src/agent/forms.ts'
 import type { Tool, ToolContext, Verified } from '../../src/agent/tool.ts'
 import type { Decision, ToolOutcome } from '../../src/session/steps.ts'
 import { putMessage } from '../../src/store/messages.ts'
-import { readInbox } from '../../src/store/pending.ts'
+import { readQuestions } from '../../src/store/inbox.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep } from '../../src/store/settle.ts'
@@ -117,7 +117,7 @@ describe.each(['cancelled', 'timedOut'] as const)('a call that was begun and is 
   ])('is left to how it was lost when its tool %s', async (_how, tool) => {
     const { run, end } = await lost(tool)
     expect(await end(how)).toBeUndefined()
-    expect(await readInbox(at.db, [run.sessionId])).toEqual([])
+    expect(await readQuestions(at.db, [run.sessionId])).toEqual([])
   })
 
   it('is not looked into when it never was begun', async () => {
@@ -148,7 +148,7 @@ describe('a call that ran into its backstop', () => {
     })
     expect(await end('timedOut')).toBeUndefined()
     expect(signal?.aborted).toBe(true)
-    expect(await readInbox(at.db, [run.sessionId])).toEqual([])
+    expect(await readQuestions(at.db, [run.sessionId])).toEqual([])
   })
 
   it('has a person asked; lost once more, it waits with the same question', async () => {
@@ -156,7 +156,7 @@ describe('a call that ran into its backstop', () => {
     const first = await end('timedOut')
     expect(first).toMatchObject({ kind: 'pending', item: { kind: 'unknown_outcome' } })
     expect(await end('timedOut')).toEqual(first)
-    expect(await readInbox(at.db, [run.sessionId])).toHaveLength(1)
+    expect(await readQuestions(at.db, [run.sessionId])).toHaveLength(1)
   })
 })
 
@@ -171,7 +171,7 @@ describe('a call of a turn that was cancelled', () => {
   it('asks nobody', async () => {
     const { run, end } = await lost(pay({ onUnknownOutcome: 'ask' }))
     expect(await end('cancelled')).toBeUndefined()
-    expect(await readInbox(at.db, [run.sessionId])).toEqual([])
+    expect(await readQuestions(at.db, [run.sessionId])).toEqual([])
   })
 })
 
@@ -205,7 +205,7 @@ describe('an answer', () => {
   it('to another question decides nothing', async () => {
     const { run, say } = await asked()
     expect(await say('done', `${KEY}@0.99`)).toEqual({ kind: 'due', gen: 0 })
-    expect(await readInbox(at.db, [run.sessionId])).toHaveLength(1)
+    expect(await readQuestions(at.db, [run.sessionId])).toHaveLength(1)
   })
 
   it('of several at the same moment: one decides, for everybody', async () => {
@@ -214,7 +214,7 @@ describe('an answer', () => {
     const outcomes = said.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(outcomes.length).toBeGreaterThan(0)
     for (const outcome of outcomes) expect(outcome).toEqual(outcomes[0])
-    expect(await readInbox(at.db, [run.sessionId])).toEqual([])
+    expect(await readQuestions(at.db, [run.sessionId])).toEqual([])
   })
 
   it('may have its text in the store', async () => {

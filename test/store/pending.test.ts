@@ -5,7 +5,8 @@ import { announceFacts } from '../../src/store/announce.ts'
 import type { StepId } from '../../src/store/claim.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
 import { runStep } from '../../src/activities/run-step.ts'
-import { parkStep, pendingId, readInbox, readParked, reopenStep } from '../../src/store/pending.ts'
+import { readQuestions } from '../../src/store/inbox.ts'
+import { parkStep, pendingId, readParked, reopenStep } from '../../src/store/pending.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/topology.ts'
@@ -39,7 +40,7 @@ async function parked(): Promise<{ run: RunRef; step: StepId; item: Question }> 
 }
 
 const idsIn = async (sessionId: string): Promise<string[]> =>
-  (await readInbox(at.db, [sessionId])).map((item) => item.id)
+  (await readQuestions(at.db, [sessionId])).map((item) => item.id)
 const typesOf = async (sessionId: string): Promise<string[]> =>
   (await readEvents(at.db, sessionId, 0)).map(({ type }) => type)
 
@@ -80,7 +81,7 @@ describe('parkStep', () => {
     const before = await clock()
     await parkStep(at.db, step, { ...questionOf(step), at: '2020-01-01T00:00:00.000Z' } as Question)
     const after = await clock()
-    const [item] = await readInbox(at.db, [run.sessionId])
+    const [item] = await readQuestions(at.db, [run.sessionId])
     const put = Date.parse(item?.at ?? '')
     expect(put).toBeGreaterThanOrEqual(before)
     expect(put).toBeLessThanOrEqual(after)
@@ -89,9 +90,9 @@ describe('parkStep', () => {
 
   it('leaves the question as it was put first, with its time', async () => {
     const { run, step, item } = await parked()
-    const [first] = await readInbox(at.db, [run.sessionId])
+    const [first] = await readQuestions(at.db, [run.sessionId])
     expect(await parkStep(at.db, step, { ...item, message: 'another question?' })).toBe(true)
-    expect(await readInbox(at.db, [run.sessionId])).toEqual([first])
+    expect(await readQuestions(at.db, [run.sessionId])).toEqual([first])
   })
 
   it('may be repeated: the event is there once', async () => {
@@ -104,7 +105,7 @@ describe('parkStep', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, request)
     await parkStep(at.db, step, { ...questionOf(step), preview: 'a\0\uD83D' })
-    expect((await readInbox(at.db, [run.sessionId]))[0]?.preview).toBe('a\uFFFD\uFFFD')
+    expect((await readQuestions(at.db, [run.sessionId]))[0]?.preview).toBe('a\uFFFD\uFFFD')
   })
 })
 
@@ -208,7 +209,7 @@ describe('releaseStep', () => {
   })
 })
 
-describe('readInbox', () => {
+describe('readQuestions', () => {
   it('shows the oldest first, of the sessions asked for, or of all', async () => {
     const { run, item } = await parked()
     const older = await take(at.db, run, { ...request, key: 't1.0.1' })
@@ -219,7 +220,7 @@ describe('readInbox', () => {
     )
     const other = await parked()
     expect(await idsIn(run.sessionId)).toEqual([pendingId(older), item.id])
-    const all = await readInbox(at.db)
+    const all = await readQuestions(at.db)
     expect(all.map(({ sessionId }) => sessionId)).toEqual(
       expect.arrayContaining([run.sessionId, other.run.sessionId]) as string[],
     )

@@ -18,7 +18,7 @@ import type { CallToolInput } from '../../src/session/steps.ts'
 import { TAKERS, type ClaimRequest } from '../../src/store/claim.ts'
 import { inputHash, nextRecord } from '../../src/store/hashes.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
-import { readInbox } from '../../src/store/pending.ts'
+import { readQuestions } from '../../src/store/inbox.ts'
 import type { RunRef } from '../../src/store/runs.ts'
 import { forceStep } from '../../src/store/settle.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
@@ -117,7 +117,7 @@ describe('a tool call', () => {
     const { run, deps, input } = await call(agent, 'glob', '{}')
     const tried = () => attempt(run, () => callTool(deps, input))
     const { item } = (await tried()) as { item: { id: string; kind: 'unknown_outcome' } }
-    expect(await readInbox(at.db, [run.sessionId])).toMatchObject([item])
+    expect(await readQuestions(at.db, [run.sessionId])).toMatchObject([item])
     expect(await tried()).toMatchObject({ kind: 'pending', item })
     const events = (await eventsOf(run)).map(({ type }) => type)
     expect(events.toSorted()).toEqual(['pending.opened', 'step.quarantined'])

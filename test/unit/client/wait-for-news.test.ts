@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { waitForNews } from '../../../src/client/wait-for-news.ts'
+import { waitForNews, type WaitOptions } from '../../../src/client/wait-for-news.ts'
 import type { Listener } from '../../../src/store/listener.ts'
 import type { News } from '../../../src/store/notifier.ts'
 
@@ -49,9 +49,9 @@ describe('a wait for a decision', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  const waiting = (): { ended: () => boolean } => {
+  const waiting = (options: WaitOptions = { pollMs: 1000 }): { ended: () => boolean } => {
     let ended = false
-    void waitForNews(listener, () => true, { for: 'decision', pollMs: 1000 })
+    void waitForNews(listener, () => true, { for: 'decision', ...options })
       .next()
       .then(() => (ended = true))
     return { ended: () => ended }
@@ -87,6 +87,15 @@ describe('a wait for a decision', () => {
     await vi.advanceTimersByTimeAsync(999)
     expect(ended()).toBe(false)
     await vi.advanceTimersByTimeAsync(1)
+    expect(ended()).toBe(true)
+  })
+
+  it('that also looks for what nobody notifies of is put off by no progress', async () => {
+    const { ended } = waiting({ lookMs: 1000 })
+    await vi.advanceTimersByTimeAsync(900)
+    tell('progress')
+    expect(ended()).toBe(false)
+    await vi.advanceTimersByTimeAsync(100)
     expect(ended()).toBe(true)
   })
 })

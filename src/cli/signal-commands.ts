@@ -1,0 +1,66 @@
+/** The commands that tell a session, or its tree, to hold still, to go on, to stop its turn, or to end. */
+import type { Command } from 'commander'
+import type { Reached, SessionHandle } from '../client/index.ts'
+import { inboxLines } from './format.ts'
+import type { Context, OnSession } from './session-commands.ts'
+
+interface Options {
+  reason?: string
+  tree?: boolean
+  cascade?: boolean
+}
+
+export function addSignalCommands(program: Command, on: OnSession): void {
+  const signal = (
+    name: string,
+    description: string,
+    send: (session: SessionHandle, options: Options) => Promise<Reached | void>,
+  ): Command =>
+    program
+      .command(`${name} <session-id>`)
+      .description(description)
+      .action(
+        on(async (context, id: string, options: Options) => {
+          const session = context.stello.session(id)
+          const reached = await send(session, options)
+          if (options.tree && reached) tellReached(context, name, id, reached)
+          else context.out.result({ sessionId: id, sent: name }, `${name} sent to ${id}`)
+          if (name === 'resume' && !options.tree) await tellHoldups(context, session)
+        }),
+      )
+  const tree = (command: Command): Command =>
+    command.option('--tree', 'all its forks too, and what is being forked at that moment')
+
+  tree(
+    signal('pause', 'nothing new starts until resume', (session, { reason, tree = false }) =>
+      session.pause({ tree, ...(reason !== undefined && { reason }) }),
+    ),
+  ).option('--reason <text>', 'shown to people')
+  tree(
+    signal('resume', 'go on after a pause, with the very step that was due', (session, { tree = false }) =>
+      session.resume({ tree }),
+    ),
+  )
+  tree(
+    signal('cancel', 'stop the turn under way; the session stays open', (session, { tree = false }) =>
+      session.cancelTurn({ tree }),
+    ),
+  )
+  signal('close', 'end the session', (session, { cascade = false }) => session.close({ cascade })).option(
+    '--cascade',
+    'end its forks too',
+  )
+}
+
+function tellReached({ out }: Context, name: string, id: string, { sessions, lost }: Reached): void {
+  const count = sessions === 1 ? '1 session' : `${sessions} sessions`
+  out.result({ sessionId: id, sent: name, sessions, lost }, `${name} sent to ${count} in the tree of ${id}`)
+  for (const gone of lost) out.note(`${gone} has no workflow any more: \`stello recover ${gone}\` starts it again`)
+}
+
+/** A session that only waits for one below is moved by no resume of its own. */
+async function tellHoldups({ out }: Context, session: SessionHandle): Promise<void> {
+  const { heldBy, id } = await session.state()
+  for (const item of heldBy) out.noteOf(item, (shown) => `${id} waits for ${shown.sessionId}\n${inboxLines(shown)}`)
+  if (heldBy.length > 0) out.note(`\`stello resume ${id} --tree\` resumes all below it`)
+}

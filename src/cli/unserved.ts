@@ -1,0 +1,60 @@
+/** Says so where no worker serves an agent. It refuses nothing: what was asked for is kept until one does. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { isUnavailable, messageOf } from '../agent/errors.ts'
+import type { SessionHandle } from '../client/index.ts'
+import { notServed } from '../client/not-served.ts'
+import type { Context } from './session-commands.ts'
+
+const LOOK_EVERY_MS = 1000
+
+/** Of each of these agents that no worker serves now; names those that are. */
+export async function noteUnserved({ stello, out }: Context, ...agents: string[]): Promise<void> {
+  const served = await whileReachable(() => stello.servedAgents(), agents)
+  const unserved = [...new Set(agents)].filter((agent) => !served.includes(agent))
+  if (unserved.length === 0) return
+  const known = await whileReachable(() => stello.agents(), unserved)
+  for (const agent of unserved) {
+    const why = known.includes(agent) ? '' : ' (none ever has: is the name right?)'
+    out.note(`${notServed(agent, served)}${why}\n  its sessions wait for one: \`stello worker FILE\` starts it`)
+  }
+}
+
+export async function noteUnservedOf(context: Context, session: SessionHandle): Promise<void> {
+  const agent = await agentOf(session)
+  if (agent !== undefined) await noteUnserved(context, agent)
+}
+
+/** Whoever waits is told when nobody works at it, and when somebody does again. Never fails: these are remarks. */
+export async function keepNotingUnserved(context: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
+  const { stello, out } = context
+  let agent: string | undefined
+  let before = true
+  try {
+    for (;;) {
+      agent ??= await agentOf(session)
+      if (agent !== undefined) {
+        const now = (await whileReachable(() => stello.servedAgents(), before ? [agent] : [])).includes(agent)
+        if (before && !now) await noteUnserved(context, agent)
+        if (!before && now) out.note(`a worker serves agent "${agent}" now`)
+        before = now
+      }
+      await delay(LOOK_EVERY_MS, undefined, { signal })
+    }
+  } catch (error) {
+    if (!signal.aborted) out.note(`whether a worker serves the agent cannot be shown: ${messageOf(error)}`)
+  }
+}
+
+async function agentOf(session: SessionHandle): Promise<string | undefined> {
+  return whileReachable(async () => (await session.state()).agent, undefined)
+}
+
+/** While the store is away nothing is known, and a remark is no reason to fail. */
+async function whileReachable<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isUnavailable(error)) return otherwise
+    throw error
+  }
+}

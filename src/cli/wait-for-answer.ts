@@ -1,0 +1,42 @@
+/** What follows a message that was sent: its id, or with `--wait` its answer, and what keeps that from coming. */
+import type { InboxItem, SessionHandle, TurnHandle } from '../client/index.ts'
+import { heldUp } from '../client/holdups.ts'
+import { inboxLines } from './format.ts'
+import { untilInterrupted } from './interrupted.ts'
+import type { Context } from './session-commands.ts'
+import { keepNotingUnserved, noteUnservedOf } from './unserved.ts'
+
+export async function answer(
+  context: Context,
+  session: SessionHandle,
+  turn: TurnHandle,
+  { wait = false }: { wait?: boolean },
+): Promise<void> {
+  const { out } = context
+  const sent = { sessionId: session.id, messageId: turn.messageId }
+  if (!wait) {
+    out.result(sent, `sent as ${turn.messageId}`)
+    return noteUnservedOf(context, session)
+  }
+  const signal = untilInterrupted()
+  const answered = new AbortController()
+  const noting = keepNotingUnserved(context, session, AbortSignal.any([signal, answered.signal]))
+  /** A pause ends the waiting; a question may be answered while others of its tree go on. */
+  const onPause = (item: InboxItem): void => {
+    if (item.kind === 'paused') throw heldUp(session.id, item)
+    out.noteOf(item, (shown) => `waits for a person\n${inboxLines(shown)}`)
+  }
+  const result = await turn
+    .result({ onPause, signal })
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error
+    })
+    .finally(() => answered.abort())
+  await noting
+  if (!result) {
+    process.exitCode = 1
+    return out.note(`no longer waiting; the turn goes on, and \`stello transcript ${session.id}\` shows its answer`)
+  }
+  out.result({ ...sent, ...result }, result.text)
+  if (result.stopReason !== 'end_turn' && result.stopReason !== 'completed') out.note(`(${result.stopReason})`)
+}

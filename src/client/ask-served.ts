@@ -1,0 +1,27 @@
+/** Questions that only a worker of the agent can answer. */
+import { StelloError, isStelloError } from '../agent/errors.ts'
+import { readServedAgents } from '../store/workers.ts'
+import { notServed } from './not-served.ts'
+import type { ClientDeps } from './start-session.ts'
+
+/** A worker that the store does not see at this moment, since its lock is just being taken again, gets this long. */
+const UNSEEN_MS = 2000
+
+/** @throws StelloError AGENT_NOT_SERVED naming the agents that are served, when none of its workers lives */
+export async function askServed<T>(
+  { client, db, namespace }: ClientDeps,
+  agent: string,
+  ask: () => Promise<T>,
+): Promise<T> {
+  const served = await readServedAgents(db, namespace)
+  if (served.includes(agent)) return ask()
+  try {
+    return await client.withDeadline(Date.now() + UNSEEN_MS, ask)
+  } catch (error) {
+    if (isStelloError(error)) throw error
+    throw new StelloError('AGENT_NOT_SERVED', notServed(agent, served), {
+      hint: 'start one: `stello worker FILE`',
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,30 @@
+/** What a person can do about something that holds a session up. Must import nothing heavy: the command line uses it too. */
+import { StelloError } from '../agent/errors.ts'
+import type { InboxItem } from '../store/inbox.ts'
+
+/** Once put, it is the same item: where a session is paused anew, it is another. */
+export function keyOf(item: InboxItem): string {
+  return `${item.sessionId} ${item.kind === 'paused' ? item.at : item.id}`
+}
+
+/** The command that makes it go on. */
+export function remedyOf(item: InboxItem): string {
+  if (item.kind === 'paused') return `stello resume ${item.sessionId}`
+  return `stello answer ${item.sessionId} ${item.id} done|not_done|retry`
+}
+
+/** @param sessionId the session that cannot go on, of the item or above it */
+export function heldUp(sessionId: string, item: InboxItem): StelloError {
+  const who =
+    item.sessionId === sessionId
+      ? `session ${sessionId}`
+      : `session ${sessionId} waits for session ${item.sessionId}, which`
+  if (item.kind !== 'paused') {
+    return new StelloError('SESSION_PAUSED', `${who} waits for a person: ${item.message}`, {
+      hint: `\`${remedyOf(item)}\` says what became of it`,
+    })
+  }
+  return new StelloError('SESSION_PAUSED', `${who} is paused (${item.reason}): ${item.message}`, {
+    hint: `${item.hint ? `${item.hint}; ` : ''}\`${remedyOf(item)}\` goes on with the same turn`,
+  })
+}

@@ -1,0 +1,100 @@
+/** Pauses, resumes and cancels a session, or all that is open in its tree, also behind what is closed. */
+import { WorkflowNotFoundError } from '@temporalio/client'
+import { StelloError } from '../agent/errors.ts'
+import { preview } from '../agent/message.ts'
+import { holdTree, openInTree, releaseTree } from '../store/hold-tree.ts'
+import { readSession } from '../store/session-row.ts'
+import { cancelTurnSignal, pauseSignal, resumeSignal } from '../workflows/messages.ts'
+import { mustExist, type ClientDeps } from './start-session.ts'
+
+export interface TreeOptions {
+  /** The session, everything below it, and what is being forked at that moment. Default: the session alone. */
+  tree?: boolean
+}
+
+export interface PauseOptions extends TreeOptions {
+  /** For people. */
+  reason?: string
+}
+
+export interface Reached {
+  /** How many sessions were told. */
+  sessions: number
+  /** Open sessions whose workflow is gone from Temporal: until they are recovered nobody can be told. */
+  lost: string[]
+}
+
+/** Sessions that are told at once. */
+const AT_ONCE = 20
+const PAUSED_BY_REQUEST = 'paused by request'
+const REASON_LIMIT = 500
+
+/** What is forked later begins paused, until the tree is resumed or the session that forks is. */
+export async function pauseTree(deps: ClientDeps, sessionId: string, reason?: string): Promise<Reached> {
+  await mustExist(deps.db, sessionId)
+  const message = preview(reason ?? PAUSED_BY_REQUEST, REASON_LIMIT)
+  await holdTree(deps.db, sessionId, { reason: 'user', message })
+  return tellTree(deps, sessionId, pauseSignal.name, message)
+}
+
+export async function resumeTree(deps: ClientDeps, sessionId: string): Promise<Reached> {
+  await mustExist(deps.db, sessionId)
+  await releaseTree(deps.db, sessionId)
+  return tellTree(deps, sessionId, resumeSignal.name)
+}
+
+/** A fork that is just being made is stopped by the session that makes it, as its turn is. */
+export async function cancelTree(deps: ClientDeps, sessionId: string): Promise<Reached> {
+  await mustExist(deps.db, sessionId)
+  return tellTree(deps, sessionId, cancelTurnSignal.name)
+}
+
+/** Looks again until nothing new is there: what was forked meanwhile is told too. */
+async function tellTree(deps: ClientDeps, sessionId: string, signal: string, ...args: string[]): Promise<Reached> {
+  const known = new Set<string>()
+  const reached: Reached = { sessions: 0, lost: [] }
+  const tell = async ({ id, opened }: { id: string; opened: boolean }): Promise<void> => {
+    const how = await tellOne(deps, id, opened, () => deps.client.workflow.getHandle(id).signal(signal, ...args))
+    if (how === 'told') reached.sessions++
+    if (how === 'lost') reached.lost.push(id)
+  }
+  for (;;) {
+    const found = (await openInTree(deps.db, sessionId)).filter(({ id }) => !known.has(id))
+    if (found.length === 0) return reached
+    for (let from = 0; from < found.length; from += AT_ONCE)
+      await Promise.all(found.slice(from, from + AT_ONCE).map(tell))
+    for (const { id } of found) known.add(id)
+  }
+}
+
+/** One whose workflow is not started yet begins as its row, or the session that forks it, says. */
+async function tellOne(
+  { db }: ClientDeps,
+  id: string,
+  opened: boolean,
+  signal: () => Promise<void>,
+): Promise<'told' | 'closed' | 'lost'> {
+  try {
+    await signal()
+    return 'told'
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error
+    if (!opened) return 'told'
+    return (await readSession(db, id))?.closedAt ? 'closed' : 'lost'
+  }
+}
+
+/** @throws StelloError INVALID_ARGUMENT naming the field */
+export function checkReach(what: string, given: unknown, fields: readonly string[]): void {
+  if (given === undefined) return
+  const known = `its fields: ${fields.join(', ')}`
+  if (typeof given !== 'object' || given === null)
+    throw new StelloError('INVALID_ARGUMENT', `${what}: the options must be an object`, { hint: known })
+  for (const [field, value] of Object.entries(given)) {
+    const wanted = field === 'tree' ? 'boolean' : 'string'
+    const problem = !fields.includes(field)
+      ? 'is no field of it'
+      : value !== undefined && typeof value !== wanted && `must be a ${wanted}`
+    if (problem) throw new StelloError('INVALID_ARGUMENT', `${what}: ${field} ${problem}`, { hint: known })
+  }
+}

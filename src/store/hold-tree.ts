@@ -1,0 +1,52 @@
+/**
+ * Pausing a tree: what is open in it is told by its workflows; what is being forked at that moment, and what no run has
+ * opened yet, is reached here.
+ */
+import type { Pause } from '../session/steps.ts'
+import { run, type Database, type Statement } from './database.ts'
+import { ABANDONED } from './topology.ts'
+
+const BELOW = `
+  with recursive below as (
+    select id from sessions where id = $1
+    union all
+    select s.id from sessions s join below on s.parent_id = below.id where not ${ABANDONED('s.id', 's.parent_id')}
+  )`
+/** In the order of their ids: two that do this at once do not wait for each other. */
+const MARK = (change: string, due: string): string => `${BELOW}, due as (
+    select id from sessions where id in (select id from below) and closed_at is null and ${due} order by id for no key update
+  )
+  update sessions set pauses_forks = ${change} from due where sessions.id = due.id returning 1`
+const HOLD: Statement = { name: 'tree_hold', text: MARK('$2::jsonb', 'pauses_forks is null') }
+const RELEASE: Statement = { name: 'tree_release', text: MARK('null', 'pauses_forks is not null') }
+const UNOPENED: Statement = {
+  name: 'tree_unopened',
+  text: `${BELOW} select stello_hold(id, $2::jsonb) from sessions where id in (select id from below) and run_id is null`,
+}
+const OPEN: Statement = {
+  name: 'tree_open',
+  text: `${BELOW} select id, run_id is not null as opened from sessions
+         where id in (select id from below) and closed_at is null order by depth, created_at, id`,
+}
+
+/** From now on whatever is forked in the session and below it begins paused, and what no run has opened yet is. */
+export async function holdTree(db: Database, sessionId: string, pause: Pause): Promise<void> {
+  await mark(db, HOLD, [sessionId, JSON.stringify(pause)])
+  await run(db.pool, UNOPENED, [sessionId, JSON.stringify(pause)])
+}
+
+/** Undoes `holdTree`. */
+export async function releaseTree(db: Database, sessionId: string): Promise<void> {
+  await mark(db, RELEASE, [sessionId])
+  await run(db.pool, UNOPENED, [sessionId, null])
+}
+
+/** A fork that was in the way is seen by the next look. */
+async function mark(db: Database, statement: Statement, values: unknown[]): Promise<void> {
+  while ((await run(db.pool, statement, values)).length > 0);
+}
+
+/** The session and everything below it, as far as it is open, also behind what is closed; parents first. */
+export async function openInTree(db: Database, sessionId: string): Promise<{ id: string; opened: boolean }[]> {
+  return run(db.pool, OPEN, [sessionId])
+}

@@ -1,0 +1,112 @@
+/** What waits for a person: questions that steps were parked with, and pauses; and which sessions it holds up. */
+import type { Pause, PendingItem } from '../session/steps.ts'
+import { run, type Database, type Statement } from './database.ts'
+
+interface Where {
+  sessionId: string
+  label: string
+  agent: string
+}
+
+/** Goes on with an answer. */
+export interface InboxQuestion extends PendingItem, Where {}
+
+/** Goes on with a resume. */
+export interface InboxPause extends Pause, Where {
+  kind: 'paused'
+  /** Since when, ISO 8601, by the store's clock. */
+  at: string
+}
+
+export type InboxItem = InboxQuestion | InboxPause
+
+/** Workers may disagree about the time: the store says it. */
+export const ISO = (moment: string): string => `to_char(${moment} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** @param which a condition on session `s` */
+const QUESTIONS = (which: string): string => `
+  select s.id, s.label, s.agent, p.pending as item from steps p join sessions s on s.id = p.session_id and s.gen = p.gen
+  where p.pending is not null and p.outcome is null and s.closed_at is null and ${which}`
+const PAUSES = (which: string): string => `
+  select s.id, s.label, s.agent, s.pause || jsonb_build_object('kind', 'paused', 'at', ${ISO('coalesce(told.at, s.created_at)')}) as item
+  from sessions s left join lateral (
+    select at from events where session_id = s.id and type = 'session.paused' and not abandoned order by "offset" desc limit 1
+  ) told on true
+  where s.pause is not null and s.closed_at is null and ${which}`
+const OLDEST_FIRST = `order by item->>'at', item->>'id', id`
+const GIVEN = `($1::text[] is null or s.id = any($1))`
+
+const READ_QUESTIONS: Statement = {
+  name: 'inbox_questions',
+  text: `select * from (${QUESTIONS(GIVEN)}) items ${OLDEST_FIRST}`,
+}
+const READ_ALL: Statement = {
+  name: 'inbox',
+  text: `select * from (${QUESTIONS(GIVEN)} union all ${PAUSES(GIVEN)}) items ${OLDEST_FIRST}`,
+}
+/**
+ * From what waits in their trees up through the calls that await a child: what costs is what waits, not how big a tree
+ * is. A call awaits the child of its own opening: one that was opened in an abandoned future has another hash. Each row
+ * is looked up by its whole key: for a join PostgreSQL may read all steps of a session.
+ */
+const HOLDUPS: Statement = {
+  name: 'inbox_holdups',
+  text: `
+  with recursive tree as (select distinct root_id from sessions where id = any($1)),
+  held as (
+    select s.id as by, s.id from sessions s
+    where s.pause is not null and s.closed_at is null and s.root_id in (select root_id from tree)
+    union
+    select s.id, s.id from steps p join sessions s on s.id = p.session_id and s.gen = p.gen
+    where p.pending is not null and p.outcome is null and s.closed_at is null and s.root_id in (select root_id from tree)
+    union
+    select held.by, parent.id
+    from held,
+      lateral (select parent_id, split_part(origin, '/', 2) as call, split_part(origin, '/', 3) as hash
+               from sessions where id = held.id offset 0) child,
+      lateral (select id, gen from sessions where id = child.parent_id and closed_at is null offset 0) parent,
+      lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = child.call || '.open'
+                 and input_hash = child.hash offset 0) opened,
+      lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = child.call
+                 and waiting and outcome is null offset 0) awaiting
+  )
+  select held.id as held, items.* from held join unnest($1::text[]) asked(id) on asked.id = held.id,
+    lateral (${QUESTIONS('s.id = held.by')} union all ${PAUSES('s.id = held.by')}) items
+  order by held.by <> held.id, item->>'kind' <> 'paused', item->>'at', item->>'id', held.by`,
+}
+
+interface Row {
+  id: string
+  label: string
+  agent: string
+  item: Omit<PendingItem, keyof Where> | Omit<InboxPause, keyof Where>
+}
+
+/** Oldest first. @param sessions unset = everywhere */
+export async function readInbox(db: Database, sessions?: string[]): Promise<InboxItem[]> {
+  return (await run<Row>(db.pool, READ_ALL, [sessions ?? null])).map(toItem)
+}
+
+/** Only what an answer is asked for, oldest first. @param sessions unset = everywhere */
+export async function readQuestions(db: Database, sessions?: string[]): Promise<InboxQuestion[]> {
+  return (await run<Row>(db.pool, READ_QUESTIONS, [sessions ?? null])).map(toItem) as InboxQuestion[]
+}
+
+/**
+ * What holds each of these sessions up: in itself, or in a session that it waits for, at any depth. Its own first, pauses
+ * before questions, then oldest first.
+ */
+export async function readHoldups(db: Database, sessions: string[]): Promise<Map<string, InboxItem[]>> {
+  const rows = await run<Row & { held: string }>(db.pool, HOLDUPS, [sessions])
+  const holdups = new Map<string, InboxItem[]>()
+  for (const row of rows) {
+    const known = holdups.get(row.held) ?? []
+    holdups.set(row.held, known)
+    known.push(toItem(row))
+  }
+  return holdups
+}
+
+function toItem({ id, label, agent, item }: Row): InboxItem {
+  return { sessionId: id, label, agent, ...item } as InboxItem
+}
