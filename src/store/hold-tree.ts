@@ -21,7 +21,8 @@ const HOLD: Statement = { name: 'tree_hold', text: MARK('$2::jsonb', 'pauses_for
 const RELEASE: Statement = { name: 'tree_release', text: MARK('null', 'pauses_forks is not null') }
 const UNOPENED: Statement = {
   name: 'tree_unopened',
-  text: `${BELOW} select stello_hold(id, $2::jsonb) from sessions where id in (select id from below) and run_id is null`,
+  text: `${BELOW} select stello_hold(id, $2::jsonb) from (
+           select id from sessions where id in (select id from below) and run_id is null order by id) unopened`,
 }
 const OPEN: Statement = {
   name: 'tree_open',

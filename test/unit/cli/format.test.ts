@@ -1,5 +1,7 @@
+import { stripVTControlCharacters as plain } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { eventLine, statsLine } from '../../../src/cli/format.ts'
+import { eventLine, inboxLines, sessionLine, statsLine } from '../../../src/cli/format.ts'
+import type { InboxPause } from '../../../src/client/index.ts'
 
 const lineOf = (type: string): string | undefined =>
   eventLine({ sessionId: 's-1', at: new Date(0), type, data: { generation: 1, seq: 4, turn: 2 }, cursor: '{}' })
@@ -43,4 +45,43 @@ it('the line of a tool’s statistics says how it failed', () => {
     'Read: 4 calls, 3 failed (ENOENT 2, TOOL_TIMEOUT 1), 2 ms on average',
   )
   expect(statsLine(counts)).toBe('Read: 4 calls, 3 failed, 2 ms on average')
+})
+
+describe('what a session waits for below', () => {
+  const pause = (sessionId: string): InboxPause => ({
+    kind: 'paused',
+    sessionId,
+    label: 'below',
+    agent: 'a',
+    reason: 'model_error',
+    message: 'the key\nis wrong',
+    hint: 'set OPENAI_API_KEY',
+    at: '2026-01-01T00:00:00.000Z',
+  })
+  const session = {
+    id: 's-1',
+    rootId: 's-1',
+    depth: 0,
+    agent: 'a',
+    label: 'above',
+    state: 'waiting',
+    inHand: [],
+    pending: [],
+    turns: 0,
+    records: 1,
+    createdAt: new Date(0),
+  } as const
+
+  it('stands in its line: the first three, and how many more', () => {
+    const line = plain(sessionLine({ ...session, inHand: [], pending: [], heldBy: ['a', 'b', 'c', 'd'].map(pause) }))
+    expect(line).toContain(
+      'held up by a paused (model_error), b paused (model_error), c paused (model_error), and 1 more',
+    )
+  })
+
+  it('stands in the inbox on lines of its own: why, what to mend, the command that resumes', () => {
+    expect(plain(inboxLines(pause('s-2')))).toMatch(
+      /^. s-2 is paused \(model_error\): the key is wrong \(below, .*\)\n {4}set OPENAI_API_KEY\n {4}stello resume s-2$/,
+    )
+  })
 })
