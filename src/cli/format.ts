@@ -10,7 +10,7 @@ const HELD_SHOWN = 3
 
 export function sessionLine(session: SessionSummary): string {
   const hand = session.inHand.map(
-    ({ kind, name, since }) => `${kind === 'model' ? '⋯' : '⚒'} ${flat(name)} ${age(since)}`,
+    ({ kind, since, ...step }) => `${kind === 'model' ? '⋯' : '⚒'} ${calledBy(step)} ${age(since)}`,
   )
   const asks = session.pending.map((item) => pc.yellow(` ? ${calledBy(item)} (${item.id})`)).join('')
   const pause = session.pause ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}`) : ''

@@ -19,8 +19,8 @@ export interface SessionSummary {
   profile?: string
   state: Status
   pause?: Pause
-  /** The steps a worker has in hand. */
-  inHand: { kind: string; name: string; since: Date }[]
+  /** The steps a worker has in hand. `title`: the tool's name for people. */
+  inHand: { kind: string; name: string; title?: string; since: Date }[]
   /** What waits for a person. */
   pending: PendingItem[]
   /** What holds it up in sessions that it waits for, at any depth: each is paused, or waits for a person. */
@@ -179,7 +179,11 @@ export const SUMMARIES = `
     ) t on true
     left join lateral (
       select count(*) filter (where waiting) as waiting, count(*) filter (where not waiting) as due,
-        jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at))
+        jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at, 'title', (
+          select e.data #>> array['calls', split_part(step_key, '.', 3), 'title'] from events e
+          where e.session_id = s.id and e.gen = s.gen
+            and e.key = 'm' || substring(step_key from '^t(\\d+\\.\\d+)\\.') || '.message'
+        )))
           filter (where not waiting and owner is not null) as in_hand,
         jsonb_agg(pending order by step_key) filter (where pending is not null) as pending
       from steps where session_id = s.id and gen = s.gen and outcome is null
@@ -222,7 +226,7 @@ interface SummaryRow {
   closed_at: Date | null
   turns: number
   records: number
-  in_hand: { kind: string; name: string; since: string }[] | null
+  in_hand: { kind: string; name: string; title: string | null; since: string }[] | null
   pending: PendingItem[] | null
   state: Status
 }
@@ -235,7 +239,9 @@ function toSummary(row: SummaryRow, holdups: InboxItem[]): SessionSummary {
     agent: row.agent,
     label: row.label,
     state: row.state,
-    inHand: (row.in_hand ?? []).map(({ kind, name, since }) => ({ kind, name, since: new Date(since) })),
+    inHand: (row.in_hand ?? []).map(({ kind, name, title, since }) => {
+      return { kind, name, ...(title !== null && { title }), since: new Date(since) }
+    }),
     pending: row.closed_at === null ? (row.pending ?? []) : [],
     heldBy: holdups.filter(({ sessionId }) => sessionId !== row.id),
     turns: row.turns,

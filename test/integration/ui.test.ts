@@ -7,7 +7,7 @@ import { readIdentity } from '../../src/store/identity.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
-import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
@@ -21,6 +21,14 @@ async function attributesOf(session: SessionHandle): Promise<Record<string, unkn
 async function detailsOf(session: SessionHandle): Promise<string> {
   const { currentDetails } = await workflow(session).query<{ currentDetails: string }>('__temporal_workflow_metadata')
   return currentDetails
+}
+
+async function summariesOf(session: SessionHandle): Promise<string[]> {
+  const { events } = await workflow(session).fetchHistory()
+  return (events ?? []).flatMap(({ userMetadata }) => {
+    const data = userMetadata?.summary?.data
+    return data ? [JSON.parse(Buffer.from(data).toString()) as string] : []
+  })
 }
 
 it('takes long labels in whatever script: Temporal is told as much as it takes', async () => {
@@ -99,18 +107,45 @@ it('shows in the history what each activity does', async () => {
   )
   const session = await stello.session({ llm, capabilities: { tools: [look] } })
   await ask(session, 'go')
-  const { events = [] } = await workflow(session).fetchHistory()
-  const summaries = (events ?? []).flatMap(({ userMetadata }) => {
-    const data = userMetadata?.summary?.data
-    return data ? [JSON.parse(Buffer.from(data).toString()) as string] : []
-  })
-  expect(summaries).toEqual([
+  expect(await summariesOf(session)).toEqual([
     'main',
     'open session',
     'scripted · turn 1, round 1',
     'look {"at":"the sky"}',
     'scripted · turn 1, round 2',
   ])
+})
+
+it('names a tool as people know it, wherever they meet it', async () => {
+  const gate = createGate()
+  const work = async (): Promise<string> => {
+    await gate.pass()
+    return 'seen'
+  }
+  const look = tool('look', 'Looks', z.object({}), work, { title: 'Look [around]' })
+  const llm = scriptedModel(
+    replyBy([
+      ['go', { toolCalls: [{ name: 'look' }] }],
+      [() => true, 'done'],
+    ]),
+  )
+  const session = await stello.session({ llm, capabilities: { tools: [look] } })
+  const turn = await session.send('go')
+  await gate.reached()
+  const title = 'Look [around]'
+  const view = await viewOf(stello.client, session, (seen) => seen.turn?.calls[0]?.status === 'running')
+  expect(view.turn?.calls).toMatchObject([{ name: 'look', title }])
+  expect(await detailsOf(session)).toContain('- Look around `look` running')
+  expect((await session.state()).inHand).toMatchObject([{ kind: 'tool', name: 'look', title }])
+  const live = await eventsUntil(session, ({ type }) => type === 'tool.status', { live: true })
+  expect(live.at(-1)?.data).toMatchObject({ name: 'look', title })
+  gate.open()
+  await turn.result()
+  const told = await eventsUntil(session, ({ type }) => type === 'turn.completed')
+  const dataOf = (type: string): unknown => told.find((event) => event.type === type)?.data
+  expect(dataOf('message.completed')).toMatchObject({ calls: [{ name: 'look', title }] })
+  expect(dataOf('tool.status')).toMatchObject({ status: 'SUCCESS', name: 'look', title })
+  expect(await summariesOf(session)).toContain('Look [around] {}')
 })
 
 it('keeps the state that people search for: waiting, paused, closed', async () => {

@@ -154,6 +154,7 @@ it('arguments are repaired where the schema wants it, checked, and counted with 
     failureCount: 1,
     totalDuration: expect.any(Number) as number,
     averageDuration: (calculator?.totalDuration ?? 0) / 2,
+    errors: { TOOL_VALIDATION_ERROR: 1 },
   })
 })
 
