@@ -31,6 +31,15 @@ describe('an alias', () => {
     expect(tool.check(args)).toEqual({ ok: true, value })
   })
 
+  it('makes no prototype of what stands beside it, whoever calls the check', () => {
+    const { parameters, ...rest } = edit({ filePath: 'file_path' })
+    const open = toTool({ ...rest, parameters: { ...parameters, additionalProperties: true } })
+    const checked = open.check(JSON.parse('{"filePath":"a","__proto__":{"all":true}}'))
+    const value = checked.ok ? checked.value : {}
+    expect([Object.getPrototypeOf(value), 'all' in (value as object)]).toEqual([Object.prototype, false])
+    expect(value).toMatchObject({ file_path: 'a' })
+  })
+
   it('does not disturb what is no object', () => {
     expect(tool.check(['filePath'])).toMatchObject({ ok: false })
     expect(tool.check(null)).toMatchObject({ ok: false, problem: expect.stringContaining('file_path') as string })
