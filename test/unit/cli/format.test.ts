@@ -85,3 +85,25 @@ describe('what a session waits for below', () => {
     )
   })
 })
+
+it('the line of a session names the tool in hand as people know it', () => {
+  const since = new Date()
+  const line = sessionLine({
+    id: 's-1',
+    rootId: 's-1',
+    depth: 0,
+    agent: 'a',
+    label: 'tea',
+    state: 'running',
+    inHand: [
+      { kind: 'tool', name: 'get_weather', title: 'The weather', since },
+      { kind: 'tool', name: 'look', since },
+    ],
+    pending: [],
+    heldBy: [],
+    turns: 1,
+    records: 2,
+    createdAt: since,
+  })
+  expect(line).toMatch(/tea.* The weather \d+s, .* look \d+s/)
+})
