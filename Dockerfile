@@ -16,6 +16,6 @@ COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 RUN mkdir agent && ln -s /app/dist/cli/main.js /usr/local/bin/stello
 USER node
-# Reaches both servers; a worker that stopped is restarted by its container.
-HEALTHCHECK --interval=30s --timeout=20s --start-period=30s CMD ["stello", "list"]
-CMD ["stello", "worker", "/app/agent/agent.js"]
+# Asks the worker itself, at the port of its metrics. One that stopped is restarted by its container.
+HEALTHCHECK --interval=30s --timeout=20s --start-period=30s CMD ["stello", "health", "--port", "9464"]
+CMD ["stello", "worker", "/app/agent/agent.js", "--metrics-port", "9464"]

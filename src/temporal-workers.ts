@@ -31,6 +31,13 @@ export interface TemporalWorkers {
   /** Resolves when all have stopped. One that fails stops the others, and rejects. */
   run(): Promise<void>
   shutdown(): void
+  /** How many activities run at once, and how many may. */
+  slots(): Record<Pool, Slots>
+}
+
+export interface Slots {
+  inUse: number
+  of: number
 }
 
 export type TemporalWorkersOptions = Pick<
@@ -72,12 +79,21 @@ export async function createTemporalWorkers(options: TemporalWorkersOptions): Pr
     }),
     await create('tools', tools - besideModels),
     await create('control', CONTROL_SLOTS),
-  ]
+  ] as const
   const shutdown = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
   }
+  const slotsOfPool = (worker: Worker, of: number): Slots => ({
+    inUse: worker.getStatus().numInFlightNonLocalActivities,
+    of,
+  })
   return {
     shutdown,
+    slots: () => ({
+      models: slotsOfPool(workers[0], models),
+      tools: slotsOfPool(workers[1], tools),
+      control: slotsOfPool(workers[2], CONTROL_SLOTS),
+    }),
     async run() {
       const ends = await Promise.allSettled(
         workers.map((worker) =>

@@ -24,6 +24,7 @@ import { sessionTools } from './agent/tool-list.ts'
 import { bundleWorkflows } from './bundle-workflows.ts'
 import { checkNodeVersion } from './node-version.ts'
 import { registerSearchAttributes } from './client/search-attributes.ts'
+import { readinessOf, type WorkerParts } from './readiness.ts'
 import { installRuntime } from './runtime.ts'
 import { checkDatabase, openDatabase, type Database } from './store/database.ts'
 import { proveDirect } from './store/direct.ts'
@@ -65,7 +66,10 @@ export interface StelloWorkerOptions {
    * time-out. Then the process is killed. Default 30 s, 0 = for ever; not while a debugger can be attached (`--inspect`).
    */
   stallLimitMs?: number
-  /** Serves Prometheus metrics, Temporal's and its own, on all interfaces. Unset: none. One port per process. */
+  /**
+   * Serves Prometheus metrics, Temporal's and its own (`/metrics`), whether the process lives (`/healthz`), and whether its
+   * workers can work (`/readyz`), on all interfaces. Unset: none. One port per process.
+   */
   metricsPort?: number
   /** Brings the store's schema up to date at the start. Default true; false: ends with an error where that is needed. */
   migrate?: boolean
@@ -98,13 +102,15 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
   const { agent, databaseUrl, namespace = 'default' } = options
   keepSecret(...agent.redact, options.connection?.apiKey)
   const log = discreet(options.log ?? console)
-  installRuntime(options.metricsPort)
+  const health = await installRuntime(options.metricsPort)
   const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }), countableOf(agent))
   const closing: (() => Promise<void> | void)[] = []
   const close = async (): Promise<void> => {
     for (const step of closing.reverse())
       await Promise.resolve(step()).catch((error: unknown) => log.warn(messageOf(error)))
   }
+  let parts: WorkerParts | undefined
+  if (health) closing.push(health.add(() => readinessOf(agent.name, parts)))
   try {
     const bootId = newBootId()
     const transcripts = new TranscriptCache()
@@ -153,11 +159,12 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const watchdog = startWatchdog(options.stallLimitMs ?? STALL_LIMIT_MS, (message) => log.warn(message))
     closing.push(() => watchdog.stop())
     const graceMs = options.shutdownGraceMs ?? GRACE_MS
+    const pollsAs = workerIdentity(hostname(), process.pid, bootId)
     const workers = await createTemporalWorkers({
       connection,
       namespace,
       agent: agent.name,
-      identity: workerIdentity(hostname(), process.pid, bootId),
+      identity: pollsAs,
       activities: createActivities(
         {
           agent,
@@ -194,6 +201,8 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const stopTakingOver = keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver })
     closing.push(stopTakingOver)
     if (options.metricsPort !== undefined) closing.push(keepCounting(db, self, metrics))
+    parts = { agent: agent.name, identity: pollsAs, db, liveness, client, workers, stopping: false }
+    const ready = parts
     let graceOver: NodeJS.Timeout | undefined
     let ended = false
     let wrongStore: StelloError | undefined
@@ -214,6 +223,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     stopped.catch(() => undefined)
     const stop = async (): Promise<void> => {
       if (ended) return stopped
+      ready.stopping = true
       workers.shutdown()
       // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
       graceOver ??= setTimeout(() => {

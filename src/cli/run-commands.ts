@@ -98,6 +98,19 @@ export function addRunCommands(program: Command): void {
     })
 
   program
+    .command('health')
+    .description('whether the workers of a process can work, asked at its metrics port')
+    .option('--port <port>', 'where it serves its metrics', port, 9464)
+    .action(async ({ port: at }: { port: number }) => {
+      const out = output()
+      const { askHealth } = await import('./ask-health.ts')
+      const { ok, workers } = await askHealth(at)
+      for (const { agent, problems } of workers) out.note(`${agent}: ${problems.join('; ') || 'ready'}`)
+      out.result({ ok, workers }, ok ? 'ready' : 'not ready')
+      if (!ok) process.exitCode = 1
+    })
+
+  program
     .command('migrate')
     .description("bring the store's schema up to date, as a worker does at its start")
     .action(async () => {

@@ -12,6 +12,7 @@ import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { newFolder, start, stello, stelloJson } from '../cli/command.ts'
 import { useStello } from '../support/session-fixture.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { VARIABLES } from './cluster.ts'
 import { readCompose, type Compose } from './compose.ts'
 
@@ -91,16 +92,19 @@ describe('a worker', () => {
 
   it('has in its environment all it needs to serve, is healthy, and stops within its grace period', async () => {
     const env = await environmentOf()
-    const worker = start(['worker', AGENT, '--json'], { env })
+    const port = String(await quietPort())
+    const ofImage = await readFile(join(ROOT, 'Dockerfile'), 'utf8')
+    const commandOf = (line: RegExp): string[] =>
+      (JSON.parse(`[${line.exec(ofImage)?.[1]}]`) as string[]).map((word) => word.replace('9464', port))
+    const [, , , ...served] = commandOf(/^CMD \[(.*)\]$/m)
+    const worker = start(['worker', AGENT, '--json', ...served], { env })
     expect(await worker.line()).toMatchObject({ ready: true, agent: 'deployed' })
     const [answer] = await stelloJson(['start', 'deployed', '--message', 'hello', '--wait'], { env })
     expect(answer).toMatchObject({ text: 'from the model' })
 
-    const [, check = ''] = /^HEALTHCHECK .*CMD \[(.*)\]$/m.exec(await readFile(join(ROOT, 'Dockerfile'), 'utf8')) ?? []
-    const [program, ...args] = JSON.parse(`[${check}]`) as string[]
+    const [program, ...check] = commandOf(/^HEALTHCHECK .*CMD \[(.*)\]$/m)
     expect(program).toBe('stello')
-    expect((await stello(args, { env })).code).toBe(0)
-    expect((await stello(args, { env: { ...env, PGPASSWORD: 'wrong' } })).code).toBe(1)
+    expect(await stello(check, { env })).toMatchObject({ code: 0, stdout: 'ready\n' })
 
     const { release } = model.hold()
     const asked = model.requests.length
@@ -110,6 +114,7 @@ describe('a worker', () => {
     worker.kill('SIGTERM')
     expect(await worker.ended).toMatchObject({ code: 0, signal: null })
     expect(performance.now() - began).toBeLessThan(ms(compose.worker.stop_grace_period as '1s'))
+    expect((await stello(check, { env })).code).toBe(1)
     release()
     const next = start(['worker', AGENT, '--json'], { env })
     await next.line()
