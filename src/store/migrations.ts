@@ -302,7 +302,9 @@ export const MIGRATIONS: Readonly<Record<string, string>> = {
  * the speed of a look depends on them. Behind the name stands what follows `create index`.
  */
 export const INDEXES: Readonly<Record<string, string | null>> = {
-  // The inbox reads `steps_unsettled`. With an index of its own for what waits, each question was an update of all indexes.
+  // The inbox reads `steps_unsettled`. With an index of its own for what waits, each question wrote to all indexes (no HOT
+  // update). That a settle still does so is the price of `steps_unsettled`, which it takes the step out of: a table of
+  // open steps would write more.
   steps_pending: null,
   // Few sessions are paused.
   sessions_paused: 'on sessions (root_id) where pause is not null and closed_at is null',

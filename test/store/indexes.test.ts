@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { updateIndexes } from '../../src/store/indexes.ts'
 import { until } from '../support/until.ts'
-import { openSession } from './fixtures.ts'
+import { openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -18,6 +18,19 @@ it('drops what is of no use any more', async () => {
   expect(await stateOf('steps_pending')).toBe(true)
   expect([...(await updateIndexes(at.db))]).toEqual([])
   expect(await stateOf('steps_pending')).toBeUndefined()
+})
+
+it('makes the question to a person an update that leaves all indexes alone', async () => {
+  const step = await take(at.db, await openSession(at.db))
+  const tx = await at.db.pool.connect()
+  await tx.query('begin')
+  await tx.query(`update steps set pending = '{}' where session_id = $1`, [step.sessionId])
+  const { rows } = await tx.query(
+    `select n_tup_upd::int as updates, n_tup_hot_upd::int as hot from pg_stat_xact_user_tables where relname = 'steps'`,
+  )
+  await tx.query('rollback')
+  tx.release()
+  expect(rows).toEqual([{ updates: 1, hot: 1 }])
 })
 
 it('lets others write while an index is built, which waits for those that wrote before', async () => {

@@ -1,6 +1,6 @@
 /**
  * A real PostgreSQL for the contract tests of the store: the server `STELLO_TEST_DATABASE_URL` names, else one of our
- * own that lives as long as the test file. Each file gets its own database, so files never see each other's rows.
+ * own that lives as long as the test file, of the npm package that `STELLO_TEST_POSTGRES` names. Each file gets its own database, so files never see each other's rows.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
@@ -20,8 +20,8 @@ interface Server {
 }
 
 async function startServer(): Promise<Server> {
-  const given = process.env['STELLO_TEST_DATABASE_URL']
-  if (given) return { url: given, stop: async () => undefined }
+  const [given, packaged] = [process.env['STELLO_TEST_DATABASE_URL'], process.env['STELLO_TEST_POSTGRES']]
+  if (given && !packaged) return { url: given, stop: async () => undefined }
   const home = await realpath(await mkdtemp(join(tmpdir(), 'stello-store-')))
   const runAs = await postgresUser()
   const stop = async (): Promise<void> => {
@@ -30,7 +30,7 @@ async function startServer(): Promise<Server> {
     await rm(home, { recursive: true, force: true })
   }
   try {
-    const { url } = await startPostgres(runAs, { home, onProgress: () => undefined })
+    const { url } = await startPostgres(runAs, { home, onProgress: () => undefined, ...(packaged && { packaged }) })
     return { url: await asSuperuser(home, url), stop }
   } catch (error) {
     await stop()
