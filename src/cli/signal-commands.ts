@@ -2,9 +2,10 @@
 import type { Command } from 'commander'
 import type { Reached, SessionHandle } from '../client/index.ts'
 import { inboxLines } from './format.ts'
+import { onSelected, withSelection, type Selection } from './selection.ts'
 import type { Context, OnSession } from './session-commands.ts'
 
-interface Options {
+interface Options extends Omit<Selection, 'reason'> {
   reason?: string
   tree?: boolean
   cascade?: boolean
@@ -15,19 +16,26 @@ export function addSignalCommands(program: Command, on: OnSession): void {
     name: string,
     description: string,
     send: (session: SessionHandle, options: Options) => Promise<Reached | void>,
-  ): Command =>
-    program
-      .command(`${name} <session-id>`)
+    argument = '<session-id>',
+  ): Command => {
+    const sendTo = async (context: Context, id: string, options: Options): Promise<void> => {
+      const session = context.stello.session(id)
+      const reached = await send(session, options)
+      if (options.tree && reached) tellReached(context, name, id, reached)
+      else context.out.result({ sessionId: id, sent: name }, `${name} sent to ${id}`)
+      if (name === 'resume' && !options.tree) await tellHoldups(context, session)
+    }
+    return program
+      .command(`${name} ${argument}`)
       .description(description)
       .action(
-        on(async (context, id: string, options: Options) => {
-          const session = context.stello.session(id)
-          const reached = await send(session, options)
-          if (options.tree && reached) tellReached(context, name, id, reached)
-          else context.out.result({ sessionId: id, sent: name }, `${name} sent to ${id}`)
-          if (name === 'resume' && !options.tree) await tellHoldups(context, session)
+        on(async (context, id: string | undefined, options: Options) => {
+          if (id !== undefined) return sendTo(context, id, options)
+          const { state = 'paused', ...selection } = options as Selection
+          await onSelected(context, { ...selection, state }, (session) => sendTo(context, session.id, options))
         }),
       )
+  }
   const tree = (command: Command): Command =>
     command.option('--tree', 'all its forks too, and what is being forked at that moment')
 
@@ -36,11 +44,13 @@ export function addSignalCommands(program: Command, on: OnSession): void {
       session.pause({ tree, ...(reason !== undefined && { reason }) }),
     ),
   ).option('--reason <text>', 'shown to people')
-  tree(
-    signal('resume', 'go on after a pause, with the very step that was due', (session, { tree = false }) =>
-      session.resume({ tree }),
-    ),
+  const resume = signal(
+    'resume',
+    'go on after a pause, with the very step that was due',
+    (session, { tree = false }) => session.resume({ tree }),
+    '[session-id]',
   )
+  withSelection(tree(resume), 'every session that is paused')
   tree(
     signal('cancel', 'stop the turn under way; the session stays open', (session, { tree = false }) =>
       session.cancelTurn({ tree }),

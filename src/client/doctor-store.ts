@@ -7,8 +7,8 @@ import { REMEDY, proveDirect } from '../store/direct.ts'
 import { readServer, type ServerFacts } from '../store/inspect.ts'
 import { readSchema, type Schema } from '../store/migrate.ts'
 
-/** Of one worker: two pools, and the lock that says it lives. */
-const WORKER_CONNECTIONS = 41
+/** Of one worker: two pools, and two that hold the lock that says it lives. */
+const WORKER_CONNECTIONS = 42
 
 /** @returns `usable`: this version can work on it */
 export async function inspectStore(url: string | undefined): Promise<{ findings: Finding[]; usable: boolean }> {
