@@ -17,7 +17,7 @@ export interface FloorSession {
 }
 
 export async function startFloor(world: World): Promise<Floor> {
-  installRuntime()
+  await installRuntime()
   const taskQueue = newName('floor')
   const connection = await NativeConnection.connect({ address: world.temporalAddress })
   const empty = async (): Promise<void> => undefined
