@@ -24,13 +24,17 @@ export interface Health {
 }
 
 /**
- * Begins to answer on all interfaces. It ends with the last worker.
+ * Begins to answer. It ends with the last worker.
  *
  * @param metricsAt where the runtime serves its metrics
  * @param ended told when the port is given up
  * @throws what the system says where the port cannot be had
  */
-export async function serveHealth(port: number, metricsAt: string, ended: () => void): Promise<Health> {
+export async function serveHealth(
+  at: { port: number; host: string },
+  metricsAt: string,
+  ended: () => void,
+): Promise<Health> {
   const checks = new Set<Check>()
   const lag = monitorEventLoopDelay({ resolution: 20 })
   lag.enable()
@@ -58,7 +62,7 @@ export async function serveHealth(port: number, metricsAt: string, ended: () => 
       say(response, 503, { ok: false, error: messageOf(error) }),
     )
   })
-  server.listen(port)
+  server.listen(at)
   await once(server, 'listening')
   return {
     add(check) {

@@ -24,12 +24,15 @@ let turn: Promise<unknown> = Promise.resolve()
 /**
  * Quiet, since Temporal's runtime and bundler report every step otherwise. The first to install wins.
  *
- * @param metricsPort serves `/metrics`, `/healthz` and `/readyz` there on all interfaces; 1 to 65535
+ * @param metricsPort serves `/metrics`, `/healthz` and `/readyz` there; 1 to 65535
+ * @param metricsHost address of this machine to serve them on; nobody signs in to them
  * @returns where the worker's health is told, with a port
  * @throws StelloError INVALID_ARGUMENT when the port cannot be had
  */
-export function installRuntime(metricsPort?: number): Promise<Health | undefined> {
-  const installed = turn.then(() => (metricsPort === undefined ? installQuiet() : installServing(metricsPort)))
+export function installRuntime(metricsPort?: number, metricsHost = '127.0.0.1'): Promise<Health | undefined> {
+  const installed = turn.then(() =>
+    metricsPort === undefined ? installQuiet() : installServing(metricsPort, metricsHost),
+  )
   turn = installed.catch(() => undefined)
   return installed
 }
@@ -43,7 +46,7 @@ function installQuiet(): undefined {
 }
 
 /** The runtime serves its metrics on this machine only; who asks from elsewhere asks us. */
-async function installServing(port: number): Promise<Health> {
+async function installServing(port: number, host: string): Promise<Health> {
   if (!(Number.isInteger(port) && port > 0 && port < 65536))
     throw new StelloError('INVALID_ARGUMENT', `metricsPort: ${port} is not a port`, { hint: 'use 1 to 65535' })
   if (served?.port === port) return served.health
@@ -57,7 +60,7 @@ async function installServing(port: number): Promise<Health> {
     throw refused(port, unserved ? 'this process has a runtime without metrics on that port' : messageOf(error))
   }
   try {
-    const health = await serveHealth(port, `http://${bindAddress}/metrics`, () => (served = undefined))
+    const health = await serveHealth({ port, host }, `http://${bindAddress}/metrics`, () => (served = undefined))
     served = { port, health }
     return health
   } catch (error) {

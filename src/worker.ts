@@ -68,9 +68,11 @@ export interface StelloWorkerOptions {
   stallLimitMs?: number
   /**
    * Serves Prometheus metrics, Temporal's and its own (`/metrics`), whether the process lives (`/healthz`), and whether its
-   * workers can work (`/readyz`), on all interfaces. Unset: none. One port per process.
+   * workers can work (`/readyz`). Unset: none. One port per process.
    */
   metricsPort?: number
+  /** The address they are served on; there is no sign-in. Default 127.0.0.1; `0.0.0.0` for all interfaces. */
+  metricsHost?: string
   /** Brings the store's schema up to date at the start. Default true; false: ends with an error where that is needed. */
   migrate?: boolean
   log?: WorkerLog
@@ -102,7 +104,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
   const { agent, databaseUrl, namespace = 'default' } = options
   keepSecret(...agent.redact, options.connection?.apiKey)
   const log = discreet(options.log ?? console)
-  const health = await installRuntime(options.metricsPort)
+  const health = await installRuntime(options.metricsPort, options.metricsHost)
   const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }), countableOf(agent))
   const closing: (() => Promise<void> | void)[] = []
   const close = async (): Promise<void> => {

@@ -19,7 +19,8 @@ export function addRunCommands(program: Command): void {
     .option('--fresh', 'throw away what was kept in .stello')
     .option('--durable', 'survive a power cut too, more slowly')
     .option(...METRICS_PORT)
-    .action(async (file: string | undefined, { metricsPort, ...options }: DevServersOptions & Metrics) => {
+    .option(...METRICS_HOST)
+    .action(async (file: string | undefined, { metricsPort, metricsHost, ...options }: DevServersOptions & Metrics) => {
       const out = output()
       const agent = file === undefined ? undefined : await load(file)
       const stop = interrupted()
@@ -34,6 +35,7 @@ export function addRunCommands(program: Command): void {
               temporalAddress: servers.temporal.address,
               namespace: servers.temporal.namespace,
               ...(metricsPort !== undefined && { metricsPort }),
+              ...(metricsHost !== undefined && { metricsHost }),
             },
             out,
           )
@@ -66,6 +68,7 @@ export function addRunCommands(program: Command): void {
     .command('worker <agent>')
     .description('serve an agent module, until Ctrl-C')
     .option(...METRICS_PORT)
+    .option(...METRICS_HOST)
     .option('--concurrency <slots>', 'how many run at once, e.g. models=100,tools=200 (100 of each)', concurrency)
     .option('--no-migrate', "leave the store's schema as it is (see stello migrate)")
     .action(async (file: string, settings: Settings) => {
@@ -144,11 +147,12 @@ export function addRunCommands(program: Command): void {
     })
 }
 
-type Metrics = Pick<StelloWorkerOptions, 'metricsPort'>
+type Metrics = Pick<StelloWorkerOptions, 'metricsPort' | 'metricsHost'>
 type Settings = Metrics & Pick<StelloWorkerOptions, 'concurrency' | 'migrate'>
 type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'> & Settings
 
 const METRICS_PORT = ['--metrics-port <port>', 'serve Prometheus metrics of the worker there', port] as const
+const METRICS_HOST = ['--metrics-host <address>', 'the address for that; default 127.0.0.1'] as const
 
 function port(value: string): number {
   const parsed = Number(value)

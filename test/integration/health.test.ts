@@ -42,6 +42,18 @@ it('says that the process lives, how its loop lags, and how its worker stands', 
   await expect(fetch(`http://127.0.0.1:${metricsPort}/healthz`)).rejects.toThrow()
 })
 
+it('answers on this machine only, unless it is told another address', async () => {
+  // On Linux every address of 127.0.0.0/8 is this machine's: one that was not named stands for any other interface.
+  const elsewhere = (port: number): Promise<Response> => fetch(`http://127.0.0.2:${port}/healthz`)
+  const [quiet, open] = [await quietPort(), await quietPort()]
+  const worker = await stello.work({ llm: scriptedModel([]) }, { metricsPort: quiet })
+  expect((await ask(quiet, '/healthz')).status).toBe(200)
+  await expect(elsewhere(quiet)).rejects.toThrow()
+  await worker.stop()
+  await stello.work({ llm: scriptedModel([]) }, { metricsPort: open, metricsHost: '0.0.0.0' })
+  expect((await elsewhere(open)).status).toBe(200)
+})
+
 it('is alive but not ready where the store or Temporal cannot be reached, and says which', async () => {
   const store = await startProxyBefore(stello.servers.databaseUrl)
   const temporal = await startTcpProxy(stello.servers.temporalAddress)
