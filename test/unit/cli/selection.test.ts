@@ -1,0 +1,35 @@
+/** A command on many sessions: which failures count as one of the command. */
+import { afterEach, expect, it } from 'vitest'
+import { StelloError, type ErrorCode } from '../../../src/agent/errors.ts'
+import { onSelected } from '../../../src/cli/selection.ts'
+import type { Context } from '../../../src/cli/session-commands.ts'
+
+const before = process.exitCode
+afterEach(() => void (process.exitCode = before))
+
+/** Work that fails for the first of two sessions. */
+async function selected(code: ErrorCode): Promise<{ told: string[]; done: string[]; failed: boolean }> {
+  const [told, done]: string[][] = [[], []]
+  const list = async () => [
+    { id: 's-2', state: 'idle' },
+    { id: 's-1', state: 'idle' },
+  ]
+  const context = { stello: { list }, out: { note: (text: string) => told?.push(text) } } as unknown as Context
+  await onSelected(context, { all: true }, async ({ id }) => {
+    if (id === 's-1') throw new StelloError(code, 'no')
+    done?.push(id)
+  })
+  return { told: told ?? [], done: done ?? [], failed: process.exitCode === 1 }
+}
+
+it('goes on behind one that fails, names it, and fails', async () => {
+  expect(await selected('STORE_CORRUPT')).toEqual({ told: ['s-1: stello: no'], done: ['s-2'], failed: true })
+})
+
+it('names one that lives elsewhere, which is no failure', async () => {
+  expect(await selected('SESSION_ELSEWHERE')).toEqual({ told: ['s-1: stello: no'], done: ['s-2'], failed: false })
+})
+
+it('passes one over that was closed meanwhile', async () => {
+  expect(await selected('SESSION_CLOSED')).toEqual({ told: [], done: ['s-2'], failed: false })
+})
