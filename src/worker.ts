@@ -12,7 +12,7 @@ import { createLiveWriter } from './activities/live-writer.ts'
 import { keepCounting } from './activities/keep-counting.ts'
 import { tellLiveness } from './activities/liveness-news.ts'
 import { countableOf, createMetrics } from './activities/metrics.ts'
-import { createRightStore, movedStore } from './activities/right-store.ts'
+import { createRightStore, type RightStore } from './activities/right-store.ts'
 import type { Running } from './activities/run-step.ts'
 import { SessionConfigs } from './activities/session-configs.ts'
 import { ToolUses } from './activities/tool-uses.ts'
@@ -117,7 +117,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     const bootId = newBootId()
     const transcripts = new TranscriptCache()
     const configs = new SessionConfigs()
-    let identity: string | undefined
+    let rightStore: RightStore | undefined
     let misplaced: (why: StelloError) => void = () => undefined
     const whyMisplaced = new Promise<StelloError>((resolve) => (misplaced = resolve))
 
@@ -128,7 +128,8 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
       transcripts.clear()
       configs.clear()
       tell(change, held)
-      if (change.kind === 'back') void movedStore(db, identity).then((why) => why && misplaced(why))
+      if (change.kind === 'lost' && !held) rightStore?.doubt()
+      if (change.kind === 'back') void rightStore?.lookAgain()
     })
     closing.push(() => liveness.release())
     const db = openDatabase(databaseUrl, { max: 20 })
@@ -136,7 +137,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     await checkDatabase(db)
     if (options.migrate === false) await checkSchema(db)
     else await bringUpToDate(db, log)
-    identity = await readIdentity(db)
+    const identity = await readIdentity(db)
     const notifier = createNotifier(db)
     closing.push(() => notifier.close())
     const live = createLiveWriter(db, (id) => notifier.notify(id, 'progress'), log, metrics.liveQueue)
@@ -151,6 +152,9 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     closing.push(() => clientConnection.close())
     const client = new Client({ connection: clientConnection, namespace })
     await registerSearchAttributes(client, log)
+    const { foreign } = metrics
+    const store = createRightStore({ db, client, agent: agent.name, identity, wrong: misplaced, foreign, log })
+    rightStore = store
 
     // Whatever was registered until now counts, and nothing later.
     agent.seal()
@@ -173,7 +177,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           db,
           client,
           bootId,
-          liveness,
+          liveness: { held: () => liveness.held() && store.certain() },
           live,
           log,
           transcripts,
@@ -186,7 +190,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
           metrics,
           notify: (id, news) => notifier.notify(id, news),
         },
-        createRightStore({ db, client, agent: agent.name, identity, wrong: misplaced, foreign: metrics.foreign, log }),
+        store,
       ),
       workflowBundle: await workflowBundle(),
       concurrency: options.concurrency ?? {},

@@ -12,11 +12,11 @@ import { describeChildren } from './describe-children.ts'
 import { toEndlessRetry, toFailure } from './failures.ts'
 import { openChild } from './open-child.ts'
 import { openSession } from './open-session.ts'
-import type { Belonging } from './right-store.ts'
+import type { Belonging, RightStore } from './right-store.ts'
 import { settleStep } from './settle-step.ts'
 
-/** @param admit throws where the session is another store's: nothing of the activity runs then */
-export function createActivities(deps: Deps, admit: (session: Belonging, attempt: number) => void): SessionActivities {
+/** Where a session is not admitted, nothing of the activity runs. */
+export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'>): SessionActivities {
   const bind =
     <Input extends Parameters<SessionActivities[keyof SessionActivities]>[0], Outcome>(
       activity: (deps: Deps, input: Input) => Promise<Outcome>,

@@ -2,6 +2,7 @@
  * Sessions carry the identity of the store that holds them. A step of another store's session is given back, untouched, to
  * whoever serves that store; and a worker that has no session of its own store here is at the wrong one (durability 12).
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
 import { StelloError, messageOf } from '../agent/errors.ts'
 import { shownUrl, type Database } from '../store/database.ts'
@@ -10,6 +11,8 @@ import { backoffMs } from './failures.ts'
 
 /** A worker asks Temporal about so many of its store's sessions. */
 const SESSIONS_LOOKED_AT = 20
+
+const LOOK_EVERY_MS = 250
 
 /** What an activity is told of its session. `store` is absent where the session is older than identities. */
 export interface Belonging {
@@ -30,17 +33,33 @@ export interface RightStoreOptions {
   log: { warn(message: string): void }
 }
 
-/**
- * @returns a check of each activity before it begins; `attempt` is Temporal's count, from 1
- * @throws StelloError WRONG_STORE out of the check: another worker is to take the step
- */
-export function createRightStore(options: RightStoreOptions): (session: Belonging, attempt: number) => void {
+export interface RightStore {
+  /**
+   * Comes before all that an activity does.
+   *
+   * @param attempt Temporal's count, from 1
+   * @throws StelloError WRONG_STORE: another worker is to take the step; STORE_UNAVAILABLE while it is not certain which
+   * store answers
+   */
+  admit(session: Belonging, attempt: number): void
+  /** Whether the store that answers is known to be the one the worker was started on. */
+  certain(): boolean
+  /** No connection of the lock is left: another store may answer under the same URL from now on. */
+  doubt(): void
+  /** One is back: the store is asked which it is, until it says so. */
+  lookAgain(): Promise<void>
+}
+
+export function createRightStore(options: RightStoreOptions): RightStore {
   const { db, identity, wrong, foreign, log } = options
   const own = `store ${identity} (${shownUrl(db.url)})`
   /** A session of its own store was met: what comes of others is left over, or theirs. */
   let proven = false
   let judging = false
   let warnedOf: string | undefined
+  /** How often it was doubted, and how many of these doubts are settled. */
+  let doubts = 0
+  let settled = 0
 
   const judge = async (session: Belonging): Promise<void> => {
     if (proven || judging) return
@@ -54,8 +73,10 @@ export function createRightStore(options: RightStoreOptions): (session: Belongin
       judging = false
     }
   }
-  return (session, attempt) => {
+  const admit: RightStore['admit'] = (session, attempt) => {
     const { sessionId, store } = session
+    if (settled !== doubts)
+      throw new StelloError('STORE_UNAVAILABLE', 'the store was away, and has not said yet which it is')
     if (store === undefined || identity === undefined) return
     if (store === identity) {
       proven = true
@@ -71,15 +92,30 @@ export function createRightStore(options: RightStoreOptions): (session: Belongin
       retryAfterMs: backoffMs(attempt),
     })
   }
+  return {
+    admit,
+    certain: () => settled === doubts,
+    doubt: () => void doubts++,
+    async lookAgain() {
+      const doubt = doubts
+      while (doubt === doubts && !db.pool.ended) {
+        try {
+          const now = await readIdentity(db)
+          if (identity !== undefined && now !== identity) return wrong(movedStore(own, now))
+          settled = doubt
+          return
+        } catch {
+          await delay(LOOK_EVERY_MS, undefined, { ref: false })
+        }
+      }
+    },
+  }
 }
 
-/** @returns why the worker cannot go on, if its URL leads to another store than when it started */
-export async function movedStore(db: Database, identity: string | undefined): Promise<StelloError | undefined> {
-  const now = await readIdentity(db).catch(() => undefined)
-  if (now === undefined || identity === undefined || now === identity) return undefined
+function movedStore(own: string, now: string | undefined): StelloError {
   return new StelloError(
     'WRONG_STORE',
-    `the database URL leads to another store now: to ${now} (${shownUrl(db.url)}), and this worker was started on ${identity}`,
+    `the database URL leads to another store now, to ${now ?? 'one without an identity'}: this worker was started on ${own}`,
     { hint: 'put the store back that was there, or start the workers anew where the other one is meant' },
   )
 }

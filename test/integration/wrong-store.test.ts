@@ -99,16 +99,30 @@ describe('a worker on the wrong store', () => {
     expect(rows).toEqual([])
   })
 
-  it('ends also where its URL leads to another store only later', async () => {
+  it('ends also where its URL leads to another store only later, and no step meets that one', async () => {
     const [first, second] = [await otherStore(), await otherStore()]
-    const agent = agentWith(script())
+    const [llm, identities] = [script(), [await readIdentity(first.db), await readIdentity(second.db)]]
+    const agent = agentWith(llm)
     const worker = await serveOn(first.url, agent)
-    expect(await ask((await openOn(first.client, agent, 1))[0] as SessionHandle, 'tea')).toBe('answer to tea')
-    const identities = [await readIdentity(first.db), await readIdentity(second.db)]
-    await swapDatabases(first.url, second.url)
+    const [session] = (await openOn(first.client, agent, 1)) as [SessionHandle]
+    expect(await ask(session, 'tea')).toBe('answer to tea')
+
+    const workflow = stello.client.temporal.workflow.getHandle(session.id)
+    await swapDatabases(first.url, second.url, async () => {
+      await workflow.signal('message', { messageId: 'meanwhile', text: 'milk' })
+      await until(async () => expect((await refusalOf(session)).message).toContain('the store'))
+    })
     const error: unknown = await worker.stopped.catch((why: unknown) => why)
     expect(error).toMatchObject({ code: 'WRONG_STORE', message: expect.stringContaining('another store now') })
     for (const named of identities) expect(String(error)).toContain(named)
+
+    await swapDatabases(first.url, second.url)
+    const back = await serveOn(first.url, agent)
+    await vi.waitFor(async () => expect(llm.calls).toHaveLength(2), { timeout: 50_000 })
+    await back.stop()
+    const { rows } = await first.db.pool.query("select type from events where type = 'session.paused'")
+    expect(rows).toEqual([])
+    expect(await rowsOf(second.db)).toEqual([])
   })
 })
 

@@ -40,13 +40,24 @@ export async function createDatabase(url: string): Promise<OtherDatabase> {
   return { url: other.href, drop: () => onServer(url, [`drop database if exists ${name} with (force)`]) }
 }
 
-/** From now on the URL of the first leads to what was the second: all connections to both are cut. */
-export async function swapDatabases(first: string, second: string): Promise<void> {
+/**
+ * From now on the URL of the first leads to what was the second.
+ *
+ * @param meanwhile is done when all connections are cut and none can be had
+ */
+export async function swapDatabases(
+  first: string,
+  second: string,
+  meanwhile: () => Promise<void> = async () => undefined,
+): Promise<void> {
   const [one, other] = [first, second].map((url) => new URL(url).pathname.slice(1))
   const away = `${one}_away`
   await onServer(first, [
     ...[one, other].map((name) => `alter database ${name} allow_connections false`),
     `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname in ('${one}', '${other}')`,
+  ])
+  await meanwhile()
+  await onServer(first, [
     `alter database ${one} rename to ${away}`,
     `alter database ${other} rename to ${one}`,
     `alter database ${away} rename to ${other}`,
