@@ -9,6 +9,7 @@ import { eventLine, sessionLine, statsLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
+import { REASONS, STATES } from './selection.ts'
 import { addSignalCommands } from './signal-commands.ts'
 import { noteUnserved } from './unserved.ts'
 import { answer } from './wait-for-answer.ts'
@@ -126,7 +127,8 @@ export function addSessionCommands(program: Command): void {
     .command('list')
     .description('all sessions, newest first')
     .option('--agent <name>')
-    .addOption(new Option('--state <state>').choices(['idle', 'running', 'waiting', 'paused', 'closed']))
+    .addOption(new Option('--state <state>').choices(STATES))
+    .addOption(new Option('--reason <reason>', 'only those paused for it').choices(REASONS))
     .option('--limit <n>', 'at most this many', wholeNumber, 50)
     .action(
       on(async ({ stello, out }, options: Parameters<StelloClient['list']>[0]) => {
