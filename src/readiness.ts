@@ -30,7 +30,7 @@ export async function readinessOf(agent: string, parts: WorkerParts | undefined)
   const lock = parts.liveness.held()
   const problems = [
     ...(parts.stopping ? ['it is stopping'] : []),
-    ...(store === 'ok' ? [] : [`the store does not answer: ${store}`]),
+    ...(store === 'ok' ? [] : [store]),
     ...(lock ? [] : ['the lock that says it lives is not held']),
     ...(typeof poll === 'number' ? [] : [poll]),
   ]
@@ -47,9 +47,9 @@ export async function readinessOf(agent: string, parts: WorkerParts | undefined)
 async function askStore(db: Database): Promise<string> {
   const late = new AbortController()
   const asked = run(db.pool, { name: 'ready', text: 'select 1' }, []).then(() => 'ok', messageOf)
-  const overdue = delay(STORE_WITHIN_MS, `not within ${STORE_WITHIN_MS / 1000} s`, { signal: late.signal }).catch(
-    () => 'ok',
-  )
+  const overdue = delay(STORE_WITHIN_MS, `the store does not answer within ${STORE_WITHIN_MS / 1000} s`, {
+    signal: late.signal,
+  }).catch(() => 'ok')
   return Promise.race([asked, overdue]).finally(() => late.abort())
 }
 

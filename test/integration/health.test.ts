@@ -13,7 +13,10 @@ const ask = async (port: number, path: string): Promise<{ status: number; body: 
   const response = await fetch(`http://127.0.0.1:${port}${path}`)
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
-const problems = async (port: number): Promise<string> => JSON.stringify((await ask(port, '/readyz')).body)
+const problems = async (port: number): Promise<string> => {
+  const workers = (await ask(port, '/readyz')).body['workers'] as { problems: string[] }[]
+  return workers.flatMap((worker) => worker.problems).join()
+}
 
 it('says that the process lives, how its loop lags, and how its worker stands', async () => {
   const metricsPort = await quietPort()
