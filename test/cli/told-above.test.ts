@@ -33,8 +33,11 @@ describe('an agent that no worker serves', () => {
 
     const waiting = start(['send', 'early', 'hello', '--message-id', 'm', '--wait'], { env: served.env })
     await waiting.printed(warning)
+    // Else the answer may be faster than the next look at who is served.
+    const answering = served.model.hold()
     await served.startWorker()
     await waiting.printed(`a worker serves agent "${served.agent}" now`)
+    answering.release()
     expect(await waiting.ended).toMatchObject({ code: 0, stdout: 'You said: hello\n' })
     expect(await doctor()).toMatch(/^✓ .* served by /)
   })
