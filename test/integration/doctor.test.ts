@@ -12,8 +12,10 @@ import { inspectServers } from '../../src/client/doctor.ts'
 import { inspectTemporal } from '../../src/client/doctor-temporal.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { useStello } from '../support/session-fixture.ts'
+import { startTemporalWith } from '../support/temporal.ts'
 
-const stello = useStello()
+/** Its own Temporal: workflows of other tests are sessions that this store does not know. */
+const stello = useStello(() => startTemporalWith([]))
 const closing: (() => Promise<unknown> | void)[] = []
 afterAll(async () => {
   for (const close of closing.reverse()) await close()
