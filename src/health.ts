@@ -38,26 +38,35 @@ export async function serveHealth(
   const checks = new Set<Check>()
   const lag = monitorEventLoopDelay({ resolution: 20 })
   lag.enable()
-  const answers: Readonly<Record<string, (response: ServerResponse) => Promise<void> | void>> = {
-    '/healthz': (response) => {
-      const loopLagMs = Math.round(lag.max / 1e6)
-      lag.reset()
-      say(response, 200, { ok: true, loopLagMs })
-    },
-    '/readyz': async (response) => {
-      const workers = await Promise.all([...checks].map((check) => check()))
-      const ok = workers.length > 0 && workers.every(({ problems }) => problems.length === 0)
-      say(response, ok ? 200 : 503, { ok, workers })
-    },
-    '/metrics': async (response) => {
-      const metrics = await fetch(metricsAt)
-      const type = metrics.headers.get('content-type') ?? 'text/plain'
-      response.writeHead(metrics.status, { 'content-type': type }).end(await metrics.text())
-    },
-  }
-  const server = createServer((request, response) => {
-    const answer = answers[new URL(request.url ?? '/', 'http://x').pathname]
-    if (!answer) return say(response, 404, { paths: Object.keys(answers) })
+  const answers = new Map<string | undefined, (response: ServerResponse) => Promise<void> | void>([
+    [
+      '/healthz',
+      (response) => {
+        const loopLagMs = Math.round(lag.max / 1e6)
+        lag.reset()
+        say(response, 200, { ok: true, loopLagMs })
+      },
+    ],
+    [
+      '/readyz',
+      async (response) => {
+        const workers = await Promise.all([...checks].map((check) => check()))
+        const ok = workers.length > 0 && workers.every(({ problems }) => problems.length === 0)
+        say(response, ok ? 200 : 503, { ok, workers })
+      },
+    ],
+    [
+      '/metrics',
+      async (response) => {
+        const metrics = await fetch(metricsAt)
+        const type = metrics.headers.get('content-type') ?? 'text/plain'
+        response.writeHead(metrics.status, { 'content-type': type }).end(await metrics.text())
+      },
+    ],
+  ])
+  const server = createServer(({ url }, response) => {
+    const answer = answers.get(url?.split('?', 1)[0])
+    if (!answer) return say(response, 404, { paths: [...answers.keys()] })
     Promise.resolve(answer(response)).catch((error: unknown) =>
       say(response, 503, { ok: false, error: messageOf(error) }),
     )

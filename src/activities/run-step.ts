@@ -147,9 +147,8 @@ async function obtain(
 }
 
 /**
- * A claim may have been granted although its answer never came, and none is made while nobody could tell that this worker
- * lives. Only this attempt knows that it has begun nothing by
- * it, so it asks again, for as long as a restart of PostgreSQL takes.
+ * A claim may have been granted although its answer never came. Only this attempt knows that it has begun nothing by it, so
+ * it asks again, for as long as a restart of PostgreSQL takes. No claim is made while nobody can tell that this worker lives.
  */
 async function claimUntilHeard(
   { db, bootId, liveness }: Deps,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
-import { StelloError } from '../agent/errors.ts'
+import { StelloError, isUnavailable } from '../agent/errors.ts'
 import type { NewSession } from '../session/state.ts'
 import type { Database } from '../store/database.ts'
 import { readIdentity } from '../store/identity.ts'
@@ -51,6 +51,8 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
       },
     )
   } catch (error) {
+    // The store did not answer: of Temporal nothing is known.
+    if (isUnavailable(error)) throw error
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw await notStarted(deps.db, sessionId, error)
     if (origin !== undefined) return
     throw new StelloError('SESSION_EXISTS', `session ${sessionId} exists already`, {
