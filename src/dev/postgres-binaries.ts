@@ -39,7 +39,11 @@ export async function findPostgresBinaries(
 }
 
 /** Whether the user can enter a folder, and read it where he must: the system is asked, as that user. */
-export function isReachable(folder: string, runAs: RunAs | undefined, { read = false } = {}): boolean {
+export function isReachable(
+  folder: string,
+  runAs: RunAs | undefined,
+  { read = false }: { read?: boolean } = {},
+): boolean {
   if (!runAs) return true
   const { uid, gid } = runAs
   return (
