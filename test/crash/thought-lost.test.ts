@@ -56,8 +56,8 @@ async function openScene(next: 'the same worker' | 'another worker'): Promise<Sc
   const alone = next === 'the same worker'
   const { taskQueue } = await stello.work(agent, {
     temporalAddress: proxy.address,
-    // With one tool in hand it takes no other.
-    concurrency: { tools: alone ? 2 : 1 },
+    // With one tool in hand it takes no other; of four places two are beside the models, where the step is tried again.
+    concurrency: { tools: alone ? 4 : 1 },
   })
   const session = await stello.client.createSession({ agent: taskQueue })
   const turn = await session.send('pay')
