@@ -1,4 +1,4 @@
-/** What a call is known by, to the machine and to people: the same in every event about it. */
+/** The names of a call, for the machine and for people: the same in every event about it. */
 import { brief } from '../agent/message.ts'
 import type { CallNames } from '../session/steps.ts'
 

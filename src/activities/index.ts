@@ -15,7 +15,7 @@ import { openSession } from './open-session.ts'
 import type { Belonging, RightStore } from './right-store.ts'
 import { settleStep } from './settle-step.ts'
 
-/** Where a session is not admitted, nothing of the activity runs. */
+/** Nothing of an activity runs for a session that is not admitted. */
 export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'>): SessionActivities {
   const bind =
     <Input extends Parameters<SessionActivities[keyof SessionActivities]>[0], Outcome>(

@@ -1,6 +1,7 @@
 /** Tells the metrics, again and again, how the sessions of the agent stand in the store. */
 import { countSessions } from '../store/session-counts.ts'
 import type { Database } from '../store/database.ts'
+import { keepDoing } from './keep-doing.ts'
 import type { Metrics } from './metrics.ts'
 
 const COUNT_EVERY_MS = 15_000
@@ -15,17 +16,6 @@ export function keepCounting(
   { agent, namespace }: { agent: string; namespace: string },
   metrics: Pick<Metrics, 'sessions'>,
 ): () => Promise<void> {
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  let counting: Promise<void>
-  const count = async (): Promise<void> => {
-    await countSessions(db, agent, namespace).then(metrics.sessions, () => undefined)
-    if (!stopped) timer = setTimeout(() => (counting = count()), COUNT_EVERY_MS)
-  }
-  counting = count()
-  return async () => {
-    stopped = true
-    clearTimeout(timer)
-    await counting
-  }
+  const count = (): Promise<void> => countSessions(db, agent, namespace).then(metrics.sessions, () => undefined)
+  return keepDoing(count, COUNT_EVERY_MS)
 }

@@ -16,7 +16,7 @@ export interface LastAnswer {
   /** The results, in call order. */
   records: NewRecord[]
   events: NewEvent[]
-  /** What the turn ends with, where it was completed. */
+  /** The text that ends the turn, if a call completed it. */
   text?: string
 }
 

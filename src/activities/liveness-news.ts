@@ -1,4 +1,4 @@
-/** What people hear of the connections that say that this worker lives. Decides nothing. */
+/** Tells people of the connections that say that this worker lives. Decides nothing. */
 import { messageOf } from '../agent/errors.ts'
 import type { LivenessChange } from '../store/liveness.ts'
 import type { Metrics } from './metrics.ts'

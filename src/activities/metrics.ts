@@ -32,7 +32,7 @@ export interface Metrics {
   sessions(counts: SessionCounts): void
 }
 
-/** What there will be to count: each counter exists with 0 before the first event, so that this one is an increase. */
+/** Names that will be counted: each counter exists with 0 before the first event, so that this one is an increase. */
 export interface Countable {
   /** Names of tools. */
   tools: readonly string[]
@@ -162,7 +162,7 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
   }
 }
 
-/** What sessions of an agent may use, whatever their profile. */
+/** The tools and models of an agent's sessions, whatever their profile. */
 export function countableOf(agent: StelloAgent): Countable {
   const sources: Source[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
   return {

@@ -12,6 +12,7 @@ import {
   leaveWorker,
   type KnownWorker,
 } from '../store/workers.ts'
+import { keepDoing } from './keep-doing.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000
 /** Of gRPC: the workflow is over. */
@@ -120,9 +121,6 @@ export function keepTakingOver(
   log: { info(message: string): void; warn(message: string): void },
   { tookOver }: { tookOver(steps: number): void },
 ): () => Promise<void> {
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void>
   const look = async (): Promise<void> => {
     try {
       // Another may have taken this worker for dead, e.g. while its connection was down.
@@ -135,12 +133,6 @@ export function keepTakingOver(
     } catch (error) {
       log.warn(`looking for steps of dead workers failed: ${messageOf(error)}`)
     }
-    if (!stopped) timer = setTimeout(() => (looking = look()), TAKE_OVER_EVERY_MS)
   }
-  looking = look()
-  return async () => {
-    stopped = true
-    clearTimeout(timer)
-    await looking
-  }
+  return keepDoing(look, TAKE_OVER_EVERY_MS)
 }

@@ -1,6 +1,6 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
+import { collectProblems } from './collect-problems.ts'
 import { toMs } from './duration.ts'
-import { isStelloError } from './errors.ts'
 import { DEFAULT_BOUNDS, DEFAULT_LIMITS, resolveBounds, resolveLimits } from './limits.ts'
 import type { LimitSettings, Limits, TreeBounds } from './limits.ts'
 import type { Model, ModelLike } from './model.ts'
@@ -99,16 +99,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
  * })
  */
 export function createStelloAgent(definition: AgentDefinition): StelloAgent {
-  const problems: string[] = []
-  const attempt = <T>(read: () => T, otherwise: T): T => {
-    try {
-      return read()
-    } catch (error) {
-      if (!isStelloError(error)) throw error
-      problems.push(error.message)
-      return otherwise
-    }
-  }
+  const { problems, attempt } = collectProblems()
   const {
     name,
     llm,

@@ -1,6 +1,7 @@
 /** What an agent's registries hold: tools, skills, profiles. Read anew when they have changed, until a worker starts. */
+import { collectProblems } from './collect-problems.ts'
 import { addTool, collectTools } from './collect-tools.ts'
-import { StelloError, isStelloError } from './errors.ts'
+import { StelloError } from './errors.ts'
 import { Late } from './late.ts'
 import type { Limits } from './limits.ts'
 import type { ForkProfile } from './profile.ts'
@@ -89,17 +90,8 @@ interface Found {
 
 /** Every problem is reported, not only the first. */
 function resolve(found: Found, limits: Limits): { parts: Parts; problems: readonly string[] } {
-  const problems: string[] = []
+  const { problems, attempt } = collectProblems()
   const warnings: string[] = []
-  const attempt = <T>(read: () => T, otherwise: T): T => {
-    try {
-      return read()
-    } catch (error) {
-      if (!isStelloError(error)) throw error
-      problems.push(error.message)
-      return otherwise
-    }
-  }
   const tools = collectTools(found.tools, { where: '', attempt, warnings })
   const skills = new Map(found.skills.map((skill) => [skill.name, skill]))
   const names = found.profiles.map(([name]) => name)

@@ -1,0 +1,24 @@
+/** Reads a definition part by part, so that every problem is reported and not only the first. */
+import { isStelloError } from './errors.ts'
+
+export interface Problems {
+  readonly problems: string[]
+  /** @returns what was read, or `otherwise` where that is refused, which becomes one of the problems */
+  attempt<T>(read: () => T, otherwise: T): T
+}
+
+export function collectProblems(): Problems {
+  const problems: string[] = []
+  return {
+    problems,
+    attempt(read, otherwise) {
+      try {
+        return read()
+      } catch (error) {
+        if (!isStelloError(error)) throw error
+        problems.push(error.message)
+        return otherwise
+      }
+    },
+  }
+}
