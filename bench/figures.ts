@@ -1,17 +1,6 @@
 /** What a measurement gives, and how it is shown. */
 import pc from 'picocolors'
-import { ROWS, type Measurement } from './rows.ts'
-
-/** `atMost` and `atLeast` are what the project aims for; a row without either is for orientation. */
-export interface Aim {
-  atMost?: number
-  atLeast?: number
-}
-
-export interface Row {
-  unit: string
-  aim?: Aim
-}
+import { ROWS, type Measurement, type Aim, type Row } from './rows.ts'
 
 export interface Figure extends Row {
   row: string

@@ -1,13 +1,13 @@
 /** What a tool call costs without any I/O, and how fast an action is found in a reply. */
 import { z } from 'zod'
 import type { LiveStep } from '../src/activities/live-writer.ts'
-import { runPipeline } from '../src/activities/pipeline.ts'
-import { ToolChannel } from '../src/activities/tool-channel.ts'
-import { ToolUse } from '../src/activities/tool-use.ts'
-import { settlement } from '../src/activities/tool-result.ts'
+import { runPipeline } from '../src/activities/tool/pipeline.ts'
+import { ToolChannel } from '../src/activities/tool/tool-channel.ts'
+import { ToolUse } from '../src/activities/tool/tool-use.ts'
+import { settlement } from '../src/activities/tool/tool-result.ts'
 import { sessionTools } from '../src/agent/tool-list.ts'
 import { createStelloAgent, extractJSON, tool } from '../src/index.ts'
-import type { CallToolInput } from '../src/session/steps.ts'
+import type { CallToolInput } from '../src/protocol/steps.ts'
 import type { Values } from './figures.ts'
 import { timed } from './turns.ts'
 

@@ -1,5 +1,14 @@
 /** Every row of the bench, by the measurement that gives it, with its unit and what the project aims for. */
-import type { Row } from './figures.ts'
+/** `atMost` and `atLeast` are what the project aims for; a row without either is for orientation. */
+export interface Aim {
+  atMost?: number
+  atLeast?: number
+}
+
+export interface Row {
+  unit: string
+  aim?: Aim
+}
 
 export const ROWS = {
   turn: {

@@ -33,7 +33,7 @@ await timed('tsc', () => {
 
 /** The version of the bundler is that of the worker that loads the bundle: both are pinned to the same number. */
 await timed('workflow bundle', async () => {
-  const { bundleWorkflows } = await import(pathToFileURL(join(dist, 'bundle-workflows.js')).href)
+  const { bundleWorkflows } = await import(pathToFileURL(join(dist, 'worker/bundle-workflows.js')).href)
   const { code } = await bundleWorkflows(pathToFileURL(join(dist, 'workflows')))
   writeFileSync(join(dist, 'workflow-bundle.js'), code)
   return kilobytes(Buffer.byteLength(code))

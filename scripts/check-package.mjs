@@ -50,7 +50,7 @@ process.stdout.write(String(Object.keys(entry).length))
 `
 }
 
-const BLOCKED = `import { startWatchdog } from './node_modules/stello-temporal/dist/watchdog.js'
+const BLOCKED = `import { startWatchdog } from './node_modules/stello-temporal/dist/worker/watchdog.js'
 startWatchdog(1000, console.error).begun('step', 'poison')
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 `

@@ -1,10 +1,9 @@
 /** The authoring API of `stello-temporal`: what an agent module needs, and nothing else. */
 export { createStelloAgent } from './agent/agent.ts'
 export type { AgentDefinition, SessionFork, StelloAgent } from './agent/agent.ts'
-export { tool } from './agent/tool.ts'
+export { tool } from './tool/define-tool.ts'
 export type {
   CallToolResult,
-  Duration,
   Effect,
   Kind,
   OnUnknownOutcome,
@@ -16,13 +15,14 @@ export type {
   ToolContext,
   ToolExtras,
   Verification,
-} from './agent/tool.ts'
-export { toTool } from './agent/to-tool.ts'
-export type { AnyTool, ToolLike } from './agent/to-tool.ts'
-export { BaseTool } from './agent/base-tool.ts'
-export type { DynamicTool, ToolClass, ToolFacts, ToolFactory } from './agent/dynamic-tool.ts'
-export { ToolStatus } from './agent/tool-status.ts'
-export type { ToolCard, ToolStatusOptions } from './agent/tool-status.ts'
+} from './tool/tool.ts'
+export type { Duration } from './core/duration.ts'
+export { toTool } from './tool/to-tool.ts'
+export type { AnyTool, ToolLike } from './tool/any-tool.ts'
+export { BaseTool } from './tool/base-tool.ts'
+export type { DynamicTool, ToolClass, ToolFacts, ToolFactory } from './tool/any-tool.ts'
+export { ToolStatus } from './tool/tool-status.ts'
+export type { ToolCard, ToolStatusOptions } from './tool/tool-status.ts'
 export {
   createSimpleTool,
   createTool,
@@ -31,11 +31,11 @@ export {
   registerTool,
   toolFromDefinition,
   toolRegistry,
-} from './agent/forms.ts'
-export type { InputOf, SimpleTool, ToolDefinition } from './agent/forms.ts'
-export type { Validated, Validation } from './agent/precondition.ts'
-export type { DescriptionLike, NamedDescription, StructuredDescription, ToolDescription } from './agent/description.ts'
-export { ToolRegistryImpl } from './agent/registry.ts'
+} from './tool/forms.ts'
+export type { InputOf, SimpleTool, ToolDefinition } from './tool/forms.ts'
+export type { Validated, Validation } from './tool/precondition.ts'
+export type { DescriptionLike, NamedDescription, StructuredDescription, ToolDescription } from './tool/description.ts'
+export { ToolRegistryImpl } from './tool/registry.ts'
 export { buildSessionToolList } from './agent/tool-list.ts'
 export { ForkProfileRegistryImpl } from './agent/profile.ts'
 export type { ForkProfile } from './agent/profile.ts'
@@ -52,7 +52,7 @@ export type { CapabilityPack } from './agent/capability-pack.ts'
 export { withToolsPrompt } from './models/with-tools-prompt.ts'
 export { modelFromName } from './models/registry.ts'
 export { createClaude, openai } from './models/openai.ts'
-export type { CompleteOptions, Completion, JsonSchema, Model, ModelDelta, ModelLike, ToolSpec } from './agent/model.ts'
-export type { ImagePart, Message, Part, Role, TextPart, ToolCall, Usage } from './agent/message.ts'
-export { StelloError, isStelloError } from './agent/errors.ts'
-export type { ErrorCode } from './agent/errors.ts'
+export type { CompleteOptions, Completion, JsonSchema, Model, ModelDelta, ModelLike, ToolSpec } from './core/model.ts'
+export type { ImagePart, Message, Part, Role, TextPart, ToolCall, Usage } from './core/message.ts'
+export { StelloError, isStelloError } from './core/errors.ts'
+export type { ErrorCode } from './core/errors.ts'

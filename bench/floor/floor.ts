@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
 import type { WorkflowHandle } from '@temporalio/client'
 import { newName, type World } from '../world.ts'
-import { installRuntime } from '../../src/runtime.ts'
+import { installRuntime } from '../../src/worker/runtime.ts'
 import { endSignal, turnUpdate } from './workflow.ts'
 
 export interface Floor {

@@ -1,5 +1,5 @@
 /** The research job seen from outside: turn 1 hands the parts out, the forked session is asked for its own, turn 2 writes the report. */
-import { StelloError } from '../../src/agent/errors.ts'
+import { StelloError } from '../../src/core/errors.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import type { Progress } from './progress.ts'
 

@@ -2,8 +2,14 @@
  * Advice on studying abroad, as a tree of sessions: the general adviser forks into regions, a region into topics.
  * Skills say how to fork, profiles what a fork may do: each level sees only the skills that lead to its own children.
  */
-import { ForkProfileRegistryImpl, SkillRouterImpl, createStelloAgent, openai } from '../../src/index.ts'
-import type { ModelLike, StelloAgent } from '../../src/index.ts'
+import {
+  ForkProfileRegistryImpl,
+  SkillRouterImpl,
+  createStelloAgent,
+  openai,
+  type ModelLike,
+  type StelloAgent,
+} from '../../src/index.ts'
 
 function regionSkill(region: string, code: string): { name: string; description: string; content: string } {
   return {

@@ -4,14 +4,17 @@ import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
 import type { Liveness } from '../store/liveness.ts'
 import type { News } from '../store/notifier.ts'
+import type { Tool, ToolContext } from '../tool/tool.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
-import type { LastChance } from './last-chance.ts'
+import type { LastChance } from './step/last-chance.ts'
 import type { LiveWriter } from './live-writer.ts'
 import type { Metrics } from './metrics.ts'
-import type { Permit } from './pipeline.ts'
-import type { Running } from './run-step.ts'
-import type { SessionConfigs } from './session-configs.ts'
-import type { ToolUses } from './tool-uses.ts'
+import type { Running } from './step/in-flight.ts'
+import type { SessionConfigs } from './session/session-configs.ts'
+import type { ToolUses } from './tool/tool-uses.ts'
+
+/** Says why a call must not run; nothing when it may. */
+export type Permit = (tool: Tool, args: unknown, ctx: ToolContext) => Promise<string | undefined>
 
 /** Told of every step before any code of the user's runs for it: what is in hand can be named when the loop stands still. */
 export interface StepWatch {

@@ -3,17 +3,17 @@
  * only, each error translated for Temporal.
  */
 import { Context } from '@temporalio/activity'
-import type { SessionActivities } from '../session/steps.ts'
-import { announce } from './announce.ts'
-import { callModel } from './call-model.ts'
-import { callTool } from './call-tool.ts'
+import type { SessionActivities } from '../protocol/activities.ts'
+import { announce } from './session/announce.ts'
+import { callModel } from './model/call-model.ts'
+import { callTool } from './tool/call-tool.ts'
 import type { Deps } from './deps.ts'
-import { describeChildren } from './describe-children.ts'
-import { toEndlessRetry, toFailure } from './failures.ts'
-import { openChild } from './open-child.ts'
-import { openSession } from './open-session.ts'
-import type { Belonging, RightStore } from './right-store.ts'
-import { settleStep } from './settle-step.ts'
+import { describeChildren } from './child/describe-children.ts'
+import { toEndlessRetry, toFailure } from './step/failures.ts'
+import { openChild } from './child/open-child.ts'
+import { openSession } from './session/open-session.ts'
+import type { Belonging, RightStore } from './session/right-store.ts'
+import { settleStep } from './step/settle-step.ts'
 
 /** Nothing of an activity runs for a session that is not admitted. */
 export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'>): SessionActivities {

@@ -2,10 +2,10 @@
  * What streams while a step runs: gathered for a moment, written in one go, dropped when the step is settled. What only
  * the latest counts of (cards, updates) has one row. Never slows the step.
  */
-import { messageOf } from '../agent/errors.ts'
-import type { ToolCard } from '../agent/tool-status.ts'
-import type { CallNames } from '../session/steps.ts'
-import { shownNames } from './call-names.ts'
+import { messageOf } from '../core/errors.ts'
+import type { ToolCard } from '../tool/tool-status.ts'
+import type { CallNames } from '../protocol/steps.ts'
+import { shownNames } from './tool/call-names.ts'
 import { isDataError, type Database } from '../store/database.ts'
 import { appendLive, type LivePiece } from '../store/events.ts'
 

@@ -1,11 +1,11 @@
 /** What a worker counts for Prometheus, beside Temporal's own metrics. Only what this worker settled itself is counted. */
 import type { MetricGauge, MetricMeter } from '@temporalio/common'
-import type { Usage } from '../agent/message.ts'
+import type { Usage } from '../core/message.ts'
 import type { StelloAgent } from '../agent/agent.ts'
-import type { Source } from '../agent/profile.ts'
+import type { Source } from '../protocol/config.ts'
 import { sessionTools, type SessionTools } from '../agent/tool-list.ts'
-import type { Status } from '../session/state.ts'
-import type { CallResult, ModelOutcome, PauseReason, PendingKind, ToolOutcome } from '../session/steps.ts'
+import type { Status } from '../protocol/views.ts'
+import type { CallResult, ModelOutcome, PauseReason, PendingKind, ToolOutcome } from '../protocol/steps.ts'
 import type { SessionCounts } from '../store/session-counts.ts'
 
 export interface Metrics {

@@ -1,19 +1,18 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
 import { collectProblems } from './collect-problems.ts'
-import { toMs } from './duration.ts'
-import { DEFAULT_BOUNDS, DEFAULT_LIMITS, resolveBounds, resolveLimits } from './limits.ts'
-import type { LimitSettings, Limits, TreeBounds } from './limits.ts'
-import type { Model, ModelLike } from './model.ts'
+import { toMs, type Duration } from '../core/duration.ts'
+import { DEFAULT_BOUNDS, DEFAULT_LIMITS, type Limits, type TreeBounds } from '../protocol/limits.ts'
+import { resolveBounds, resolveLimits, type LimitSettings } from './limits.ts'
+import type { Model, ModelLike } from '../core/model.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
-import type { Source } from './profile.ts'
+import type { Source } from '../protocol/config.ts'
 import { redactProblem } from './redact.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
 import { toModel } from './to-model.ts'
-import type { AnyTool } from './to-tool.ts'
-import { filterProblem } from './tool-filter.ts'
-import type { ToolFilter } from './tool-filter.ts'
-import type { Duration, SessionFacts, Tool } from './tool.ts'
+import type { AnyTool } from '../tool/any-tool.ts'
+import { filterProblem, type ToolFilter } from '../protocol/tool-filter.ts'
+import type { SessionFacts, Tool } from '../tool/tool.ts'
 
 /** What `onSessionFork` is told: the child. */
 export interface SessionFork extends SessionFacts {

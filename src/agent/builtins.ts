@@ -1,8 +1,8 @@
 /** The runtime's own tools: what a model is told of them. What they do is elsewhere (`route` says where). */
-import { checkArguments } from './check-arguments.ts'
-import type { JsonSchema, ToolSpec } from './model.ts'
+import { checkArguments } from '../tool/check-arguments.ts'
+import type { JsonSchema, ToolSpec } from '../core/model.ts'
 import type { Skill } from './skill.ts'
-import type { Checked } from './tool.ts'
+import type { Checked } from '../tool/tool.ts'
 
 export interface Builtin extends ToolSpec {
   /** How a call is carried out: by one activity, by a child that is not awaited, by one that is. */

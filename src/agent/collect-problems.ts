@@ -1,5 +1,5 @@
 /** Reads a definition part by part, so that every problem is reported and not only the first. */
-import { isStelloError } from './errors.ts'
+import { isStelloError } from '../core/errors.ts'
 
 export interface Problems {
   readonly problems: string[]

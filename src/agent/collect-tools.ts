@@ -1,8 +1,8 @@
 /** Reads the tools of an agent or a profile: every problem is reported, not only the first. */
 import { STELLO_TOOLS } from './builtins.ts'
-import { StelloError } from './errors.ts'
-import { toTool } from './to-tool.ts'
-import type { Tool } from './tool.ts'
+import { StelloError } from '../core/errors.ts'
+import { toTool } from '../tool/to-tool.ts'
+import type { Tool } from '../tool/tool.ts'
 
 export interface Collecting {
   /** Names the profile in messages; empty for the agent itself. */

@@ -1,11 +1,11 @@
 /** Which profiles a session may fork into. A child is never allowed more than its parent, unless the author says so. */
 import type { StelloAgent } from './agent.ts'
 import { STELLO_TOOLS } from './builtins.ts'
-import type { Source } from './profile.ts'
+import type { Source } from '../protocol/config.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
-import { isSameTool } from './to-tool.ts'
-import { permits, type ToolFilter } from './tool-filter.ts'
-import type { Tool } from './tool.ts'
+import { isSameTool } from '../tool/to-tool.ts'
+import { permits, type ToolFilter } from '../protocol/tool-filter.ts'
+import type { Tool } from '../tool/tool.ts'
 
 /** The part of a session's configuration that decides what it may use, and by inheritance what all below it may. */
 export interface ToolScope extends ToolFilter {

@@ -1,14 +1,15 @@
 /** What an agent's registries hold: tools, skills, profiles. Read anew when they have changed, until a worker starts. */
 import { collectProblems } from './collect-problems.ts'
 import { addTool, collectTools } from './collect-tools.ts'
-import { StelloError } from './errors.ts'
-import { Late } from './late.ts'
-import type { Limits } from './limits.ts'
+import { StelloError } from '../core/errors.ts'
+import { Late } from '../core/late.ts'
+import type { Limits } from '../protocol/limits.ts'
 import type { ForkProfile } from './profile.ts'
 import { resolveProfile, type ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
-import { toTool, type AnyTool, type ToolLike } from './to-tool.ts'
-import type { Tool } from './tool.ts'
+import { toTool } from '../tool/to-tool.ts'
+import { type AnyTool, type ToolLike } from '../tool/any-tool.ts'
+import type { Tool } from '../tool/tool.ts'
 
 /** A registry that is told when it is too late to add to it. */
 interface Sealable {

@@ -1,16 +1,12 @@
 /** Fork profiles: named variations of the agent that a fork may ask for. */
-import { StelloError } from './errors.ts'
-import { Late } from './late.ts'
+import { StelloError } from '../core/errors.ts'
+import { Late } from '../core/late.ts'
 import type { LimitSettings } from './limits.ts'
-import { NAME_LIMIT, type Message } from './message.ts'
-import type { ModelLike } from './model.ts'
-import { permissionModeProblem } from './permission-mode.ts'
-import type { AnyTool } from './to-tool.ts'
-import { filterProblem, isNames } from './tool-filter.ts'
-import type { ToolFilter } from './tool-filter.ts'
-
-/** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
-export type Source = 'agent' | `profile:${string}`
+import { NAME_LIMIT, type Message } from '../core/message.ts'
+import type { ModelLike } from '../core/model.ts'
+import { permissionModeProblem } from '../protocol/permission-mode.ts'
+import type { AnyTool } from '../tool/any-tool.ts'
+import { filterProblem, isNames, type ToolFilter } from '../protocol/tool-filter.ts'
 
 /** A field that is left out is the parent's (limits: the agent's; skills: all). */
 export interface ForkProfile extends LimitSettings, ToolFilter {

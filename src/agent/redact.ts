@@ -1,5 +1,5 @@
 /** The list of secrets in an agent's definition. */
-import { canBeSecret, LONGEST_SECRET, SHORTEST_SECRET } from './secrets.ts'
+import { canBeSecret, LONGEST_SECRET, SHORTEST_SECRET } from '../core/secrets.ts'
 
 /** What is wrong with the list; never shows an entry. */
 export function redactProblem(redact: unknown): string | undefined {

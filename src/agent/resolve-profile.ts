@@ -1,14 +1,13 @@
 /** A fork profile as a worker uses it: tools converted, limits complete. */
-import { collectTools } from './collect-tools.ts'
-import type { Collecting } from './collect-tools.ts'
-import { StelloError } from './errors.ts'
+import { collectTools, type Collecting } from './collect-tools.ts'
+import { StelloError } from '../core/errors.ts'
 import { resolveLimits } from './limits.ts'
-import type { Limits } from './limits.ts'
+import type { Limits } from '../protocol/limits.ts'
 import { profileProblem, type ForkProfile } from './profile.ts'
-import type { Model } from './model.ts'
+import type { Model } from '../core/model.ts'
 import { toModel } from './to-model.ts'
 import type { Skill } from './skill.ts'
-import type { Tool } from './tool.ts'
+import type { Tool } from '../tool/tool.ts'
 
 export interface ResolvedProfile extends ForkProfile {
   tools?: readonly Tool[]

@@ -1,6 +1,6 @@
 /** Skills: instructions a model loads on demand with `activate_skill`. */
-import { StelloError } from './errors.ts'
-import { Late } from './late.ts'
+import { StelloError } from '../core/errors.ts'
+import { Late } from '../core/late.ts'
 
 export interface Skill {
   name: string

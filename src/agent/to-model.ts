@@ -1,6 +1,6 @@
 /** The only reader of a model that comes from user code: what is behind it never asks for its name again. */
-import { StelloError, messageOf } from './errors.ts'
-import type { Model, ModelLike } from './model.ts'
+import { StelloError, messageOf } from '../core/errors.ts'
+import type { Model, ModelLike } from '../core/model.ts'
 
 /**
  * The model with a name. One of user code stays the same object, so that what it remembers stays with it; only one whose

@@ -1,17 +1,22 @@
 /** Which tools a session has: what its model is shown, and what a called name means. Both come from one list. */
 import type { StelloAgent } from './agent.ts'
-import { STELLO_TOOLS, activateSkillTool, attemptCompletionTool, createSessionTool, newTaskTool } from './builtins.ts'
-import type { Builtin } from './builtins.ts'
-import { mustBeKnown } from './dynamic-tool.ts'
-import { StelloError } from './errors.ts'
+import {
+  STELLO_TOOLS,
+  activateSkillTool,
+  attemptCompletionTool,
+  createSessionTool,
+  newTaskTool,
+  type Builtin,
+} from './builtins.ts'
+import { mustBeKnown } from '../tool/dynamic-tool.ts'
+import { StelloError } from '../core/errors.ts'
 import { forksInto, type ToolScope } from './forks-into.ts'
-import type { ToolSpec } from './model.ts'
-import type { Source } from './profile.ts'
+import type { ToolSpec } from '../core/model.ts'
+import type { Source } from '../protocol/config.ts'
 import type { Skill } from './skill.ts'
-import { toTool } from './to-tool.ts'
-import { permits } from './tool-filter.ts'
-import type { ToolFilter } from './tool-filter.ts'
-import type { Tool } from './tool.ts'
+import { toTool } from '../tool/to-tool.ts'
+import { permits, type ToolFilter } from '../protocol/tool-filter.ts'
+import type { Tool } from '../tool/tool.ts'
 
 export type { ToolScope } from './forks-into.ts'
 

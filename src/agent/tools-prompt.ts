@@ -1,7 +1,7 @@
 /** Tools as text, for models that are told of them in their system prompt. */
-import { mustBeKnown } from './dynamic-tool.ts'
-import { toolRegistry } from './forms.ts'
-import type { JsonSchema, ToolSpec } from './model.ts'
+import { mustBeKnown } from '../tool/dynamic-tool.ts'
+import { toolRegistry } from '../tool/forms.ts'
+import type { JsonSchema, ToolSpec } from '../core/model.ts'
 
 /** Of a nested object, fields down to here are named. */
 const DEPTH_LIMIT = 4

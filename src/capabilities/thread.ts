@@ -1,6 +1,6 @@
 /** The other side of `in-thread.ts`: what a thread begins with. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { messageOf } from '../agent/errors.ts'
+import { messageOf } from '../core/errors.ts'
 
 export interface ThreadWork {
   /** URL of the module whose `run` is called. */

@@ -1,5 +1,5 @@
 /** Asks a worker process of this machine whether it can work. */
-import { StelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, messageOf } from '../core/errors.ts'
 
 const ANSWER_WITHIN_MS = 10_000
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { tsImport } from 'tsx/esm/api'
 import { isStelloAgent, type StelloAgent } from '../agent/agent.ts'
-import { StelloError, isStelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, isStelloError, messageOf } from '../core/errors.ts'
 
 /** @throws StelloError INVALID_AGENT naming the file and what is wrong with it */
 export async function loadAgent(file: string): Promise<StelloAgent> {

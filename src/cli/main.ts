@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { CommanderError, Command } from 'commander'
-import { checkNodeVersion } from '../node-version.ts'
+import { checkNodeVersion } from '../worker/node-version.ts'
 import { addRunCommands } from './run-commands.ts'
 import { explain } from './output.ts'
 import { addSessionCommands } from './session-commands.ts'

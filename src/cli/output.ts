@@ -1,5 +1,5 @@
 /** Where output goes: results to stdout, everything else to stderr; with `--json` one object per line and nothing else on stdout. */
-import { isStelloError, messageOf } from '../agent/errors.ts'
+import { isStelloError, messageOf } from '../core/errors.ts'
 import { printable, printableJson } from './printable.ts'
 
 /** For people: a text, or what makes one of the value as it may be printed; only that may colour it. */

@@ -1,9 +1,9 @@
 /** Many sessions at once: which of them a command means, and how it goes on behind one that fails. */
 import { Option, type Command } from 'commander'
-import { isStelloError } from '../agent/errors.ts'
+import { isStelloError } from '../core/errors.ts'
 import type { SessionFilter, SessionSummary } from '../client/index.ts'
 import { explain } from './output.ts'
-import type { Context } from './session-commands.ts'
+import type { Context } from './context.ts'
 
 export type Selection = Pick<SessionFilter, 'agent' | 'state' | 'reason'> & { all?: boolean }
 

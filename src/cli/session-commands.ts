@@ -3,30 +3,20 @@ import { Option, type Command } from 'commander'
 import type { CreateSessionOptions, ForkOptions, StelloClient } from '../client/index.ts'
 import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
-import { messageOf, type StelloError } from '../agent/errors.ts'
+import { messageOf, type StelloError } from '../core/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
 import { eventLine, sessionLine, statsLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
-import { createOutput, type Output } from './output.ts'
+import { createOutput } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
 import { REASONS, STATES } from './selection.ts'
 import { addSignalCommands } from './signal-commands.ts'
 import { noteUnserved } from './unserved.ts'
 import { answer } from './wait-for-answer.ts'
 import { wholeNumber } from './whole-number.ts'
-
-/** What a command works with. */
-export interface Context {
-  stello: StelloClient
-  out: Output
-}
+import type { Context, OnSession } from './context.ts'
 
 type Options = Record<string, unknown>
-
-/** A command's action on an open client. */
-export type OnSession = <Args extends unknown[]>(
-  work: (context: Context, ...args: Args) => Promise<void>,
-) => (...args: unknown[]) => Promise<void>
 
 export function addSessionCommands(program: Command): void {
   const on: OnSession =

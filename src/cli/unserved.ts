@@ -1,9 +1,9 @@
 /** Says so where no worker serves an agent. It refuses nothing: what was asked for is kept until one does. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { isUnavailable, messageOf } from '../agent/errors.ts'
+import { isUnavailable, messageOf } from '../core/errors.ts'
 import type { SessionHandle } from '../client/index.ts'
 import { notServed } from '../client/not-served.ts'
-import type { Context } from './session-commands.ts'
+import type { Context } from './context.ts'
 
 const LOOK_EVERY_MS = 1000
 

@@ -1,5 +1,5 @@
 /** Questions that only a worker of the agent can answer. */
-import { StelloError, isStelloError } from '../agent/errors.ts'
+import { StelloError, isStelloError } from '../core/errors.ts'
 import { readServedAgents } from '../store/workers.ts'
 import { notServed } from './not-served.ts'
 import type { ClientDeps } from './start-session.ts'

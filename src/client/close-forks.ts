@@ -2,7 +2,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { closeBelow, openChildren } from '../store/closing.ts'
 import { closeUnopened } from '../store/unopened.ts'
-import { closeSignal } from '../workflows/messages.ts'
+import { closeSignal } from '../protocol/messages.ts'
 import type { ClientDeps } from './start-session.ts'
 
 export async function closeForks(deps: ClientDeps, sessionId: string): Promise<void> {

@@ -1,7 +1,7 @@
 /** Finds the servers and opens a client on them. */
 import { Client, Connection } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
-import { StelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, messageOf } from '../core/errors.ts'
 import { demandLocal, loadDevInfo, resolveHome } from '../dev/dev-info.ts'
 import { checkDatabase, openDatabase } from '../store/database.ts'
 import { createListener } from '../store/listener.ts'

@@ -1,5 +1,5 @@
 /** Whether PostgreSQL lets us in, has room for a worker, and holds a schema that this version can work on. */
-import { isStelloError, messageOf } from '../agent/errors.ts'
+import { isStelloError, messageOf } from '../core/errors.ts'
 import type { Finding } from '../dev/doctor.ts'
 import { connectTrouble } from '../store/connect-trouble.ts'
 import { openDatabase, shownUrl } from '../store/database.ts'

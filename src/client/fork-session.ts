@@ -1,6 +1,6 @@
 /** A fork that a client asks for. Only a worker knows profiles: the child's own first activity prepares what it inherits. */
-import { StelloError, isStelloError } from '../agent/errors.ts'
-import type { ForkRequest } from '../session/config.ts'
+import { StelloError, isStelloError } from '../core/errors.ts'
+import type { ForkRequest } from '../protocol/config.ts'
 import { inputHash } from '../store/hashes.ts'
 import { closedPrefix } from './closed-prefix.ts'
 import { checkFork, type ForkOptions } from './options.ts'

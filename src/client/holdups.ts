@@ -1,5 +1,5 @@
 /** What a person can do about something that holds a session up. Must import nothing heavy: the command line uses it too. */
-import { StelloError } from '../agent/errors.ts'
+import { StelloError } from '../core/errors.ts'
 import type { InboxItem } from '../store/inbox.ts'
 
 /** Once put, it is the same item: where a session is paused anew, it is another. */

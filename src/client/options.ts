@@ -2,13 +2,13 @@
  * What `createSession` and `fork` are asked with. It often comes from outside, as JSON: only known fields get through,
  * each as it must be, and what gets through is a copy. Must import nothing heavy: the command line checks with it too.
  */
-import { StelloError } from '../agent/errors.ts'
-import { boundsProblem, type TreeBounds } from '../agent/limits.ts'
-import { NAME_LIMIT } from '../agent/message.ts'
-import { sessionIdProblem, userIdProblem } from '../agent/path-part.ts'
-import { permissionModeProblem } from '../agent/permission-mode.ts'
-import { isNames } from '../agent/tool-filter.ts'
-import type { ForkRequest } from '../session/config.ts'
+import { StelloError } from '../core/errors.ts'
+import { boundsProblem, type TreeBounds } from '../protocol/limits.ts'
+import { NAME_LIMIT } from '../core/message.ts'
+import { sessionIdProblem, userIdProblem } from '../core/path-part.ts'
+import { permissionModeProblem } from '../protocol/permission-mode.ts'
+import { isNames } from '../protocol/tool-filter.ts'
+import type { ForkRequest } from '../protocol/config.ts'
 
 export interface CreateSessionOptions {
   /** Name of the agent; a worker that serves it may be started later. */

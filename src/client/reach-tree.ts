@@ -1,10 +1,10 @@
 /** Pauses, resumes and cancels a session, or all that is open in its tree, also behind what is closed. */
 import { WorkflowNotFoundError } from '@temporalio/client'
-import { StelloError } from '../agent/errors.ts'
-import { preview } from '../agent/message.ts'
+import { StelloError } from '../core/errors.ts'
+import { preview } from '../core/message.ts'
 import { holdTree, openInTree, releaseTree } from '../store/hold-tree.ts'
 import { readSession } from '../store/session-row.ts'
-import { cancelTurnSignal, pauseSignal, resumeSignal } from '../workflows/messages.ts'
+import { cancelTurnSignal, pauseSignal, resumeSignal } from '../protocol/messages.ts'
 import { mustExist, type ClientDeps } from './start-session.ts'
 
 export interface TreeOptions {

@@ -1,8 +1,8 @@
 /** The search attributes of sessions in Temporal: which are there, and how they get there. Refused: sessions run without. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
-import { messageOf } from '../agent/errors.ts'
-import { SEARCH_ATTRIBUTES } from '../workflows/messages.ts'
+import { messageOf } from '../core/errors.ts'
+import { SEARCH_ATTRIBUTES } from '../protocol/search-attributes.ts'
 
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
 const KEYWORD = 2

@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
-import { StelloError, isStelloError } from '../agent/errors.ts'
-import type { TreeBounds } from '../agent/limits.ts'
-import { UNSTORABLE, jsonBytes, type Message } from '../agent/message.ts'
-import type { Answer, Decision } from '../session/steps.ts'
+import { StelloError, isStelloError } from '../core/errors.ts'
+import type { TreeBounds } from '../protocol/limits.ts'
+import { UNSTORABLE, jsonBytes, type Message } from '../core/message.ts'
+import type { Answer, Decision } from '../protocol/steps.ts'
 import { changeBounds, readTree, type Tree } from '../store/bounds.ts'
 import { putMessage } from '../store/messages.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
@@ -20,12 +20,11 @@ import {
   closeSignal,
   messageSignal,
   pauseSignal,
-  readAnswer,
   resumeSignal,
   statsQuery,
-  wrongWord,
-  type ToolStatsView,
-} from '../workflows/messages.ts'
+} from '../protocol/messages.ts'
+import { readAnswer, wrongWord } from '../protocol/pending.ts'
+import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
 import { closeForks } from './close-forks.ts'
 import { forkSession } from './fork-session.ts'

@@ -2,8 +2,15 @@
 import { randomBytes } from 'node:crypto'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
-import { StelloError, isUnavailable } from '../agent/errors.ts'
-import type { NewSession } from '../session/state.ts'
+import { StelloError, isUnavailable } from '../core/errors.ts'
+import {
+  SESSION_WORKFLOW,
+  WORKFLOW_TASK_TIMEOUT,
+  memoOf,
+  summaryOf,
+  type NewSession,
+  type SessionInput,
+} from '../protocol/session-input.ts'
 import type { Database } from '../store/database.ts'
 import { readIdentity } from '../store/identity.ts'
 import type { Listener } from '../store/listener.ts'
@@ -11,14 +18,7 @@ import { readSession, type SessionRow } from '../store/session-row.ts'
 import { forgetSession } from '../store/unopened.ts'
 import { createSession, readAgents } from '../store/topology.ts'
 import type { NewSessionRow } from '../store/writes.ts'
-import {
-  SESSION_WORKFLOW,
-  WORKFLOW_TASK_TIMEOUT,
-  attributesOf,
-  memoOf,
-  summaryOf,
-  type SessionInput,
-} from '../workflows/messages.ts'
+import { attributesOf } from '../protocol/search-attributes.ts'
 import { missingSearchAttributes, registerSearchAttributes } from './search-attributes.ts'
 import { temporalTrouble } from './temporal-trouble.ts'
 

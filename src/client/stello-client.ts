@@ -1,6 +1,6 @@
 /** The client: creates sessions, finds them, lists them. Talks to workflows by signals, reads from the store. */
 import type { Client } from '@temporalio/client'
-import type { SessionConfig } from '../session/config.ts'
+import type { SessionConfig } from '../protocol/config.ts'
 import { readInbox, type InboxItem } from '../store/inbox.ts'
 import { listSessions, readAgents, readSubtree, type SessionFilter, type SessionSummary } from '../store/topology.ts'
 import { readServedAgents } from '../store/workers.ts'

@@ -2,15 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { WorkflowHandle } from '@temporalio/client'
-import type { SessionState } from '../session/state.ts'
-import type { Opening } from '../session/steps.ts'
-import {
-  messageSignal,
-  messageUpdate,
-  readMessage,
-  type ReadMessage,
-  type SessionInput,
-} from '../workflows/messages.ts'
+import type { Opening } from '../protocol/steps.ts'
+import { messageSignal, messageUpdate, readMessage, type ReadMessage } from '../protocol/messages.ts'
+import { type SessionInput } from '../protocol/session-input.ts'
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>
 type HistoryEvent = NonNullable<History['events']>[number]
@@ -29,7 +23,7 @@ export function takenMessages({ events }: History): Opening[] {
 
 function fromStart({ workflowExecutionStartedEventAttributes: started }: HistoryEvent): ReadMessage[] {
   const input = first<SessionInput>(started?.input?.payloads)
-  const state: SessionState | undefined = input?.state
+  const state = input?.state
   const underWay = state?.turn ? [state.turn.opening] : []
   return state ? [...underWay, ...state.queue] : (input?.session.messages ?? []).map((messageId) => ({ messageId }))
 }

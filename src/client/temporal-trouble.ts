@@ -1,7 +1,7 @@
 /** What keeps Temporal from answering as it should, and what somebody can do about it. Text for people; and whether it was a refusal. */
 import { isGrpcServiceError } from '@temporalio/client'
 import { NamespaceNotFoundError } from '@temporalio/common'
-import { messageOf } from '../agent/errors.ts'
+import { messageOf } from '../core/errors.ts'
 
 export interface TemporalTrouble {
   what: string

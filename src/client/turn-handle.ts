@@ -1,8 +1,8 @@
 /** Waiting for an answer, from any process, also later: the turn is a row. */
 import { WorkflowNotFoundError } from '@temporalio/client'
-import { StelloError, isUnavailable } from '../agent/errors.ts'
-import { rejectionKey, type Usage } from '../agent/message.ts'
-import type { StopReason } from '../session/steps.ts'
+import { StelloError, isUnavailable } from '../core/errors.ts'
+import { rejectionKey, type Usage } from '../core/message.ts'
+import type { StopReason } from '../protocol/steps.ts'
 import type { Database } from '../store/database.ts'
 import { readEvent } from '../store/events.ts'
 import { readHoldups, type InboxItem } from '../store/inbox.ts'

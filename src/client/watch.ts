@@ -5,7 +5,7 @@
  * A look is one statement, at the sessions something was heard of, and once a second at all that are not closed. Which
  * sessions a tree has is told by its events: forks, and rewinds, which may take forks away.
  */
-import { StelloError, isUnavailable } from '../agent/errors.ts'
+import { StelloError, isUnavailable } from '../core/errors.ts'
 import { lookAt, nextOffsets, type LivePiece } from '../store/events.ts'
 import { readSubtree } from '../store/topology.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'

@@ -7,40 +7,11 @@
 import { constants } from 'node:fs'
 import { open, realpath, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { isStelloError, StelloError } from '../agent/errors.ts'
-import { pingPostgres } from './postgres-server.ts'
-import type { ProcessId } from './processes.ts'
-import { isAlive } from './processes.ts'
-import { pingTemporal } from './temporal-server.ts'
+import { isStelloError, StelloError } from '../core/errors.ts'
+import { pingPostgres, type PostgresInfo } from './postgres-server.ts'
+import { isAlive, type ProcessId } from './processes.ts'
+import { pingTemporal, type TemporalInfo } from './temporal-server.ts'
 import { isForeign, isLocal } from './trust.ts'
-
-export interface TemporalInfo {
-  /** host:port of the gRPC front end. */
-  address: string
-  namespace: string
-  /** Unset when the server is not ours. */
-  uiUrl?: string
-  /** Which way of finding Temporal led here. */
-  source: string
-  /** Version of the server. */
-  version: string
-  /** Unset when the server is not ours, like the ports. */
-  process?: ProcessId
-  port?: number
-  uiPort?: number
-  /** Of its HTTP API, which is not signed in to either. */
-  httpPort?: number
-}
-
-export interface PostgresInfo {
-  /** With the password. */
-  url: string
-  version: string
-  /** Unset when the server is not ours, like the port and the folder. */
-  process?: ProcessId
-  port?: number
-  dataFolder?: string
-}
 
 export interface DevInfo {
   /** Absolute path of the folder the servers keep their state in. */

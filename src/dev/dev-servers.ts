@@ -8,18 +8,29 @@ import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { existsSync } from 'node:fs'
 import { mkdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StelloError } from '../agent/errors.ts'
-import type { DevInfo, PostgresInfo, TemporalInfo } from './dev-info.ts'
-import { loadDevInfo, namedHome, resolveHome, saveDevInfo } from './dev-info.ts'
-import type { TemporalBinary } from './find-temporal.ts'
-import { findTemporal } from './find-temporal.ts'
+import { StelloError } from '../core/errors.ts'
+import { loadDevInfo, namedHome, resolveHome, saveDevInfo, type DevInfo } from './dev-info.ts'
+import {
+  adoptPostgres,
+  pingPostgres,
+  postgresUser,
+  startPostgres,
+  stopPostgres,
+  type PostgresInfo,
+} from './postgres-server.ts'
+import {
+  adoptTemporal,
+  isTemporalRunning,
+  pingTemporal,
+  startTemporal,
+  stopTemporal,
+  type TemporalInfo,
+} from './temporal-server.ts'
+import { findTemporal, type TemporalBinary } from './find-temporal.ts'
 import { withLock } from './lock.ts'
 import { removePostgres } from './postgres-cluster.ts'
-import { adoptPostgres, pingPostgres, postgresUser, startPostgres, stopPostgres } from './postgres-server.ts'
-import type { RunAs } from './processes.ts'
-import { isAlive, self } from './processes.ts'
+import { isAlive, self, type RunAs } from './processes.ts'
 import { demandOwnFolder } from './trust.ts'
-import { adoptTemporal, isTemporalRunning, pingTemporal, startTemporal, stopTemporal } from './temporal-server.ts'
 
 export interface DevServersOptions {
   /** Default `STELLO_HOME`, else `.stello`. */

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { messageOf } from '../agent/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { goInstall } from './go-install.ts'
 
 const run = promisify(execFile)

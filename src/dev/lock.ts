@@ -7,9 +7,8 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { StelloError } from '../agent/errors.ts'
-import type { ProcessId } from './processes.ts'
-import { isAlive, self } from './processes.ts'
+import { StelloError } from '../core/errors.ts'
+import { isAlive, self, type ProcessId } from './processes.ts'
 
 export interface LockOptions {
   /** Told once who holds the lock, and every 10 seconds that we still wait. */

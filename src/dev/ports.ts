@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
-import { messageOf, StelloError } from '../agent/errors.ts'
+import { messageOf, StelloError } from '../core/errors.ts'
 import { ownerOf, socketsOf, type ProcessId } from './processes.ts'
 
 const STARTS = 5

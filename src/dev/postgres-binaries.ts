@@ -10,7 +10,7 @@ import { access, cp, readFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { StelloError } from '../agent/errors.ts'
+import { StelloError } from '../core/errors.ts'
 import { withLock } from './lock.ts'
 import type { RunAs } from './processes.ts'
 

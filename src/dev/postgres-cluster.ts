@@ -8,7 +8,7 @@ import { constants } from 'node:fs'
 import { mkdir, open, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { messageOf, StelloError } from '../agent/errors.ts'
+import { messageOf, StelloError } from '../core/errors.ts'
 import { isReachable } from './postgres-binaries.ts'
 import { plainEnvironment, type RunAs } from './processes.ts'
 

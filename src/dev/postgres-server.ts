@@ -7,13 +7,11 @@
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StelloError } from '../agent/errors.ts'
+import { StelloError } from '../core/errors.ts'
 import { cacheFolder } from './cache-folder.ts'
-import type { PostgresInfo } from './dev-info.ts'
 import { choosePort, startOnPorts } from './ports.ts'
 import { findPostgresBinaries, locatePackage } from './postgres-binaries.ts'
 import { createCluster, passwordFile, passwordOf, placeOf, SUPERUSER, SYSTEM_FOLDER } from './postgres-cluster.ts'
-import type { ProcessId, RunAs } from './processes.ts'
 import {
   endProcess,
   hasArguments,
@@ -24,8 +22,20 @@ import {
   processesIn,
   startDaemon,
   until,
+  type ProcessId,
+  type RunAs,
 } from './processes.ts'
 import { DATABASE, prepareStore, query, ROLE } from './store-role.ts'
+
+export interface PostgresInfo {
+  /** With the password. */
+  url: string
+  version: string
+  /** Unset when the server is not ours, like the port and the folder. */
+  process?: ProcessId
+  port?: number
+  dataFolder?: string
+}
 
 const READY_LIMIT_MS = 60_000
 /** SQLSTATE: no use in asking again. */

@@ -4,16 +4,31 @@
  * Must never let two servers run on one SQLite file: both would start, and fight silently. So before starting one it
  * looks for a process with that file on its command line, whatever dev.json says.
  */
-import { Connection } from '@temporalio/client'
-import type { ConnectionOptions } from '@temporalio/client'
+import { Connection, type ConnectionOptions } from '@temporalio/client'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StelloError } from '../agent/errors.ts'
-import type { TemporalInfo } from './dev-info.ts'
+import { StelloError } from '../core/errors.ts'
 import type { TemporalBinary } from './find-temporal.ts'
 import { choosePort, listensOn, startOnPorts } from './ports.ts'
-import type { ProcessId } from './processes.ts'
-import { commandLine, endProcess, findProcesses, isAlive, startDaemon, until } from './processes.ts'
+import { commandLine, endProcess, findProcesses, isAlive, startDaemon, until, type ProcessId } from './processes.ts'
+
+export interface TemporalInfo {
+  /** host:port of the gRPC front end. */
+  address: string
+  namespace: string
+  /** Unset when the server is not ours. */
+  uiUrl?: string
+  /** Which way of finding Temporal led here. */
+  source: string
+  /** Version of the server. */
+  version: string
+  /** Unset when the server is not ours, like the ports. */
+  process?: ProcessId
+  port?: number
+  uiPort?: number
+  /** Of its HTTP API, which is not signed in to either. */
+  httpPort?: number
+}
 
 /** All of the type Keyword. */
 const SEARCH_ATTRIBUTES = ['StelloRoot', 'StelloParent', 'StelloState', 'StelloProfile', 'StelloLabel'] as const

@@ -3,7 +3,7 @@
  * they rely on must belong to the user, and addresses out of a file must be of this machine.
  */
 import { lstat, stat } from 'node:fs/promises'
-import { StelloError } from '../agent/errors.ts'
+import { StelloError } from '../core/errors.ts'
 
 /** Bits of a mode: others, or the group, may write. */
 const WRITABLE_BY_OTHERS = 0o022

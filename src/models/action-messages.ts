@@ -1,6 +1,6 @@
 /** A transcript with tool calls → plain messages in the JSON action protocol. Must never leave out a result. */
-import type { Message } from '../agent/message.ts'
-import type { ToolSpec } from '../agent/model.ts'
+import type { Message } from '../core/message.ts'
+import type { ToolSpec } from '../core/model.ts'
 import { toActionText } from './action-reply.ts'
 import { addToSystem } from './add-to-system.ts'
 

@@ -4,8 +4,8 @@
  * An action that must not run becomes a call all the same, with arguments that are no JSON: the session answers it with
  * an error that quotes them, the model reads why, and the transcript keeps what it wrote.
  */
-import { preview, type ToolCall } from '../agent/message.ts'
-import type { Completion, ToolSpec } from '../agent/model.ts'
+import { preview, type ToolCall } from '../core/message.ts'
+import type { Completion, ToolSpec } from '../core/model.ts'
 import { mendObject, parseObject } from './extract-json.ts'
 import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'

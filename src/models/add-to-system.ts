@@ -1,5 +1,5 @@
 /** Puts text behind the system prompt of a conversation; without one it becomes the prompt. */
-import type { Message } from '../agent/message.ts'
+import type { Message } from '../core/message.ts'
 
 export function addToSystem(messages: readonly Message[], text: string): Message[] {
   const [first, ...rest] = messages

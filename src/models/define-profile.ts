@@ -1,9 +1,10 @@
 /** An agent in Agentrail's words: its model by name, its tools beside packs of tools. What it returns is an agent module. */
 import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../agent/agent.ts'
 import type { CapabilityPack } from '../agent/capability-pack.ts'
-import { isStelloError, StelloError } from '../agent/errors.ts'
-import type { ModelLike } from '../agent/model.ts'
-import { toTool, type AnyTool } from '../agent/to-tool.ts'
+import { isStelloError, StelloError } from '../core/errors.ts'
+import type { ModelLike } from '../core/model.ts'
+import { toTool } from '../tool/to-tool.ts'
+import { type AnyTool } from '../tool/any-tool.ts'
 import { modelFromName } from './registry.ts'
 
 export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {

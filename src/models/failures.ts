@@ -3,9 +3,9 @@
  * ends up in Temporal's history and in user interfaces: it must be short and must never hold a key.
  */
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
-import { type ErrorCode, isStelloError, messageOf, StelloError } from '../agent/errors.ts'
-import { preview } from '../agent/message.ts'
-import { withoutSecrets } from '../agent/secrets.ts'
+import { type ErrorCode, isStelloError, messageOf, StelloError } from '../core/errors.ts'
+import { preview } from '../core/message.ts'
+import { withoutSecrets } from '../core/secrets.ts'
 
 /** Who was asked: what a person needs to correct the settings. */
 export interface Asked {

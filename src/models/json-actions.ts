@@ -2,8 +2,8 @@
  * The JSON action protocol around a model that only knows text. Keeps nothing between calls: everything it needs stands
  * in the messages. Must never run half an action, nor show the JSON of one as text.
  */
-import type { Message } from '../agent/message.ts'
-import type { Completion, Model, ModelDelta, ModelLike } from '../agent/model.ts'
+import type { Message } from '../core/message.ts'
+import type { Completion, Model, ModelDelta, ModelLike } from '../core/model.ts'
 import { toModel } from '../agent/to-model.ts'
 import { generateToolsPrompt } from '../agent/tools-prompt.ts'
 import { toActionMessages, type ToolsPrompt } from './action-messages.ts'

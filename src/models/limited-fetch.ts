@@ -2,7 +2,7 @@
  * Bodies of a provider's answers that end. The client reads an error, an answer in one piece and an event of a stream into
  * memory whole: one without end would fill the worker's before anything of it is looked at.
  */
-import { StelloError } from '../agent/errors.ts'
+import { StelloError } from '../core/errors.ts'
 
 /** More than the longest answer that is taken, with every character escaped. */
 const ANSWER_BYTES: number = 32 * 1024 * 1024

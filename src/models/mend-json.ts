@@ -3,7 +3,7 @@
  * word: what cannot be read by changing punctuation alone is no JSON, for half an action may do the opposite of the whole.
  */
 import { jsonrepair } from 'jsonrepair'
-import { parseObjectJson } from '../agent/parse-json.ts'
+import { parseObjectJson } from '../core/parse-json.ts'
 import { OutOfTime, withinTime } from './within-time.ts'
 
 /** What one reply may cost, in UTF-16 units and in time: on hostile text jsonrepair is quadratic, and takes long even so. */

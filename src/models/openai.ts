@@ -1,9 +1,9 @@
 /** Models behind an OpenAI-compatible endpoint. Never retries by itself: the session does, and survives a crash meanwhile. */
 import OpenAI, { type APIError } from 'openai'
-import { StelloError } from '../agent/errors.ts'
-import type { Message } from '../agent/message.ts'
-import type { CompleteOptions, Completion, Model, ModelDelta } from '../agent/model.ts'
-import { keepSecret } from '../agent/secrets.ts'
+import { StelloError } from '../core/errors.ts'
+import type { Message } from '../core/message.ts'
+import type { CompleteOptions, Completion, Model, ModelDelta } from '../core/model.ts'
+import { keepSecret } from '../core/secrets.ts'
 import { readAnswer, readStream, type Prices } from './answer.ts'
 import { toChatMessages, toChatTools } from './convert.ts'
 import { toModelError, type Asked } from './failures.ts'

@@ -1,6 +1,6 @@
 /** Models by name, for settings that are text. */
-import { StelloError } from '../agent/errors.ts'
-import type { Model } from '../agent/model.ts'
+import { StelloError } from '../core/errors.ts'
+import type { Model } from '../core/model.ts'
 import { createClaude, openai } from './openai.ts'
 
 const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {

@@ -1,5 +1,5 @@
 /** For models with tool calls of their own that do better when they also read of their tools. */
-import type { Completion, Model, ModelLike } from '../agent/model.ts'
+import type { Completion, Model, ModelLike } from '../core/model.ts'
 import { toModel } from '../agent/to-model.ts'
 import { generateToolsPrompt } from '../agent/tools-prompt.ts'
 import { addToSystem } from './add-to-system.ts'

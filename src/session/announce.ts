@@ -1,8 +1,8 @@
 /** Workflow-owned facts on their way to the store: pauses, rejections, turns that end outside a model call, the close. */
-import { preview } from '../agent/message.ts'
-import type { AnnounceInput, Refusal, TurnEnding } from './announcements.ts'
+import { preview } from '../core/message.ts'
+import type { AnnounceInput, Refusal, TurnEnding } from '../protocol/announcements.ts'
 import type { Step } from './commands.ts'
-import type { AnnounceTag } from './events.ts'
+import type { AnnounceTag } from './inputs.ts'
 import {
   CHILDREN_AT_ONCE,
   REFUSALS_AT_ONCE,
@@ -12,7 +12,7 @@ import {
   placeOf,
   type SessionState,
 } from './state.ts'
-import type { Pause } from './steps.ts'
+import type { Pause } from '../protocol/steps.ts'
 
 interface Announcement {
   /** `key`: instead of one of the announcement's, for an event that is looked up by it. */

@@ -1,7 +1,7 @@
 /** One call of a round: its key, its input, its place in the state, and the question to the ledger how it ended. */
 import type { Step } from './commands.ts'
 import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
-import type { CallNames, CallToolInput, Proposal } from './steps.ts'
+import type { CallNames, CallToolInput, Proposal } from '../protocol/steps.ts'
 
 export function callKey(turn: Turn, call: Call): string {
   return `t${turn.n}.${turn.round}.${call.index}`

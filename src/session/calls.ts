@@ -1,16 +1,17 @@
 /** The calls of one round: each runs, waits for a child or a person, or is settled; each ends with exactly one result. */
-import { brief, preview } from '../agent/message.ts'
+import { brief, preview } from '../core/message.ts'
 import { announcePause, foundPaused } from './announce.ts'
 import { callKey, findCall, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
-import type { SessionEvent } from './events.ts'
+import type { Input } from './inputs.ts'
 import { asked, unasked } from './pending.ts'
-import { FORKS_SHOWN, LABEL_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import { FORKS_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import { LABEL_SHOWN } from '../protocol/session-input.ts'
 import { addToolResult } from './stats.ts'
-import type { CallResult, ChildReport, ChildStart, Proposal } from './steps.ts'
+import type { CallResult, ChildReport, ChildStart, Proposal } from '../protocol/steps.ts'
 import { closeRequested } from './turn.ts'
 
-type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
+type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
 /** Ends a call the turn no longer wants; a child it waits for is told to stop too. */
 export function cancelCall(state: SessionState, turn: Turn, call: Call): Step {
@@ -18,11 +19,11 @@ export function cancelCall(state: SessionState, turn: Turn, call: Call): Step {
   return [next, call.child ? [...commands, stopChild(call.child)] : commands]
 }
 
-export function toolEnded(state: SessionState, event: Of<'toolEnded'>): Step {
-  const found = findCall(state, event)
+export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
+  const found = findCall(state, input)
   if (!found || !isUnderWay(found.call)) return [state, []]
   const { turn, call } = found
-  const { outcome } = event
+  const { outcome } = input
   switch (outcome.kind) {
     case 'settled':
       return settled({ ...state, gen: outcome.gen }, turn, call, outcome)
@@ -50,10 +51,10 @@ export function toolEnded(state: SessionState, event: Of<'toolEnded'>): Step {
 }
 
 /** The activity was cancelled or ran into its backstop: what really happened stands in the ledger. */
-export function toolLost(state: SessionState, event: Of<'toolLost'>): Step {
-  const found = findCall(state, event)
+export function toolLost(state: SessionState, input: Of<'toolLost'>): Step {
+  const found = findCall(state, input)
   if (!found || !isUnderWay(found.call)) return [state, []]
-  return settle(state, found.turn, found.call, { kind: event.how })
+  return settle(state, found.turn, found.call, { kind: input.how })
 }
 
 /** A report is kept until its call is done: it may come before the call is known to wait, and settling may fail. */
@@ -64,10 +65,10 @@ export function childReported(state: SessionState, report: ChildReport): Step {
   return found ? settle(kept, found.turn, found.call, childEnded(report)) : [kept, []]
 }
 
-export function childVanished(state: SessionState, event: Of<'childVanished'>): Step {
-  const found = findWaiting(state, event.callKey, event.childId)
+export function childVanished(state: SessionState, input: Of<'childVanished'>): Step {
+  const found = findWaiting(state, input.callKey, input.childId)
   if (!found) return [state, []]
-  const { childId, message } = event
+  const { childId, message } = input
   return settle(state, found.turn, found.call, { kind: 'childLost', childId, message: preview(message) })
 }
 

@@ -1,6 +1,6 @@
 /** What a session wants done, in the imperative. `workflows/perform` carries each out and answers with events. */
-import type { AnnounceInput } from './announcements.ts'
-import type { AnnounceTag } from './events.ts'
+import type { AnnounceInput } from '../protocol/announcements.ts'
+import type { AnnounceTag } from './inputs.ts'
 import type { SessionState } from './state.ts'
 import type {
   CallModelInput,
@@ -10,7 +10,7 @@ import type {
   ChildStart,
   OpenSessionInput,
   SettleStepInput,
-} from './steps.ts'
+} from '../protocol/steps.ts'
 
 export type Command =
   | { type: 'openSession'; input: OpenSessionInput }

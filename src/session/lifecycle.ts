@@ -1,9 +1,9 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
-import { brief } from '../agent/message.ts'
+import { brief } from '../core/message.ts'
 import { announceClose, announcePause, announceResume, refusalsTold, switchTold, tellHeldBack } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
-import type { SessionEvent } from './events.ts'
+import type { Input } from './inputs.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
 import { closeRequested, completingCall, finishTurn, report } from './turn.ts'
@@ -11,7 +11,7 @@ import { closeRequested, completingCall, finishTurn, report } from './turn.ts'
 /** Bytes of a model's name. */
 const MODEL_SHOWN = 100
 
-type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
+type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
 /** Every run begins by asking the store where the session stands: it may know more than the state (durability 1). */
 export function runStarted(state: SessionState): Step {

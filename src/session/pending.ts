@@ -2,47 +2,15 @@
  * Calls that wait for a person, whatever the reason: one kind of item, one kind of wait, one way to answer. An answer is
  * kept with its call until the ledger has taken it, so that neither a failing store nor a slow worker loses it.
  */
-import { UNSTORABLE, jsonBytes, preview } from '../agent/message.ts'
+import { jsonBytes, preview } from '../core/message.ts'
+import { ID_LIMIT, wrongWord } from '../protocol/pending.ts'
 import { refuse } from './announce.ts'
 import { callKey, isUnderWay, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
-import { ANSWERS_TEXT_LIMIT, INLINE_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
-import type { Answer, Decision, PendingKind, PendingRef } from './steps.ts'
-
-/** Longest id that is looked at, in bytes. */
-const ID_LIMIT = 100
-
-/** Which words answer what. */
-const WORDS: Readonly<Record<PendingKind, readonly Decision[]>> = {
-  unknown_outcome: ['done', 'not_done', 'retry'],
-}
+import { ANSWERS_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import type { Answer, PendingRef } from '../protocol/steps.ts'
 
 const STOPPING = 'the turn is being stopped'
-
-/** Reads what a person sent; a text says what is wrong with it. */
-export function readAnswer(input: unknown): Answer | string {
-  if (typeof input !== 'object' || input === null) return 'an answer is an object with id and decision'
-  const { id, decision, result, resultId } = input as Partial<Record<string, unknown>>
-  if (typeof id !== 'string' || id === '' || jsonBytes(id) > ID_LIMIT) return 'id is missing: what is answered?'
-  if (!isDecision(decision)) return `decision must be one of ${words().join(', ')}`
-  if (result === undefined && resultId === undefined) return { id, decision }
-  if (decision !== 'done') return `a result goes with done, not with ${decision}`
-  if (resultId !== undefined) {
-    const known = typeof resultId === 'string' && jsonBytes(resultId) <= ID_LIMIT && !UNSTORABLE.test(resultId)
-    return known && result === undefined
-      ? { id, decision, resultId }
-      : 'resultId is not the id of a stored text, or stands beside a result'
-  }
-  if (typeof result !== 'string') return 'result is not a text'
-  if (jsonBytes(result) <= INLINE_TEXT_LIMIT) return { id, decision, result }
-  return `result is longer than ${INLINE_TEXT_LIMIT} bytes: \`stello answer\` takes longer ones`
-}
-
-/** What is wrong with that answer to an item of that kind. */
-export function wrongWord(kind: PendingKind, { decision }: Answer): string | undefined {
-  const allowed = WORDS[kind]
-  return allowed.includes(decision) ? undefined : `decision must be one of ${allowed.join(', ')}`
-}
 
 /** Why the session, as it stands, cannot take this answer. */
 export function answerProblem(state: SessionState, answer: Answer): string | undefined {
@@ -117,12 +85,4 @@ function neverAsked({ id }: Answer): string {
 
 function leftBehind({ id }: Answer): string {
   return `"${preview(id, ID_LIMIT)}" was asked before the session was rewound; if it is still open, it is asked anew`
-}
-
-function words(): Decision[] {
-  return [...new Set(Object.values(WORDS).flat())]
-}
-
-function isDecision(word: unknown): word is Decision {
-  return words().some((one) => one === word)
 }

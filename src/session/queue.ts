@@ -1,8 +1,9 @@
 /** Messages in: deduplicated, bounded, answered in order. */
-import { brief, jsonBytes, rejectionKey } from '../agent/message.ts'
+import { brief, jsonBytes, rejectionKey } from '../core/message.ts'
 import { announce, refuse } from './announce.ts'
 import type { Step } from './commands.ts'
-import { INLINE_TEXT_LIMIT, QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type SessionState } from './state.ts'
+import { QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type SessionState } from './state.ts'
+import { INLINE_TEXT_LIMIT } from '../protocol/messages.ts'
 
 /** Bytes that a refusal has of what was wrong, and of the message. */
 const REASON_LIMIT = 160

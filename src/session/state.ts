@@ -2,9 +2,11 @@
  * Everything a session workflow remembers. It is plain JSON of at most 256 KB whatever happens: each list has a bound,
  * texts are references or previews, measured in bytes of JSON. It survives replay, crashes and continue-as-new as it is.
  */
-import { brief } from '../agent/message.ts'
-import type { Refusal } from './announcements.ts'
-import type { Limits } from './config.ts'
+import { brief } from '../core/message.ts'
+import type { Refusal } from '../protocol/announcements.ts'
+import { DEFAULT_LIMITS, type Limits } from '../protocol/limits.ts'
+import { LABEL_SHOWN, type Awaited, type NewSession } from '../protocol/session-input.ts'
+import type { Status, ToolStats, Totals } from '../protocol/views.ts'
 import type {
   Answer,
   CallRef,
@@ -17,7 +19,7 @@ import type {
   Place,
   StepRef,
   StopReason,
-} from './steps.ts'
+} from '../protocol/steps.ts'
 
 /** Message ids remembered for deduplication, whole; older ones are found in the store when a turn opens. */
 export const SEEN_LIMIT = 200
@@ -25,8 +27,6 @@ export const SEEN_LIMIT = 200
 export const QUEUE_LIMIT = 200
 /** Bytes of waiting messages kept in the state; more goes to the store. */
 export const QUEUE_TEXT_LIMIT: number = 8 * 1024
-/** A message body of more bytes is kept in the store. */
-export const INLINE_TEXT_LIMIT: number = 4 * 1024
 /** Bytes of answers that are on their way to the ledger. */
 export const ANSWERS_TEXT_LIMIT: number = 8 * 1024
 /** Tool calls of one session that run at once. */
@@ -37,8 +37,6 @@ export const STATS_LIMIT = 200
 export const ERRORS_LIMIT = 40
 /** Tools whose time-outs in a row are counted. */
 export const TIMEOUTS_LIMIT = 100
-/** Bytes of a label: Temporal's UI cuts summaries at this length. */
-export const LABEL_SHOWN = 120
 /** Forks shown in the current details. */
 export const FORKS_SHOWN = 20
 /** Children that are told to close at once: Temporal takes 2,000 signals that are on their way, and 4 MiB. */
@@ -82,31 +80,6 @@ export interface Turn {
   calls: Call[]
   /** Why the turn is being ended before the model rests. */
   stopping?: Extract<StopReason, 'cancelled' | 'closed' | 'completed'>
-}
-
-export interface ToolStats {
-  toolName: string
-  executionCount: number
-  successCount: number
-  failureCount: number
-  /** Milliseconds. */
-  totalDuration: number
-  /** How often it failed so: a code of this project (`TOOL_TIMEOUT`), or what the tool calls it. */
-  errors?: Record<string, number>
-}
-
-export interface Totals {
-  turns: number
-  modelCalls: number
-  toolCalls: number
-  inputTokens: number
-  outputTokens: number
-}
-
-/** The call in the parent that waits for this session's first answer. */
-export interface Awaited {
-  parentId: string
-  callKey: string
 }
 
 /** A message that waits for its turn; `storing` = its text is on its way to the store. */
@@ -173,16 +146,6 @@ export interface SessionState {
   lastStop?: StopReason
 }
 
-export interface NewSession {
-  sessionId: string
-  label: string
-  awaited?: Awaited
-  /** Messages to begin with, as many as there are; their texts are in the store. */
-  messages?: string[]
-}
-
-const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
-
 /** Of the messages to begin with, one may have been under way and the others have waited: these are not refused again. */
 const TAKEN_LIMIT = QUEUE_LIMIT + 1
 
@@ -238,8 +201,6 @@ export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & 
     round: turn.round,
   }
 }
-
-export type Status = 'idle' | 'running' | 'waiting' | 'paused' | 'closed'
 
 /** What people see: waiting means that every unfinished call waits for a child or a person. */
 export function status(state: SessionState): Status {

@@ -1,7 +1,8 @@
 /** What a session counts: tokens, and per tool how often, how well, how long (H9). */
-import type { Usage } from '../agent/message.ts'
-import { ERRORS_LIMIT, STATS_LIMIT, type SessionState, type ToolStats } from './state.ts'
-import type { CallResult } from './steps.ts'
+import type { Usage } from '../core/message.ts'
+import { ERRORS_LIMIT, STATS_LIMIT, type SessionState } from './state.ts'
+import { type ToolStats } from '../protocol/views.ts'
+import type { CallResult } from '../protocol/steps.ts'
 
 const OTHER = '(other)'
 

@@ -1,6 +1,6 @@
 /**
  * The heart: what a session does next, as a pure function. No Temporal, no clock, no randomness; the same state and
- * event always give the same answer, so a crash at any point is a replay of events.
+ * input always give the same answer, so a crash at any point is a replay of inputs.
  *
  * Invariants, each held by a test:
  *  I1  Every call the model asked for gets exactly one result, however the turn ends.
@@ -9,7 +9,7 @@
  *  I4  While the session is paused, or a resume is being told to the store, no model call, tool or child is begun.
  *  I5  Sequence numbers are given out without a gap and never twice.
  *  I6  One turn at a time; messages are answered in the order of their arrival, each exactly once.
- *  I7  An event that belongs to nothing under way changes nothing.
+ *  I7  An input that belongs to nothing under way changes nothing.
  *  I8  A call that waits for a person goes on by the first answer to that very question, or by a stop; a call is never
  *      begun again unless the ledger gave it back.
  *  I9  A session that is told, or finds in the store, that it is to close begins nothing more, and closes.
@@ -17,7 +17,7 @@
 import { advance } from './advance.ts'
 import { childReported, childVanished, toolEnded, toolLost } from './calls.ts'
 import type { Step } from './commands.ts'
-import type { SessionEvent } from './events.ts'
+import type { Input } from './inputs.ts'
 import {
   announced,
   childrenTold,
@@ -33,57 +33,57 @@ import type { SessionState } from './state.ts'
 import { cancelRequested, closeRequested, modelEnded, modelLost } from './turn.ts'
 
 /**
- * Applies one event and says what is to be done.
+ * Applies one input and says what is to be done.
  *
  * @example
  * const [state, commands] = step(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' })
  */
-export function step(state: SessionState, event: SessionEvent): Step {
+export function step(state: SessionState, input: Input): Step {
   if (state.closed) return [state, []]
-  const [changed, commands] = apply(state, event)
+  const [changed, commands] = apply(state, input)
   const [next, due] = advance(changed)
   return [next, [...commands, ...due]]
 }
 
-function apply(state: SessionState, event: SessionEvent): Step {
-  switch (event.type) {
+function apply(state: SessionState, input: Input): Step {
+  switch (input.type) {
     case 'runStarted':
       return runStarted(state)
     case 'sessionOpened':
-      return sessionOpened(state, event)
+      return sessionOpened(state, input)
     case 'messageReceived':
-      return messageReceived(state, event.messageId, event.text)
+      return messageReceived(state, input.messageId, input.text)
     case 'messageRejected':
-      return messageRejected(state, event.reason, event.preview)
+      return messageRejected(state, input.reason, input.preview)
     case 'answered':
-      return answered(state, event.answer)
+      return answered(state, input.answer)
     case 'answerRejected':
-      return answerRejected(state, event.reason, { preview: event.preview })
+      return answerRejected(state, input.reason, { preview: input.preview })
     case 'modelEnded':
-      return modelEnded(state, event)
+      return modelEnded(state, input)
     case 'modelLost':
-      return modelLost(state, event)
+      return modelLost(state, input)
     case 'toolEnded':
-      return toolEnded(state, event)
+      return toolEnded(state, input)
     case 'toolLost':
-      return toolLost(state, event)
+      return toolLost(state, input)
     case 'childReported':
-      return childReported(state, event.report)
+      return childReported(state, input.report)
     case 'childVanished':
-      return childVanished(state, event)
+      return childVanished(state, input)
     case 'announced':
-      return announced(state, event)
+      return announced(state, input)
     case 'childrenTold':
-      return childrenTold(state, event)
+      return childrenTold(state, input)
     case 'stepFailed':
-      return stepFailed(state, event)
+      return stepFailed(state, input)
     case 'pauseRequested':
-      return pauseRequested(state, event.message)
+      return pauseRequested(state, input.message)
     case 'resumeRequested':
       return resumeRequested(state)
     case 'cancelRequested':
       return cancelRequested(state, 'cancelled')
     case 'closeRequested':
-      return closeRequested(state, event.cascade)
+      return closeRequested(state, input.cascade)
   }
 }

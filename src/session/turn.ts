@@ -1,15 +1,15 @@
 /** One turn: from a user message through rounds of calls until the model rests. */
 import { announce, announcePause, foundPaused } from './announce.ts'
 import type { Command, Step } from './commands.ts'
-import type { SessionEvent } from './events.ts'
+import type { Input } from './inputs.ts'
 import { messageRejected } from './queue.ts'
 import { addUsage } from './stats.ts'
 import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
-import type { CallModelInput, ModelAnswer, StopReason } from './steps.ts'
+import type { CallModelInput, ModelAnswer, StopReason } from '../protocol/steps.ts'
 
 const CLOSING = { cascade: false, announced: false }
 
-type Of<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
+type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
 /** Begins the turn of the first waiting message; the message becomes the next record. */
 export function startTurn(state: SessionState): SessionState {
@@ -39,10 +39,10 @@ export function modelInput(state: SessionState, turn: Turn): CallModelInput {
   }
 }
 
-export function modelEnded(state: SessionState, event: Of<'modelEnded'>): Step {
-  const turn = modelTurn(state, event)
+export function modelEnded(state: SessionState, input: Of<'modelEnded'>): Step {
+  const turn = modelTurn(state, input)
   if (!turn) return [state, []]
-  const { outcome } = event
+  const { outcome } = input
   const rested: SessionState = { ...state, turn: { ...turn, running: false } }
   switch (outcome.kind) {
     case 'answered':
@@ -66,10 +66,10 @@ export function modelEnded(state: SessionState, event: Of<'modelEnded'>): Step {
 }
 
 /** The activity was cancelled or ran into its backstop: what really happened stands in the ledger. */
-export function modelLost(state: SessionState, event: Of<'modelLost'>): Step {
-  const turn = modelTurn(state, event)
+export function modelLost(state: SessionState, input: Of<'modelLost'>): Step {
+  const turn = modelTurn(state, input)
   if (!turn) return [state, []]
-  return [state, [settleModel(state, turn, event.how)]]
+  return [state, [settleModel(state, turn, input.how)]]
 }
 
 /** Asks the ledger to end the model step as proposed, unless it has ended otherwise already. */

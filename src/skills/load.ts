@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { StelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, messageOf } from '../core/errors.ts'
 import type { Skill } from '../agent/skill.ts'
 
 export interface SkillProblem {

@@ -4,8 +4,28 @@
  */
 import type pg from 'pg'
 import { run, type Statement } from './database.ts'
-import type { RunRef } from './runs.ts'
 import { toParameter, writesSql } from './writes.ts'
+import type { Place } from '../protocol/steps.ts'
+
+/** What an activity knows of its run. */
+export interface RunRef {
+  sessionId: string
+  runId: string
+  /** Temporal's namespace, in which the session lives. */
+  namespace: string
+  /** Asks Temporal, which alone knows the order of runs, whether none was begun after this one. */
+  isNewest(): Promise<boolean>
+  /** The run this one continued as new from. */
+  prevRunId?: string
+  /** The workflow was started, neither rewound nor continued, and knows nothing of the session yet. */
+  fresh?: true
+  /** The generation the workflow last heard of. */
+  gen: number
+  /** The turn under way, or else the last one. */
+  turn: number
+  /** Where a new generation would branch. */
+  place: Place
+}
 
 interface Parting {
   /** Last record that stays. */

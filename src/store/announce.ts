@@ -3,7 +3,8 @@
  * may hang while others tell the same and more.
  */
 import { run, type Database, type Statement } from './database.ts'
-import { resolveRun, type RunRef } from './runs.ts'
+import { resolveRun } from './runs.ts'
+import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
 /** The lock keeps another run from taking over meanwhile. */

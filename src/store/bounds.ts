@@ -1,6 +1,6 @@
 /** The bounds of a tree, and forks that are refused by them. The rule itself is SQL, in the trigger that counts forks (`migrations.ts`). */
-import { StelloError } from '../agent/errors.ts'
-import type { TreeBounds } from '../agent/limits.ts'
+import { StelloError } from '../core/errors.ts'
+import type { TreeBounds } from '../protocol/limits.ts'
 import { run, sqlState, type Database, type Statement } from './database.ts'
 
 /** A tree and what bounds it; a bound that nobody stated is unset until the root is opened. */

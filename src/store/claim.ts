@@ -1,10 +1,11 @@
 /** Taking a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
 import type pg from 'pg'
-import { StelloError } from '../agent/errors.ts'
-import { rejectionKey } from '../agent/message.ts'
-import type { PendingItem } from '../session/steps.ts'
+import { StelloError } from '../core/errors.ts'
+import { rejectionKey } from '../core/message.ts'
+import type { PendingItem } from '../protocol/steps.ts'
 import { run, transaction, type Database, type Statement } from './database.ts'
-import { resolveRun, type RunRef } from './runs.ts'
+import { resolveRun } from './runs.ts'
+import { type RunRef } from './abandon-future.ts'
 import { reuseStep } from './reuse.ts'
 import { toParameter, writesSql, type NewRecord, type Writes } from './writes.ts'
 
@@ -71,6 +72,9 @@ export type Claim =
   /** Or to be closed. */
   | { kind: 'closed' }
   | { kind: 'stale' }
+
+/** The step is this attempt's: it runs. */
+export type Mine = Extract<Claim, { kind: 'mine' }>
 
 /** The input of a step that was only waited for or ended from outside: nobody has begun it, or written what it begins with. */
 const NEVER_CLAIMED = ''

@@ -1,5 +1,5 @@
 /** Why PostgreSQL cannot be connected to, and what somebody can do about it. Decides nothing: text for people. */
-import { messageOf } from '../agent/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { sqlState } from './database.ts'
 import { REMEDY } from './direct.ts'
 import type { Trouble } from './trouble.ts'

@@ -1,6 +1,6 @@
 /** Connections to PostgreSQL, and the one place that tells passing trouble from refused content. */
 import pg from 'pg'
-import { StelloError, isUnavailable, messageOf } from '../agent/errors.ts'
+import { StelloError, isUnavailable, messageOf } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
 import { troubleOf } from './trouble.ts'
 

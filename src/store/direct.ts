@@ -1,6 +1,6 @@
 /** Proves that a connection to PostgreSQL stays the same one: whatever a worker holds there, its lock first, hangs on it. */
 import pg from 'pg'
-import { StelloError } from '../agent/errors.ts'
+import { StelloError } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
 import { cannotBeUsed, shownUrl, sqlState } from './database.ts'
 

@@ -1,6 +1,6 @@
 /** What watchers read: the durable log, gapless by offset, and what streams right now. */
 import { run, type Database, type Statement } from './database.ts'
-import { storableJson } from '../agent/clean.ts'
+import { storableJson } from '../core/clean.ts'
 
 export interface StoredEvent {
   sessionId: string

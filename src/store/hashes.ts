@@ -1,7 +1,7 @@
 /** Hashes that tie a step to its question and a record to its past, so that an old answer never meets a new question. */
 import { createHash } from 'node:crypto'
-import { cleanJson } from '../agent/clean.ts'
-import type { Message } from '../agent/message.ts'
+import { cleanJson } from '../core/clean.ts'
+import type { Message } from '../core/message.ts'
 import type { NewRecord } from './writes.ts'
 
 /** The chain hash before the first record. */

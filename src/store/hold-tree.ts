@@ -2,7 +2,7 @@
  * Pausing a tree: what is open in it is told by its workflows; what is being forked at that moment, and what no run has
  * opened yet, is reached here.
  */
-import type { Pause } from '../session/steps.ts'
+import type { Pause } from '../protocol/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 import { ABANDONED } from './topology.ts'
 

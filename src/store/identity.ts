@@ -1,5 +1,5 @@
 /** Which store this is, and by which sessions it is known to be the right one. */
-import { isStelloError } from '../agent/errors.ts'
+import { isStelloError } from '../core/errors.ts'
 import { run, sqlState, type Database, type Statement } from './database.ts'
 
 const READ: Statement = { name: 'identity_read', text: 'select identity::text from store' }

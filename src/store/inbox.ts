@@ -1,5 +1,5 @@
 /** What waits for a person: questions that steps were parked with, and pauses; and which sessions it holds up. */
-import type { Pause, PendingItem } from '../session/steps.ts'
+import type { Pause, PendingItem } from '../protocol/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 interface Where {

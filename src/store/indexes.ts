@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { messageOf } from '../agent/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
 import { toStoreError, type Database } from './database.ts'
 import { INDEXES } from './migrations.ts'

@@ -1,6 +1,6 @@
 /** User messages whose body is too big for a signal, or that must be there before one is sent. */
-import { clean } from '../agent/clean.ts'
-import { StelloError } from '../agent/errors.ts'
+import { clean } from '../core/clean.ts'
+import { StelloError } from '../core/errors.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 const PUT: Statement = {

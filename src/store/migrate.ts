@@ -3,7 +3,7 @@
  * once wait for each other. A newer schema is no hindrance, as long as it says that this version may work on it.
  */
 import { Kysely, Migrator, PostgresDialect, sql } from 'kysely'
-import { StelloError, messageOf } from '../agent/errors.ts'
+import { StelloError, messageOf } from '../core/errors.ts'
 import { openDatabase, run, type Database, type Statement } from './database.ts'
 import { MIGRATIONS } from './migrations.ts'
 

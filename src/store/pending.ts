@@ -1,6 +1,6 @@
 /** Steps that are parked until a person answers: the item stands in the step's own row, so the two cannot disagree. */
-import { storableJson } from '../agent/clean.ts'
-import type { PendingItem, Question } from '../session/steps.ts'
+import { storableJson } from '../core/clean.ts'
+import type { PendingItem, Question } from '../protocol/steps.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database, type Statement } from './database.ts'
 import { ISO } from './inbox.ts'

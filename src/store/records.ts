@@ -1,7 +1,7 @@
 /** Reading transcripts: the own records of a session and, for a fork that inherits, those of its parents. Never writes. */
-import { StelloError } from '../agent/errors.ts'
-import type { Message } from '../agent/message.ts'
-import type { Branch } from '../session/config.ts'
+import { StelloError } from '../core/errors.ts'
+import type { Message } from '../core/message.ts'
+import type { Branch } from '../protocol/config.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 export interface StoredRecord {

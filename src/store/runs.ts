@@ -3,30 +3,9 @@
  * (reset, terminated and started again, a lost database) begins a new one at the step it resumes from.
  */
 import type pg from 'pg'
-import { StelloError } from '../agent/errors.ts'
-import type { Place } from '../session/steps.ts'
+import { StelloError } from '../core/errors.ts'
 import { run, transaction, type Database, type Statement } from './database.ts'
-import { abandonFuture } from './abandon-future.ts'
-
-/** What an activity knows of its run. */
-export interface RunRef {
-  sessionId: string
-  runId: string
-  /** Temporal's namespace, in which the session lives. */
-  namespace: string
-  /** Asks Temporal, which alone knows the order of runs, whether none was begun after this one. */
-  isNewest(): Promise<boolean>
-  /** The run this one continued as new from. */
-  prevRunId?: string
-  /** The workflow was started, neither rewound nor continued, and knows nothing of the session yet. */
-  fresh?: true
-  /** The generation the workflow last heard of. */
-  gen: number
-  /** The turn under way, or else the last one. */
-  turn: number
-  /** Where a new generation would branch. */
-  place: Place
-}
+import { abandonFuture, type RunRef } from './abandon-future.ts'
 
 export type ResolvedRun =
   | { kind: 'current'; gen: number }

@@ -1,6 +1,6 @@
 /** One session as it was created, and where it stands. */
-import type { Branch, SessionConfig } from '../session/config.ts'
-import type { Pause } from '../session/steps.ts'
+import type { Branch, SessionConfig } from '../protocol/config.ts'
+import type { Pause } from '../protocol/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 export interface SessionRow {

@@ -1,12 +1,13 @@
 /** Ending a step: the second half of the ledger rule (durability 2). Whoever settles first decides, for everybody. */
-import { storableJson } from '../agent/clean.ts'
-import { StelloError } from '../agent/errors.ts'
-import type { PendingItem } from '../session/steps.ts'
+import { storableJson } from '../core/clean.ts'
+import { StelloError } from '../core/errors.ts'
+import type { PendingItem } from '../protocol/steps.ts'
 import { toForkRefusal } from './bounds.ts'
 import type { StepId } from './claim.ts'
 import { DIED } from './liveness.ts'
 import { isNullViolation, isUniqueViolation, run, type Database, type Statement } from './database.ts'
-import { mustBeCurrent, type RunRef } from './runs.ts'
+import { mustBeCurrent } from './runs.ts'
+import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
 /** `outcome` undefined: the lease is lost and nobody has settled the step yet. */

@@ -2,7 +2,7 @@
  * Transcripts this worker has read or written: what models are shown of them, and nothing else. Records never change, so
  * a cached prefix stays right; a worker that served the last step reads nothing for the next one.
  */
-import type { Message } from '../agent/message.ts'
+import type { Message } from '../core/message.ts'
 import type { Database } from './database.ts'
 import { foldChain } from './hashes.ts'
 import { readInherited, readOwnRecords, type StoredRecord } from './records.ts'

@@ -1,6 +1,6 @@
 /** Turns as rows: what `turn.result()` reads, from any process, also later. */
-import type { Usage } from '../agent/message.ts'
-import type { StopReason } from '../session/steps.ts'
+import type { Usage } from '../core/message.ts'
+import type { StopReason } from '../protocol/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 
 export interface TurnRow {

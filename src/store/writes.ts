@@ -2,11 +2,11 @@
  * What is committed together with a step: records, events, usage, turns, a child. One JSON parameter and one set of
  * CTEs, so that claim, settle and announce each stay a single statement and every write hangs on the same guard.
  */
-import { storableJson } from '../agent/clean.ts'
-import type { TreeBounds } from '../agent/limits.ts'
-import type { Message, Usage } from '../agent/message.ts'
-import type { Branch, SessionConfig } from '../session/config.ts'
-import type { Pause, StopReason } from '../session/steps.ts'
+import { storableJson } from '../core/clean.ts'
+import type { TreeBounds } from '../protocol/limits.ts'
+import type { Message, Usage } from '../core/message.ts'
+import type { Branch, SessionConfig } from '../protocol/config.ts'
+import type { Pause, StopReason } from '../protocol/steps.ts'
 
 export interface NewRecord {
   seq: number

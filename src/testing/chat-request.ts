@@ -1,7 +1,7 @@
 /** A chat completions request → what our models are asked with. */
 import type OpenAI from 'openai'
-import type { Message, Part } from '../agent/message.ts'
-import type { ToolSpec } from '../agent/model.ts'
+import type { Message, Part } from '../core/message.ts'
+import type { ToolSpec } from '../core/model.ts'
 
 export type ChatRequest = OpenAI.ChatCompletionCreateParams
 

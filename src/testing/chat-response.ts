@@ -1,8 +1,8 @@
 /** Our answers and errors → the chat completions format, whole and as chunks. */
 import type OpenAI from 'openai'
-import { isStelloError, messageOf, type ErrorCode } from '../agent/errors.ts'
-import type { Usage } from '../agent/message.ts'
-import type { Completion, ModelDelta } from '../agent/model.ts'
+import { isStelloError, messageOf, type ErrorCode } from '../core/errors.ts'
+import type { Usage } from '../core/message.ts'
+import type { Completion, ModelDelta } from '../core/model.ts'
 
 const FINISH = { stop: 'stop', tool_calls: 'tool_calls', length: 'length', refusal: 'content_filter' } as const
 

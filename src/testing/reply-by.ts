@@ -1,6 +1,6 @@
 /** Chooses a reply by what the conversation ends with. */
-import { StelloError } from '../agent/errors.ts'
-import { preview, type Message } from '../agent/message.ts'
+import { StelloError } from '../core/errors.ts'
+import { preview, type Message } from '../core/message.ts'
 import type { Reply, ScriptFunction, ScriptRequest } from './scripted-model.ts'
 
 /**

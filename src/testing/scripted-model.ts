@@ -1,8 +1,8 @@
 /** A model that answers from a script: for tests without a provider. Never reads a clock nor draws a random number. */
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { StelloError, type ErrorCode } from '../agent/errors.ts'
-import type { Message, ToolCall, Usage } from '../agent/message.ts'
-import type { CompleteOptions, Completion, Model, ToolSpec } from '../agent/model.ts'
+import { StelloError, type ErrorCode } from '../core/errors.ts'
+import type { Message, ToolCall, Usage } from '../core/message.ts'
+import type { CompleteOptions, Completion, Model, ToolSpec } from '../core/model.ts'
 import { orAborted } from './or-aborted.ts'
 
 export interface ReplyToolCall {

@@ -7,8 +7,8 @@ import {
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { SessionActivities } from '../session/steps.ts'
-import { NO_ROOM, POOLS, taskQueueOf, type Pool } from './task-queues.ts'
+import type { SessionActivities } from '../protocol/activities.ts'
+import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 
 /** The longest Temporal outage a running step survives undisturbed; lost workers are found much sooner (by taking over). */
 const HEARTBEAT_MS = 60_000

@@ -4,12 +4,13 @@
  * ApplicationFailure for its caller (any other error would block the workflow task for good).
  */
 import { ApplicationFailure, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow'
-import { preview } from '../agent/message.ts'
-import type { SessionEvent } from '../session/events.ts'
-import { answerProblem, pendingCalls, readAnswer } from '../session/pending.ts'
+import { preview } from '../core/message.ts'
+import type { Input } from '../session/inputs.ts'
+import { answerProblem, pendingCalls } from '../session/pending.ts'
+import { readAnswer } from '../protocol/pending.ts'
 import { fullBy, isKnown } from '../session/queue.ts'
 import { status, type SessionState } from '../session/state.ts'
-import type { Answer, ChildReport } from '../session/steps.ts'
+import type { Answer, ChildReport } from '../protocol/steps.ts'
 import {
   answerSignal,
   answerUpdate,
@@ -28,17 +29,15 @@ import {
   resumeUpdate,
   stateQuery,
   statsQuery,
-  type PendingView,
   type ReadMessage,
-  type SessionView,
-  type ToolStatsView,
-} from './messages.ts'
+} from '../protocol/messages.ts'
+import { type PendingView, type SessionView, type ToolStatsView } from '../protocol/views.ts'
 
 /** @param crowded why no more messages may come in by update, for they would delay the next run */
 export function setHandlers(
-  emit: (event: SessionEvent) => void,
+  emit: (event: Input) => void,
   state: () => SessionState,
-  mailbox: readonly SessionEvent[],
+  mailbox: readonly Input[],
   crowded: () => string | undefined,
 ): void {
   const arriving = (): number => mailbox.filter(isMessage).length
@@ -141,11 +140,11 @@ export function setHandlers(
 }
 
 /** A text that came as it is gets an id here, not while it is read: validators are not run again in a replay. */
-function received({ messageId = uuid4(), ...text }: ReadMessage): SessionEvent {
+function received({ messageId = uuid4(), ...text }: ReadMessage): Input {
   return { type: 'messageReceived', messageId, ...text }
 }
 
-function isMessage(event: SessionEvent): boolean {
+function isMessage(event: Input): boolean {
   return event.type === 'messageReceived'
 }
 

@@ -17,22 +17,20 @@ import {
   type Workflow,
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/common'
-import { messageOf } from '../agent/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import type { Command } from '../session/commands.ts'
-import type { FailedStep, SessionEvent } from '../session/events.ts'
-import type { ModelOutcome, StepRef, ToolOutcome } from '../session/steps.ts'
+import type { FailedStep, Input } from '../session/inputs.ts'
+import type { ModelOutcome, StepRef, ToolOutcome } from '../protocol/steps.ts'
 import { openingActivity, stepActivity, storeActivity, verifyingSettle } from './activities.ts'
+import { cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/messages.ts'
 import {
   SESSION_WORKFLOW,
   WORKFLOW_TASK_TIMEOUT,
-  cancelTurnSignal,
-  childReportSignal,
-  closeSignal,
-  attributesOf,
   memoOf,
   summaryOf,
   type SessionInput,
-} from './messages.ts'
+} from '../protocol/session-input.ts'
+import { attributesOf } from '../protocol/search-attributes.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
 type RunFacts = Pick<StepRef, 'prevRunId' | 'fresh' | 'store'>
@@ -47,7 +45,7 @@ export interface Performer {
 
 export function createPerformer(
   input: SessionInput,
-  emit: (event: SessionEvent) => void,
+  emit: (event: Input) => void,
   model: () => { name: string; timeoutMs: number },
 ): Performer {
   const { continuedFromExecutionRunId: prevRunId, firstExecutionRunId, runId } = workflowInfo()
@@ -277,7 +275,7 @@ function lostHow(error: unknown): 'cancelled' | 'timedOut' | undefined {
   return error.cause instanceof TimeoutFailure ? 'timedOut' : undefined
 }
 
-function failed(step: FailedStep, error: unknown): SessionEvent {
+function failed(step: FailedStep, error: unknown): Input {
   return { type: 'stepFailed', step, message: messageOf(causeOf(error)) }
 }
 

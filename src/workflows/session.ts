@@ -10,23 +10,23 @@ import {
   makeContinueAsNewFunc,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { SessionEvent } from '../session/events.ts'
+import type { Input } from '../session/inputs.ts'
 import { awaitedChildren } from '../session/calls.ts'
-import { crowdedBy, isLong } from '../session/run-load.ts'
+import { crowdedBy, isLong } from './run-load.ts'
 import { initialState, notTaken, type SessionState } from '../session/state.ts'
 import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
-import { memoOf, type SessionInput } from './messages.ts'
+import { memoOf, type SessionInput } from '../protocol/session-input.ts'
 import { createPerformer, type Performer } from './perform.ts'
 import { createShown } from './shown.ts'
 import { watchChildren } from './watch-children.ts'
 
-export async function session(input: SessionInput): Promise<void> {
+export async function session(input: SessionInput<SessionState>): Promise<void> {
   let state: SessionState = input.state ?? initialState(input.session)
-  const mailbox: SessionEvent[] = []
+  const mailbox: Input[] = []
   const taken = { signals: 0, updates: 0 }
-  const emit = (event: SessionEvent): void => void mailbox.push(event)
-  const receive = (event: SessionEvent): void => {
+  const emit = (event: Input): void => void mailbox.push(event)
+  const receive = (event: Input): void => {
     taken[currentUpdateInfo() ? 'updates' : 'signals']++
     emit(event)
   }

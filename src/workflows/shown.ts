@@ -1,10 +1,12 @@
 /** What the Temporal UI shows of a session: memo, search attributes, current details. */
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
-import { preview } from '../agent/message.ts'
+import { preview } from '../core/message.ts'
 import { pendingCalls } from '../session/pending.ts'
-import { status, type Call, type SessionState, type Status } from '../session/state.ts'
-import type { PendingKind } from '../session/steps.ts'
-import { STATE, type SessionInput } from './messages.ts'
+import { status, type Call, type SessionState } from '../session/state.ts'
+import { type Status } from '../protocol/views.ts'
+import type { PendingKind } from '../protocol/steps.ts'
+import { STATE } from '../protocol/search-attributes.ts'
+import type { SessionInput } from '../protocol/session-input.ts'
 
 /** The details travel in a link of the UI: about 4 KB at most. */
 const CALLS_SHOWN = 12
@@ -14,7 +16,7 @@ export interface Shown {
 }
 
 /** An upsert is a history event: the state is written only when it becomes, or stops being, one that people look for. */
-export function createShown(input: SessionInput): Shown {
+export function createShown(input: SessionInput<SessionState>): Shown {
   let written = input.state ? searched(status(input.state)) : 'active'
   return {
     show(state) {

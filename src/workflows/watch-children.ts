@@ -3,8 +3,8 @@
  * Temporal is asked at once, then from time to time. Never keeps a session from being quiet.
  */
 import { condition, sleep } from '@temporalio/workflow'
-import type { SessionEvent } from '../session/events.ts'
-import { lookAgainMs } from '../session/look-again.ts'
+import type { Input } from '../session/inputs.ts'
+import { lookAgainMs } from './look-again.ts'
 import { storeActivity } from './activities.ts'
 
 export interface AwaitedChild {
@@ -13,10 +13,7 @@ export interface AwaitedChild {
 }
 
 /** @param unheard the children to watch, as the session stands now */
-export async function watchChildren(
-  unheard: () => AwaitedChild[],
-  emit: (event: SessionEvent) => void,
-): Promise<never> {
+export async function watchChildren(unheard: () => AwaitedChild[], emit: (event: Input) => void): Promise<never> {
   for (;;) {
     await condition(() => unheard().length > 0)
     for (let looks = 1; unheard().length > 0; looks++) {

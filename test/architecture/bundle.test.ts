@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bundleWorkflows } from '../../src/bundle-workflows.ts'
+import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts'
 
 const FORBIDDEN = ['ajv', 'ajv-formats', 'kysely', 'openai', 'pg', 'yaml', 'zod']
 const SIZE_LIMIT = 2.5 * 1024 * 1024

@@ -39,8 +39,10 @@ describe('source files', () => {
     expect(sizes[Math.floor(sizes.length / 2)]).toBeLessThanOrEqual(MEDIAN)
   })
 
-  it('lie in src/<part>, tool sets in src/capabilities/<set>', () => {
-    const tooDeep = sources.filter((file) => !/^src\/([^/]+\/)?[^/]+$|^src\/capabilities\/[^/]+\/[^/]+$/.test(file))
+  it('lie in src/<part>, tool sets in src/capabilities/<set>, activities in src/activities/<wing>', () => {
+    const tooDeep = sources.filter(
+      (file) => !/^src\/([^/]+\/)?[^/]+$|^src\/(capabilities|activities)\/[^/]+\/[^/]+$/.test(file),
+    )
     expect(tooDeep).toEqual([])
   })
 })

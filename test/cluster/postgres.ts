@@ -1,6 +1,5 @@
 /** PostgreSQL of the cluster, with the settings of docker-compose.yml. Its specification can be handed to tests. */
-import { adoptPostgres, postgresUser, startPostgres } from '../../src/dev/postgres-server.ts'
-import type { PostgresInfo } from '../../src/dev/dev-info.ts'
+import { adoptPostgres, postgresUser, startPostgres, type PostgresInfo } from '../../src/dev/postgres-server.ts'
 import { endProcess } from '../../src/dev/processes.ts'
 
 export interface PostgresSpec {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
 import { scriptedModel } from '../../src/testing/index.ts'
-import { SEARCH_ATTRIBUTES } from '../../src/workflows/messages.ts'
+import { SEARCH_ATTRIBUTES } from '../../src/protocol/search-attributes.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 import { createNamespace } from './temporal.ts'
 

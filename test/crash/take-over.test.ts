@@ -1,6 +1,6 @@
 /** What a takeover ends in Temporal. Without it, each of these attempts would be waited for until its heartbeat is missed. */
 import { expect, it, vi } from 'vitest'
-import { takeOver } from '../../src/activities/take-over.ts'
+import { takeOver } from '../../src/worker/take-over.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
 import { findPerhapsBusySessions } from '../../src/store/workers.ts'
 import { useCrashStage } from '../support/crash-stage.ts'

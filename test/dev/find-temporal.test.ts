@@ -2,14 +2,12 @@
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { findTemporal } from '../../src/dev/find-temporal.ts'
-import type { FindTemporalOptions } from '../../src/dev/find-temporal.ts'
+import { findTemporal, type FindTemporalOptions } from '../../src/dev/find-temporal.ts'
 
 const NEW = 'temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)'
 let folder: string

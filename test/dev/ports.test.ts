@@ -6,12 +6,11 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TemporalInfo } from '../../src/dev/dev-info.ts'
+import { startTemporal, stopTemporal, type TemporalInfo } from '../../src/dev/temporal-server.ts'
 import { openDevServers, type DevServers, type DevServersOptions } from '../../src/dev/dev-servers.ts'
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { listensOn } from '../../src/dev/ports.ts'
 import { endProcess, self, startDaemon } from '../../src/dev/processes.ts'
-import { startTemporal, stopTemporal } from '../../src/dev/temporal-server.ts'
 import { newHome } from './homes.ts'
 
 const takers: Server[] = []

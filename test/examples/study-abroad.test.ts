@@ -1,6 +1,6 @@
 /** The seed's tree: main → us-region, uk-region → us-child, each with exactly the skills and the prompt it may have. */
 import { expect, it } from 'vitest'
-import type { Model } from '../../src/agent/model.ts'
+import type { Model } from '../../src/core/model.ts'
 import { studyAbroadAgent } from '../../examples/study-abroad/agent.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptFunction, type ScriptRequest } from '../../src/testing/index.ts'

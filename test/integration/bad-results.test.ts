@@ -1,8 +1,9 @@
 /** Whatever a model or a tool gives: it is answered, and the session lives. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createTool } from '../../src/agent/forms.ts'
-import { tool, type Tool, type ToolExtras } from '../../src/agent/tool.ts'
+import { createTool } from '../../src/tool/forms.ts'
+import { type Tool, type ToolExtras } from '../../src/tool/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Reply } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'

@@ -1,6 +1,6 @@
 /** Attacks on what a tree may cost: models that fork without end, and all at once. */
 import { expect, it } from 'vitest'
-import type { Message } from '../../src/agent/message.ts'
+import type { Message } from '../../src/core/message.ts'
 import type { SessionTree } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Rule } from '../../src/testing/index.ts'
 import { profiles } from '../support/forks.ts'

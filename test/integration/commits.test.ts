@@ -1,7 +1,7 @@
 /** What must not be forgotten when PostgreSQL dies is on its disk before anything goes on; only what may be repeated may wait. */
 import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { eventOf, useStello } from '../support/session-fixture.ts'

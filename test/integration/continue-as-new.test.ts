@@ -1,10 +1,10 @@
 /** Promise 3 over continue-as-new: the server asks for it after a few dozen events, in the middle of everything. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { readIdentity } from '../../src/store/identity.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { childReportSignal } from '../../src/workflows/messages.ts'
+import { childReportSignal } from '../../src/protocol/messages.ts'
 import { temporalWith } from '../support/configured.ts'
 import { goneForks, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'

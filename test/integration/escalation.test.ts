@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { ForkProfile } from '../../src/agent/profile.ts'
-import type { ToolLike } from '../../src/agent/to-tool.ts'
+import type { ToolLike } from '../../src/tool/any-tool.ts'
 import type { CreateSessionOptions, SessionHandle } from '../../src/client/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { obedient, results } from '../seeds/obedient.ts'

@@ -1,9 +1,9 @@
 /** Rows S5 to S12: child sessions that the model asks for. */
 import { describe, expect, it } from 'vitest'
 import type { SessionFork } from '../../src/agent/agent.ts'
-import type { Message } from '../../src/agent/message.ts'
+import type { Message } from '../../src/core/message.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
-import { childId } from '../../src/session/child-id.ts'
+import { childId } from '../../src/activities/child/child-id.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { NO_CHAIN, nextRecord } from '../../src/store/hashes.ts'
 import type { NewRecord } from '../../src/store/writes.ts'

@@ -3,16 +3,10 @@ import { Type } from '@sinclair/typebox'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
-import {
-  createSimpleTool,
-  createTool,
-  defineSimpleTool,
-  defineTool,
-  toolFromDefinition,
-} from '../../src/agent/forms.ts'
+import { createSimpleTool, createTool, defineSimpleTool, defineTool, toolFromDefinition } from '../../src/tool/forms.ts'
 import { SkillRouterImpl } from '../../src/agent/skill.ts'
-import type { AnyTool } from '../../src/agent/to-tool.ts'
-import type { ToolContext } from '../../src/agent/tool.ts'
+import type { AnyTool } from '../../src/tool/any-tool.ts'
+import type { ToolContext } from '../../src/tool/tool.ts'
 import { replyBy, scriptedModel, type ReplyToolCall, type ScriptedModel } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 

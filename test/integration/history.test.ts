@@ -1,7 +1,7 @@
 /** Promise 1: the workflow's history does not know how long the conversation is. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { runsOf } from '../support/runs.ts'
 import { ask, useStello } from '../support/session-fixture.ts'

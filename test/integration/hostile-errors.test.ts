@@ -1,8 +1,8 @@
 /** What a provider's headers, a tool or an author's code throw, with Temporal's own worker: it lives, and nothing is asked without end. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { StelloError } from '../../src/agent/errors.ts'
-import { tool } from '../../src/agent/tool.ts'
+import { StelloError } from '../../src/core/errors.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { openai } from '../../src/models/openai.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { profiles } from '../support/forks.ts'

@@ -1,9 +1,9 @@
 /** Rows X1 to X5: a model that only knows text, in a real session. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import type { CompleteOptions, Completion } from '../../src/agent/model.ts'
-import { BaseTool } from '../../src/agent/base-tool.ts'
-import { tool } from '../../src/agent/tool.ts'
+import type { CompleteOptions, Completion } from '../../src/core/model.ts'
+import { BaseTool } from '../../src/tool/base-tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { jsonActions } from '../../src/models/json-actions.ts'
 import { withToolsPrompt } from '../../src/models/with-tools-prompt.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'

@@ -1,7 +1,7 @@
 /** Row S15 and H5: how a turn ends before the model rests by itself. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 

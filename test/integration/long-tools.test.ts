@@ -1,7 +1,7 @@
 /** Tools that take long hold every slot there is for tools: whatever needs none of these goes on as ever. */
 import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate, type Gate } from '../support/gate.ts'

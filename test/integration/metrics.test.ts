@@ -1,8 +1,8 @@
 /** Row H9 for operators: what a worker tells Prometheus, really scraped. */
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import { StelloError } from '../../src/agent/errors.ts'
-import { tool } from '../../src/agent/tool.ts'
+import { StelloError } from '../../src/core/errors.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, startWorkerProcess } from '../support/crashing.ts'
 import { quietPort } from '../support/quiet-port.ts'

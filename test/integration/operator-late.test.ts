@@ -1,9 +1,9 @@
 /** A run was ended by an operator before the store ever heard of it, and one of its activities comes late. */
 import { expect, it } from 'vitest'
-import { openSession } from '../../src/activities/open-session.ts'
-import type { OpenSessionOutcome } from '../../src/session/steps.ts'
+import { openSession } from '../../src/activities/session/open-session.ts'
+import type { OpenSessionOutcome } from '../../src/protocol/steps.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
-import { SESSION_WORKFLOW, type SessionInput } from '../../src/workflows/messages.ts'
+import { SESSION_WORKFLOW, type SessionInput } from '../../src/protocol/session-input.ts'
 import { depsOf } from '../store/activity.ts'
 import { TOKEN } from '../store/fixtures.ts'
 import { fakeActivity } from '../support/activity-context.ts'

@@ -1,7 +1,7 @@
 /** An operator resets a session's workflow in Temporal: what lies behind the point neither shows, nor blocks, nor is done twice. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { onlyChild } from '../support/forks.ts'

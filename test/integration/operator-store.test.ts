@@ -1,7 +1,7 @@
 /** The store is full, put back to an earlier state, emptied, or damaged by hand: nothing is invented, and people are told. */
 import { afterEach, describe, expect, inject, it, vi } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { backUp } from '../support/databases.ts'

@@ -1,7 +1,7 @@
 /** Nothing new starts while a session is paused; what failed goes on where it stood. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { openai } from '../../src/models/openai.ts'
 import {
   replyBy,

@@ -1,7 +1,7 @@
 /** A pause below is heard above: whoever waits for a session is told what holds it up, at any depth. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { InboxItem, SessionHandle, SessionTree } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Rule } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'

@@ -1,7 +1,7 @@
 /** Many sessions after a restore: only those whose workflow cannot go on are begun anew, the rest is not disturbed. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, useStello } from '../support/session-fixture.ts'

@@ -1,8 +1,8 @@
 /** What must not stop a session: odd signals, long names, children that are ended from outside, hooks that hang. */
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import { StelloError } from '../../src/agent/errors.ts'
-import { tool } from '../../src/agent/tool.ts'
+import { StelloError } from '../../src/core/errors.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { forking, onlyChild, profiles, taskAt } from '../support/forks.ts'
 import { createGate, type Gate } from '../support/gate.ts'

@@ -1,7 +1,7 @@
 /** A secret that tools, models and headers come across is told nowhere: to the model, in the store, in Temporal, in a log. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import { openai } from '../../src/models/openai.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'

@@ -1,7 +1,7 @@
 /** What a person finds in the Temporal UI. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/agent/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { readIdentity } from '../../src/store/identity.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'

@@ -1,7 +1,7 @@
 /** Answers of servers that do not keep to the letter. What keeps to it is in the contract suite. */
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
-import type { Completion, ModelDelta } from '../../src/agent/model.ts'
+import type { Completion, ModelDelta } from '../../src/core/model.ts'
 import { readAnswer, readStream, type Prices } from '../../src/models/answer.ts'
 
 interface Chunk {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message, Part } from '../../src/agent/message.ts'
+import type { Message, Part } from '../../src/core/message.ts'
 import { toChatMessages, toChatTools } from '../../src/models/convert.ts'
 
 const image: Part = { type: 'image', data: 'AAAA', mimeType: 'image/png' }

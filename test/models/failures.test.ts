@@ -1,7 +1,7 @@
 /** The classifier alone; what a real server's failures become is in openai.test.ts. */
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { describe, expect, it } from 'vitest'
-import { StelloError } from '../../src/agent/errors.ts'
+import { StelloError } from '../../src/core/errors.ts'
 import { toModelError } from '../../src/models/failures.ts'
 
 const asked = { model: 'gpt-x', host: 'api.example.com', keyVariable: 'EXAMPLE_API_KEY', secrets: ['secret-42'] }

@@ -1,6 +1,6 @@
 /** The fake server by itself, over bare HTTP; with our client before it, it is tested in openai. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { StelloError } from '../../src/agent/errors.ts'
+import { StelloError } from '../../src/core/errors.ts'
 import { startFakeOpenAI, type FakeOpenAI, type FakeOpenAIOptions } from '../../src/testing/index.ts'
 
 const open: FakeOpenAI[] = []

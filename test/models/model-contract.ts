@@ -1,8 +1,8 @@
 /** What every model keeps, whatever stands behind it. Run over each implementation, each answering from a script. */
 import { describe, expect, it } from 'vitest'
-import { isStelloError } from '../../src/agent/errors.ts'
-import type { Message } from '../../src/agent/message.ts'
-import type { CompleteOptions, Model, ModelDelta, ToolSpec } from '../../src/agent/model.ts'
+import { isStelloError } from '../../src/core/errors.ts'
+import type { Message } from '../../src/core/message.ts'
+import type { CompleteOptions, Model, ModelDelta, ToolSpec } from '../../src/core/model.ts'
 import type { Script, ScriptRequest } from '../../src/testing/index.ts'
 
 const QUESTION: Message[] = [{ role: 'user', content: 'Weather in Oslo and Bergen?' }]

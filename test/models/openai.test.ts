@@ -3,8 +3,8 @@
  * Claude's settings in claude.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { Message } from '../../src/agent/message.ts'
-import { withoutSecrets } from '../../src/agent/secrets.ts'
+import type { Message } from '../../src/core/message.ts'
+import { withoutSecrets } from '../../src/core/secrets.ts'
 import { openai } from '../../src/models/openai.ts'
 import {
   scriptedModel,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../src/agent/message.ts'
+import type { Message } from '../../src/core/message.ts'
 import { replyBy, scriptedModel, type Rule } from '../../src/testing/index.ts'
 
 const user = (content: string): Message[] => [{ role: 'user', content }]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../src/agent/message.ts'
+import type { Message } from '../../src/core/message.ts'
 import { generateToolsPrompt } from '../../src/agent/tools-prompt.ts'
 import { withToolsPrompt } from '../../src/models/with-tools-prompt.ts'
 import { scriptedModel } from '../../src/testing/index.ts'

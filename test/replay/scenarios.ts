@@ -1,9 +1,10 @@
 /** Everything a session does that gives its workflow a history of its own kind. Also the script of their only agent. */
 import { z } from 'zod'
-import { tool, type ToolExtras } from '../../src/agent/tool.ts'
+import { type ToolExtras } from '../../src/tool/tool.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle, StelloClient, TurnHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ReplyToolCall } from '../../src/testing/index.ts'
-import { cancelTurnUpdate, messageUpdate, resumeUpdate, stateQuery } from '../../src/workflows/messages.ts'
+import { cancelTurnUpdate, messageUpdate, resumeUpdate, stateQuery } from '../../src/protocol/messages.ts'
 import { onlyChild } from '../support/forks.ts'
 import type { Gate } from '../support/gate.ts'
 import { ask, eventOf, type TestAgent } from '../support/session-fixture.ts'

@@ -1,8 +1,16 @@
 /** Blade's document on tools: three ways of writing one, what people and the model see, and which tools a session has. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { createStelloAgent, createTool, defineTool, toolFromDefinition } from '../../src/index.ts'
-import type { Tool, ToolContext, ToolDefinition, ToolDescription } from '../../src/index.ts'
+import {
+  createStelloAgent,
+  createTool,
+  defineTool,
+  toolFromDefinition,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolDescription,
+} from '../../src/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { eventsUntil, useStello } from '../support/session-fixture.ts'
 import { obedient, results } from './obedient.ts'

@@ -8,8 +8,11 @@ import {
   createStelloAgent,
   generateToolsPrompt,
   withToolsPrompt,
+  type Model,
+  type ToolContext,
+  type ToolDescription,
+  type Validation,
 } from '../../src/index.ts'
-import type { Model, ToolContext, ToolDescription, Validation } from '../../src/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { callPieces, streamingModel } from '../support/streaming-model.ts'

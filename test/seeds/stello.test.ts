@@ -9,8 +9,9 @@ import {
   createClaude,
   createStelloAgent,
   tool,
+  type Message,
+  type SessionFork,
 } from '../../src/index.ts'
-import type { Message, SessionFork } from '../../src/index.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 import { obedient, results } from './obedient.ts'

@@ -11,8 +11,8 @@ import {
   jsonActions,
   registerTool,
   toolRegistry,
+  type Message,
 } from '../../src/index.ts'
-import type { Message } from '../../src/index.ts'
 import { useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()

@@ -1,7 +1,8 @@
 /** What a rewind leaves behind: where an event belongs says so, never how its key is written. */
 import { expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
-import { resolveRun, type RunRef } from '../../src/store/runs.ts'
+import { resolveRun } from '../../src/store/runs.ts'
+import { type RunRef } from '../../src/store/abandon-future.ts'
 import type { EventPlace, NewEvent } from '../../src/store/writes.ts'
 import { openSession, placeAt } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'

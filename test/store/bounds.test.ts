@@ -1,11 +1,11 @@
 /** The bounds of a tree: every child is counted once, by whoever makes it, and none is one too many. */
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_BOUNDS, type TreeBounds } from '../../src/agent/limits.ts'
+import { DEFAULT_BOUNDS, type TreeBounds } from '../../src/protocol/limits.ts'
 import { changeBounds, fixBounds, mayFork, readTree } from '../../src/store/bounds.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { createSession, readSubtree } from '../../src/store/topology.ts'
-import type { RunRef } from '../../src/store/runs.ts'
+import type { RunRef } from '../../src/store/abandon-future.ts'
 import type { NewSessionRow } from '../../src/store/writes.ts'
 import { newId, newSessionRow, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'

@@ -1,9 +1,9 @@
 /** A model that is busy or away: how often it is asked, how long is waited in between, and when that is given up. */
 import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
-import { callModel } from '../../src/activities/call-model.ts'
-import { StelloError } from '../../src/agent/errors.ts'
-import type { ModelOutcome } from '../../src/session/steps.ts'
+import { callModel } from '../../src/activities/model/call-model.ts'
+import { StelloError } from '../../src/core/errors.ts'
+import type { ModelOutcome } from '../../src/protocol/steps.ts'
 import { attempt, depsOf } from './activity.ts'
 import { openSession } from './fixtures.ts'
 import { openingCall } from './model-input.ts'

@@ -1,9 +1,9 @@
 /** One call of a tool with an effect: when it may run, and how often. */
 import { expect, it } from 'vitest'
-import { callTool } from '../../src/activities/call-tool.ts'
-import { defineSimpleTool } from '../../src/agent/forms.ts'
-import type { AnyTool } from '../../src/agent/to-tool.ts'
-import type { ToolOutcome } from '../../src/session/steps.ts'
+import { callTool } from '../../src/activities/tool/call-tool.ts'
+import { defineSimpleTool } from '../../src/tool/forms.ts'
+import type { AnyTool } from '../../src/tool/any-tool.ts'
+import type { ToolOutcome } from '../../src/protocol/steps.ts'
 import { inputHash } from '../../src/store/hashes.ts'
 import { forceStep } from '../../src/store/settle.ts'
 import { scriptedModel } from '../../src/testing/index.ts'

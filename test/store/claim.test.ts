@@ -1,6 +1,6 @@
 /** Who gets a step: exactly one attempt, and only in the session's current run. Taking over the dead is in takeover. */
 import { describe, expect, it } from 'vitest'
-import { rejectionKey } from '../../src/agent/message.ts'
+import { rejectionKey } from '../../src/core/message.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { forceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'

@@ -1,8 +1,8 @@
 /** Whatever a tool throws or returns, its call ends in one attempt, as an error of the tool: nobody takes it for a worker's death. */
 import { expect, it } from 'vitest'
-import { callTool } from '../../src/activities/call-tool.ts'
-import { defineSimpleTool } from '../../src/agent/forms.ts'
-import type { CallResult } from '../../src/session/steps.ts'
+import { callTool } from '../../src/activities/tool/call-tool.ts'
+import { defineSimpleTool } from '../../src/tool/forms.ts'
+import type { CallResult } from '../../src/protocol/steps.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'
 import { openSession, placeAt, write } from './fixtures.ts'

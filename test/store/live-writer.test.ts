@@ -1,7 +1,7 @@
 /** What streams while a step runs: few rows, nothing left behind. */
 import { expect, it } from 'vitest'
 import { createLiveWriter, type LiveStep, type LiveWriter } from '../../src/activities/live-writer.ts'
-import { ToolChannel } from '../../src/activities/tool-channel.ts'
+import { ToolChannel } from '../../src/activities/tool/tool-channel.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import type { LivePiece } from '../../src/store/events.ts'
 import { settleStep } from '../../src/store/settle.ts'

@@ -3,13 +3,13 @@
  * that lasts longer than the step's time. Whoever claims it later writes what its first claim owes.
  */
 import { describe, expect, it } from 'vitest'
-import { announce } from '../../src/activities/announce.ts'
-import { callModel } from '../../src/activities/call-model.ts'
+import { announce } from '../../src/activities/session/announce.ts'
+import { callModel } from '../../src/activities/model/call-model.ts'
 import type { Deps } from '../../src/activities/deps.ts'
-import { settleStep } from '../../src/activities/settle-step.ts'
-import type { CallModelInput, ModelOutcome, ToolOutcome } from '../../src/session/steps.ts'
+import { settleStep } from '../../src/activities/step/settle-step.ts'
+import type { CallModelInput, ModelOutcome, ToolOutcome } from '../../src/protocol/steps.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
-import type { RunRef } from '../../src/store/runs.ts'
+import type { RunRef } from '../../src/store/abandon-future.ts'
 import { readTurn } from '../../src/store/turns.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'

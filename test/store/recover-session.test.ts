@@ -5,7 +5,7 @@ import { recoverSession, type Recovered } from '../../src/client/recover-session
 import type { ClientDeps } from '../../src/client/start-session.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { TASK_MESSAGE } from '../../src/store/topology.ts'
-import type { SessionInput } from '../../src/workflows/messages.ts'
+import type { SessionInput } from '../../src/protocol/session-input.ts'
 import { readIdentity } from '../../src/store/identity.ts'
 import { NAMESPACE, claim, newSessionRow, openSession, opening, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'

@@ -1,10 +1,10 @@
 /** A workflow of a session that has a past: what the store makes of its run by whatever activity it hears of it first. */
 import { expect, it } from 'vitest'
-import { announce } from '../../src/activities/announce.ts'
-import type { AnnounceOutcome } from '../../src/session/announcements.ts'
+import { announce } from '../../src/activities/session/announce.ts'
+import type { AnnounceOutcome } from '../../src/protocol/announcements.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { lastSeq } from '../../src/store/records.ts'
-import type { RunRef } from '../../src/store/runs.ts'
+import type { RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/topology.ts'
 import { lastTurn } from '../../src/store/turns.ts'

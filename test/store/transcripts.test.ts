@@ -1,6 +1,6 @@
 /** What a model is shown: own records, inherited ones by reference, from the cache or from the store. */
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../src/agent/message.ts'
+import type { Message } from '../../src/core/message.ts'
 import { foldChain, inputHash, nextRecord } from '../../src/store/hashes.ts'
 import { readInherited, readOwnRecords, readWholeRecord } from '../../src/store/records.ts'
 import { resolveRun } from '../../src/store/runs.ts'

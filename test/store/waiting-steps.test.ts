@@ -1,10 +1,10 @@
 /** A step that cannot be taken yet: who waits for it can be stopped. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { currentAttempt } from '../../src/activities/attempt.ts'
-import { runStep } from '../../src/activities/run-step.ts'
+import { currentAttempt } from '../../src/activities/step/attempt.ts'
+import { runStep } from '../../src/activities/step/run-step.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
-import type { RunRef } from '../../src/store/runs.ts'
+import type { RunRef } from '../../src/store/abandon-future.ts'
 import { fakeActivity } from '../support/activity-context.ts'
 import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { TOKEN, claim, openSession } from './fixtures.ts'

@@ -9,7 +9,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
-import { bundleWorkflows } from '../../src/bundle-workflows.ts'
+import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { temporal } from '@temporalio/proto'
 import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker'
-import { bundleWorkflows } from '../../src/bundle-workflows.ts'
+import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts'
 import { quietRuntime } from './session-fixture.ts'
 
 const { History } = temporal.api.history.v1

@@ -2,7 +2,8 @@
 import type { temporal } from '@temporalio/proto'
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { SessionHandle } from '../../src/client/index.ts'
-import type { SessionInput } from '../../src/workflows/messages.ts'
+import type { SessionInput } from '../../src/protocol/session-input.ts'
+import type { SessionState } from '../../src/session/state.ts'
 import type { Fixture } from './session-fixture.ts'
 
 export interface Run {
@@ -12,7 +13,7 @@ export interface Run {
   /** Of the whole history, as the server counts them. */
   bytes: number
   /** What the run was started with. */
-  input: SessionInput
+  input: SessionInput<SessionState>
 }
 
 export async function runIdsOf({ db }: Pick<Fixture, 'db'>, { id }: SessionHandle): Promise<string[]> {
@@ -38,7 +39,7 @@ function began({ events }: Run): number {
   return Number(seconds ?? 0) * 1000 + (nanos ?? 0) / 1e6
 }
 
-function inputOf(started: temporal.api.history.v1.IHistoryEvent | undefined): SessionInput {
+function inputOf(started: temporal.api.history.v1.IHistoryEvent | undefined): SessionInput<SessionState> {
   const [payload] = started?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
   if (!payload) throw new Error('the history does not begin with an input')
   return defaultPayloadConverter.fromPayload(payload)

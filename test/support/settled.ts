@@ -1,6 +1,7 @@
 /** What a session's workflow itself says, once it has taken in what was done, and what Temporal shows of it. */
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
-import { stateQuery, type SessionView } from '../../src/workflows/messages.ts'
+import { stateQuery } from '../../src/protocol/messages.ts'
+import { type SessionView } from '../../src/protocol/views.ts'
 
 /** Asks the workflow until it says what is waited for; each question is a round trip to the worker. */
 export async function viewOf(

@@ -1,7 +1,7 @@
 /** A scripted model as one that only knows text would play it: its calls become actions of text, one per reply. */
 import { jsonActions } from '../../src/models/json-actions.ts'
 import { scriptedModel, type ScriptFunction } from '../../src/testing/index.ts'
-import type { Model } from '../../src/agent/model.ts'
+import type { Model } from '../../src/core/model.ts'
 
 /** @param script written for native calls; it is asked as if results were still tool messages */
 export function speakingJson(script: ScriptFunction): Model {

@@ -3,7 +3,7 @@
  * that was disturbed is compared with one that was not.
  */
 import { expect } from 'vitest'
-import type { Message } from '../../src/agent/message.ts'
+import type { Message } from '../../src/core/message.ts'
 import type { SessionHandle, SessionStats, SessionTree, StelloClient } from '../../src/client/index.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nextOffsets } from '../../src/store/events.ts'

@@ -1,5 +1,5 @@
 /** A model whose answer streams piece by piece, each followed by the next when the test lets it. */
-import type { Completion, Model, ModelDelta } from '../../src/agent/model.ts'
+import type { Completion, Model, ModelDelta } from '../../src/core/model.ts'
 import { orAborted } from '../../src/testing/or-aborted.ts'
 import { createGate, type Gate } from './gate.ts'
 

@@ -1,5 +1,5 @@
 /** A process under a watchdog, for tests that block it: its loop stands still, or its watchdog was stopped before. */
-import { startWatchdog } from '../../src/watchdog.ts'
+import { startWatchdog } from '../../src/worker/watchdog.ts'
 
 export interface WatchedSettings {
   limitMs: number

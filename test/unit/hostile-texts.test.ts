@@ -1,9 +1,9 @@
 /** What models and repositories write is read in time that grows with its length: n, 4n, and not their square. */
 import { describe, expect, it } from 'vitest'
-import { parseArguments } from '../../src/activities/parse-arguments.ts'
-import { readPartial } from '../../src/activities/partial-arguments.ts'
-import { clean } from '../../src/agent/clean.ts'
-import { brief } from '../../src/agent/message.ts'
+import { parseArguments } from '../../src/activities/tool/parse-arguments.ts'
+import { readPartial } from '../../src/activities/model/partial-arguments.ts'
+import { clean } from '../../src/core/clean.ts'
+import { brief } from '../../src/core/message.ts'
 import { replaceText, wasReplaced } from '../../src/capabilities/filesystem/replace-text.ts'
 import { textLine } from '../../src/capabilities/filesystem/versions.ts'
 import { omits } from '../../src/capabilities/filesystem/write.ts'

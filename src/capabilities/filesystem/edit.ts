@@ -1,7 +1,7 @@
 /** Edit: replaces a text in a file. Never run twice: a second time it might replace what the first one wrote. */
 import { z } from 'zod'
-import { createTool } from '../../agent/forms.ts'
-import type { Tool, ToolContext, Verification } from '../../agent/tool.ts'
+import { createTool } from '../../tool/forms.ts'
+import type { Tool, ToolContext, Verification } from '../../tool/tool.ts'
 import { atPlace, locate, type Place, type SandboxManager } from './locate.ts'
 import { oneByOne } from './one-by-one.ts'
 import { replaceFile } from './replace-file.ts'

@@ -1,7 +1,7 @@
 /** The pack of file tools. They run where the worker runs: workers that share an agent must share its folders. */
 import type { CapabilityPack } from '../../agent/capability-pack.ts'
-import { StelloError } from '../../agent/errors.ts'
-import type { Tool } from '../../agent/tool.ts'
+import { StelloError } from '../../core/errors.ts'
+import type { Tool } from '../../tool/tool.ts'
 import { editTool } from './edit.ts'
 import { globTool } from './glob.ts'
 import type { SandboxManager } from './locate.ts'

@@ -1,8 +1,8 @@
 /** Glob: files by the pattern of their path, the ones changed last first. */
 import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
-import { createTool } from '../../agent/forms.ts'
-import type { Tool, ToolContext } from '../../agent/tool.ts'
+import { createTool } from '../../tool/forms.ts'
+import type { Tool, ToolContext } from '../../tool/tool.ts'
 import { inThread, ThreadEnded } from '../in-thread.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { Refusal } from './refusal.ts'

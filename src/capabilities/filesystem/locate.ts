@@ -4,7 +4,7 @@
  */
 import { lstat, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import type { SessionContext } from '../../agent/tool.ts'
+import type { SessionContext } from '../../tool/tool.ts'
 import { protectedBy } from './protected.ts'
 import { answering, codeOf, Refusal, type Refused } from './refusal.ts'
 import { rootProblem } from './root.ts'

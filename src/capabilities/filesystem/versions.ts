@@ -3,7 +3,7 @@
  * the version, so what is known survives, is inherited and is forgotten with the transcript, and no store is needed.
  */
 import { createHash } from 'node:crypto'
-import type { ToolContext } from '../../agent/tool.ts'
+import type { ToolContext } from '../../tool/tool.ts'
 import type { Place } from './locate.ts'
 import { Refusal } from './refusal.ts'
 

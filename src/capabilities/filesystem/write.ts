@@ -1,7 +1,7 @@
 /** Write: a whole file. May be repeated: the second time it meets its own text. */
 import { z } from 'zod'
-import { createTool } from '../../agent/forms.ts'
-import type { Tool, ToolContext } from '../../agent/tool.ts'
+import { createTool } from '../../tool/forms.ts'
+import type { Tool, ToolContext } from '../../tool/tool.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { oneByOne } from './one-by-one.ts'
 import { Refusal } from './refusal.ts'

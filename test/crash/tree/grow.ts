@@ -1,6 +1,6 @@
 /** Talks to the tree from outside, all the time and whatever is dead, until every message is answered. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { isStelloError } from '../../../src/agent/errors.ts'
+import { isStelloError } from '../../../src/core/errors.ts'
 import type { SessionHandle, StelloClient, StelloEvent, TurnHandle } from '../../../src/client/index.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { viewOf } from '../../support/settled.ts'

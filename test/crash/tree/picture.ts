@@ -6,7 +6,7 @@
  * so. Such a result is counted, and put back to what it would have been.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Message } from '../../../src/agent/message.ts'
+import type { Message } from '../../../src/core/message.ts'
 import type { SessionHandle } from '../../../src/client/index.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { persist, type Grown } from './grow.ts'

@@ -3,7 +3,7 @@
  * whatever is killed when, each conversation has one right content: `S1.3 | look pay | keep` is a round of two calls, a
  * round of one, and an answer.
  */
-import type { Message } from '../../../src/agent/message.ts'
+import type { Message } from '../../../src/core/message.ts'
 import type { FullReply, ReplyToolCall } from '../../../src/testing/index.ts'
 import type { Random } from './random.ts'
 

@@ -2,7 +2,8 @@
 import { Client } from '@temporalio/client'
 import type { ActivityCancellationDetailsOptions } from '@temporalio/common'
 import { expect, it } from 'vitest'
-import { currentAttempt, type StopWhy } from '../../../src/activities/attempt.ts'
+import { currentAttempt } from '../../../src/activities/step/attempt.ts'
+import { type StopWhy } from '../../../src/activities/step/in-flight.ts'
 import { fakeActivity, type FakeActivity } from '../../support/activity-context.ts'
 import { createGate } from '../../support/gate.ts'
 

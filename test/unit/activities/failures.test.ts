@@ -10,8 +10,8 @@ import { CompleteAsyncError } from '@temporalio/activity'
 import { APIError } from 'openai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toEndlessRetry, toFailure, tryAgain } from '../../../src/activities/failures.ts'
-import { StelloError } from '../../../src/agent/errors.ts'
+import { toEndlessRetry, toFailure, tryAgain } from '../../../src/activities/step/failures.ts'
+import { StelloError } from '../../../src/core/errors.ts'
 import { toModelError } from '../../../src/models/failures.ts'
 
 const converter = new DefaultFailureConverter()

@@ -1,11 +1,11 @@
 /** What of a model's answer reaches the workflow: at most what its state has room for. */
 import { describe, expect, it } from 'vitest'
-import { toAnswer } from '../../../src/activities/model-answer.ts'
+import { toAnswer } from '../../../src/activities/model/model-answer.ts'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
-import { jsonBytes, type ToolCall } from '../../../src/agent/message.ts'
+import { jsonBytes, type ToolCall } from '../../../src/core/message.ts'
 import { sessionTools } from '../../../src/agent/tool-list.ts'
-import type { SessionConfig } from '../../../src/session/config.ts'
-import type { CallRef, ModelAnswer } from '../../../src/session/steps.ts'
+import type { SessionConfig } from '../../../src/protocol/config.ts'
+import type { CallRef, ModelAnswer } from '../../../src/protocol/steps.ts'
 import type { Writes } from '../../../src/store/writes.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
 

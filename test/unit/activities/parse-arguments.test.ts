@@ -1,8 +1,8 @@
 /** Arguments as a model wrote them: nothing in them may reach a prototype, by whatever way a tool copies them. */
 import { describe, expect, it } from 'vitest'
-import { parseArguments } from '../../../src/activities/parse-arguments.ts'
-import { readPartial } from '../../../src/activities/partial-arguments.ts'
-import { toTool } from '../../../src/agent/to-tool.ts'
+import { parseArguments } from '../../../src/activities/tool/parse-arguments.ts'
+import { readPartial } from '../../../src/activities/model/partial-arguments.ts'
+import { toTool } from '../../../src/tool/to-tool.ts'
 
 const open = { type: 'object', properties: { path: { type: 'string' }, o: { type: 'object' } } }
 const tool = (aliases?: Record<string, string>) =>

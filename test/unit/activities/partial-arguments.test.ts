@@ -1,7 +1,7 @@
 /** What can be read of arguments that are still streaming in. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { PARTIAL_LIMIT, readPartial } from '../../../src/activities/partial-arguments.ts'
+import { PARTIAL_LIMIT, readPartial } from '../../../src/activities/model/partial-arguments.ts'
 
 it.each([
   ['', undefined],

@@ -1,7 +1,7 @@
 /** The end of a call, as people and the workflow are told of it. */
 import { expect, it } from 'vitest'
-import { settlement, type CallEnded } from '../../../src/activities/tool-result.ts'
-import { StelloError } from '../../../src/agent/errors.ts'
+import { settlement, type CallEnded } from '../../../src/activities/tool/tool-result.ts'
+import { StelloError } from '../../../src/core/errors.ts'
 
 const input = {
   sessionId: 's-1',

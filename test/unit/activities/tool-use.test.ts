@@ -1,11 +1,11 @@
 /** One call in one process: its instance, and what it is told while its arguments stream in. */
 import { describe, expect, it } from 'vitest'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
-import { ToolChannel } from '../../../src/activities/tool-channel.ts'
-import { ToolUse } from '../../../src/activities/tool-use.ts'
-import { ToolUses, useId } from '../../../src/activities/tool-uses.ts'
-import { toTool } from '../../../src/agent/to-tool.ts'
-import type { SessionContext, ToolContext } from '../../../src/agent/tool.ts'
+import { ToolChannel } from '../../../src/activities/tool/tool-channel.ts'
+import { ToolUse } from '../../../src/activities/tool/tool-use.ts'
+import { ToolUses, useId } from '../../../src/activities/tool/tool-uses.ts'
+import { toTool } from '../../../src/tool/to-tool.ts'
+import type { SessionContext, ToolContext } from '../../../src/tool/tool.ts'
 import { createGate } from '../../support/gate.ts'
 import { named } from '../agent/authoring.ts'
 

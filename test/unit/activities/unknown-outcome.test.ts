@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Deps } from '../../../src/activities/deps.ts'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
-import type { CallAtHand } from '../../../src/activities/tool-call.ts'
-import { ToolUses } from '../../../src/activities/tool-uses.ts'
-import { findOut } from '../../../src/activities/unknown-outcome.ts'
-import { toTool, type AnyTool } from '../../../src/agent/to-tool.ts'
-import type { Verification } from '../../../src/agent/tool.ts'
+import type { CallAtHand } from '../../../src/activities/tool/tool-call.ts'
+import { ToolUses } from '../../../src/activities/tool/tool-uses.ts'
+import { findOut } from '../../../src/activities/tool/unknown-outcome.ts'
+import { toTool } from '../../../src/tool/to-tool.ts'
+import { type AnyTool } from '../../../src/tool/any-tool.ts'
+import type { Verification } from '../../../src/tool/tool.ts'
 
 const at = {
   input: { sessionId: 's-1', messageId: 'm-1', key: 't1.0.0' },

@@ -1,8 +1,7 @@
 /** Shared by the tests of this folder: a model that is never asked, a small tool, and the message of a StelloError. */
-import { StelloError } from '../../../src/agent/errors.ts'
-import type { ErrorCode } from '../../../src/agent/errors.ts'
-import type { ModelLike } from '../../../src/agent/model.ts'
-import type { ToolLike } from '../../../src/agent/to-tool.ts'
+import { StelloError, type ErrorCode } from '../../../src/core/errors.ts'
+import type { ModelLike } from '../../../src/core/model.ts'
+import type { ToolLike } from '../../../src/tool/any-tool.ts'
 
 export const llm: ModelLike = { name: 'silent', complete: () => Promise.reject(new Error('nobody asks this model')) }
 

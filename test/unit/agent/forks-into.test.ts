@@ -1,13 +1,12 @@
 /** A child is never allowed more than its parent: which profiles a session may fork into. */
 import { describe, expect, it } from 'vitest'
-import { createStelloAgent } from '../../../src/agent/agent.ts'
-import type { StelloAgent } from '../../../src/agent/agent.ts'
+import { createStelloAgent, type StelloAgent } from '../../../src/agent/agent.ts'
 import type { ForkProfile } from '../../../src/agent/profile.ts'
 import { SkillRouterImpl } from '../../../src/agent/skill.ts'
-import { ToolRegistryImpl } from '../../../src/agent/registry.ts'
+import { ToolRegistryImpl } from '../../../src/tool/registry.ts'
 import { sessionTools, type ToolScope } from '../../../src/agent/tool-list.ts'
-import type { SessionConfig } from '../../../src/session/config.ts'
-import { forkConfig } from '../../../src/session/fork.ts'
+import type { SessionConfig } from '../../../src/protocol/config.ts'
+import { forkConfig } from '../../../src/activities/child/fork.ts'
 import { profiles } from '../../support/forks.ts'
 import { llm, named, refusal } from './authoring.ts'
 

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import agent, { studyAbroadAgent } from '../../../examples/study-abroad/agent.ts'
 import { isStelloAgent } from '../../../src/agent/agent.ts'
 import { sessionTools, visibleSkills } from '../../../src/agent/tool-list.ts'
-import type { SessionConfig } from '../../../src/session/config.ts'
-import { forkConfig } from '../../../src/session/fork.ts'
+import type { SessionConfig } from '../../../src/protocol/config.ts'
+import { forkConfig } from '../../../src/activities/child/fork.ts'
 import { llm } from './authoring.ts'
 
 const main: SessionConfig = { agent: 'study-abroad', label: 'main', model: 'agent', tools: 'agent' }

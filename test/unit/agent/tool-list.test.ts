@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createStelloAgent } from '../../../src/agent/agent.ts'
-import type { AgentDefinition } from '../../../src/agent/agent.ts'
+import { createStelloAgent, type AgentDefinition } from '../../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../../src/agent/profile.ts'
-import { ToolRegistryImpl } from '../../../src/agent/registry.ts'
+import { ToolRegistryImpl } from '../../../src/tool/registry.ts'
 import { SkillRouterImpl } from '../../../src/agent/skill.ts'
-import { buildSessionToolList, sessionTools, toolNotFound } from '../../../src/agent/tool-list.ts'
-import type { SessionTools, ToolScope } from '../../../src/agent/tool-list.ts'
+import {
+  buildSessionToolList,
+  sessionTools,
+  toolNotFound,
+  type SessionTools,
+  type ToolScope,
+} from '../../../src/agent/tool-list.ts'
 import { llm, named } from './authoring.ts'
 
 const skills = new SkillRouterImpl()

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { toTool } from '../../../src/agent/to-tool.ts'
-import { normalizeResult } from '../../../src/agent/result.ts'
+import { toTool } from '../../../src/tool/to-tool.ts'
+import { normalizeResult } from '../../../src/tool/result.ts'
 import type { Message, Tool, ToolContext } from '../../../src/index.ts'
 import { filesystem } from '../../../src/capabilities/index.ts'
 

@@ -1,8 +1,8 @@
 /** A command on many sessions: which failures count as one of the command. */
 import { afterEach, expect, it } from 'vitest'
-import { StelloError, type ErrorCode } from '../../../src/agent/errors.ts'
+import { StelloError, type ErrorCode } from '../../../src/core/errors.ts'
 import { onSelected } from '../../../src/cli/selection.ts'
-import type { Context } from '../../../src/cli/session-commands.ts'
+import type { Context } from '../../../src/cli/context.ts'
 
 const before = process.exitCode
 afterEach(() => void (process.exitCode = before))

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
-import { preview } from '../../../src/agent/message.ts'
+import type { Input } from '../../../src/session/inputs.ts'
+import { preview } from '../../../src/core/message.ts'
 import {
   ERRORS_LIMIT,
   FORKS_SHOWN,
-  INLINE_TEXT_LIMIT,
   QUEUE_LIMIT,
   REFUSALS_CARRIED,
   REPORTS_LIMIT,
@@ -15,8 +14,9 @@ import {
   notTaken,
   type SessionState,
 } from '../../../src/session/state.ts'
-import type { CallRef, ChildStart } from '../../../src/session/steps.ts'
-import type { Refusal } from '../../../src/session/announcements.ts'
+import { INLINE_TEXT_LIMIT } from '../../../src/protocol/messages.ts'
+import type { CallRef, ChildStart } from '../../../src/protocol/steps.ts'
+import type { Refusal } from '../../../src/protocol/announcements.ts'
 import { addToolResult } from '../../../src/session/stats.ts'
 import {
   asks,
@@ -66,7 +66,7 @@ const many = <T>(length: number, make: (i: number) => T): T[] => Array.from({ le
 
 describe('the state is bounded', () => {
   it('forgets the oldest message ids', () => {
-    const dropped = many(SEEN_LIMIT + 10, (i): SessionEvent[] => [
+    const dropped = many(SEEN_LIMIT + 10, (i): Input[] => [
       message(`m${i}`),
       model(1, 0, { kind: 'duplicate', gen: 0 }),
     ])
@@ -93,7 +93,7 @@ describe('the state is bounded', () => {
   })
 
   it('keeps the last reports of children nobody waits for', () => {
-    const report = (i: number): SessionEvent => ({
+    const report = (i: number): Input => ({
       type: 'childReported',
       report: { childId: `s-${i}`, childGen: 0, childTurn: 1, callKey: 't9.9.9' },
     })
@@ -153,7 +153,7 @@ describe('the state is bounded', () => {
       asks(1, 1, 500, ...many(128, hugeCall)),
     )
     const item = (i: number) => ({ id: `t1.1.${i}@0.123456789`, kind: 'unknown_outcome' }) as const
-    const answer = (i: number): SessionEvent => ({
+    const answer = (i: number): Input => ({
       type: 'answered',
       answer: { id: item(i).id, decision: 'done', ...(i < 64 ? { result: wide(300) } : { resultId: name(i, 100) }) },
     })
@@ -172,7 +172,7 @@ describe('the state is bounded', () => {
     const full = play(
       { ...waiting.state, seen: many(SEEN_LIMIT, (i) => wideName(1000 + i, 128)), refusals: [refusals] },
       ...many(QUEUE_LIMIT, (i) => message(wideName(1 + i, 128), wide(300))),
-      ...many(REPORTS_LIMIT, (i): SessionEvent => ({
+      ...many(REPORTS_LIMIT, (i): Input => ({
         type: 'childReported',
         report: { childId: name(i, 100), childGen: 123_456, childTurn: 123_456, callKey: KEY },
       })),

@@ -1,7 +1,7 @@
 /** Far more comes in than a session takes: what it tells the store, and so its history, stays small, and nobody is forgotten. */
 import { expect, it } from 'vitest'
-import { rejectionKey } from '../../../src/agent/message.ts'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import { rejectionKey } from '../../../src/core/message.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import {
   QUEUE_LIMIT,
   REFUSALS_AT_ONCE,
@@ -18,7 +18,7 @@ const paused = (): Played => answer(play(opened(), pause), 'pause')
 const id = (i: number): string => `m${i}`.padEnd(128, '-')
 const burst = many(BURST, (i) => message(id(i), i < QUEUE_LIMIT ? 'hello' : '東'.repeat(500)))
 const resting = (state: SessionState): SessionState => ({ ...state, resting: true })
-const rejection: SessionEvent = { type: 'answerRejected', reason: 'x'.repeat(1000), preview: '' }
+const rejection: Input = { type: 'answerRejected', reason: 'x'.repeat(1000), preview: '' }
 
 /** The store has heard of the last announcement of that tag. */
 function answer(played: Played, tag: string): Played {
@@ -57,7 +57,7 @@ it('each of many refused messages is told once, in bounded batches, one after an
 it('a resume and a close do not wait behind refusals', () => {
   const begun = play(paused().state, ...burst)
   expect(only(play(begun.state, resume).commands, 'announce')).toMatchObject([{ tag: 'resume' }])
-  const closing: SessionEvent = { type: 'closeRequested', cascade: false }
+  const closing: Input = { type: 'closeRequested', cascade: false }
   expect(only(play(begun.state, closing).commands, 'announce')).toMatchObject([{ tag: 'close' }])
 })
 

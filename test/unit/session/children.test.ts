@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import { status } from '../../../src/session/state.ts'
 import {
   announced,
@@ -20,7 +20,7 @@ import {
 
 const asked = play(opened(), message('a'), asks(1, 0, 2, callRef('new_task', { route: 'task' }))).state
 const prepared = tool(1, 0, 0, { kind: 'childOpened', gen: 0, child: child() })
-const reported = (childId = 's-child', callKey = 't1.0.0'): SessionEvent => ({
+const reported = (childId = 's-child', callKey = 't1.0.0'): Input => ({
   type: 'childReported',
   report: { childId, childGen: 0, childTurn: 1, callKey },
 })
@@ -77,7 +77,7 @@ describe('a call that awaits a child', () => {
   })
 
   it('ends with an error when the child vanished', () => {
-    const vanished: SessionEvent = {
+    const vanished: Input = {
       type: 'childVanished',
       callKey: 't1.0.0',
       childId: 's-child',

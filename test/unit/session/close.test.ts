@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import { CHILDREN_AT_ONCE, initialState, status } from '../../../src/session/state.ts'
 import {
   announced,
@@ -93,7 +93,7 @@ describe('close', () => {
     ['with messages that wait', [message('a')], 'a'],
   ] as const)('is what a session does that is opened after a cascade came by, %s', (_when, events, messageId) => {
     const fresh = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, ...events)
-    const openedAs = open() as Extract<SessionEvent, { type: 'sessionOpened' }>
+    const openedAs = open() as Extract<Input, { type: 'sessionOpened' }>
     const { commands } = play(fresh.state, { ...openedAs, outcome: { ...openedAs.outcome, closing: true } as never })
     expect(commands).toMatchObject([
       {
@@ -113,16 +113,16 @@ describe('close', () => {
 
   describe('with cascade of 3,000 children', () => {
     const children = Array.from({ length: 3000 }, (_, i) => `s-${String(i).padStart(5, '0')}`)
-    const cascade: SessionEvent = { type: 'closeRequested', cascade: true }
+    const cascade: Input = { type: 'closeRequested', cascade: true }
     /** What the store answers to the announcement made last. */
-    const told = (played: Played): SessionEvent => {
+    const told = (played: Played): Input => {
       const { after = '' } = only(played.commands, 'announce').at(-1)?.input.close ?? {}
       const open = children.filter((id) => id > after)
       return announced(played, 'close', open.slice(0, CHILDREN_AT_ONCE))
     }
     const batches = (played: Played): string[][] =>
       only(played.commands, 'closeChildren').map((command) => command.children)
-    const lastTold = (played: Played): SessionEvent => ({
+    const lastTold = (played: Played): Input => ({
       type: 'childrenTold',
       upTo: batches(played).at(-1)?.at(-1) ?? '',
     })

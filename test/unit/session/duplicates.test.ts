@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import { announced, asks, message, model, opened, pause, play, rests, resume, tool } from './play.ts'
 
 const asked = play(opened(), message('a'), asks(1, 0, 2, 'Read', 'Grep'), tool(1, 0, 0)).state
 
 describe('an event that belongs to nothing under way changes nothing', () => {
-  const strays: [string, SessionEvent][] = [
+  const strays: [string, Input][] = [
     ['a model answer told again', asks(1, 0, 2, 'Read', 'Grep')],
     ['the answer of another turn', rests(2, 0, 2)],
     ['a lost model call that has answered', { type: 'modelLost', turn: 1, round: 0, how: 'timedOut' }],

@@ -7,7 +7,7 @@ import type {
   ModelOutcome,
   Proposal,
   ToolOutcome,
-} from '../../../src/session/steps.ts'
+} from '../../../src/protocol/steps.ts'
 import { callRef, usage } from './play.ts'
 import type { Watcher } from './watcher.ts'
 

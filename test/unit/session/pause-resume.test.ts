@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import { initialState, status } from '../../../src/session/state.ts'
 import {
   announced,
@@ -57,8 +57,8 @@ describe('pause', () => {
     const waiting = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, pause)
     const asked = play(waiting.state, { type: 'closeRequested', cascade: false })
     expect(asked.commands).toEqual([])
-    const failed: SessionEvent = { type: 'sessionOpened', outcome }
-    const close: SessionEvent = { type: 'closeRequested', cascade: false }
+    const failed: Input = { type: 'sessionOpened', outcome }
+    const close: Input = { type: 'closeRequested', cascade: false }
     expect(only(play(asked.state, failed).commands, 'announce')).toMatchObject([{ tag: 'close' }])
     expect(only(play(waiting.state, failed, close).commands, 'announce')).toMatchObject([{ tag: 'close' }])
     const resuming = play(waiting.state, failed, resume)

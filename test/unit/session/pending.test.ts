@@ -1,9 +1,11 @@
 /** Calls that wait for a person: what is asked, what counts as an answer, and what ends the wait. */
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
-import { answerProblem, pendingCalls, readAnswer } from '../../../src/session/pending.ts'
-import { ANSWERS_TEXT_LIMIT, INLINE_TEXT_LIMIT, status } from '../../../src/session/state.ts'
-import type { Decision, ToolOutcome } from '../../../src/session/steps.ts'
+import type { Input } from '../../../src/session/inputs.ts'
+import { answerProblem, pendingCalls } from '../../../src/session/pending.ts'
+import { readAnswer } from '../../../src/protocol/pending.ts'
+import { ANSWERS_TEXT_LIMIT, status } from '../../../src/session/state.ts'
+import { INLINE_TEXT_LIMIT } from '../../../src/protocol/messages.ts'
+import type { Decision, ToolOutcome } from '../../../src/protocol/steps.ts'
 import {
   announced,
   asks,
@@ -22,12 +24,12 @@ import {
 
 const ID = 't1.0.0@0.2'
 const pending = (id = ID): ToolOutcome => ({ kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome' } })
-const answer = (decision: Decision, id = ID, text?: string): SessionEvent => ({
+const answer = (decision: Decision, id = ID, text?: string): Input => ({
   type: 'answered',
   answer: { id, decision, ...(text !== undefined && { result: text }) },
 })
-const lost: SessionEvent = { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'timedOut' }
-const failed: SessionEvent = { type: 'stepFailed', step: { of: 'tool', turn: 1, round: 0, index: 0 }, message: 'full' }
+const lost: Input = { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'timedOut' }
+const failed: Input = { type: 'stepFailed', step: { of: 'tool', turn: 1, round: 0, index: 0 }, message: 'full' }
 
 const running = (...names: string[]): Played => play(opened(), message('a'), asks(1, 0, 2, ...names))
 const waiting = (): Played => play(running('pay').state, tool(1, 0, 0, pending()))
@@ -188,8 +190,8 @@ describe('the wait for a person', () => {
   })
 
   it('is begun anew when the store has gone over to another generation, which knows of no question', () => {
-    const told = (played: Played, tag: string): SessionEvent =>
-      ({ ...announced(played, tag), outcome: { gen: 1, children: [] } }) as SessionEvent
+    const told = (played: Played, tag: string): Input =>
+      ({ ...announced(played, tag), outcome: { gen: 1, children: [] } }) as Input
     const paused = play(waiting().state, pause)
     const rewound = play(paused.state, told(paused, 'pause'), resume)
     expect(only(rewound.commands, 'callTool')).toEqual([])

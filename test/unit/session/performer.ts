@@ -1,13 +1,13 @@
 /** Who performs the commands of a simulated session: some answers are late, odd or lost, and the ledger decides. */
 import type { Command } from '../../../src/session/commands.ts'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import type {
   CallModelInput,
   CallToolInput,
   ModelOutcome,
   SettleStepInput,
   ToolOutcome,
-} from '../../../src/session/steps.ts'
+} from '../../../src/protocol/steps.ts'
 import { AUTH, type Ledger } from './ledger.ts'
 import { child, result, settlement, timeout } from './play.ts'
 import type { Watcher } from './watcher.ts'
@@ -19,7 +19,7 @@ export interface Surroundings {
   watcher: Watcher
   ledger: Ledger
   choose(options: number): number
-  happens(event: SessionEvent): void
+  happens(event: Input): void
   personAnswers(): void
   /** Somebody has cancelled or closed. */
   stopAsked(): boolean
@@ -29,7 +29,7 @@ const isAside = ({ tag }: Of<'announce'>): boolean => tag === 'refused' || tag =
 
 export class Performer {
   /** Events that have had their effect: told again, they must have none. */
-  readonly echoes: SessionEvent[] = []
+  readonly echoes: Input[] = []
   readonly outstanding: Awaiting[] = []
   private readonly children = new Set<string>()
   private readonly reported = new Set<string>()
@@ -186,7 +186,7 @@ export class Performer {
   private answerAnnouncement({ input, tag }: Of<'announce'>): void {
     const opening = input.endTurn?.opening
     if (opening) this.around.watcher.writes(opening.seq, opening.messageId)
-    const event: SessionEvent = {
+    const event: Input = {
       type: 'announced',
       key: input.key,
       tag,
@@ -198,7 +198,7 @@ export class Performer {
   }
 
   /** Tells an outcome the ledger has settled. */
-  private tell(event: Extract<SessionEvent, { outcome: ModelOutcome | ToolOutcome }>): void {
+  private tell(event: Extract<Input, { outcome: ModelOutcome | ToolOutcome }>): void {
     this.around.happens(event)
     if (event.outcome.kind !== 'failed') this.echoes.push(event)
   }

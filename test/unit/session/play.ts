@@ -1,7 +1,8 @@
 /** Short words for the tests of the session: a state, the events that happen to it, and what it wants done. */
 import type { Command } from '../../../src/session/commands.ts'
-import type { SessionEvent } from '../../../src/session/events.ts'
-import { initialState, type NewSession, type SessionState } from '../../../src/session/state.ts'
+import type { Input } from '../../../src/session/inputs.ts'
+import { initialState, type SessionState } from '../../../src/session/state.ts'
+import { type NewSession } from '../../../src/protocol/session-input.ts'
 import { step } from '../../../src/session/step.ts'
 import type {
   CallRef,
@@ -11,7 +12,7 @@ import type {
   ModelOutcome,
   Proposal,
   ToolOutcome,
-} from '../../../src/session/steps.ts'
+} from '../../../src/protocol/steps.ts'
 
 export const LIMITS = { maxToolRounds: 5, toolTimeoutMs: 1000, timeoutsBeforePause: 3 }
 
@@ -21,7 +22,7 @@ export interface Played {
   commands: Command[]
 }
 
-export function play(state: SessionState, ...events: SessionEvent[]): Played {
+export function play(state: SessionState, ...events: Input[]): Played {
   return events.reduce<Played>(
     (played, event) => {
       const [next, commands] = step(played.state, event)
@@ -35,7 +36,7 @@ export function opened(session: Partial<NewSession> = {}, limits: Partial<typeof
   return play(initialState({ sessionId: 's-1', label: 'demo', ...session }), { type: 'runStarted' }, open(limits)).state
 }
 
-export function open(limits: Partial<typeof LIMITS> = {}, name = 'scripted'): SessionEvent {
+export function open(limits: Partial<typeof LIMITS> = {}, name = 'scripted'): Input {
   const outcome = {
     kind: 'opened',
     gen: 0,
@@ -47,18 +48,18 @@ export function open(limits: Partial<typeof LIMITS> = {}, name = 'scripted'): Se
   return { type: 'sessionOpened', outcome }
 }
 
-export const message = (messageId: string, text = 'hello'): SessionEvent => ({
+export const message = (messageId: string, text = 'hello'): Input => ({
   type: 'messageReceived',
   messageId,
   text,
 })
-export const pause: SessionEvent = { type: 'pauseRequested' }
-export const resume: SessionEvent = { type: 'resumeRequested' }
-export const cancel: SessionEvent = { type: 'cancelRequested' }
-export const close: SessionEvent = { type: 'closeRequested', cascade: false }
+export const pause: Input = { type: 'pauseRequested' }
+export const resume: Input = { type: 'resumeRequested' }
+export const cancel: Input = { type: 'cancelRequested' }
+export const close: Input = { type: 'closeRequested', cascade: false }
 
 /** The answer to the announcement of that tag which was made last. */
-export function announced(played: Played, tag: string, children: string[] = []): SessionEvent {
+export function announced(played: Played, tag: string, children: string[] = []): Input {
   const told = played.commands.findLast((command) => command.type === 'announce' && command.tag === tag)
   if (told?.type !== 'announce') throw new Error(`nothing was announced with the tag ${tag}`)
   const messageId = told.input.message?.messageId
@@ -77,18 +78,18 @@ export function callRef(name: string, over: Partial<CallRef> = {}): CallRef {
   return { id: `call-${name}`, name, route: 'tool', preview: '{}', timeoutMs: 1000, ...over }
 }
 
-export function model(turn: number, round: number, outcome: ModelOutcome): SessionEvent {
+export function model(turn: number, round: number, outcome: ModelOutcome): Input {
   return { type: 'modelEnded', turn, round, outcome }
 }
 
 /** The model asks for tools; the answer is record `seq`. */
-export function asks(turn: number, round: number, seq: number, ...calls: (string | CallRef)[]): SessionEvent {
+export function asks(turn: number, round: number, seq: number, ...calls: (string | CallRef)[]): Input {
   const refs = calls.map((call) => (typeof call === 'string' ? callRef(call) : call))
   return model(turn, round, answer(seq, { calls: refs }))
 }
 
 /** The model rests; its answer is record `seq`. */
-export function rests(turn: number, round: number, seq: number, text = 'done'): SessionEvent {
+export function rests(turn: number, round: number, seq: number, text = 'done'): Input {
   return model(turn, round, answer(seq, { text, stopReason: 'end_turn' }))
 }
 
@@ -96,7 +97,7 @@ function answer(seq: number, over: Partial<ModelAnswer>): ModelAnswer {
   return { kind: 'answered', gen: 0, seq, calls: [], text: '', usage, ...over }
 }
 
-export function tool(turn: number, round: number, index: number, outcome: ToolOutcome = result()): SessionEvent {
+export function tool(turn: number, round: number, index: number, outcome: ToolOutcome = result()): Input {
   return { type: 'toolEnded', turn, round, index, outcome }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import { initialState, status } from '../../../src/session/state.ts'
-import type { ModelOutcome, Pause } from '../../../src/session/steps.ts'
+import type { ModelOutcome, Pause } from '../../../src/protocol/steps.ts'
 import {
   LIMITS,
   announced,
@@ -26,7 +26,7 @@ const found = (
   seq: number,
   turn: number,
   more: { unanswered?: string; pause?: Pause } = {},
-): SessionEvent => ({
+): Input => ({
   type: 'sessionOpened',
   outcome: { kind: 'opened', gen, seq, turn, limits: LIMITS, model: { name: 'gpt-x', timeoutMs: 42_000 }, ...more },
 })

@@ -3,7 +3,7 @@
  * A tape of numbers decides everything, so that fast-check can replay and shrink a run.
  */
 import { deepStrictEqual } from 'node:assert/strict'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
 import { step } from '../../../src/session/step.ts'
 import { cancel, message, pause, resume } from './play.ts'
@@ -144,20 +144,20 @@ export class Simulator {
     if (this.choose(3) === 1) this.happens({ type: 'answered', answer: { ...answer, decision: 'retry' } })
   }
 
-  private stops(event: SessionEvent): void {
+  private stops(event: Input): void {
     this.stopAsked = true
     this.happens(event)
   }
 
   /** An event that must change nothing (I7). */
-  private same(event: SessionEvent, sure: boolean): void {
+  private same(event: Input, sure: boolean): void {
     if (!sure) return
     const [next, commands] = step(this.state, event)
     deepStrictEqual(next, this.state, `I7: a repeated ${event.type} changes the state`)
     deepStrictEqual(commands, [], `I7: a repeated ${event.type} leads to commands`)
   }
 
-  private happens(event: SessionEvent): void {
+  private happens(event: Input): void {
     const [next, commands] = step(freeze(this.state), event)
     const copy = JSON.parse(JSON.stringify(next)) as SessionState
     deepStrictEqual(copy, next, 'the state is not plain JSON')

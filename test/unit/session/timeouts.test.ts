@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import type { SessionState } from '../../../src/session/state.ts'
 import { announced, asks, message, only, opened, pause, play, result, resume, tool, timeout } from './play.ts'
 
 /** Plays one round of `Read` calls that time out. */
 function timesOut(state: SessionState, round: number, calls = 1): ReturnType<typeof play> {
   const names = Array.from({ length: calls }, () => 'Read')
-  const ends = names.map((_, i): SessionEvent => tool(1, round, i, timeout))
+  const ends = names.map((_, i): Input => tool(1, round, i, timeout))
   return play(state, asks(1, round, state.seq + 1, ...names), ...ends)
 }
 

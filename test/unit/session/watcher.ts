@@ -1,11 +1,11 @@
 /** Judges a session from outside, from its events and commands alone: nothing here is computed as the session does. */
 import { deepStrictEqual } from 'node:assert/strict'
-import type { Refusal } from '../../../src/session/announcements.ts'
+import type { Refusal } from '../../../src/protocol/announcements.ts'
 import type { Command } from '../../../src/session/commands.ts'
-import type { SessionEvent } from '../../../src/session/events.ts'
+import type { Input } from '../../../src/session/inputs.ts'
 import type { SessionState } from '../../../src/session/state.ts'
-import type { Limits } from '../../../src/session/config.ts'
-import type { Answer, Decision } from '../../../src/session/steps.ts'
+import type { Limits } from '../../../src/protocol/limits.ts'
+import type { Answer, Decision } from '../../../src/protocol/steps.ts'
 
 interface Round {
   names: string[]
@@ -40,7 +40,7 @@ export class Watcher {
   }
 
   /** Called with every event, before the commands it led to; `state` is what it led to. */
-  saw(event: SessionEvent, before: SessionState, state: SessionState): void {
+  saw(event: Input, before: SessionState, state: SessionState): void {
     if (event.type === 'pauseRequested' && !state.closed) this.hold()
     if (event.type === 'announced' && this.resumes.delete(event.key)) this.paused = this.parted = false
     if (event.type === 'announced' && event.tag === 'turnEnd') this.turnEnded(before.turns)
@@ -136,7 +136,7 @@ export class Watcher {
     this.records.set(seq, what)
   }
 
-  private modelTold({ turn, round, outcome }: Extract<SessionEvent, { type: 'modelEnded' }>): void {
+  private modelTold({ turn, round, outcome }: Extract<Input, { type: 'modelEnded' }>): void {
     if (outcome.kind === 'duplicate') return this.turnEnded(turn)
     if (outcome.kind !== 'answered') return
     if (outcome.stopReason) return this.turnEnded(turn)
@@ -144,7 +144,7 @@ export class Watcher {
     this.asked.set(`${turn}.${round}`, { names, codes: [], told: new Set() })
   }
 
-  private toolTold({ turn, round, index, outcome }: Extract<SessionEvent, { type: 'toolEnded' }>): void {
+  private toolTold({ turn, round, index, outcome }: Extract<Input, { type: 'toolEnded' }>): void {
     const result = outcome.kind === 'childOpened' ? outcome.result : outcome.kind === 'settled' ? outcome : undefined
     const of = this.asked.get(`${turn}.${round}`)
     if (!result || !of) return

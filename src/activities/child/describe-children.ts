@@ -1,0 +1,25 @@
+/** Asks Temporal which children have ended: for a parent whose run holds no handle of theirs (durability 6). */
+import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client'
+import type { DescribeChildrenInput, EndedChild } from '../../protocol/steps.ts'
+import type { Deps } from '../deps.ts'
+
+export async function describeChildren({ client }: Deps, { children }: DescribeChildrenInput): Promise<EndedChild[]> {
+  const looked = await Promise.all(
+    children.map(async (childId): Promise<EndedChild | undefined> => {
+      const how = endOf(await client.workflow.getHandle(childId).describe().catch(ignoreMissing))
+      return how === undefined ? undefined : { childId, how }
+    }),
+  )
+  return looked.filter((child) => child !== undefined)
+}
+
+function endOf(child: WorkflowExecutionDescription | undefined): string | undefined {
+  if (!child) return 'is gone from Temporal'
+  return child.closeTime && child.status.name !== 'CONTINUED_AS_NEW'
+    ? `ended without an answer (${child.status.name})`
+    : undefined
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError)) throw error
+}

@@ -1,0 +1,175 @@
+/**
+ * Prepares a child session for a call of `stello_create_session` or `new_task`. The child's row, its first records and
+ * the call's result (of a task: the wait for it) are committed together; the workflow then starts it.
+ */
+import { StelloError, isStelloError } from '../../core/errors.ts'
+import { sessionTools, toolNotFound } from '../../agent/tool-list.ts'
+import { childId } from './child-id.ts'
+import type { ForkRequest, SessionConfig } from '../../protocol/config.ts'
+import type { CallToolInput, ChildStart, ToolOutcome } from '../../protocol/steps.ts'
+import { mayFork } from '../../store/bounds.ts'
+import { inputHash } from '../../store/hashes.ts'
+import { TASK_MESSAGE } from '../../store/topology.ts'
+import type { NewChild } from '../../store/writes.ts'
+import { announceFork } from './announce-fork.ts'
+import { currentAttempt } from '../step/attempt.ts'
+import type { Deps } from '../deps.ts'
+import { shutsDown } from '../step/failures.ts'
+import { countCall } from '../metrics.ts'
+import { parseArguments } from '../tool/parse-arguments.ts'
+import { firstRecords, notPrepared, prepareChild, type PreparedChild } from './prepare-child.ts'
+import type { Ending } from '../step/end-step.ts'
+import { workerLost } from '../step/quarantine.ts'
+import { runStep } from '../step/run-step.ts'
+import { type Mine } from '../../store/claim.ts'
+import type { StoredSession } from '../session/session-configs.ts'
+import { readCall } from '../tool/tool-call.ts'
+import { settlement, toResult } from '../tool/tool-result.ts'
+import { waits } from '../tool/unknown-outcome.ts'
+
+/** A cascade has reached the session meanwhile: it opens none. */
+const CLOSING: Ending<ToolOutcome> = { kind: 'giveBack', result: { kind: 'notStarted', closing: true } }
+
+function isClosing(error: unknown): boolean {
+  return isStelloError(error) && error.code === 'SESSION_CLOSED'
+}
+
+export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
+  const attempt = currentAttempt(deps, input)
+  const parent = await deps.configs.read(deps.db, input.sessionId)
+  const { config } = parent
+  const { call, chain } = await readCall(deps, input)
+  const tools = sessionTools(deps.agent, config)
+  const found = tools.find(call.name)
+  const builtin = found && 'builtin' in found ? found.builtin : undefined
+  const awaited = builtin?.route === 'task'
+  const hash = inputHash('child', chain, input.index, call.name, call.arguments)
+  const started = performance.now()
+  const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
+    toResult({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
+  const result = await runStep<ToolOutcome>(deps, attempt, {
+    step: {
+      key: awaited ? `${input.key}.open` : input.key,
+      kind: 'child',
+      name: call.name,
+      inputHash: hash,
+      durable: false,
+    },
+    async run(claim, stop) {
+      if (!builtin) return fail(claim, toolNotFound(call.name, tools))
+      const parsed = parseArguments(call, builtin.check)
+      if (!parsed.ok) return fail(claim, new StelloError('TOOL_VALIDATION_ERROR', parsed.problem))
+      const request = parsed.value as ForkRequest & { message?: string }
+      const at = { sessionId: input.sessionId, gen: claim.gen, seq: input.base - 1 }
+      try {
+        await mayFork(deps.db, input.sessionId)
+        const prepared = await prepareChild(deps, { parent: config, request, at, stop })
+        warnOfOrphans(deps, prepared, request)
+        const child = await toChild({ deps, input, parent, hash, prepared, message: request.message })
+        return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })
+      } catch (error) {
+        if (stop.aborted && stop.reason !== 'cancel') throw shutsDown({ cause: error })
+        if (isClosing(error)) return CLOSING
+        return notPrepared(error, claim, (failed) => fail(claim, failed))
+      }
+    },
+    quarantined: (claim) => fail(claim, workerLost(call.name, claim)),
+    callId: call.id,
+    settled: (outcome) => countCall(deps.metrics, { call, tools }, outcome),
+    refused(claim, message, error) {
+      if (isClosing(error)) return CLOSING
+      if (isStelloError(error) && error.fate === 'model') return fail(claim, error)
+      return fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the fork cannot be stored: ${message}`))
+    },
+  })
+  if ('kind' in result) return result
+  if ('parked' in result) return waits(result.parked, result.gen)
+  if (!('outcome' in result)) throw new Error(`child step ${input.key} met an opening`)
+  const { outcome } = result
+  if (outcome.kind === 'childOpened') {
+    const { sessionId, config: told } = outcome.child
+    const { userId } = config
+    const child = { ...told, ...(userId !== undefined && { userId }) }
+    const fork = { sessionId, ...below(input.sessionId, parent), config: child }
+    const held = await announceFork(deps, attempt, `${input.key}.fork`, fork)
+    if (held) return held
+  }
+  return outcome
+}
+
+interface Opened {
+  input: CallToolInput
+  claim: Mine
+  chain: string
+  child: NewChild
+  awaited: boolean
+  durationMs: number
+}
+
+function opened({ input, claim, chain, child, awaited, durationMs }: Opened): Ending<ToolOutcome> {
+  const { sessionId, config, message } = child
+  const start = { sessionId, config: forStart(config), ...(message && { messageId: message.messageId }) }
+  const { label, profile } = config
+  const forked = {
+    key: `${input.key}.forked`,
+    at: { turn: input.turn, round: input.round },
+    type: 'session.forked',
+    data: { child: sessionId, label, turn: input.turn, callId: input.call.id, awaited, ...(profile && { profile }) },
+  }
+  if (awaited) {
+    return {
+      kind: 'settle',
+      outcome: { kind: 'childOpened', gen: claim.gen, child: start },
+      writes: { child, events: [forked], waiting: { key: input.key, name: input.call.name } },
+    }
+  }
+  const { outcome, writes } = settlement({ input, claim, chain, durationMs, end: { value: { sessionId, label } } })
+  return {
+    kind: 'settle',
+    outcome: { kind: 'childOpened', gen: claim.gen, child: start, result: outcome },
+    writes: { ...writes, child, events: [forked, ...(writes.events ?? [])] },
+  }
+}
+
+/** Where a child of a session stands. */
+function below(
+  parentId: string,
+  { rootId, depth }: StoredSession,
+): { rootId: string; parentId: string; depth: number } {
+  return { rootId, parentId, depth: depth + 1 }
+}
+
+/** The rest stands in the store; workflow history gets along without it. */
+function forStart({ agent, label, profile }: SessionConfig): ChildStart['config'] {
+  return { agent, label, ...(profile !== undefined && { profile }) }
+}
+
+interface Making {
+  deps: Deps
+  input: CallToolInput
+  parent: StoredSession
+  hash: string
+  prepared: PreparedChild
+  message: string | undefined
+}
+
+async function toChild({ deps, input, parent, hash, prepared, message }: Making): Promise<NewChild> {
+  const { sessionId } = input
+  const { branch, config } = prepared
+  return {
+    sessionId: childId(sessionId, input.key, hash),
+    ...below(sessionId, parent),
+    config,
+    origin: `${sessionId}/${input.key}/${hash}`,
+    records: await firstRecords(deps, prepared),
+    ...(branch && { branch }),
+    ...(message !== undefined && { message: { messageId: TASK_MESSAGE, text: message } }),
+  }
+}
+
+function warnOfOrphans(deps: Deps, { dropped }: PreparedChild, { profile }: ForkRequest): void {
+  if (dropped > 0)
+    deps.log.warn(
+      `contextFn of profile "${profile}" left ${dropped} calls or results without their other half; they were dropped`,
+    )
+}

@@ -1,0 +1,155 @@
+/** What a fork asked for → what the child begins with (row S6): profile, system prompt, context. */
+import type { StelloAgent } from '../../agent/agent.ts'
+import { dropOrphans } from './context.ts'
+import { StelloError, isStelloError, messageOf, toStelloError } from '../../core/errors.ts'
+import type { Message } from '../../core/message.ts'
+import type { ForkProfile } from '../../agent/profile.ts'
+import { toJson } from '../../core/to-json.ts'
+import { sessionTools } from '../../agent/tool-list.ts'
+import type { Branch, ForkRequest, SessionConfig } from '../../protocol/config.ts'
+import { forkConfig } from './fork.ts'
+import { NO_CHAIN, foldChain, nextRecord } from '../../store/hashes.ts'
+import type { Transcript } from '../../store/transcript-cache.ts'
+import type { NewRecord } from '../../store/writes.ts'
+import { bounded, type Bounds } from '../step/bounded.ts'
+import type { Deps } from '../deps.ts'
+import type { Ending } from '../step/end-step.ts'
+import { TOOL_ATTEMPTS, backoffMs } from '../step/failures.ts'
+
+export interface PreparedChild {
+  config: SessionConfig
+  /** Set when the child inherits. */
+  branch?: Branch
+  /** The child's own first records. */
+  messages: Message[]
+  /** Orphans that `contextFn` left behind. */
+  dropped: number
+}
+
+export interface Forking {
+  parent: SessionConfig
+  request: ForkRequest
+  /** Where the parent's transcript is cut. */
+  at: Branch
+  stop: AbortSignal
+}
+
+/**
+ * User code that met something that may pass: a model that is busy, say. Not an error of the project: what is tried again
+ * without end is only what the project itself waits for.
+ */
+export class MayPass extends Error {
+  /** What it is when it does not pass. */
+  readonly failed: StelloError
+
+  constructor(failed: StelloError) {
+    super(failed.message)
+    this.failed = failed
+  }
+}
+
+/**
+ * How a fork ends that could not be prepared: as a tool that throws, it is tried three times where that may help.
+ *
+ * @param end what the failure becomes for whoever asked
+ * @throws the error itself when it is not about the request, the profile or the profile's code
+ */
+export function notPrepared<Outcome>(
+  error: unknown,
+  { failures }: { failures: number },
+  end: (failed: StelloError) => Ending<Outcome>,
+): Ending<Outcome> {
+  if (error instanceof MayPass) {
+    return failures + 1 < TOOL_ATTEMPTS ? { kind: 'retry', error, failed: true, delayMs: backoffMs } : end(error.failed)
+  }
+  if (isStelloError(error) && error.fate === 'model') return end(error)
+  throw error
+}
+
+/** @throws StelloError with fate `model`: what is wrong with the request or the profile, for whoever asked; `MayPass` */
+export async function prepareChild(deps: Deps, { parent, request, at, stop }: Forking): Promise<PreparedChild> {
+  const { agent } = deps
+  const profile = findProfile(agent, request.profile, sessionTools(agent, parent).profiles)
+  const composed = compose(parent, request, profile)
+  const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
+  const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
+  if (profile?.contextFn) {
+    const bounds = contextBounds(parent.limits?.toolTimeoutMs ?? agent.limits.toolTimeoutMs, stop, request.profile)
+    const { messages, dropped } = await runContextFn(profile.contextFn, (await readAt(deps, at)).messages, bounds)
+    return { config, messages: [...messages, ...opening], dropped }
+  }
+  const inherits = (profile?.context ?? request.context ?? 'none') === 'inherit'
+  return { config, messages: opening, dropped: 0, ...(inherits && { branch: at }) }
+}
+
+/** The child's own first records; their chain goes on where the inherited part ends. */
+export async function firstRecords(deps: Deps, { branch, messages }: PreparedChild): Promise<NewRecord[]> {
+  if (messages.length === 0) return []
+  const before = branch ? (await readAt(deps, branch)).chain : NO_CHAIN
+  const records: NewRecord[] = []
+  for (const [i, message] of messages.entries()) {
+    records.push(nextRecord(records.length > 0 ? foldChain(records) : before, i + 1, message))
+  }
+  return records
+}
+
+function readAt(deps: Deps, at: Branch): Promise<Transcript> {
+  return deps.transcripts.read(deps.db, at.sessionId, at.gen, at.seq)
+}
+
+/**
+ * @param allowed those that whoever asks may have
+ * @throws StelloError TOOL_VALIDATION_ERROR naming them
+ */
+export function findProfile(
+  agent: StelloAgent,
+  name: string | undefined,
+  allowed: readonly string[] = [...agent.profiles.keys()],
+): ForkProfile | undefined {
+  if (name === undefined) return undefined
+  const profile = agent.profiles.get(name)
+  if (profile && allowed.includes(name)) return profile
+  const problem = profile ? `this session may not fork into profile "${name}"` : `unknown profile "${name}"`
+  throw new StelloError('TOOL_VALIDATION_ERROR', `${problem}. Available: ${allowed.join(', ') || 'none'}`, {
+    ...(profile && {
+      hint: 'a child is never allowed more than its parent: close this session, and fork it otherwise',
+    }),
+  })
+}
+
+function compose(parent: SessionConfig, request: ForkRequest, profile: ForkProfile | undefined): SessionConfig {
+  try {
+    return forkConfig(parent, request, profile, request.vars ?? {})
+  } catch (error) {
+    throw new StelloError('TOOL_VALIDATION_ERROR', messageOf(error))
+  }
+}
+
+function contextBounds(timeoutMs: number, stop: AbortSignal, profile: string | undefined): Bounds & { what: string } {
+  const what = `contextFn of profile "${profile}"`
+  return {
+    what,
+    timeoutMs,
+    stop,
+    timedOut: () => new StelloError('TOOL_TIMEOUT', `${what} did not end within ${timeoutMs / 1000} s`),
+    stopped: () => new StelloError('TOOL_CANCELLED', `${what} was cancelled`),
+  }
+}
+
+/** User code: it gets a copy, and what it throws is told to whoever asked for the fork. */
+async function runContextFn(
+  contextFn: NonNullable<ForkProfile['contextFn']>,
+  records: Message[],
+  bounds: Bounds & { what: string },
+): Promise<{ messages: Message[]; dropped: number }> {
+  try {
+    const given: unknown = await bounded(bounds, () => contextFn(structuredClone(records)))
+    // Plain data: what is no JSON could be written nowhere.
+    return dropOrphans(Array.isArray(given) ? JSON.parse(toJson(given)) : given)
+  } catch (error) {
+    const known = toStelloError(error)
+    if (known?.fate === 'model') throw known
+    const failed = new StelloError('TOOL_EXECUTION_ERROR', `${bounds.what} failed: ${messageOf(error)}`)
+    throw known?.fate === 'retry' ? new MayPass(failed) : failed
+  }
+}

@@ -1,0 +1,181 @@
+/** One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it. */
+import { toCompletion } from './completion.ts'
+import { durationText } from '../../core/duration.ts'
+import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
+import type { Message } from '../../core/message.ts'
+import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
+import { sessionTools } from '../../agent/tool-list.ts'
+import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
+import { getMessage } from '../../store/messages.ts'
+import { idempotencyKey, inputHash, nextRecord } from '../../store/hashes.ts'
+import { currentAttempt } from '../step/attempt.ts'
+import { bounded, type Bounds } from '../step/bounded.ts'
+import type { Deps } from '../deps.ts'
+import { describeTools } from './describe-tools.ts'
+import { aboutTurn } from '../tool/execute-tool.ts'
+import { backoffMs, pauseOf, shutsDown } from '../step/failures.ts'
+import { toAnswer } from './model-answer.ts'
+import { readDeltas } from './model-deltas.ts'
+import type { Ending } from '../step/end-step.ts'
+import { killsWorkers } from '../step/quarantine.ts'
+import { runStep } from '../step/run-step.ts'
+import { type Mine } from '../../store/claim.ts'
+import { StreamingCalls } from './streaming-calls.ts'
+import { useId } from '../tool/tool-uses.ts'
+
+/** Attempts at a model that is busy or away, before the session pauses. */
+const MODEL_ATTEMPTS = 6
+
+export async function callModel(deps: Deps, input: CallModelInput): Promise<ModelOutcome> {
+  const attempt = currentAttempt(deps, input)
+  const { sessionId, gen, round, turn } = input
+  const stored = await deps.configs.read(deps.db, sessionId)
+  const { config, rootId } = stored
+  const text = input.opening && (await openingText(deps, sessionId, input.opening))
+  if (input.opening && text === undefined) {
+    return { kind: 'duplicate', gen, reason: `message ${input.opening.messageId} has no text` }
+  }
+  const before = await deps.transcripts.read(deps.db, sessionId, gen, text === undefined ? input.upTo : input.upTo - 1)
+  const question =
+    text === undefined ? undefined : nextRecord(before.chain, input.upTo, { role: 'user', content: text })
+  const chain = question?.chain ?? before.chain
+  const model = deps.agent.model(config.model)
+  const hash = inputHash('model', chain)
+  const started = performance.now()
+  const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, performance.now() - started)
+
+  const result = await runStep<ModelOutcome>(deps, attempt, {
+    step: {
+      key: input.key,
+      kind: 'model',
+      name: model.name,
+      inputHash: hash,
+      durable: question !== undefined,
+      ...(question && input.opening && { opening: { turn, messageId: input.opening.messageId, record: question } }),
+    },
+    async run(claim, stop) {
+      const system = config.systemPrompt ? [{ role: 'system' as const, content: config.systemPrompt }] : []
+      const asked = question ? [question.message] : []
+      if (question) deps.transcripts.append(sessionId, claim.gen, [question])
+      const tools = sessionTools(deps.agent, config)
+      const live = deps.live.step(sessionId, input.key, claim.lease)
+      const context = aboutTurn({ ...stored, sessionId, messageId: input.messageId })
+      const titles = new Map<string, string>()
+      const streaming = new StreamingCalls({ tools, titles, live, uses: deps.toolUses, context })
+      let ending: Ending<ModelOutcome> | undefined
+      live.started(model.name, round)
+      try {
+        const specs = await describeTools(tools, context, { stop, log: deps.log })
+        for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
+        const completion = await askModel(
+          model,
+          [...system, ...before.messages, ...asked],
+          {
+            tools: specs,
+            idempotencyKey: idempotencyKey(sessionId, input.key, hash),
+            onDelta: (delta) => (delta.type === 'text' ? live.text(delta.text) : streaming.take(delta)),
+          },
+          { stop, timeoutMs: deps.agent.modelTimeoutMs },
+        )
+        return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion }))
+      } catch (error) {
+        const ending = endingOf(error, { stop, claim, retryForMs: deps.agent.retryForMs })
+        if (ending.kind === 'giveBack') count(ending.result)
+        return ending
+      } finally {
+        streaming.end((index, name) =>
+          willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,
+        )
+        await live.end()
+      }
+    },
+    quarantined: ({ deaths }) => ({
+      kind: 'giveBack',
+      result: { kind: 'failed', pause: pauseOf('agent_error', killsWorkers(`model ${model.name} was asked`, deaths)) },
+    }),
+    settled: count,
+    refused: (_claim, message) => ({
+      kind: 'giveBack',
+      result: {
+        kind: 'failed',
+        pause: pauseOf('model_error', new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
+      },
+    }),
+  })
+  if ('kind' in result) return result
+  if ('parked' in result) throw new StelloError('STORE_CORRUPT', `model step ${input.key} waits for a person`)
+  return 'outcome' in result ? result.outcome : { kind: 'duplicate', gen: result.gen }
+}
+
+async function openingText(
+  deps: Deps,
+  sessionId: string,
+  opening: { messageId: string; text?: string },
+): Promise<string | undefined> {
+  return opening.text ?? (await getMessage(deps.db, sessionId, opening.messageId))
+}
+
+/** @throws StelloError MODEL_BAD_ANSWER when it is none, or as soon as it has grown too long; whatever the model throws */
+async function askModel(
+  model: Model,
+  messages: Message[],
+  { onDelta, ...options }: CompleteOptions & { onDelta(delta: ModelDelta): void },
+  { stop, timeoutMs }: Pick<Bounds, 'stop' | 'timeoutMs'>,
+): Promise<Completion> {
+  const grown = new AbortController()
+  const bounds: Bounds = {
+    timeoutMs,
+    stop: AbortSignal.any([stop, grown.signal]),
+    timedOut: () =>
+      new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave no answer within ${timeoutMs / 1000} s`),
+    stopped: () => (grown.signal.aborted ? (grown.signal.reason as Error) : new Error('stopped')),
+  }
+  const deltas = readDeltas(model.name, { take: onDelta, tooLong: (error) => grown.abort(error) })
+  return toCompletion(
+    await bounded(bounds, (signal) => model.complete(messages, { ...options, onDelta: deltas, signal })),
+    model.name,
+  )
+}
+
+/** Whether a call that streamed in is among those the turn goes on with. */
+function willRun(ending: Ending<ModelOutcome> | undefined, index: number, name: string): boolean {
+  return ending?.kind === 'settle' && ending.outcome.kind === 'answered' && ending.outcome.calls[index]?.name === name
+}
+
+interface Asking {
+  stop: AbortSignal
+  claim: Mine
+  retryForMs: number
+}
+
+/** Three fates: the user's cancel settles; what a wait may mend is tried again; the rest pauses the session. */
+function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<ModelOutcome> {
+  if (stop.aborted) {
+    return stop.reason === 'cancel'
+      ? { kind: 'settle', outcome: { kind: 'cancelled', gen: claim.gen }, writes: {} }
+      : { kind: 'retry', error: shutsDown(), failed: false }
+  }
+  const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
+  const { retryAfterMs } = known
+  if (known.fate === 'retry' && retryAfterMs !== undefined && retryAfterMs > retryForMs) {
+    return {
+      kind: 'giveBack',
+      result: { kind: 'failed', pause: pauseOf('model_error', tooLongAWait(known, retryAfterMs, retryForMs)) },
+    }
+  }
+  if (known.fate === 'retry' && claim.failures + 1 < MODEL_ATTEMPTS) {
+    return {
+      kind: 'retry',
+      error: known,
+      failed: true,
+      delayMs: (failures) => retryAfterMs ?? backoffMs(failures),
+    }
+  }
+  return { kind: 'giveBack', result: { kind: 'failed', pause: pauseOf('model_error', known) } }
+}
+
+/** Who waits for an answer is told now, not in a year. */
+function tooLongAWait({ code, message }: StelloError, waitMs: number, retryForMs: number): StelloError {
+  const asked = `it asks to wait ${durationText(waitMs)}, and retryFor is ${durationText(retryForMs)}`
+  return new StelloError(code, `${message} (${asked})`, { hint: 'resume the session when the model answers again' })
+}

@@ -1,0 +1,87 @@
+/**
+ * What a model hands over, read once: anything may come from a model of user code. What is passed on is plain data of
+ * bounded size, so that nothing behind it has to ask again.
+ */
+import { AnswerSize } from './answer-size.ts'
+import { StelloError, isStelloError, messageOf } from '../../core/errors.ts'
+import type { ToolCall, Usage } from '../../core/message.ts'
+import type { Completion } from '../../core/model.ts'
+
+const FINISH_REASONS: readonly unknown[] = ['stop', 'tool_calls', 'length', 'refusal']
+/** Of tokens and dollars; a sum of many such numbers is still exact enough. */
+const MOST = 1e12
+
+/**
+ * The checked copy of what `complete` returned.
+ *
+ * @param model its name, for the error
+ * @throws StelloError MODEL_BAD_ANSWER naming the field
+ * @example toCompletion({ content: 'hi', toolCalls: [], usage, finishReason: 'stop' }, 'gpt-x')
+ */
+export function toCompletion(given: unknown, model: string): Completion {
+  try {
+    return read(given, model)
+  } catch (error) {
+    if (isStelloError(error)) throw error
+    throw new StelloError('MODEL_BAD_ANSWER', `model ${model}: its answer cannot be read: ${messageOf(error)}`)
+  }
+}
+
+function read(given: unknown, model: string): Completion {
+  const { content, toolCalls, usage, finishReason } = fieldsOf(given, 'an answer', model)
+  if (typeof content !== 'string') throw bad(model, 'content', 'text', content)
+  if (!Array.isArray(toolCalls)) throw bad(model, 'toolCalls', 'a list', toolCalls)
+  if (!FINISH_REASONS.includes(finishReason)) {
+    throw bad(model, 'finishReason', `one of ${FINISH_REASONS.join(', ')}`, finishReason)
+  }
+  const size = new AnswerSize(model)
+  size.add(content)
+  const calls = Array.from({ length: toolCalls.length }, (_, index) => toCall(toolCalls[index], index, model, size))
+  return {
+    content,
+    toolCalls: calls,
+    usage: toUsage(usage, model),
+    finishReason: finishReason as Completion['finishReason'],
+  }
+}
+
+function toCall(given: unknown, index: number, model: string, size: AnswerSize): ToolCall {
+  const where = `toolCalls[${index}]`
+  const { id, name, arguments: args } = fieldsOf(given, where, model)
+  if (typeof id !== 'string') throw bad(model, `${where}.id`, 'text', id)
+  if (typeof name !== 'string') throw bad(model, `${where}.name`, 'text', name)
+  if (typeof args !== 'string') throw bad(model, `${where}.arguments`, 'text (JSON)', args)
+  size.add(id, name, args)
+  return { id, name, arguments: args }
+}
+
+function toUsage(given: unknown, model: string): Usage {
+  const { inputTokens, outputTokens, cachedTokens, costUsd } = fieldsOf(given, 'usage', model)
+  const number = (value: unknown, field: string): number => {
+    if (typeof value === 'number' && value >= 0 && value <= MOST) return value
+    throw bad(model, `usage.${field}`, 'a number of 0 or more', value)
+  }
+  return {
+    inputTokens: number(inputTokens, 'inputTokens'),
+    outputTokens: number(outputTokens, 'outputTokens'),
+    ...(cachedTokens !== undefined && { cachedTokens: number(cachedTokens, 'cachedTokens') }),
+    ...(costUsd !== undefined && { costUsd: number(costUsd, 'costUsd') }),
+  }
+}
+
+function fieldsOf(given: unknown, what: string, model: string): Partial<Record<string, unknown>> {
+  if (typeof given === 'object' && given !== null) return given as Partial<Record<string, unknown>>
+  throw bad(model, what, 'an object', given)
+}
+
+function bad(model: string, where: string, expected: string, given: unknown): StelloError {
+  return new StelloError('MODEL_BAD_ANSWER', `model ${model}: ${where} must be ${expected}, not ${nameOf(given)}`, {
+    hint: 'correct what its complete() returns, restart the worker, then resume the session',
+  })
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (typeof value === 'number') return String(value)
+  return Array.isArray(value) ? 'a list' : typeof value
+}

@@ -1,0 +1,143 @@
+/** A model's completion → the records, events, usage and outcome it is settled with. */
+import { cleanJson } from '../../core/clean.ts'
+import { brief, cut, preview, type ToolCall, type Usage } from '../../core/message.ts'
+import type { Completion } from '../../core/model.ts'
+import type { CallRef, ModelAnswer, ModelOutcome, StopReason } from '../../protocol/steps.ts'
+import { nextRecord } from '../../store/hashes.ts'
+import type { NewEvent, NewRecord } from '../../store/writes.ts'
+import { titled } from '../tool/call-names.ts'
+import type { Ending } from '../step/end-step.ts'
+import { endCalls } from './last-answer.ts'
+import type { Answering } from './answering.ts'
+
+/** Calls of one answer that are taken; more would not fit into the workflow's state. */
+export const CALLS_LIMIT = 128
+/** Bytes of a call's arguments, its name and its id that the workflow keeps. */
+const ARGUMENTS_PREVIEW = 100
+const CALL_NAME_LIMIT = 64
+const ID_LIMIT = 64
+
+export function toAnswer(answering: Answering): Ending<ModelOutcome> {
+  const { input, claim, rootId, model, chain, completion } = answering
+  const calls = takeCalls(answering)
+  const answer = nextRecord(chain, input.upTo + 1, {
+    role: 'assistant',
+    content: completion.content,
+    ...(calls.length > 0 && { toolCalls: calls }),
+  })
+  const last = input.last ? endCalls(answering, answer, calls) : { records: [], events: [] }
+  const records = [answer, ...last.records]
+  const stopReason = last.text === undefined ? stopReasonOf(completion, calls, input.last) : 'completed'
+  const content = last.text ?? completion.content
+  const usage = wholeTokens(completion.usage)
+  const outcome: ModelAnswer = {
+    kind: 'answered',
+    gen: claim.gen,
+    seq: input.upTo + records.length,
+    calls: stopReason ? [] : calls.map((call) => toRef(call, answering)),
+    text: preview(content),
+    usage,
+    ...(stopReason && { stopReason }),
+  }
+  return {
+    kind: 'settle',
+    outcome,
+    writes: {
+      records,
+      usage: { rootId, model: model.name, ...usage },
+      events: events(answering, { answer, calls, usage, ended: last.events, content }, stopReason),
+      ...(stopReason && { turns: [{ turn: input.turn, stopReason, text: content, rounds: input.round }] }),
+    },
+  }
+}
+
+/**
+ * Ids are made unique: some models number the calls of every answer from zero, some repeat an id. Cleaned here already,
+ * since a step is claimed by its call's name and by a hash over the call.
+ */
+function takeCalls({ completion, input, deps }: Answering): ToolCall[] {
+  const { toolCalls } = completion
+  if (toolCalls.length > CALLS_LIMIT) {
+    deps.log.warn(`the model asked for ${toolCalls.length} calls at once; ${CALLS_LIMIT} are taken`, {
+      sessionId: input.sessionId,
+    })
+  }
+  const ids = new Set<string>()
+  return cleanJson(toolCalls.slice(0, CALLS_LIMIT)).map((call, index) => {
+    const given = cut(call.id, ID_LIMIT)
+    let id = given
+    for (let n = index; id === '' || ids.has(id); n++) id = `${given || 'call'}_${n}`
+    ids.add(id)
+    return { ...call, id }
+  })
+}
+
+/** Some models only estimate. */
+function wholeTokens({ inputTokens, outputTokens, cachedTokens, ...cost }: Usage): Usage {
+  return {
+    inputTokens: Math.round(inputTokens),
+    outputTokens: Math.round(outputTokens),
+    ...(cachedTokens !== undefined && { cachedTokens: Math.round(cachedTokens) }),
+    ...cost,
+  }
+}
+
+function stopReasonOf(completion: Completion, calls: ToolCall[], last: boolean): StopReason | undefined {
+  if (calls.length > 0) return last ? 'max_tool_rounds' : undefined
+  if (completion.finishReason === 'length') return 'max_tokens'
+  return completion.finishReason === 'refusal' ? 'refused' : 'end_turn'
+}
+
+function toRef(call: ToolCall, { tools, titles, deps, config }: Answering): CallRef {
+  const found = tools.find(call.name)
+  const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
+  return {
+    id: call.id,
+    name: brief(call.name, CALL_NAME_LIMIT),
+    ...titled(titles, call.name),
+    route: found && 'builtin' in found ? found.builtin.route : 'tool',
+    preview: brief(call.arguments, ARGUMENTS_PREVIEW),
+    timeoutMs: own ?? config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
+  }
+}
+
+interface Told {
+  answer: NewRecord
+  calls: ToolCall[]
+  usage: Usage
+  /** Of calls that were ended with the answer. */
+  ended: NewEvent[]
+  /** What the turn ends with, if it does. */
+  content: string
+}
+
+function events(
+  { input, completion, titles }: Answering,
+  { answer, calls, usage, ended, content }: Told,
+  stopReason?: StopReason,
+): NewEvent[] {
+  const { key, turn, round } = input
+  const completed: NewEvent = {
+    key: `${key}.message`,
+    at: { turn, round },
+    type: 'message.completed',
+    data: {
+      turn,
+      round,
+      seq: answer.seq,
+      text: preview(completion.content, 4096),
+      calls: calls.map(({ id, name, arguments: args }) => {
+        return { callId: id, name, ...titled(titles, name), arguments: preview(args) }
+      }),
+      usage,
+    },
+  }
+  if (!stopReason) return [completed]
+  const turnEnded: NewEvent = {
+    key: `${key}.turn`,
+    at: { turn, round },
+    type: 'turn.completed',
+    data: { turn, stopReason, text: preview(content) },
+  }
+  return [completed, ...ended, turnEnded]
+}

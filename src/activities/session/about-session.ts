@@ -1,0 +1,33 @@
+/** What user code is told of a session, tools, factories and folders the same as hooks: the only place that decides it. */
+import type { SessionContext, SessionFacts } from '../../tool/tool.ts'
+import type { SessionConfig } from '../../protocol/config.ts'
+import type { StoredSession } from './session-configs.ts'
+
+/** What a tool is told before there is a call, but for the signal. */
+export type AboutSession = Omit<SessionContext, 'signal'>
+
+type Standing = Omit<StoredSession, 'config'> & { config: Pick<SessionConfig, 'userId' | 'profile'> }
+
+export function sessionFacts(sessionId: string, { rootId, parentId, depth, config }: Standing): SessionFacts {
+  const { userId, profile } = config
+  return {
+    sessionId,
+    rootId,
+    depth,
+    ...(parentId !== undefined && { parentId }),
+    ...(userId !== undefined && { userId }),
+    ...(profile !== undefined && { profile }),
+  }
+}
+
+export function aboutSession(sessionId: string, stored: StoredSession): AboutSession {
+  const { permissionMode } = stored.config
+  return { ...sessionFacts(sessionId, stored), ...(permissionMode !== undefined && { permissionMode }) }
+}
+
+/** Of what a call is told, the part that holds for its session. */
+export function sessionOf(ctx: AboutSession): AboutSession {
+  const { sessionId, rootId, parentId, depth, permissionMode, ...config } = ctx
+  const facts = sessionFacts(sessionId, { rootId, depth, config, ...(parentId !== undefined && { parentId }) })
+  return { ...facts, ...(permissionMode !== undefined && { permissionMode }) }
+}

@@ -1,0 +1,79 @@
+/** Tells the store what the workflow has decided: pauses, rejections, turns that end outside a model call, the close. */
+import { preview } from '../../core/message.ts'
+import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../../protocol/announcements.ts'
+import { announceFacts } from '../../store/announce.ts'
+import { nextRecord } from '../../store/hashes.ts'
+import { getMessage } from '../../store/messages.ts'
+import { readWholeRecord } from '../../store/records.ts'
+import { closeBelow, openChildren } from '../../store/closing.ts'
+import type { NewEvent, TurnWrite, Writes } from '../../store/writes.ts'
+import { currentAttempt } from '../step/attempt.ts'
+import type { Deps } from '../deps.ts'
+
+export async function announce(deps: Deps, input: AnnounceInput): Promise<AnnounceOutcome> {
+  const attempt = currentAttempt(deps, input)
+  const ending = input.endTurn ? await endTurn(deps, input, input.endTurn) : { events: [], turns: [] }
+  const closed = input.close ? closedTurns(input, input.close.messages) : []
+  const writes: Writes = {
+    ...ending,
+    events: [...input.events.map((event) => ({ ...event, at: { told: input.told } })), ...ending.events],
+    turns: [...ending.turns, ...closed],
+    ...(input.pause !== undefined && { pause: input.pause }),
+    ...(input.close && { closed: true as const }),
+    ...((input.closing || input.close?.cascade) && { closing: true as const }),
+    ...(input.message && { message: input.message }),
+  }
+  const { gen, closing } = await announceFacts(deps.db, attempt.run, input.key, writes)
+  // Before anybody is told: who is told of a batch closes the rest of the tree, which must not grow meanwhile.
+  if (closing && writes.closing && input.close?.after === undefined) await closeBelow(deps.db, input.sessionId)
+  if (input.pause) deps.metrics.paused(input.pause.reason)
+  deps.notify(input.sessionId)
+  return { gen, children: closing && input.close ? await openChildren(deps.db, input.sessionId, input.close) : [] }
+}
+
+/** Ends the turn; one whose model call never began is opened first, so that its message is in the transcript. */
+async function endTurn(
+  deps: Deps,
+  input: AnnounceInput,
+  ending: TurnEnding,
+): Promise<Required<Pick<Writes, 'events' | 'turns'>> & Writes> {
+  const { sessionId, gen, turn } = input
+  const { stopReason, rounds, opening } = ending
+  const text = ending.textFrom === undefined ? '' : await textOf(deps, { sessionId, gen, seq: ending.textFrom })
+  const completed: NewEvent = {
+    key: `t${turn}.completed`,
+    at: { turn },
+    type: 'turn.completed',
+    data: { turn, stopReason, text: preview(text) },
+  }
+  const ended: TurnWrite = { turn, stopReason, text, rounds }
+  if (!opening) return { events: [completed], turns: [ended] }
+  const { messageId, seq } = opening
+  const content = opening.text ?? (await getMessage(deps.db, sessionId, messageId)) ?? ''
+  const before = await deps.transcripts.read(deps.db, sessionId, gen, seq - 1)
+  const record = nextRecord(before.chain, seq, { role: 'user', content })
+  const opened: NewEvent = {
+    key: `m${turn}.0.opened`,
+    at: { turn, round: 0 },
+    type: 'turn.started',
+    data: { turn, messageId, seq, text: preview(content, 4096) },
+  }
+  return { records: [record], events: [opened, completed], turns: [{ ...ended, messageId, startSeq: seq }] }
+}
+
+async function textOf(deps: Deps, at: { sessionId: string; gen: number; seq: number }): Promise<string> {
+  const record = await readWholeRecord(deps.db, at)
+  return record?.whole ?? record?.message.content ?? ''
+}
+
+/** Messages that still wait when the session closes get turns too: whoever waits for an answer hears of the close. */
+function closedTurns({ turn, base }: AnnounceInput, messages: { messageId: string }[]): TurnWrite[] {
+  return messages.map(({ messageId }, i) => ({
+    turn: turn + 1 + i,
+    messageId,
+    startSeq: base + 1,
+    stopReason: 'closed',
+    text: '',
+    rounds: 0,
+  }))
+}

@@ -1,0 +1,20 @@
+/** What the client checks when it writes a session, once more where a worker reads it: a row may be of other making. */
+import { StelloError } from '../../core/errors.ts'
+import { sessionIdProblem, userIdProblem } from '../../core/path-part.ts'
+import { permissionModeProblem } from '../../protocol/permission-mode.ts'
+import type { SessionRow } from '../../store/session-row.ts'
+
+/** @throws StelloError STORE_CORRUPT naming the field: such a session does not begin */
+export function checkRow({ id, config: { userId, permissionMode } }: SessionRow): void {
+  const problems = {
+    id: sessionIdProblem(id),
+    userId: userId === undefined ? undefined : userIdProblem(userId),
+    permissionMode: permissionMode === undefined ? undefined : permissionModeProblem(permissionMode),
+  }
+  for (const [field, problem] of Object.entries(problems)) {
+    if (problem === undefined) continue
+    throw new StelloError('STORE_CORRUPT', `the row of session ${id}: ${field}: ${problem}`, {
+      hint: 'correct it in the table `sessions`, then resume; or close the session',
+    })
+  }
+}

@@ -1,0 +1,160 @@
+/** The first activity of every run: which generation it is, where the store stands, and what the session keeps for life. */
+import { StelloError, isStelloError } from '../../core/errors.ts'
+import type { SessionConfig } from '../../protocol/config.ts'
+import type { NotStarted, OpenSessionInput, OpenSessionOutcome, Pause } from '../../protocol/steps.ts'
+import { rootConfig } from '../child/fork.ts'
+import { fixBounds } from '../../store/bounds.ts'
+import type { Database } from '../../store/database.ts'
+import { inputHash } from '../../store/hashes.ts'
+import { keepMessage } from '../../store/messages.ts'
+import { lastSeq, readWholeRecord } from '../../store/records.ts'
+import { resolveRun } from '../../store/runs.ts'
+import { readSession, type SessionRow } from '../../store/session-row.ts'
+import { configureSession } from '../../store/topology.ts'
+import { lastTurn, readAbandonedTurn } from '../../store/turns.ts'
+import { announceFork } from '../child/announce-fork.ts'
+import { currentAttempt, type Attempt } from '../step/attempt.ts'
+import { checkRow } from './check-row.ts'
+import type { Deps } from '../deps.ts'
+import { pauseOf, shutsDown } from '../step/failures.ts'
+import { findProfile, firstRecords, notPrepared, prepareChild, type PreparedChild } from '../child/prepare-child.ts'
+import { killsWorkers } from '../step/quarantine.ts'
+import { runStep } from '../step/run-step.ts'
+
+export async function openSession(deps: Deps, input: OpenSessionInput): Promise<OpenSessionOutcome> {
+  const attempt = currentAttempt(deps, input)
+  const { db } = deps
+  const resolved = await resolveRun(db, attempt.run)
+  if (resolved.kind !== 'current') return { kind: 'closed' }
+  const row = await readSession(db, input.sessionId)
+  if (!row || row.closedAt) return { kind: 'closed' }
+  try {
+    checkRow(row)
+    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, row)
+    if ('kind' in config) {
+      // It was open a moment ago: now the row says otherwise.
+      if (config.closing) return await openSession(deps, input)
+      return { kind: 'failed', pause: row.pause ?? { reason: 'user', message: 'paused before it was opened' } }
+    }
+    const seq = await lastSeq(db, input.sessionId, resolved.gen)
+    const turn = await lastTurn(db, input.sessionId, resolved.gen)
+    const { fresh } = attempt.run
+    const unanswered = fresh && (await keepUnanswered(db, input.sessionId, resolved.gen))
+    return {
+      kind: 'opened',
+      gen: resolved.gen,
+      seq: input.turn === 0 ? seq : 0,
+      turn: input.turn === 0 ? turn : 0,
+      ...(unanswered && { unanswered }),
+      ...(fresh && row.pause && { pause: row.pause }),
+      ...(row.closing && { closing: true as const }),
+      limits: config.limits ?? deps.agent.limits,
+      model: { name: deps.agent.model(config.model).name, timeoutMs: deps.agent.modelTimeoutMs },
+    }
+  } catch (error) {
+    if (!isStelloError(error) || error.fate === 'retry') throw error
+    return { kind: 'failed', pause: toPause(error) }
+  }
+}
+
+/** What is wrong with the store says so; anything else is the agent's: a profile that is gone, or whose code fails. */
+function toPause(error: StelloError): Pause {
+  const told = pauseOf(error.code === 'STORE_CORRUPT' ? 'store_error' : 'agent_error', error)
+  if (told.reason === 'store_error' || told.hint) return told
+  return {
+    ...told,
+    hint: 'the session cannot begin with the agent as it is served: mend it, start its worker, then resume',
+  }
+}
+
+/** The message whose turn was open when the workflow before this one was lost. Its text is put where that of a waiting one is. */
+async function keepUnanswered(db: Database, sessionId: string, gen: number): Promise<string | undefined> {
+  const open = await readAbandonedTurn(db, sessionId, gen)
+  const record = open && (await readWholeRecord(db, { sessionId, gen: open.gen, seq: open.seq }))
+  if (!record) return undefined
+  await keepMessage(db, sessionId, open.messageId, record.message.content)
+  return open.messageId
+}
+
+/** Fixes prompt and limits for life, unless the session is paused, and resume asks again, or is to close. */
+async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | NotStarted> {
+  const { fork, ...given } = row.config
+  if (fork) return configureFork(deps, attempt, row, { ...given, fork })
+  const { agent } = deps
+  const config: SessionConfig = {
+    ...rootConfig(given, findProfile(agent, given.profile), agent),
+    limits: agent.limitsOf(given.profile, given.model),
+  }
+  await fixBounds(deps.db, row.rootId, agent.bounds)
+  await configureSession(deps.db, row.id, config)
+  return config
+}
+
+/** What a fork may get is what its parent has, and that is fixed when the parent is opened. */
+async function openedConfig(db: Database, parentId: string): Promise<SessionConfig> {
+  const parent = await readSession(db, parentId)
+  if (parent?.config.limits) return parent.config
+  const named = `its parent ${parentId}`
+  if (!parent || parent.closedAt) {
+    throw new StelloError('SESSION_CLOSED', `${named} ${parent ? 'was closed before it was opened' : 'is gone'}`, {
+      hint: 'nothing says what a fork of it may do: close this one',
+    })
+  }
+  if (parent.pause && parent.pause.reason !== 'user') {
+    throw new StelloError('SESSION_PAUSED', `${named} cannot be opened: ${parent.pause.message}`, {
+      hint: 'resume the parent, then this session',
+    })
+  }
+  throw new StelloError('STORE_UNAVAILABLE', `waits until ${named} is opened`, { retryAfterMs: 500 })
+}
+
+/** Without what the row of the fork says already: a fork is to leave less than 1 KB. */
+type ForkOutcome =
+  | (Pick<PreparedChild, 'branch'> & { config: Omit<SessionConfig, 'agent' | 'searchable'> })
+  /** Nothing was settled; resume begins anew. */
+  | { failed: StelloError }
+
+/** A session that a client forked gets its context here, since only a worker knows profiles. `contextFn` is user code: a step. */
+async function configureFork(
+  deps: Deps,
+  attempt: Attempt,
+  { id: sessionId, rootId, depth }: SessionRow,
+  { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
+): Promise<SessionConfig | NotStarted> {
+  const result = await runStep<ForkOutcome>(deps, attempt, {
+    step: { key: 'open', kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
+    async run(claim, stop) {
+      const parent = await openedConfig(deps.db, at.sessionId)
+      try {
+        const prepared = await prepareChild(deps, { parent, request, at, stop })
+        const { config, branch } = prepared
+        const { agent: _inItsRow, searchable: _too, ...prepares } = config
+        return {
+          kind: 'settle',
+          outcome: { config: prepares, ...(branch && { branch }) },
+          writes: { records: await firstRecords(deps, prepared) },
+        }
+      } catch (error) {
+        if (stop.aborted) throw shutsDown()
+        return notPrepared(error, claim, (failed) => ({ kind: 'giveBack', result: { failed } }))
+      }
+    },
+    quarantined: ({ deaths }) => ({
+      kind: 'giveBack',
+      result: { failed: killsWorkers('this fork was opened', deaths) },
+    }),
+    refused(_claim, message) {
+      throw new StelloError('STORE_CORRUPT', `the fork cannot be stored: ${message}`)
+    },
+  })
+  if ('kind' in result) return result
+  if (!('outcome' in result)) throw new Error(`the fork ${sessionId} met an opening`)
+  if ('failed' in result.outcome) throw result.outcome.failed
+  const { branch } = result.outcome
+  const config: SessionConfig = { ...given, ...result.outcome.config }
+  const child = { sessionId, rootId, parentId: at.sessionId, depth, config }
+  const held = await announceFork(deps, attempt, 'open.fork', child)
+  if (held) return held
+  await configureSession(deps.db, sessionId, config, branch)
+  return config
+}

@@ -1,0 +1,147 @@
+/**
+ * Sessions carry the identity of the store that holds them. A step of another store's session is given back, untouched, to
+ * whoever serves that store; and a worker that has no session of its own store here is at the wrong one (durability 12).
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { WorkflowNotFoundError, type Client } from '@temporalio/client'
+import { StelloError, messageOf } from '../../core/errors.ts'
+import { shownUrl, type Database } from '../../store/database.ts'
+import { newestSessions, readIdentity } from '../../store/identity.ts'
+import { backoffMs } from '../step/failures.ts'
+
+/** A worker asks Temporal about so many of its store's sessions. */
+const SESSIONS_LOOKED_AT = 20
+
+const LOOK_EVERY_MS = 250
+
+/** What an activity is told of its session. `store` is absent where the session is older than identities. */
+export interface Belonging {
+  sessionId: string
+  store?: string
+}
+
+export interface RightStoreOptions {
+  db: Database
+  client: Client
+  agent: string
+  /** Of the worker's store. Unknown: nothing is checked. */
+  identity: string | undefined
+  /** Told once it is certain, with what people are to do. */
+  wrong(error: StelloError): void
+  /** A step was given back. */
+  foreign(): void
+  log: { warn(message: string): void }
+}
+
+export interface RightStore {
+  /**
+   * Comes before all that an activity does.
+   *
+   * @param attempt Temporal's count, from 1
+   * @throws StelloError WRONG_STORE: another worker is to take the step; STORE_UNAVAILABLE while it is not certain which
+   * store answers
+   */
+  admit(session: Belonging, attempt: number): void
+  /** Whether the store that answers is known to be the one the worker was started on. */
+  certain(): boolean
+  /** No connection of the lock is left: another store may answer under the same URL from now on. */
+  doubt(): void
+  /** One is back: the store is asked which it is, until it says so. */
+  lookAgain(): Promise<void>
+}
+
+export function createRightStore(options: RightStoreOptions): RightStore {
+  const { db, identity, wrong, foreign, log } = options
+  const own = `store ${identity} (${shownUrl(db.url)})`
+  /** A session of its own store was met: what comes of others is left over, or theirs. */
+  let proven = false
+  let judging = false
+  let warnedOf: string | undefined
+  /** How often it was doubted, and how many of these doubts are settled. */
+  let doubts = 0
+  let settled = 0
+
+  const judge = async (session: Belonging): Promise<void> => {
+    if (proven || judging) return
+    judging = true
+    try {
+      proven = await hasSessionsHere(options)
+      if (!proven) wrong(wrongStore(session, own, options.client))
+    } catch (error) {
+      log.warn(`whether this worker is on the right store is not known yet: ${messageOf(error)}`)
+    } finally {
+      judging = false
+    }
+  }
+  const admit: RightStore['admit'] = (session, attempt) => {
+    const { sessionId, store } = session
+    if (settled !== doubts)
+      throw new StelloError('STORE_UNAVAILABLE', 'the store was away, and has not said yet which it is')
+    if (store === undefined || identity === undefined) return
+    if (store === identity) {
+      proven = true
+      return
+    }
+    foreign()
+    const belongs = `session ${sessionId} belongs to store ${store}, and this worker serves ${own}`
+    if (warnedOf !== store) log.warn(`${belongs}: its steps are left to a worker of that store`)
+    warnedOf = store
+    void judge(session)
+    throw new StelloError('WRONG_STORE', belongs, {
+      hint: 'a worker of that store takes it; where that store is gone for good, terminate the workflow',
+      retryAfterMs: backoffMs(attempt),
+    })
+  }
+  return {
+    admit,
+    certain: () => settled === doubts,
+    doubt: () => void doubts++,
+    async lookAgain() {
+      const doubt = doubts
+      while (doubt === doubts && !db.pool.ended) {
+        try {
+          const now = await readIdentity(db)
+          if (identity !== undefined && now !== identity) return wrong(movedStore(own, now))
+          settled = doubt
+          return
+        } catch {
+          await delay(LOOK_EVERY_MS, undefined, { ref: false })
+        }
+      }
+    },
+  }
+}
+
+function movedStore(own: string, now: string | undefined): StelloError {
+  return new StelloError(
+    'WRONG_STORE',
+    `the database URL leads to another store now, to ${now ?? 'one without an identity'}: this worker was started on ${own}`,
+    { hint: 'put the store back that was there, or start the workers anew where the other one is meant' },
+  )
+}
+
+/** Open or closed: whether Temporal knows a workflow of one of this store's newest sessions. */
+async function hasSessionsHere({ db, client, agent, identity }: RightStoreOptions): Promise<boolean> {
+  const { namespace } = client.options
+  for (const sessionId of await newestSessions(db, { agent, namespace }, SESSIONS_LOOKED_AT)) {
+    const known = await client.workflow.getHandle(sessionId).describe().catch(ignoreMissing)
+    // Of the same id, but another store's: ids may be chosen.
+    if (known && (known.memo?.['store'] ?? identity) === identity) return true
+  }
+  return false
+}
+
+function wrongStore({ sessionId, store }: Belonging, own: string, client: Client): StelloError {
+  const { namespace } = client.options
+  return new StelloError(
+    'WRONG_STORE',
+    `this worker is on the wrong store: it was handed session ${sessionId} of store ${store}, and of its own, ${own}, namespace ${namespace} of Temporal knows no session`,
+    {
+      hint: `correct STELLO_DATABASE_URL (or TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE); if store ${store} is gone for good, end what it left: temporal workflow terminate --workflow-id ${sessionId}`,
+    },
+  )
+}
+
+function ignoreMissing(error: unknown): undefined {
+  if (!(error instanceof WorkflowNotFoundError)) throw error
+}

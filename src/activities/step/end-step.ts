@@ -1,0 +1,150 @@
+/** Ends a step in the ledger: settled, given back, parked or reopened; what is known here only is kept until the store takes it. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { StelloError, isStelloError, isUnavailable, messageOf, type ErrorCode } from '../../core/errors.ts'
+import type { Question } from '../../protocol/steps.ts'
+import type { StepId } from '../../store/claim.ts'
+import { isDataError } from '../../store/database.ts'
+import { parkStep, reopenStep } from '../../store/pending.ts'
+import { readOutcome, releaseStep, settleStep } from '../../store/settle.ts'
+import type { NewEvent, Writes } from '../../store/writes.ts'
+import type { Attempt } from './attempt.ts'
+import type { Deps } from '../deps.ts'
+import { explained, shutsDown, tryAgain } from './failures.ts'
+
+const SETTLE_RETRY_MS = 250
+/** Its id is that of another session, it is beyond a bound of its tree, or its parent is being closed. */
+const REFUSED_CHILD: ReadonlySet<ErrorCode> = new Set(['SESSION_EXISTS', 'TREE_LIMIT', 'SESSION_CLOSED'])
+/** Tries between two warnings: a minute. */
+const WARN_EVERY = 240
+
+/** How a step's work ended. */
+export type Ending<Outcome> =
+  /** With an outcome: commit it together with everything that follows from it. */
+  | { kind: 'settle'; outcome: Outcome; writes: Writes }
+  /** Without: give the step back and tell the workflow. */
+  | { kind: 'giveBack'; result: Outcome; writes?: Writes }
+  /** Without: a person must answer first, and until then nobody has the step. */
+  | { kind: 'park'; question: Question; result: Outcome; writes?: Pick<Writes, 'events'> }
+  /** Without: nothing has been done, and the step may be begun. */
+  | { kind: 'reopen'; result: Outcome; writes: Writes }
+  /**
+   * Without: give the step back and let Temporal try again. `failed` counts as an attempt at the model or tool; `begun`
+   * leaves its end as unknown as it was.
+   */
+  | { kind: 'retry'; error: unknown; failed: boolean; begun?: boolean; delayMs?: (failures: number) => number }
+  /** Without, and without giving it back: whoever finds the step begun by a dead worker decides. */
+  | { kind: 'abandon'; error: unknown }
+
+/** What ends the step also tells this. */
+export function withEvent<Outcome>(ending: Ending<Outcome>, event: NewEvent): Ending<Outcome> {
+  if (ending.kind === 'retry' || ending.kind === 'abandon') return ending
+  return { ...ending, writes: { ...ending.writes, events: [event, ...(ending.writes?.events ?? [])] } }
+}
+
+interface Finishing<Outcome> {
+  /**
+   * Set: the ending is known here only, so it is kept until the store takes it, and Temporal is told why the step still
+   * waits. Unset: it can be proposed again by another attempt, and none waits on beside the next.
+   */
+  untilStored?: Pick<Attempt, 'note'>
+  settled?(outcome: Outcome): void
+  /** What to end the step with when the store refuses the content; unset = that was refused too. */
+  refused?(message: string, error: unknown): Ending<Outcome>
+}
+
+export async function endStep<Outcome>(
+  deps: Deps,
+  step: StepId,
+  ending: Ending<Outcome>,
+  finishing: Finishing<Outcome> = {},
+): Promise<Outcome> {
+  switch (ending.kind) {
+    case 'settle':
+      return settle(deps, step, ending, finishing)
+    case 'giveBack': {
+      const { result, writes } = ending
+      const giving = { failed: false, reset: true, ...(writes && { writes }) }
+      await stored(deps, finishing, step, () => releaseStep(deps.db, step, giving))
+      if (writes) deps.notify(step.sessionId)
+      return result
+    }
+    case 'park':
+    case 'reopen': {
+      const done = await stored(deps, finishing, step, () =>
+        ending.kind === 'park'
+          ? parkStep(deps.db, step, ending.question, ending.writes)
+          : reopenStep(deps.db, step, ending.writes),
+      )
+      deps.notify(step.sessionId)
+      return done ? ending.result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
+    }
+    case 'abandon':
+      throw ending.error
+    case 'retry': {
+      const { failed, begun = false } = ending
+      const failures = await stored(deps, finishing, step, () => releaseStep(deps.db, step, { failed, begun }))
+      if (!ending.delayMs) throw ending.error
+      throw tryAgain(ending.error, ending.delayMs(failures))
+    }
+  }
+}
+
+async function settle<Outcome>(
+  deps: Deps,
+  step: StepId,
+  { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
+  { refused, ...told }: Finishing<Outcome>,
+): Promise<Outcome> {
+  try {
+    const settled = await stored(deps, told, step, () => settleStep(deps.db, step, outcome, writes))
+    deps.notify(step.sessionId, writes.turns || writes.pause || writes.closed ? 'decision' : 'progress')
+    if (!settled.won) return otherOutcome(step, settled.outcome) as Outcome
+    told.settled?.(outcome)
+    if (writes.records) deps.transcripts.append(step.sessionId, step.gen, writes.records)
+    return outcome
+  } catch (error) {
+    if (!isRefused(error)) throw error
+    if (refused) return endStep(deps, step, refused(messageOf(error), error), told)
+    // Else all others would wait for this worker, which has ended.
+    await stored(deps, told, step, () => releaseStep(deps.db, step, { failed: false, begun: true }))
+    throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** To repeat it cannot help: the store refuses the content, or the child. */
+function isRefused(error: unknown): boolean {
+  return isDataError(error) || (isStelloError(error) && REFUSED_CHILD.has(error.code))
+}
+
+async function stored<T>(
+  deps: Deps,
+  { untilStored }: Pick<Finishing<never>, 'untilStored'>,
+  { key, sessionId }: StepId,
+  store: () => Promise<T>,
+): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await store()
+    } catch (error) {
+      if (!untilStored || !isUnavailable(error) || deps.db.pool.ended) throw error
+      if (deps.stopping.aborted) throw lost(deps, key, sessionId, error)
+      const why = `step ${key} has ended and is tried to be stored until it succeeds: ${explained(error)}`
+      untilStored.note(why)
+      if (tried % WARN_EVERY === 1) deps.log.warn(`session ${sessionId}: ${why}`)
+      await delay(SETTLE_RETRY_MS, undefined, { signal: deps.stopping }).catch(() => undefined)
+    }
+  }
+}
+
+/** A worker that stops waits no longer than for a step that runs. What it knew is gone then, as if it had been killed. */
+function lost(deps: Deps, key: string, sessionId: string, error: StelloError): Error {
+  deps.log.warn(`session ${sessionId}: the worker stops, and how step ${key} ended is lost: ${explained(error)}`)
+  return shutsDown({ cause: error })
+}
+
+function otherOutcome(step: StepId, outcome: unknown): unknown {
+  if (outcome === undefined) throw new Error(`step ${step.key} was taken over by another attempt`)
+  return outcome
+}

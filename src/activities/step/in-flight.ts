@@ -1,0 +1,12 @@
+/** The steps that this process runs. */
+
+export type StopWhy = 'cancel' | 'shutdown'
+
+export interface InFlight {
+  ended: Promise<unknown>
+  stop: AbortController
+  noted: { latest?: unknown }
+}
+
+/** Steps of this process by session, generation, key and lease: a second attempt joins the first. */
+export type Running = Map<string, InFlight>

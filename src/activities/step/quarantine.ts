@@ -1,0 +1,58 @@
+/** Steps whose takers died too often (durability 3): what people hear of them, and what the model does. */
+import { StelloError } from '../../core/errors.ts'
+import { TAKERS, type Mine } from '../../store/claim.ts'
+import type { Deps } from '../deps.ts'
+import { withEvent, type Ending } from './end-step.ts'
+
+export interface Quarantined {
+  sessionId: string
+  key: string
+  kind: string
+  name: string
+  turn: number
+  round?: number
+  /** Of a call a model asked for. */
+  callId?: string
+}
+
+/** A step that is parked gets nowhere near: its question stays as it is, and nobody takes it. */
+export function mustNotRun({ deaths }: Pick<Mine, 'deaths'>): boolean {
+  return deaths >= TAKERS
+}
+
+/** The step ends so instead of being run, and people are told. Each time anew: after a resume it runs again. */
+export function quarantine<Outcome>(
+  deps: Deps,
+  { sessionId, round, ...step }: Quarantined,
+  { lease, deaths }: Pick<Mine, 'lease' | 'deaths'>,
+  ending: Ending<Outcome>,
+): Ending<Outcome> {
+  const { key, kind, name, turn } = step
+  deps.log.warn(`session ${sessionId}: step ${key} (${name}) is not run again: ${timesDied(deaths)} while it ran`)
+  deps.metrics.quarantined(kind)
+  return withEvent(ending, {
+    key: `${key}.quarantined.${lease}`,
+    at: { turn, ...(round !== undefined && { round }) },
+    type: 'step.quarantined',
+    data: { ...step, deaths },
+  })
+}
+
+export function timesDied(deaths: number): string {
+  return `its worker died ${deaths} times`
+}
+
+/** For calls that may be repeated. @param effect what the model must know of what has happened so far */
+export function workerLost(name: string, { deaths }: Mine, effect = ''): StelloError {
+  const text = `${timesDied(deaths)} while "${name}" ran, so it is not run again. ${effect}Try another way: other arguments, or another tool.`
+  return new StelloError('TOOL_WORKER_LOST', text)
+}
+
+/** For what only a person can mend: it pauses the session. @param meanwhile completes "while …" */
+export function killsWorkers(meanwhile: string, deaths: number): StelloError {
+  return new StelloError('INVALID_AGENT', `${timesDied(deaths)} while ${meanwhile}, so this is not tried again`, {
+    hint:
+      'look at what the workers wrote to standard error before they ended: out of memory, or code of the agent that ' +
+      'blocks or crashes its process; mend it, then resume',
+  })
+}

@@ -1,0 +1,219 @@
+/**
+ * The ledger rule, in one place: claim the step, run it if nobody has or does, settle it, and return the outcome that
+ * won. Knows nothing of models and tools.
+ */
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StelloError, isUnavailable } from '../../core/errors.ts'
+import type { NotStarted, PendingItem } from '../../protocol/steps.ts'
+import { claimStep, type Claim, type ClaimRequest, type StepId, type Mine } from '../../store/claim.ts'
+import { isAlive } from '../../store/liveness.ts'
+import { releaseStep } from '../../store/settle.ts'
+import type { Attempt } from './attempt.ts'
+import type { StopWhy, InFlight } from './in-flight.ts'
+import type { Deps } from '../deps.ts'
+import { endStep, type Ending } from './end-step.ts'
+import { shutsDown } from './failures.ts'
+import { mustNotRun, quarantine, type Quarantined } from './quarantine.ts'
+
+export interface StepWork<Outcome> {
+  step: Omit<ClaimRequest, 'run' | 'owner' | 'token'>
+  /** @param note takes what people may see of the running step in Temporal: the latest goes along with each heartbeat */
+  run(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Promise<Ending<Outcome>>
+  /** For steps that must not be repeated: what to do about one that a dead worker had begun. */
+  unknown?(claim: Mine, stop: AbortSignal): Ending<Outcome> | Promise<Ending<Outcome>>
+  /** What becomes of one whose takers died too often. Must run nothing of the user's. */
+  quarantined(claim: Mine): Ending<Outcome>
+  /** Of a tool call or a child a model asked for: what people know it by. */
+  callId?: string
+  /** Told of the outcome when it was this attempt's that won: once per step. */
+  settled?(outcome: Outcome): void
+  /** What to settle when the store refuses the content itself, or a child: its id is taken, or it is one too many. */
+  refused(claim: Mine, message: string, error: unknown): Ending<Outcome>
+}
+
+/** Duplicates, and what waits for a person, are passed on. */
+export type StepResult<Outcome> =
+  | { outcome: Outcome; gen: number }
+  | { duplicate: true; gen: number }
+  | { parked: PendingItem; gen: number }
+  | NotStarted
+
+/** How often a step that another living worker runs is looked at. */
+const WATCH_EVERY_MS = 250
+/** With `WATCH_EVERY_MS` in between. */
+const CLAIM_TRIES = 40
+/** While nothing has been asked, another worker may take the step. */
+const UNHELD_TRIES = 4
+/** Others take this worker for dead: what it began now would be taken from it while it runs. */
+const UNHELD = 'this worker has lost the connections that say it lives, and begins nothing until it has one again'
+
+/** What an attempt comes to that asks for a step: a claim that needs no waiting, or the attempt of this process that has it. */
+type Obtained =
+  | Exclude<Claim, { kind: 'mine' | 'busy' | 'mineAlready' | 'elsewhere' | 'lastChance' }>
+  /** `leave`: it has the place of a step's last taker until then. */
+  | (Mine & { leave?: () => void })
+  | { kind: 'inFlight'; gen: number; inFlight: InFlight }
+
+export async function runStep<Outcome>(
+  deps: Deps,
+  attempt: Attempt,
+  work: StepWork<Outcome>,
+): Promise<StepResult<Outcome>> {
+  const { key } = work.step
+  const waiting = new AbortController()
+  const claim = await attempt.attend(obtain(deps, attempt, work.step, waiting.signal), (why) => waiting.abort(why))
+  switch (claim.kind) {
+    case 'inFlight':
+      return { outcome: (await join(attempt, claim.inFlight)) as Outcome, gen: claim.gen }
+    case 'settled':
+      deps.notify(attempt.run.sessionId)
+      return { outcome: claim.outcome as Outcome, gen: claim.gen }
+    case 'mine': {
+      const stop = new AbortController()
+      const noted: InFlight['noted'] = {}
+      const here = id({ sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease })
+      deps.stepWatch.begun(here, work.step.name)
+      const ended = carryOut(deps, attempt, work, claim, { stop: stop.signal, noted }).finally(() => {
+        deps.running.delete(here)
+        deps.stepWatch.ended(here)
+        claim.leave?.()
+      })
+      deps.running.set(here, { ended, stop, noted })
+      return { outcome: await join(attempt, { ended, stop, noted }), gen: claim.gen }
+    }
+    case 'duplicate':
+      return { duplicate: true, gen: attempt.run.gen }
+    case 'parked':
+      return { parked: claim.item, gen: claim.gen }
+    case 'paused':
+      return { kind: 'notStarted' }
+    case 'closed':
+      return { kind: 'notStarted', closing: true }
+    case 'stale':
+      throw ApplicationFailure.nonRetryable('another run of this session has taken over', 'STALE_RUN')
+  }
+}
+
+/** Waits for as long as a living worker has the step, or, for its last taker, until it can be run alone. */
+async function obtain(
+  deps: Deps,
+  attempt: Attempt,
+  step: StepWork<unknown>['step'],
+  stop: AbortSignal,
+): Promise<Obtained> {
+  const { db, running, lastChance } = deps
+  let leave: (() => void) | undefined
+  let met: number | undefined
+  try {
+    for (;;) {
+      const claim = await claimUntilHeard(deps, attempt, { ...step, alone: leave !== undefined }, stop)
+      if (claim.kind === 'mine') {
+        const taken = { ...claim, ...(leave && { leave }) }
+        leave = undefined
+        return taken
+      }
+      if (claim.kind === 'busy' || claim.kind === 'mineAlready') {
+        const { gen, lease } = claim
+        const held = { sessionId: attempt.run.sessionId, gen, key: step.key, lease }
+        const inFlight = running.get(id(held))
+        if (inFlight) return { kind: 'inFlight', gen, inFlight }
+        if (claim.kind === 'mineAlready' || !(await isAlive(db, claim.owner))) {
+          // The next claim decides who takes it, and whether: the session may have been paused or closed meanwhile.
+          await releaseStep(db, held, { failed: false, begun: true, died: claim.kind === 'busy' })
+          continue
+        }
+      } else if (claim.kind === 'lastChance') {
+        met ??= performance.now()
+        if ((leave = lastChance.enter(performance.now() - met))) continue
+      } else if (claim.kind !== 'elsewhere') return claim
+      leave?.()
+      leave = undefined
+      await waitBeforeLooking(step.key, stop)
+    }
+  } finally {
+    leave?.()
+  }
+}
+
+/**
+ * A claim may have been granted although its answer never came. Only this attempt knows that it has begun nothing by it, so
+ * it asks again, for as long as a restart of PostgreSQL takes. No claim is made while nobody can tell that this worker lives.
+ */
+async function claimUntilHeard(
+  { db, bootId, liveness }: Deps,
+  attempt: Attempt,
+  step: StepWork<unknown>['step'] & Pick<ClaimRequest, 'alone'>,
+  stop: AbortSignal,
+): Promise<Claim> {
+  let asked = false
+  for (let tried = 1; ; tried++) {
+    const request = { ...step, run: attempt.run, owner: bootId, token: attempt.token, unheard: asked }
+    try {
+      if (!liveness.held()) throw new StelloError('STORE_UNAVAILABLE', UNHELD)
+      asked = true
+      return await claimStep(db, request)
+    } catch (error) {
+      if (!isUnavailable(error) || tried >= (asked ? CLAIM_TRIES : UNHELD_TRIES)) throw error
+      await waitBeforeLooking(step.key, stop)
+    }
+  }
+}
+
+/** Whoever stops the attempt need not wait for another worker or the store: a cancelled step is then ended by the ledger. */
+async function waitBeforeLooking(key: string, stop: AbortSignal): Promise<void> {
+  await delay(WATCH_EVERY_MS, undefined, { signal: stop }).catch(() => {
+    if (stop.reason === 'cancel') throw new CancelledFailure(`cancelled before ${key} was taken`)
+    throw shutsDown()
+  })
+}
+
+function join<T>(attempt: Attempt, { ended, stop, noted }: InFlight & { ended: Promise<T> }): Promise<T> {
+  return attempt.attend(
+    ended,
+    (why: StopWhy) => stop.abort(why),
+    () => noted.latest,
+  )
+}
+
+async function carryOut<Outcome>(
+  deps: Deps,
+  attempt: Attempt,
+  work: StepWork<Outcome>,
+  claim: Mine,
+  { stop, noted }: { stop: AbortSignal; noted: InFlight['noted'] },
+): Promise<Outcome> {
+  const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key: work.step.key, lease: claim.lease }
+  let ending: Ending<Outcome>
+  try {
+    const note = (detail: unknown): void => void (noted.latest = detail)
+    if (mustNotRun(claim)) ending = quarantine(deps, named(attempt, work), claim, work.quarantined(claim))
+    else ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, note)
+  } catch (error) {
+    // Nobody knows how far it came: what must not be repeated stays begun.
+    ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
+  }
+  if (ending.kind === 'retry' && ending.failed) deps.metrics.retried(work.step.kind)
+  return endStep(deps, step, ending, {
+    untilStored: attempt,
+    settled: (outcome) => work.settled?.(outcome),
+    refused: (message, error) => work.refused(claim, message, error),
+  })
+}
+
+function named<Outcome>({ run }: Attempt, { step: { key, kind, name }, callId }: StepWork<Outcome>): Quarantined {
+  const { sessionId, turn, place } = run
+  return {
+    sessionId,
+    key,
+    kind,
+    name,
+    turn,
+    ...(place.round !== undefined && { round: place.round }),
+    ...(callId !== undefined && { callId }),
+  }
+}
+
+function id({ sessionId, gen, key, lease }: StepId): string {
+  return `${sessionId}/${gen}/${key}/${lease}`
+}

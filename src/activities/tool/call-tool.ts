@@ -1,0 +1,96 @@
+/** One tool call: run it through the pipeline, and commit how it ended. */
+import { StelloError, messageOf, toStelloError } from '../../core/errors.ts'
+import type { CallToolInput, ToolOutcome } from '../../protocol/steps.ts'
+import { currentAttempt } from '../step/attempt.ts'
+import type { Deps } from '../deps.ts'
+import { TOOL_ATTEMPTS, backoffMs, shutsDown } from '../step/failures.ts'
+import { countCall } from '../metrics.ts'
+import { runPipeline } from './pipeline.ts'
+import type { Ending } from '../step/end-step.ts'
+import { workerLost } from '../step/quarantine.ts'
+import { runStep } from '../step/run-step.ts'
+import { type Mine } from '../../store/claim.ts'
+import { readCallAtHand, toExecution } from './tool-call.ts'
+import { ToolChannel } from './tool-channel.ts'
+import { toResult, type CallEnd } from './tool-result.ts'
+import { ToolUse } from './tool-use.ts'
+import { useId } from './tool-uses.ts'
+import { askPerson, findOut, unknownText, waits } from './unknown-outcome.ts'
+
+type Note = (detail: unknown) => void
+
+export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
+  const attempt = currentAttempt(deps, input)
+  const at = await readCallAtHand(deps, input)
+  const { call, chain, tools } = at
+  const found = tools.find(call.name)
+  const tool = found && 'tool' in found ? found.tool : undefined
+  const once = tool?.effect === 'non_idempotent'
+  const started = performance.now()
+  const settle = (claim: Mine, end: CallEnd, told?: ToolChannel): Ending<ToolOutcome> =>
+    toResult({
+      input,
+      claim,
+      chain,
+      durationMs: Math.round(performance.now() - started),
+      end,
+      ...(told && { told }),
+    })
+  const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settle(claim, { error })
+
+  const run = async (claim: Mine, stop: AbortSignal, note: Note): Promise<Ending<ToolOutcome>> => {
+    const live = deps.live.step(input.sessionId, input.key, claim.lease)
+    const stage = { live, note }
+    const use = deps.toolUses.take(useId(claim.gen, input)) ?? new ToolUse(new ToolChannel(input.call, stage))
+    use.channel.start(input.call, stage)
+    const execution = toExecution(deps, at, tool?.timeoutMs, stop, use.channel)
+    try {
+      return settle(claim, await runPipeline({ ...deps, call, tools, use, execution }), use.channel)
+    } catch (error) {
+      if (stop.aborted && stop.reason !== 'cancel') return handOver(once)
+      const known = toStelloError(error)
+      if (known?.fate === 'model') return settle(claim, { error: known }, use.channel)
+      if (!once && claim.failures + 1 < TOOL_ATTEMPTS) return { kind: 'retry', error, failed: true, delayMs: backoffMs }
+      const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${call.name}" failed: ${messageOf(error)}`)
+      return settle(claim, { error: failed }, use.channel)
+    } finally {
+      deps.toolUses.end(use)
+      await live.end()
+    }
+  }
+  const unknown = async (claim: Mine, stop: AbortSignal): Promise<Ending<ToolOutcome>> => {
+    const verified = tool && (await findOut(deps, at, tool, { stop, withinMs: attempt.withinMs }))
+    if (verified?.happened) return settle(claim, { value: verified.result })
+    // Not run by this attempt: some of its time is used up, and behind its backstop the tool would be run beside itself.
+    if (verified) return { kind: 'reopen', result: { kind: 'due', gen: claim.gen }, writes: {} }
+    if (stop.reason === 'shutdown') return { kind: 'retry', error: shutsDown(), failed: false, begun: true }
+    if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(at, claim)
+    return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
+  }
+  const result = await runStep<ToolOutcome>(deps, attempt, {
+    step: { key: input.key, kind: 'tool', name: call.name, inputHash: at.hash, durable: once },
+    run,
+    // A tool that is gone may have been one that must not be repeated.
+    ...((once || !found) && { unknown }),
+    quarantined(claim) {
+      if (!once && found) return fail(claim, workerLost(call.name, claim, tool?.effect === 'pure' ? '' : PERHAPS_DONE))
+      if (tool?.onUnknownOutcome === 'ask') return askPerson(at, claim)
+      return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
+    },
+    callId: call.id,
+    settled: (outcome) => countCall(deps.metrics, at, outcome),
+    refused: (claim, message) =>
+      fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
+  })
+  if ('kind' in result) return result
+  if ('parked' in result) return waits(result.parked, result.gen)
+  if ('outcome' in result) return result.outcome
+  throw new Error(`tool step ${input.key} met an opening`)
+}
+
+/** The worker shuts down. What may be repeated is given back; else the next worker finds it begun and unknown. */
+function handOver(once: boolean): Ending<ToolOutcome> {
+  return once ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
+}
+
+const PERHAPS_DONE = 'It may have taken effect. '

@@ -1,0 +1,67 @@
+/** A call whose activity is gone: it ran into its backstop, or was cancelled while its worker was dead. */
+import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
+import type { Tool } from '../../tool/tool.ts'
+import type { PendingItem, ToolOutcome } from '../../protocol/steps.ts'
+import type { Forced } from '../../store/settle.ts'
+import type { Attempt } from '../step/attempt.ts'
+import type { Deps } from '../deps.ts'
+import { shutsDown } from '../step/failures.ts'
+import type { Ending } from '../step/end-step.ts'
+import type { CallAtHand } from './tool-call.ts'
+import { toResult, type CallEnd } from './tool-result.ts'
+import { mustNotRun, quarantine } from '../step/quarantine.ts'
+import { askPerson, closing, findOut, unknownText } from './unknown-outcome.ts'
+
+/**
+ * Where the call had begun, its tool may know more than anybody else, and a person may be asked; but a turn that stops
+ * no longer waits for anybody: neither for a person, nor, when it is stopped meanwhile, for the tool.
+ *
+ * @returns undefined when nothing is known beyond how the call was lost
+ */
+export async function endLost(
+  deps: Deps,
+  attempt: Attempt,
+  at: CallAtHand,
+  forced: Forced,
+  how: 'cancelled' | 'timedOut',
+): Promise<Ending<ToolOutcome> | undefined> {
+  const settle = (end: CallEnd): Ending<ToolOutcome> =>
+    toResult({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end })
+  const fail = (code: ToolErrorCode, text: string): Ending<ToolOutcome> =>
+    settle({ error: new StelloError(code, text) })
+
+  if (forced.parked) {
+    if (how === 'timedOut') return askPerson(at, forced)
+    return closing(fail('TOOL_OUTCOME_UNKNOWN', withdrawn(forced.parked)), forced.parked, 'cancelled')
+  }
+  const found = at.tools.find(at.call.name)
+  const tool = found && 'tool' in found ? found.tool : undefined
+  if (!forced.begun || tool?.effect !== 'non_idempotent') return undefined
+  if (mustNotRun(forced)) {
+    const { name } = at.call
+    const asks = tool.onUnknownOutcome === 'ask' && how === 'timedOut'
+    const ending = asks ? askPerson(at, forced) : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
+    const { sessionId, key, turn, round } = at.input
+    return quarantine(deps, { sessionId, key, kind: 'tool', name, turn, round, callId: at.call.id }, forced, ending)
+  }
+  const stop = new AbortController()
+  const { withinMs } = attempt
+  const looking = findOut(deps, at, tool, { stop: stop.signal, withinMs })
+  const verified = await attempt.attend(looking, (why) => stop.abort(why))
+  if (verified?.happened) return settle({ value: verified.result })
+  if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
+  if (verified) return fail('TOOL_CANCELLED', notYet(tool))
+  if (stop.signal.reason === 'shutdown') throw shutsDown()
+  return tool.onUnknownOutcome === 'ask' && how === 'timedOut' && !stop.signal.aborted
+    ? askPerson(at, forced)
+    : undefined
+}
+
+/** The call has begun, perhaps in a worker that lives: its lease is lost, its code may go on. */
+function notYet({ name }: Tool): string {
+  return `"${name}" was cancelled; when its tool looked, it had not taken effect; if a worker still runs it, it may yet`
+}
+
+function withdrawn({ name }: PendingItem): string {
+  return `the turn was stopped before a person said whether "${name}" took effect; it was not run again`
+}

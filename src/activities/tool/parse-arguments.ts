@@ -1,0 +1,26 @@
+/** The raw text a model gave as arguments → checked arguments, or what is wrong with it in words a model can act on. */
+import { messageOf } from '../../core/errors.ts'
+import { preview, type ToolCall } from '../../core/message.ts'
+import { parseJson } from '../../core/parse-json.ts'
+import type { Checked } from '../../tool/tool.ts'
+import { OutOfTime, withinTime } from '../../models/within-time.ts'
+
+/** A schema may hold patterns that take for ever on what a model wrote. Longer than any honest check, on a busy machine too. */
+const CHECK_MS = 5000
+
+export function parseArguments(call: ToolCall, check: (args: unknown) => Checked): Checked {
+  const text = call.arguments.trim()
+  let args: unknown
+  try {
+    args = text === '' ? {} : parseJson(text)
+  } catch (error) {
+    const problem = `the arguments of "${call.name}" are not valid JSON (${messageOf(error)}): ${preview(text, 200)}`
+    return { ok: false, problem }
+  }
+  try {
+    return withinTime(CHECK_MS, () => check(args))
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return { ok: false, problem: `the arguments of "${call.name}" could not be checked within ${CHECK_MS / 1000} s` }
+  }
+}

@@ -1,0 +1,62 @@
+/** One tool call as an activity finds it: what the model asked for, of which tool, in which session. */
+import { StelloError } from '../../core/errors.ts'
+import type { Message, ToolCall } from '../../core/message.ts'
+import { sessionTools, type SessionTools } from '../../agent/tool-list.ts'
+import type { CallToolInput } from '../../protocol/steps.ts'
+import { idempotencyKey, inputHash } from '../../store/hashes.ts'
+import type { Deps } from '../deps.ts'
+import type { Execution } from './execute-tool.ts'
+import type { StoredSession } from '../session/session-configs.ts'
+import type { ToolChannel } from './tool-channel.ts'
+
+export interface CallAtHand {
+  input: CallToolInput
+  call: ToolCall
+  /** Up to and with the call. */
+  messages: Message[]
+  /** Chain hash of the assistant's record. */
+  chain: string
+  /** Input hash of the step. */
+  hash: string
+  facts: StoredSession
+  /** What the session may use, as the worker serves it now. */
+  tools: SessionTools
+}
+
+export async function readCallAtHand(deps: Deps, input: CallToolInput): Promise<CallAtHand> {
+  const facts = await deps.configs.read(deps.db, input.sessionId)
+  const { call, chain, messages } = await readCall(deps, input)
+  const hash = inputHash('tool', chain, input.index, call.name, call.arguments)
+  return { input, call, messages, chain, hash, facts, tools: sessionTools(deps.agent, facts.config) }
+}
+
+/** The whole call stands in the assistant's record; the workflow only knows a preview. */
+export async function readCall(
+  deps: Deps,
+  input: CallToolInput,
+): Promise<Pick<CallAtHand, 'call' | 'messages' | 'chain'>> {
+  const { messages, chain } = await deps.transcripts.read(deps.db, input.sessionId, input.gen, input.base)
+  const call = messages.at(-1)?.toolCalls?.[input.index]
+  if (call) return { call, messages, chain }
+  throw new StelloError('STORE_CORRUPT', `session ${input.sessionId}: record ${input.base} has no call ${input.index}`)
+}
+
+/** What the tool's code is run with; the same for every attempt at the call. @param timeoutMs the tool's own */
+export function toExecution(
+  deps: Deps,
+  { input, hash, facts, messages }: CallAtHand,
+  timeoutMs: number | undefined,
+  stop: AbortSignal,
+  channel: ToolChannel,
+): Execution {
+  return {
+    ...facts,
+    sessionId: input.sessionId,
+    messageId: input.messageId,
+    idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
+    timeoutMs: timeoutMs ?? facts.config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
+    stop,
+    messages,
+    channel,
+  }
+}

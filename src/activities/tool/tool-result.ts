@@ -1,0 +1,123 @@
+/** The end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
+import { messageOf, type StelloError, type ToolErrorCode } from '../../core/errors.ts'
+import { brief, preview, type Message, type Part } from '../../core/message.ts'
+import { normalizeResult, type NormalizedResult } from '../../tool/result.ts'
+import { withoutKnownIn, withoutSecrets } from '../../core/secrets.ts'
+import type { CallResult, CallToolInput, ToolOutcome } from '../../protocol/steps.ts'
+import { nextRecord } from '../../store/hashes.ts'
+import type { NewEvent, Writes } from '../../store/writes.ts'
+import type { Ending } from '../step/end-step.ts'
+import { shownNames } from './call-names.ts'
+import { shown } from './shown.ts'
+import type { ToolChannel } from './tool-channel.ts'
+
+/** What of a result the model reads, in UTF-16 units; the whole is kept. */
+const RESULT_LIMIT = 50 * 1024
+/** What is stored of a result, in UTF-16 units, pictures included. */
+const STORED_LIMIT = 16 * 1024 * 1024
+/** Bytes of what a tool calls its failure, where it is counted. */
+const ERROR_SHOWN = 40
+/** Details for people; more is replaced by a note. */
+const DETAILS_LIMIT = 64 * 1024
+
+export type CallEnd = { value: unknown; endsTurn?: boolean } | { error: StelloError }
+
+export interface CallEnded {
+  input: CallToolInput
+  claim: { gen: number }
+  /** Chain hash of the assistant's record. */
+  chain: string
+  durationMs: number
+  end: CallEnd
+  /** What people were told of the call while it ran. */
+  told?: Pick<ToolChannel, 'card' | 'updates'>
+}
+
+export function toResult(ended: CallEnded): Ending<ToolOutcome> {
+  const { outcome, writes } = settlement(ended)
+  return { kind: 'settle', outcome, writes }
+}
+
+/** The same for whoever settles a call without having run it. */
+export function settlement({ input, claim, chain, durationMs, end, told }: CallEnded): {
+  outcome: CallResult
+  writes: Writes
+} {
+  const code = 'error' in end ? (end.error.code as ToolErrorCode) : undefined
+  const result: NormalizedResult =
+    'error' in end ? { content: errorText(end.error), isError: true } : discreet(normalizeResult(end.value))
+  const whole = storable(result)
+  const { content, cut } = limit(whole, input)
+  const message: Message = {
+    role: 'tool',
+    toolCallId: input.call.id,
+    name: input.call.name,
+    content,
+    ...(result.parts && !cut && sizeOf(result.parts) <= STORED_LIMIT && { parts: result.parts }),
+    ...(result.isError && { isError: true }),
+  }
+  const record = nextRecord(chain, input.seq, message)
+  const outcome: CallResult = {
+    kind: 'settled',
+    gen: claim.gen,
+    isError: result.isError,
+    ...(code && { code }),
+    ...(result.error && { error: brief(result.error.code ?? result.error.type ?? '', ERROR_SHOWN) }),
+    preview: preview(result.content),
+    durationMs,
+    ...('endsTurn' in end && end.endsTurn && { endsTurn: true }),
+  }
+  const card = told?.card
+  const data = {
+    ...card,
+    // A tool may tell people of a failure that is none for the model; never the other way round.
+    status: result.isError || card?.status === 'ERROR' ? 'ERROR' : 'SUCCESS',
+    ...shownNames(input.call),
+    turn: input.turn,
+    seq: input.seq,
+    durationMs,
+    result: card?.result ?? preview(result.display ?? result.content),
+    ...(code && { code }),
+    ...(result.error && { error: result.error }),
+    ...(result.details !== undefined && { details: shown(result.details, DETAILS_LIMIT) }),
+  }
+  const { key, turn, round } = input
+  const updates = (told?.updates ?? []).map(([kind, update]): NewEvent => {
+    return {
+      key: `${key}.${kind}`,
+      at: { turn, round },
+      type: 'tool.update',
+      data: { ...shownNames(input.call), update },
+    }
+  })
+  const events = [...updates, { key: `${key}.status`, at: { turn, round }, type: 'tool.status', data }]
+  return { outcome, writes: { records: [cut ? { ...record, whole } : record], events } }
+}
+
+/** A failure tells no URL's password either; content that succeeded is told as it is, but for known secrets. */
+function discreet(result: NormalizedResult): NormalizedResult {
+  const told = withoutKnownIn(result)
+  return told.isError ? { ...told, content: withoutSecrets(told.content) } : told
+}
+
+/** A tool may return more than the store takes, and more than anybody reads. */
+function storable({ content, parts = [] }: NormalizedResult): string {
+  if (content.length > STORED_LIMIT) {
+    return `${preview(content, STORED_LIMIT)}\n[${content.length} characters; the rest is not stored]`
+  }
+  return sizeOf(parts) > STORED_LIMIT ? `${content}\n[the pictures are larger than 16 MiB and left out]` : content
+}
+
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((size, part) => size + (part.type === 'text' ? part.text : part.data).length, 0)
+}
+
+function errorText(error: StelloError): string {
+  return error.code === 'TOOL_PRECONDITION_FAILED' ? messageOf(error) : `${error.code}: ${messageOf(error)}`
+}
+
+function limit(content: string, { sessionId, seq }: CallToolInput): { content: string; cut: boolean } {
+  if (content.length <= RESULT_LIMIT) return { content, cut: false }
+  const note = `\n[cut: ${RESULT_LIMIT} of ${content.length} characters; people read the whole by \`stello transcript ${sessionId} --at ${seq}\`]`
+  return { content: preview(content, RESULT_LIMIT) + note, cut: true }
+}

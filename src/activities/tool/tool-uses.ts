@@ -1,0 +1,71 @@
+/** Calls whose arguments streamed in here, until they run here: the next step of a session may come to another worker. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { messageOf } from '../../core/errors.ts'
+import type { CallToolInput } from '../../protocol/steps.ts'
+import type { ToolUse } from './tool-use.ts'
+
+/** How long a call is waited for before its instance is disposed of. */
+const KEPT_MS = 60_000
+/** How long an instance may take to be disposed of. One that takes longer is forgotten: there may be many. */
+const DISPOSE_MS = 60_000
+/** How long a stopping worker waits for instances that are being disposed of. */
+const CLOSE_MS = 5000
+
+export class ToolUses {
+  readonly #parked = new Map<string, { use: ToolUse; timer: NodeJS.Timeout }>()
+  readonly #ending = new Set<Promise<void>>()
+  readonly #warn: (message: string) => void
+  readonly #disposeMs: number
+
+  constructor(warn: (message: string) => void, { disposeMs = DISPOSE_MS }: { disposeMs?: number } = {}) {
+    this.#warn = warn
+    this.#disposeMs = disposeMs
+  }
+
+  /** How many instances are being disposed of. */
+  get ending(): number {
+    return this.#ending.size
+  }
+
+  /** @param id `useId` of the call */
+  park(id: string, use: ToolUse): void {
+    this.end(this.take(id))
+    const timer = setTimeout(() => this.end(this.take(id)), KEPT_MS).unref()
+    this.#parked.set(id, { use, timer })
+  }
+
+  take(id: string): ToolUse | undefined {
+    const parked = this.#parked.get(id)
+    clearTimeout(parked?.timer)
+    this.#parked.delete(id)
+    return parked?.use
+  }
+
+  /** Nobody waits for it: what a tool does behind its call must not delay the session. */
+  end(use: ToolUse | undefined): void {
+    if (!use) return
+    const ended = use.dispose().catch((error: unknown) => this.#warn(`a tool's dispose failed: ${messageOf(error)}`))
+    this.#ending.add(ended)
+    const forget = setTimeout(() => {
+      this.#ending.delete(ended)
+      this.#warn(`a tool's dispose has not ended within ${this.#disposeMs / 1000} s and is no longer waited for`)
+    }, this.#disposeMs).unref()
+    void ended.finally(() => {
+      clearTimeout(forget)
+      this.#ending.delete(ended)
+    })
+  }
+
+  async close(): Promise<void> {
+    for (const id of this.#parked.keys()) this.end(this.take(id))
+    await Promise.race([Promise.all(this.#ending), delay(CLOSE_MS, undefined, { ref: false })])
+  }
+}
+
+/** The same for the step in which a call streams in, and the one in which it runs. */
+export function useId(
+  gen: number,
+  { sessionId, turn, round, index }: Pick<CallToolInput, 'sessionId' | 'turn' | 'round' | 'index'>,
+): string {
+  return `${sessionId}/${gen}/${turn}.${round}.${index}`
+}

@@ -1,0 +1,52 @@
+/** Durations as people write them. */
+import ms from 'ms'
+import { StelloError, type ErrorCode } from './errors.ts'
+
+/** Milliseconds, or text such as `'10 minutes'`. */
+export type Duration = number | string
+
+/** Three hundred years. */
+const END_OF_TIME_MS = 1e13
+
+/** Timers take a 32-bit number: anything longer would fire at once. */
+const LONGEST_MS = 2 ** 31 - 1
+
+/**
+ * Milliseconds of a duration.
+ *
+ * @param duration milliseconds, or text such as `'30s'`, `'10 minutes'`
+ * @param where names the field in the error, e.g. `tool "fetch": timeout`
+ * @param code of the error thrown
+ * @throws StelloError when it is not a duration of 1 ms to 24 days
+ * @example toMs('10 minutes', 'toolTimeout') // 600000
+ */
+export function toMs(duration: Duration, where: string, code: ErrorCode = 'INVALID_ARGUMENT'): number {
+  const value = typeof duration === 'number' ? duration : parse(duration)
+  if (value === undefined || !(value >= 1 && value <= LONGEST_MS)) {
+    throw new StelloError(
+      code,
+      `${where}: ${show(duration)} is not a duration of 1 ms to 24 days; ` +
+        "give milliseconds or text such as '30s' or '10 minutes'",
+    )
+  }
+  return Math.round(value)
+}
+
+/** A time as people say it. @example durationText(90_000) // '2 minutes' */
+export function durationText(milliseconds: number): string {
+  return milliseconds < END_OF_TIME_MS ? ms(milliseconds, { long: true }) : 'without end'
+}
+
+/** `ms` throws on empty and on very long text, and gives undefined for the rest it cannot read. */
+function parse(duration: unknown): number | undefined {
+  if (typeof duration !== 'string') return undefined
+  try {
+    return ms(duration as ms.StringValue) as number | undefined
+  } catch {
+    return undefined
+  }
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? `'${value.slice(0, 50)}'` : String(value)
+}

@@ -1,0 +1,23 @@
+/** The activities of a session: what a worker can do for the workflow. */
+import type { AnnounceInput, AnnounceOutcome } from './announcements.ts'
+import type {
+  CallModelInput,
+  CallToolInput,
+  DescribeChildrenInput,
+  EndedChild,
+  ModelOutcome,
+  OpenSessionInput,
+  OpenSessionOutcome,
+  SettleStepInput,
+  ToolOutcome,
+} from './steps.ts'
+
+export interface SessionActivities {
+  openSession(input: OpenSessionInput): Promise<OpenSessionOutcome>
+  callModel(input: CallModelInput): Promise<ModelOutcome>
+  callTool(input: CallToolInput): Promise<ToolOutcome>
+  openChild(input: CallToolInput): Promise<ToolOutcome>
+  settleStep(input: SettleStepInput): Promise<ModelOutcome | ToolOutcome>
+  announce(input: AnnounceInput): Promise<AnnounceOutcome>
+  describeChildren(input: DescribeChildrenInput): Promise<EndedChild[]>
+}

@@ -1,0 +1,75 @@
+/** How the world talks to a session workflow: signals, updates, queries, and how what somebody sent is read. */
+import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common'
+import { UNSTORABLE, jsonBytes } from '../core/message.ts'
+import type { Answer, ChildReport, Opening } from './steps.ts'
+import type { PendingView, SessionView, ToolStatsView, Totals } from './views.ts'
+
+/** A message body of more bytes is kept in the store. */
+export const INLINE_TEXT_LIMIT: number = 4 * 1024
+/** Longest message id, in bytes inside JSON. */
+export const MESSAGE_ID_LIMIT = 128
+/** Longest message, in UTF-16 units. */
+export const MESSAGE_TEXT_LIMIT: number = 1024 * 1024
+
+/** A text that came by a signal goes on into an activity, whose input the server limits to 2 MiB with all around it. */
+const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
+
+/** Without `text` the body is in the store. A bare string is taken as a text. */
+export type MessageInput = string | { messageId: string; text?: string }
+
+/** Without `messageId`: a text that somebody sent as it is. */
+export type ReadMessage = Partial<Opening>
+
+export const messageSignal: SignalDefinition<[MessageInput]> = signal('message')
+export const pauseSignal: SignalDefinition<[string?]> = signal('pause')
+export const resumeSignal: SignalDefinition = signal('resume')
+export const cancelTurnSignal: SignalDefinition = signal('cancelTurn')
+export const closeSignal: SignalDefinition<[{ cascade?: boolean }?]> = signal('close')
+export const answerSignal: SignalDefinition<[Answer]> = signal('answer')
+/** From a child workflow to the one that awaits it. */
+export const childReportSignal: SignalDefinition<[ChildReport]> = signal('childReport')
+
+export const messageUpdate: UpdateDefinition<{ position: number }, [MessageInput]> = update('message')
+export const pauseUpdate: UpdateDefinition<void, [string?]> = update('pause')
+export const resumeUpdate: UpdateDefinition<void, []> = update('resume')
+export const cancelTurnUpdate: UpdateDefinition<void, []> = update('cancelTurn')
+export const closeUpdate: UpdateDefinition<void, [{ cascade?: boolean }?]> = update('close')
+export const answerUpdate: UpdateDefinition<void, [Answer]> = update('answer')
+
+export const stateQuery: QueryDefinition<SessionView> = query('state')
+export const statsQuery: QueryDefinition<{ totals: Totals; tools: ToolStatsView[] }> = query('stats')
+export const pendingQuery: QueryDefinition<PendingView[]> = query('pending')
+
+/** Reads what somebody sent as a message, the same on both sides; a text says what is wrong with it. */
+export function readMessage(input: unknown): ReadMessage | string {
+  if (typeof input === 'string') return problemOf(input) ?? { text: input }
+  if (typeof input !== 'object' || input === null) return 'a message is a text or an object with messageId and text'
+  const { messageId, text } = input as Partial<Record<string, unknown>>
+  if (typeof messageId !== 'string' || messageId === '') return 'messageId is missing'
+  if (jsonBytes(messageId) > MESSAGE_ID_LIMIT) return `messageId is longer than ${MESSAGE_ID_LIMIT} bytes`
+  if (UNSTORABLE.test(messageId)) return 'messageId holds NUL or half a character'
+  if (text === undefined) return { messageId }
+  if (typeof text !== 'string') return 'text is not a string'
+  return problemOf(text) ?? { messageId, text }
+}
+
+function problemOf(text: string): string | undefined {
+  if (text.trim() === '') return 'the message is empty'
+  if (text.length > MESSAGE_TEXT_LIMIT) return `the message is longer than ${MESSAGE_TEXT_LIMIT} characters`
+  if (text.length <= INLINE_TEXT_LIMIT) return undefined
+  if (jsonBytes(text) <= SIGNAL_BYTES_LIMIT) return undefined
+  return `the message is longer than ${SIGNAL_BYTES_LIMIT} bytes: put its text into the store first, as \`stello send\` does`
+}
+
+// As Temporal's own `defineSignal` and its like make them; this folder loads nothing of Temporal.
+function signal<Args extends unknown[]>(name: string): SignalDefinition<Args> {
+  return { type: 'signal', name } as SignalDefinition<Args>
+}
+
+function update<Answered, Args extends unknown[]>(name: string): UpdateDefinition<Answered, Args> {
+  return { type: 'update', name } as UpdateDefinition<Answered, Args>
+}
+
+function query<Answered>(name: string): QueryDefinition<Answered> {
+  return { type: 'query', name } as QueryDefinition<Answered>
+}

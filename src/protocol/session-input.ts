@@ -1,0 +1,68 @@
+/** What a session workflow begins with, and what Temporal is told about it. */
+import { brief, preview } from '../core/message.ts'
+import type { Opening } from './steps.ts'
+
+export const SESSION_WORKFLOW = 'session'
+
+/** A kill inside a workflow task costs this much until another worker may take it. */
+export const WORKFLOW_TASK_TIMEOUT = '5 seconds'
+
+/** Bytes of a label: Temporal's UI cuts summaries at this length. */
+export const LABEL_SHOWN = 120
+
+/** Values of search attributes and memo are cut to this many characters. */
+const VALUE_LIMIT = 200
+
+/** The call in the parent that waits for this session's first answer. */
+export interface Awaited {
+  parentId: string
+  callKey: string
+}
+
+export interface NewSession {
+  sessionId: string
+  label: string
+  awaited?: Awaited
+  /** Messages to begin with, as many as there are; their texts are in the store. */
+  messages?: string[]
+}
+
+/** Of the state that a run hands on: the messages it had taken. */
+export interface CarriedMessages {
+  turn?: { opening: Opening }
+  queue: Opening[]
+}
+
+export interface SessionInput<State extends CarriedMessages = CarriedMessages> {
+  session: NewSession
+  agent: string
+  rootId: string
+  parentId?: string
+  profile?: string
+  /** Whether the Stello search attributes may be used; fixed at the start and inherited. */
+  searchable: boolean
+  /** Identity of the store that holds the session, passed on to forks; unset where nothing is to be checked. */
+  store?: string
+  /** Set after continue-as-new. */
+  state?: State
+}
+
+export function memoOf(input: SessionInput): Record<string, unknown> {
+  const { session, agent, profile, parentId, store } = input
+  return {
+    title: shownValue(session.label),
+    agent,
+    ...(profile && { profile: shownValue(profile) }),
+    ...(parentId && { parent: parentId }),
+    ...(store !== undefined && { store }),
+  }
+}
+
+/** One line of the UI: what Temporal is told a session is. */
+export function summaryOf({ session }: SessionInput): string {
+  return brief(session.label, LABEL_SHOWN)
+}
+
+export function shownValue(text: string): string {
+  return preview(text, VALUE_LIMIT)
+}

@@ -1,0 +1,35 @@
+/** What can happen to a session, in the past tense. Each is JSON; times and ids arrive inside. */
+import type { AnnounceOutcome } from '../protocol/announcements.ts'
+import type { Answer, ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
+
+export type Input =
+  | { type: 'runStarted' }
+  | { type: 'sessionOpened'; outcome: OpenSessionOutcome }
+  | { type: 'messageReceived'; messageId: string; text?: string }
+  | { type: 'messageRejected'; reason: string; preview: string }
+  | { type: 'answered'; answer: Answer }
+  | { type: 'answerRejected'; reason: string; preview: string }
+  | { type: 'modelEnded'; turn: number; round: number; outcome: ModelOutcome }
+  /** The activity ended without telling the outcome: the ledger must be asked. */
+  | { type: 'modelLost'; turn: number; round: number; how: 'cancelled' | 'timedOut' }
+  | { type: 'toolEnded'; turn: number; round: number; index: number; outcome: ToolOutcome }
+  | { type: 'toolLost'; turn: number; round: number; index: number; how: 'cancelled' | 'timedOut' }
+  | { type: 'childReported'; report: ChildReport }
+  /** The child's workflow ended without a report, or never started. */
+  | { type: 'childVanished'; callKey: string; childId: string; message: string }
+  | { type: 'announced'; key: string; tag: AnnounceTag; outcome: AnnounceOutcome; messageId?: string }
+  /** The children up to that one, in order of their ids, know that they are to close. */
+  | { type: 'childrenTold'; upTo: string }
+  /** A step met an error that neither the model nor a retry can mend. */
+  | { type: 'stepFailed'; step: FailedStep; message: string }
+  | { type: 'pauseRequested'; message?: string }
+  | { type: 'resumeRequested' }
+  | { type: 'cancelRequested' }
+  | { type: 'closeRequested'; cascade: boolean }
+
+/** Which announcement `announced` answers, where the session waits for it. */
+export type AnnounceTag = 'turnEnd' | 'pause' | 'resume' | 'close' | 'message' | 'refused' | 'none'
+
+export type FailedStep =
+  | { of: 'model'; turn: number; round: number }
+  | { of: 'tool'; turn: number; round: number; index: number }

@@ -1,0 +1,88 @@
+/** The shapes an author may write a tool in. `toTool` makes a `Tool` of each. */
+import type { Aliases } from './aliases.ts'
+import type { DescriptionLike } from './description.ts'
+import type { Duration } from '../core/duration.ts'
+import type { Validated } from './precondition.ts'
+import type { Effect, Kind, OnUnknownOutcome, SessionContext, ToolAnnotations, ToolContext, Verified } from './tool.ts'
+
+/** A tool as an author may write it. `Input` is what its schema lets through. */
+export interface ToolLike<Input = Record<string, unknown>> {
+  /** 1 to 64 letters, digits, `_` or `-`: what providers allow. */
+  name: string
+  description: DescriptionLike
+  /** Zod 4, JSON Schema, TypeBox or a Standard Schema; `parameters` and `schema` are other names for it. */
+  inputSchema?: unknown
+  parameters?: unknown
+  schema?: unknown
+  /** May return any shape `normalizeResult` reads: text, `{ content }`, `{ success, data }`, plain JSON … */
+  execute(args: Input, ctx: ToolContext): unknown
+  /**
+   * A demand on the world, not on the form of the arguments. When it returns `{ valid: false, reason }` or throws,
+   * `execute` does not run and the model reads the reason. It may run more than once, so it must not change anything.
+   */
+  validate?(args: Input, ctx: ToolContext): Validated | Promise<Validated>
+  /**
+   * Told of the arguments while they stream in, unchecked and incomplete at any depth; now and then, not for each piece.
+   * Must do no work: the call may never come. What it throws is ignored.
+   */
+  onPartial?(args: Partial<Input>, ctx: ToolContext): void | Promise<void>
+  /** Other names of parameters, as models write them: `{ filePath: 'file_path' }`. */
+  aliases?: Aliases
+  /** Finds out whether a call took effect whose end nobody knows; see `ToolExtras`. */
+  verify?(args: Input, ctx: ToolContext): Verified | Promise<Verified>
+  /** What follows when that cannot be found out. Unset = `report`. */
+  onUnknownOutcome?: OnUnknownOutcome
+  annotations?: ToolAnnotations
+  /** For people; the same as `annotations.title`, which wins. */
+  displayName?: string
+  /** Another name for `displayName`. */
+  label?: string
+  /** Whether a repetition does harm: drives retries. Unset: `readOnlyHint` or kind `readonly` → pure, `idempotentHint` → idempotent, else non_idempotent. */
+  effect?: Effect
+  /** Drives permissions, and `effect` where that is unset. */
+  kind?: Kind
+  timeout?: Duration
+  timeoutMs?: number
+  // What it has not tells it from the other forms: so TypeScript knows the input of an `execute` written in a list.
+  getDescription?: undefined
+  factory?: undefined
+}
+
+/** What must be known before there is an instance. */
+export type ToolFacts = Pick<
+  ToolLike,
+  'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs' | 'onUnknownOutcome'
+>
+
+/** A tool that says only when asked what it does and takes. Its result is what `ctx.setToolResult` was given. */
+export interface DynamicTool<Input = Record<string, unknown>>
+  extends ToolFacts, Pick<ToolLike<Input>, 'aliases' | 'verify'> {
+  getDescription(): DescriptionLike | Promise<DescriptionLike>
+  /** Zod, JSON Schema, TypeBox or a Standard Schema, or a promise of one. */
+  getParameters(): unknown
+  /**
+   * With a third parameter it is also called while the arguments stream in: `isPartial` is true then, and nothing must
+   * be done but telling people.
+   */
+  execute(params: Input, ctx: ToolContext, isPartial: boolean): unknown
+  validate?(params: Input, ctx: ToolContext): Validated | Promise<Validated>
+  dispose?(): unknown
+  factory?: undefined
+}
+
+/** Makes an instance for each call, and one for each look at description and parameters. */
+export interface ToolFactory extends ToolFacts {
+  /** May connect somewhere: `dispose` of what it returns is called when the call has ended. */
+  factory(ctx: SessionContext): object | Promise<object>
+  getDescription?: undefined
+}
+
+/** Made once more, when it is registered, to read its name: connect in a factory, not in a constructor. */
+export interface ToolClass {
+  new (): { name: string }
+  factory?: undefined
+  getDescription?: undefined
+}
+
+/** Everything `toTool` takes. */
+export type AnyTool = ToolLike | DynamicTool | ToolFactory | ToolClass

@@ -1,0 +1,93 @@
+/**
+ * What a process says of its workers over HTTP: `/healthz` (it is alive), `/readyz` (its workers can work, and else why not)
+ * and `/metrics`, which it hands on from Temporal's runtime. One port per process. It decides nothing and changes nothing.
+ */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { messageOf } from '../core/errors.ts'
+
+/** How one worker stands. It never rejects. */
+export type Check = () => Promise<Readiness>
+
+export interface Readiness {
+  agent: string
+  /** What keeps it from working; empty: nothing does. */
+  problems: string[]
+  /** For people: the facts behind it. */
+  [fact: string]: unknown
+}
+
+export interface Health {
+  /** @returns takes the worker out; with the last one the port is given up */
+  add(check: Check): () => Promise<void>
+}
+
+/**
+ * Begins to answer. It ends with the last worker.
+ *
+ * @param metricsAt where the runtime serves its metrics
+ * @param ended told when the port is given up
+ * @throws what the system says where the port cannot be had
+ */
+export async function serveHealth(
+  at: { port: number; host: string },
+  metricsAt: string,
+  ended: () => void,
+): Promise<Health> {
+  const checks = new Set<Check>()
+  const lag = monitorEventLoopDelay({ resolution: 20 })
+  lag.enable()
+  const answers = new Map<string | undefined, (response: ServerResponse) => Promise<void> | void>([
+    [
+      '/healthz',
+      (response) => {
+        const loopLagMs = Math.round(lag.max / 1e6)
+        lag.reset()
+        say(response, 200, { ok: true, loopLagMs })
+      },
+    ],
+    [
+      '/readyz',
+      async (response) => {
+        const workers = await Promise.all([...checks].map((check) => check()))
+        const ok = workers.length > 0 && workers.every(({ problems }) => problems.length === 0)
+        say(response, ok ? 200 : 503, { ok, workers })
+      },
+    ],
+    [
+      '/metrics',
+      async (response) => {
+        const metrics = await fetch(metricsAt)
+        const type = metrics.headers.get('content-type') ?? 'text/plain'
+        response.writeHead(metrics.status, { 'content-type': type }).end(await metrics.text())
+      },
+    ],
+  ])
+  const server = createServer(({ url }, response) => {
+    const answer = answers.get(url?.split('?', 1)[0])
+    if (!answer) return say(response, 404, { paths: [...answers.keys()] })
+    Promise.resolve(answer(response)).catch((error: unknown) =>
+      say(response, 503, { ok: false, error: messageOf(error) }),
+    )
+  })
+  server.listen(at)
+  await once(server, 'listening')
+  return {
+    add(check) {
+      checks.add(check)
+      return async () => {
+        if (!checks.delete(check) || checks.size > 0) return
+        lag.disable()
+        const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+        server.closeAllConnections()
+        await closed
+        ended()
+      }
+    },
+  }
+}
+
+function say(response: ServerResponse, status: number, value: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(value)}\n`)
+}

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { lookAgainMs } from '../../../src/workflows/look-again.ts'
+
+const minutes = (looks: number): number => lookAgainMs(looks) / 60_000
+const waits = (looks: number): number[] => Array.from({ length: looks }, (_, i) => minutes(i + 1))
+
+describe('awaited children are looked at', () => {
+  it('every 5 minutes for an hour', () => {
+    expect(waits(12)).toEqual(Array.from({ length: 12 }, () => 5))
+  })
+
+  it('then ever later, but never later than after a quarter of an hour', () => {
+    expect(waits(25).slice(12)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 15, 15, 15])
+    expect(minutes(100_000)).toBe(15)
+  })
+
+  it('some 100 times a day, which is no burden on a history', () => {
+    let [day, looks] = [24 * 60, 0]
+    while (day > 0) day -= minutes(++looks)
+    expect(looks).toBeLessThan(110)
+  })
+})
