@@ -21,12 +21,7 @@ import {
   usage,
 } from './play.ts'
 
-const found = (
-  gen: number,
-  seq: number,
-  turn: number,
-  more: { unanswered?: string; pause?: Pause } = {},
-): Input => ({
+const found = (gen: number, seq: number, turn: number, more: { unanswered?: string; pause?: Pause } = {}): Input => ({
   type: 'sessionOpened',
   outcome: { kind: 'opened', gen, seq, turn, limits: LIMITS, model: { name: 'gpt-x', timeoutMs: 42_000 }, ...more },
 })
