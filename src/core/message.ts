@@ -32,6 +32,8 @@ export interface Message {
   parts?: Part[]
   /** Only on assistant messages. */
   toolCalls?: ToolCall[]
+  /** Only on assistant messages: which model answered, where it said so (`Completion.model`). */
+  model?: string
   /** Only on tool messages: which call this answers. */
   toolCallId?: string
   /** Only on tool messages: the tool's name. */

@@ -34,6 +34,11 @@ export interface Completion {
   toolCalls: ToolCall[]
   usage: Usage
   finishReason: 'stop' | 'tool_calls' | 'length' | 'refusal'
+  /**
+   * Which model answered, where that may be another than was asked for: a dated version, one behind a router. Unset: `name`.
+   * It stands in the record, in `message.completed` and in the usage; at most 200 characters of it.
+   */
+  model?: string
 }
 
 /**

@@ -29,11 +29,9 @@ export function readAnswer(body: ChatCompletion, prices?: Prices): Completion {
       ? [{ id: call.id || `call_${index}`, name: call.function.name, arguments: toText(call.function.arguments) }]
       : [],
   )
+  const finish = refusal ? 'content_filter' : choice.finish_reason
   return toCompletion(
-    content || refusal || '',
-    toolCalls,
-    refusal ? 'content_filter' : choice.finish_reason,
-    body.usage,
+    { model: body.model, content: content || refusal || '', calls: toolCalls, finish, usage: body.usage },
     prices,
   )
 }
@@ -49,8 +47,10 @@ export async function readStream(
   let refused = false
   let finish: string | undefined
   let usage: CompletionUsage | undefined
+  let model: string | undefined
   for await (const chunk of chunks) {
     usage = chunk.usage ?? usage
+    model = chunk.model || model
     const choice = (chunk as Partial<ChatCompletionChunk>).choices?.[0]
     finish = choice?.finish_reason ?? finish
     const { content: said, refusal, tool_calls: calls } = choice?.delta ?? {}
@@ -62,22 +62,29 @@ export async function readStream(
   }
   if (finish === undefined)
     throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off before the answer was complete')
-  return toCompletion(content, pieces.calls, refused ? 'content_filter' : finish, usage, prices)
+  return toCompletion(
+    { model, content, calls: pieces.calls, finish: refused ? 'content_filter' : finish, usage },
+    prices,
+  )
 }
 
-function toCompletion(
-  content: string,
-  calls: ToolCall[],
-  finish: string | null,
-  usage: CompletionUsage | undefined,
-  prices: Prices | undefined,
-): Completion {
+interface Answered {
+  /** What the server says who answered: often a dated name of the model that was asked. */
+  model: unknown
+  content: string
+  calls: ToolCall[]
+  finish: string | null
+  usage?: CompletionUsage | undefined
+}
+
+function toCompletion({ model, content, calls, finish, usage }: Answered, prices: Prices | undefined): Completion {
   const toolCalls = withUniqueIds(calls)
   return {
     content,
     toolCalls,
     usage: toUsage(usage, prices),
     finishReason: toFinishReason(finish, toolCalls.length > 0),
+    ...(typeof model === 'string' && model !== '' && { model }),
   }
 }
 

@@ -12,8 +12,8 @@ interface Head {
 }
 
 export function toChatCompletion(
-  { id, model }: Head,
-  { content, toolCalls, usage, finishReason }: Completion,
+  { id, model: asked }: Head,
+  { content, toolCalls, usage, finishReason, model = asked }: Completion,
 ): OpenAI.ChatCompletion {
   const calls = toolCalls.map(({ id: callId, name, arguments: args }) => ({
     id: callId,
@@ -46,10 +46,11 @@ export function toChunk(head: Head, delta: ModelDelta): OpenAI.ChatCompletionChu
 }
 
 export function lastChunks(
-  head: Head,
-  { finishReason, usage }: Completion,
+  { id, model: asked }: Head,
+  { finishReason, usage, model = asked }: Completion,
   withUsage: boolean,
 ): OpenAI.ChatCompletionChunk[] {
+  const head = { id, model }
   const end = chunk(head, {}, FINISH[finishReason])
   return withUsage ? [end, { ...chunk(head, {}), choices: [], usage: toChatUsage(usage) }] : [end]
 }

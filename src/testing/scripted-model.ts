@@ -28,6 +28,8 @@ export interface FullReply {
   usage?: Usage
   /** Unset = `tool_calls` with calls, else `stop`. */
   finishReason?: Completion['finishReason']
+  /** Who says to have answered. Unset = nobody. */
+  model?: string
   /** Thrown instead of an answer. */
   error?: ReplyError | Error
   /** Milliseconds before the answer begins. */
@@ -101,7 +103,7 @@ function inOrder(replies: Reply[], name: string): ScriptFunction {
 }
 
 function toCompletion(
-  { content, deltas, toolCalls = [], usage, finishReason }: FullReply,
+  { content, deltas, toolCalls = [], usage, finishReason, model }: FullReply,
   messages: Message[],
 ): Completion {
   const text = deltas?.join('') ?? content ?? ''
@@ -114,6 +116,7 @@ function toCompletion(
     toolCalls: calls,
     usage: usage ?? { inputTokens: tokensOf(messages), outputTokens: tokensOf({ text, calls }) },
     finishReason: finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+    ...(model !== undefined && { model }),
   }
 }
 

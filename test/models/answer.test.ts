@@ -125,6 +125,13 @@ describe('a streamed answer', () => {
 })
 
 describe('a plain answer', () => {
+  it('says which model the server named, where it named one', () => {
+    expect(answer({ content: 'Rain.' }, 'stop', { model: 'm-2026' }).model).toBe('m-2026')
+    for (const model of [undefined, '', null]) {
+      expect(answer({ content: 'Rain.' }, 'stop', { model })).not.toHaveProperty('model')
+    }
+  })
+
   it('makes missing and repeated ids of calls unique', () => {
     const look = (id?: string): object => ({
       type: 'function',

@@ -53,6 +53,11 @@ export function modelContract(
       expect(toolCalls).toMatchObject([{ arguments: '{"city": "Os' }])
     })
 
+    it('says which model answered', async () => {
+      const model = await make([{ content: 'Rain.', model: 'rain-2026-01-01' }])
+      expect(await model.complete(QUESTION, listener())).toMatchObject({ model: 'rain-2026-01-01' })
+    })
+
     it('counts its tokens', async () => {
       const model = await make([{ content: 'Rain.', usage: { inputTokens: 12, outputTokens: 3, cachedTokens: 8 } }])
       const { usage } = await model.complete(QUESTION, listener())

@@ -2,7 +2,6 @@
 import { toCompletion } from './completion.ts'
 import { durationText } from '../../core/duration.ts'
 import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
-import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
 import { sessionTools } from '../../agent/tool-list.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
@@ -16,6 +15,7 @@ import { aboutTurn } from '../tool/execute-tool.ts'
 import { backoffMs, pauseOf, shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
 import { readDeltas } from './model-deltas.ts'
+import { makePrompt, toMessages, type Prompt } from './prompt.ts'
 import type { Ending } from '../step/end-step.ts'
 import { killsWorkers } from '../step/quarantine.ts'
 import { runStep } from '../step/run-step.ts'
@@ -54,8 +54,6 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       ...(question && input.opening && { opening: { turn, messageId: input.opening.messageId, record: question } }),
     },
     async run(claim, stop) {
-      const system = config.systemPrompt ? [{ role: 'system' as const, content: config.systemPrompt }] : []
-      const asked = question ? [question.message] : []
       if (question) deps.transcripts.append(sessionId, claim.gen, [question])
       const tools = sessionTools(deps.agent, config)
       const live = deps.live.step(sessionId, input.key, claim.lease)
@@ -69,9 +67,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
         const completion = await askModel(
           model,
-          [...system, ...before.messages, ...asked],
+          makePrompt({ config, transcript: before.messages, question: question?.message, tools: specs }),
           {
-            tools: specs,
             idempotencyKey: idempotencyKey(sessionId, input.key, hash),
             onDelta: (delta) => (delta.type === 'text' ? live.text(delta.text) : streaming.take(delta)),
           },
@@ -118,8 +115,8 @@ async function openingText(
 /** @throws StelloError MODEL_BAD_ANSWER when it is none, or as soon as it has grown too long; whatever the model throws */
 async function askModel(
   model: Model,
-  messages: Message[],
-  { onDelta, ...options }: CompleteOptions & { onDelta(delta: ModelDelta): void },
+  prompt: Prompt,
+  { onDelta, ...options }: Omit<CompleteOptions, 'tools'> & { onDelta(delta: ModelDelta): void },
   { stop, timeoutMs }: Pick<Bounds, 'stop' | 'timeoutMs'>,
 ): Promise<Completion> {
   const grown = new AbortController()
@@ -132,7 +129,9 @@ async function askModel(
   }
   const deltas = readDeltas(model.name, { take: onDelta, tooLong: (error) => grown.abort(error) })
   return toCompletion(
-    await bounded(bounds, (signal) => model.complete(messages, { ...options, onDelta: deltas, signal })),
+    await bounded(bounds, (signal) =>
+      model.complete(toMessages(prompt), { ...options, tools: [...prompt.tools], onDelta: deltas, signal }),
+    ),
     model.name,
   )
 }

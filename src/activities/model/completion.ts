@@ -4,7 +4,7 @@
  */
 import { AnswerSize } from './answer-size.ts'
 import { StelloError, isStelloError, messageOf } from '../../core/errors.ts'
-import type { ToolCall, Usage } from '../../core/message.ts'
+import { NAME_LIMIT, preview, type ToolCall, type Usage } from '../../core/message.ts'
 import type { Completion } from '../../core/model.ts'
 
 const FINISH_REASONS: readonly unknown[] = ['stop', 'tool_calls', 'length', 'refusal']
@@ -28,12 +28,13 @@ export function toCompletion(given: unknown, model: string): Completion {
 }
 
 function read(given: unknown, model: string): Completion {
-  const { content, toolCalls, usage, finishReason } = fieldsOf(given, 'an answer', model)
+  const { content, toolCalls, usage, finishReason, model: answered } = fieldsOf(given, 'an answer', model)
   if (typeof content !== 'string') throw bad(model, 'content', 'text', content)
   if (!Array.isArray(toolCalls)) throw bad(model, 'toolCalls', 'a list', toolCalls)
   if (!FINISH_REASONS.includes(finishReason)) {
     throw bad(model, 'finishReason', `one of ${FINISH_REASONS.join(', ')}`, finishReason)
   }
+  if (answered !== undefined && typeof answered !== 'string') throw bad(model, 'model', 'text', answered)
   const size = new AnswerSize(model)
   size.add(content)
   const calls = Array.from({ length: toolCalls.length }, (_, index) => toCall(toolCalls[index], index, model, size))
@@ -42,6 +43,7 @@ function read(given: unknown, model: string): Completion {
     toolCalls: calls,
     usage: toUsage(usage, model),
     finishReason: finishReason as Completion['finishReason'],
+    ...(answered && { model: preview(answered, NAME_LIMIT) }),
   }
 }
 

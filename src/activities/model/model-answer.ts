@@ -24,12 +24,14 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
     role: 'assistant',
     content: completion.content,
     ...(calls.length > 0 && { toolCalls: calls }),
+    ...(completion.model !== undefined && { model: completion.model }),
   })
   const last = input.last ? endCalls(answering, answer, calls) : { records: [], events: [] }
   const records = [answer, ...last.records]
   const stopReason = last.text === undefined ? stopReasonOf(completion, calls, input.last) : 'completed'
   const content = last.text ?? completion.content
   const usage = wholeTokens(completion.usage)
+  const by = completion.model ?? model.name
   const outcome: ModelAnswer = {
     kind: 'answered',
     gen: claim.gen,
@@ -44,8 +46,8 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
     outcome,
     writes: {
       records,
-      usage: { rootId, model: model.name, ...usage },
-      events: events(answering, { answer, calls, usage, ended: last.events, content }, stopReason),
+      usage: { rootId, model: by, ...usage },
+      events: events(answering, { answer, calls, by, usage, ended: last.events, content }, stopReason),
       ...(stopReason && { turns: [{ turn: input.turn, stopReason, text: content, rounds: input.round }] }),
     },
   }
@@ -104,6 +106,8 @@ function toRef(call: ToolCall, { tools, titles, deps, config }: Answering): Call
 interface Told {
   answer: NewRecord
   calls: ToolCall[]
+  /** The model that answered. */
+  by: string
   usage: Usage
   /** Of calls that were ended with the answer. */
   ended: NewEvent[]
@@ -113,7 +117,7 @@ interface Told {
 
 function events(
   { input, completion, titles }: Answering,
-  { answer, calls, usage, ended, content }: Told,
+  { answer, calls, by, usage, ended, content }: Told,
   stopReason?: StopReason,
 ): NewEvent[] {
   const { key, turn, round } = input
@@ -129,6 +133,7 @@ function events(
       calls: calls.map(({ id, name, arguments: args }) => {
         return { callId: id, name, ...titled(titles, name), arguments: preview(args) }
       }),
+      model: by,
       usage,
     },
   }

@@ -26,6 +26,13 @@ describe('a completion', () => {
     expect(toCompletion({ ...good, usage: dear }, 'mine').usage).toEqual(dear)
   })
 
+  it('says who answered where the model said so, in a name of bounded length', () => {
+    expect(toCompletion({ ...good, model: 'm-2026' }, 'mine').model).toBe('m-2026')
+    expect(toCompletion({ ...good, model: 'm'.repeat(1000) }, 'mine').model).toBe(`${'m'.repeat(199)}…`)
+    expect(toCompletion({ ...good, model: '' }, 'mine')).toEqual(good)
+    expect(problemOf({ ...good, model: 7 })).toBe('model mine: model must be text, not 7')
+  })
+
   it.each([
     ['nothing', undefined, 'an answer must be an object, not undefined'],
     ['text', 'hi', 'an answer must be an object, not string'],

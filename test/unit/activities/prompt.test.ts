@@ -1,0 +1,32 @@
+/** What a model is asked with: made of configuration, transcript and question, and of nothing else. */
+import { expect, it } from 'vitest'
+import { makePrompt, toMessages } from '../../../src/activities/model/prompt.ts'
+import type { Message } from '../../../src/core/message.ts'
+
+const before: Message[] = [
+  { role: 'user', content: 'Weather?' },
+  { role: 'assistant', content: 'Rain.', model: 'm-1' },
+]
+const question: Message = { role: 'user', content: 'And tomorrow?' }
+const tools = [{ name: 'look', description: 'looks', parameters: {} }]
+
+it('a prompt has the question behind the transcript, and the system prompt for itself', () => {
+  const prompt = makePrompt({ config: { systemPrompt: 'You tell the weather.' }, transcript: before, question, tools })
+  expect(prompt).toEqual({ system: 'You tell the weather.', messages: [...before, question], tools })
+  expect(toMessages(prompt)).toEqual([{ role: 'system', content: 'You tell the weather.' }, ...before, question])
+})
+
+it('a prompt without a question goes on from the transcript', () => {
+  const prompt = makePrompt({ config: {}, transcript: before, tools: [] })
+  expect(prompt).toEqual({ messages: before, tools: [] })
+  expect(toMessages(prompt)).toEqual(before)
+})
+
+it('an empty system prompt is none', () => {
+  expect(makePrompt({ config: { systemPrompt: '' }, transcript: before, tools })).not.toHaveProperty('system')
+})
+
+it('what a model is handed is its own list: the transcript stays as it is', () => {
+  toMessages(makePrompt({ config: {}, transcript: before, tools })).pop()
+  expect(before).toHaveLength(2)
+})
