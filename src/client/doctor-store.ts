@@ -5,7 +5,7 @@ import { connectTrouble } from '../store/connect-trouble.ts'
 import { openDatabase, shownUrl } from '../store/database.ts'
 import { REMEDY, proveDirect } from '../store/direct.ts'
 import { readServer, type ServerFacts } from '../store/inspect.ts'
-import { readSchema, type Schema } from '../store/migrate.ts'
+import { FOREIGN, readSchema, type Schema } from '../store/migrate.ts'
 
 /** Of one worker: two pools, and two that hold the lock that says it lives. */
 const WORKER_CONNECTIONS = 42
@@ -35,8 +35,9 @@ export async function inspectStore(url: string | undefined): Promise<{ findings:
   }
 }
 
-function schemaOf({ newest, missing, unknown, usable }: Schema): Finding {
+function schemaOf({ newest, missing, unknown, usable, foreign }: Schema): Finding {
   const name = 'Schema'
+  if (foreign) return { name, ok: false, detail: FOREIGN.what, hint: FOREIGN.hint }
   if (newest === undefined) return { name, ok: true, detail: 'none yet: the first worker or session creates it' }
   if (usable && unknown.length === 0) return { name, ok: true, detail: newest }
   if (usable) return { name, ok: true, detail: `${newest}, of a newer version, which lets this one work on it` }

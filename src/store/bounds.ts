@@ -1,4 +1,4 @@
-/** The bounds of a tree, and forks that are refused by them. The rule itself is SQL, in the trigger that counts forks (`migrations.ts`). */
+/** The bounds of a tree, and forks that are refused by them. The rule itself is SQL, in the trigger that counts forks (`schema.ts`). */
 import { StelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import { run, sqlState, type Database, type Statement } from './database.ts'
@@ -33,7 +33,7 @@ const CHANGE: Statement = {
 const FORKING: Statement = {
   name: 'tree_forking',
   text: `select s.root_id as "rootId", t.bounds, case when s.closing_at is not null then 'closing'
-           else stello_fork_beyond(s.depth + 1, coalesce(s.children, 0) + 1, t.sessions + 1, t.bounds) end as beyond
+           else stello_fork_beyond(s.depth + 1, s.children + 1, t.sessions + 1, t.bounds) end as beyond
          from sessions s left join trees t using (root_id) where s.id = $1`,
 }
 

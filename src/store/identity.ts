@@ -10,7 +10,7 @@ const NEWEST: Statement = {
 }
 const UNDEFINED_TABLE = '42P01'
 
-/** @returns undefined where the schema is older than identities: nothing can be told apart */
+/** @returns undefined where the database holds no store, such as one that was put in its place */
 export async function readIdentity(db: Database): Promise<string | undefined> {
   try {
     const [row] = await run<{ identity: string }>(db.pool, READ, [])

@@ -32,9 +32,10 @@ export async function updateIndexes(
   db: Database,
   { waitMs = WAIT_MS, definitions = INDEXES }: IndexesOptions = {},
 ): Promise<Map<string, string>> {
+  const failed = new Map<string, string>()
+  if (Object.keys(definitions).length === 0) return failed
   const client = new pg.Client(connectionConfig(db.url, 'stello-indexes'))
   client.on('error', () => undefined)
-  const failed = new Map<string, string>()
   try {
     await client.connect()
     if ((await due(client, definitions)).length === 0) return failed

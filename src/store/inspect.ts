@@ -24,7 +24,7 @@ const FACTS = `
          from pg_database where datname = current_database())
     )::int as free,
     (select coalesce(array_agg(c.relname::text order by c.relname), '{}') from pg_class c
-     where c.relkind = 'r' and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('kysely_migration'))
+     where c.relkind = 'r' and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('migrations'))
        and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
          and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))) as forbidden`
 

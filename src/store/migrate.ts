@@ -2,12 +2,15 @@
  * How the schema and this version stand to each other, and how the one comes up to the other. Two workers that do so at
  * once wait for each other. A newer schema is no hindrance, as long as it says that this version may work on it.
  */
-import { Kysely, Migrator, PostgresDialect, sql } from 'kysely'
+import type pg from 'pg'
 import { StelloError, messageOf } from '../core/errors.ts'
-import { openDatabase, run, type Database, type Statement } from './database.ts'
+import { openDatabase, run, transaction, type Database, type Statement } from './database.ts'
 import { MIGRATIONS } from './migrations.ts'
 
 const KNOWN: readonly string[] = Object.keys(MIGRATIONS)
+const FIRST = KNOWN[0]
+/** Any number nobody else locks. */
+const LOCK = 731_406_113
 
 export interface Schema {
   /** The last migration that was run; unset: none was. */
@@ -18,27 +21,45 @@ export interface Schema {
   unknown: string[]
   /** This version can work on it as it is. */
   usable: boolean
+  /** Tables of a version before the first release, or of another program, stand where ours would: nothing can be done. */
+  foreign: boolean
 }
 
 const THERE: Statement = {
-  text: `select to_regclass('kysely_migration') is not null as migrated, to_regclass('compatibility') is not null as stated`,
+  text: `select to_regclass('migrations') is not null as migrated, to_regclass('compatibility') is not null as stated,
+           to_regclass('sessions') is not null as begun`,
 }
-const DONE: Statement = { text: 'select name from kysely_migration order by name' }
+const DONE: Statement = { text: 'select name from migrations order by name' }
 const OLDEST: Statement = { text: 'select oldest from compatibility' }
 
+/** For people: what is wrong with a foreign schema, and what to do about it. */
+export const FOREIGN = {
+  what: 'the database holds tables of a version of stello-temporal before its first release, or of another program',
+  hint: 'use a new database (`createdb`, STELLO_DATABASE_URL); what `stello dev` keeps is thrown away by `stello dev --fresh`',
+} as const
+
 /** Looks at the schema and changes nothing. @throws StelloError STORE_UNAVAILABLE */
-export async function readSchema(db: Database): Promise<Schema> {
-  const [there] = await run<{ migrated: boolean; stated: boolean }>(db.pool, THERE, [])
-  const done = there?.migrated ? (await run<{ name: string }>(db.pool, DONE, [])).map(({ name }) => name) : []
-  const [compatibility] = there?.stated ? await run<{ oldest: string }>(db.pool, OLDEST, []) : []
-  return schemaOf(done, compatibility?.oldest)
+export function readSchema(db: Database): Promise<Schema> {
+  return readOn(db.pool)
+}
+
+async function readOn(on: pg.Pool | pg.PoolClient): Promise<Schema> {
+  const [there] = await run<{ migrated: boolean; stated: boolean; begun: boolean }>(on, THERE, [])
+  const done = there?.migrated ? (await run<{ name: string }>(on, DONE, [])).map(({ name }) => name) : []
+  const [compatibility] = there?.stated ? await run<{ oldest: string }>(on, OLDEST, []) : []
+  const foreign = there?.begun === true && !done.includes(FIRST ?? '')
+  return { ...schemaOf(done, compatibility?.oldest), ...(foreign && { usable: false }), foreign }
 }
 
 /**
  * @param done names of the migrations that were run, in order
  * @param oldest the last migration that a version must know to work on the schema; unset: the schema does not say
  */
-export function schemaOf(done: readonly string[], oldest?: string, known: readonly string[] = KNOWN): Schema {
+export function schemaOf(
+  done: readonly string[],
+  oldest?: string,
+  known: readonly string[] = KNOWN,
+): Omit<Schema, 'foreign'> {
   const missing = known.filter((name) => !done.includes(name))
   const unknown = done.filter((name) => !known.includes(name))
   const newest = done.at(-1)
@@ -57,9 +78,9 @@ export async function migrate(db: Database): Promise<string[]> {
   const patient = openDatabase(db.url, { answerWithinMs: 0 })
   try {
     if (isUsable(await readSchema(patient))) return []
-    const { error, results = [] } = await migratorOf(patient).migrateToLatest()
-    if (error === undefined) return results.map(({ migrationName }) => migrationName)
-    // A newer version may have been faster.
+    return await transaction(patient, runMissing)
+  } catch (error) {
+    // One that may create tables may have been faster than one that may not.
     if (isUsable(await readSchema(patient))) return []
     throw new StelloError('DATABASE_UNREACHABLE', `the schema cannot be brought up to date: ${messageOf(error)}`, {
       hint: 'give the database user the right to create tables, or let one that has it run `stello migrate`',
@@ -70,15 +91,19 @@ export async function migrate(db: Database): Promise<string[]> {
   }
 }
 
-function migratorOf({ pool }: Database): Migrator {
-  const migrations = Object.fromEntries(
-    Object.entries(MIGRATIONS).map(([name, text]) => [
-      name,
-      { up: async (on: Kysely<unknown>) => void (await sql.raw(text).execute(on)) },
-    ]),
-  )
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
-  return new Migrator({ db, provider: { getMigrations: async () => migrations } })
+/** All of them or none. */
+async function runMissing(tx: pg.PoolClient): Promise<string[]> {
+  await tx.query(`select pg_advisory_xact_lock(${LOCK})`)
+  // Also makes the server forget which tables it did not find before the lock was had.
+  await tx.query('create table if not exists migrations (name text primary key, at timestamptz not null default now())')
+  // Another, also a newer version, may have been faster.
+  const schema = await readOn(tx)
+  if (isUsable(schema)) return []
+  for (const name of schema.missing) {
+    await tx.query(MIGRATIONS[name] ?? '')
+    await tx.query('insert into migrations (name) values ($1)', [name])
+  }
+  return schema.missing
 }
 
 /**
@@ -94,8 +119,9 @@ export async function checkSchema(db: Database): Promise<void> {
   })
 }
 
-/** @throws StelloError DATABASE_UNREACHABLE when it never will be, since a newer version has changed the schema */
-function isUsable({ usable, unknown }: Schema): boolean {
+/** @throws StelloError DATABASE_UNREACHABLE when it never will be: a newer version has changed the schema, or it is none of ours */
+function isUsable({ usable, unknown, foreign }: Schema): boolean {
+  if (foreign) throw new StelloError('DATABASE_UNREACHABLE', FOREIGN.what, { hint: FOREIGN.hint })
   if (usable || unknown.length === 0) return usable
   throw new StelloError(
     'DATABASE_UNREACHABLE',

@@ -11,7 +11,7 @@ export interface SessionRow {
   depth: number
   config: SessionConfig
   gen: number
-  /** Temporal's, in which it lives; unset before its workflow has opened it, and for sessions of earlier versions. */
+  /** Temporal's, in which it lives; unset before its workflow has opened it. */
   namespace?: string
   /** A run of its workflow has opened it. */
   opened: boolean

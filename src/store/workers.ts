@@ -27,7 +27,7 @@ const CLAIM_DEAD: Statement = {
   name: 'workers_claim_dead',
   text: `with free as materialized (
            select boot_id as dead, searcher as before from (select boot_id, boot_id as owner, searcher, namespace from workers) as known
-           where boot_id <> $2 and coalesce(namespace, $3) = $3 and ${DEAD}
+           where boot_id <> $2 and namespace = $3 and ${DEAD}
              and not exists (select from (select searcher as owner) as other where owner <> $2 and ${HELD})
          )
          update workers set searcher = $2 from free where boot_id = dead and searcher is not distinct from before
@@ -59,7 +59,7 @@ const PERHAPS_BUSY: Statement = {
 const SERVED: Statement = {
   name: 'agents_served',
   text: `select distinct agent from (
-           select boot_id as owner, agent from workers where coalesce(namespace, $1) = $1
+           select boot_id as owner, agent from workers where namespace = $1
          ) as known where ${HELD} order by agent`,
 }
 export interface KnownWorker extends Taker {

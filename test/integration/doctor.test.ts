@@ -60,11 +60,11 @@ describe('PostgreSQL', () => {
   it('finds the schema of a newer version an error, unless that lets this one work', async () => {
     const run = (sql: string) => stello.db.pool.query(sql)
     expect(await finding('Schema')).toMatchObject({ ok: true })
-    await run(`insert into kysely_migration (name, timestamp) values ('9999_future', now()::text)`)
+    await run(`insert into migrations (name) values ('9999_future')`)
     expect(await finding('Schema')).toMatchObject({ ok: true, detail: expect.stringContaining('newer version') })
     await run(`update compatibility set oldest = '9999_future'`)
     expect(await finding('Schema')).toMatchObject(saying('newer version', 'update stello-temporal'))
-    await run(`update compatibility set oldest = '0014_ops'; delete from kysely_migration where name = '9999_future'`)
+    await run(`update compatibility set oldest = '0001_schema'; delete from migrations where name = '9999_future'`)
   })
 })
 

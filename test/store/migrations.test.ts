@@ -1,7 +1,8 @@
 /** The schema is brought up to date once, whoever starts first; a newer one is refused only where it says so. */
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkDatabase, openDatabase, run, transaction } from '../../src/store/database.ts'
 import { checkSchema, migrate, readSchema } from '../../src/store/migrate.ts'
+import { createDatabase, type OtherDatabase } from '../support/databases.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase({ empty: true })
@@ -10,7 +11,7 @@ const FUTURE = '9999_future'
 
 describe('migrate', () => {
   it('is what a database without a schema needs, and what a worker that may not do it asks for', async () => {
-    expect(await readSchema(at.db)).toMatchObject({ usable: false, missing: expect.arrayContaining(['0001_first']) })
+    expect(await readSchema(at.db)).toMatchObject({ usable: false, missing: expect.arrayContaining(['0001_schema']) })
     await expect(checkSchema(at.db)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
       hint: expect.stringContaining('stello migrate'),
@@ -20,7 +21,7 @@ describe('migrate', () => {
   it('may be run by several workers at once, and again, and takes the time it needs', async () => {
     const others = [openDatabase(at.url), openDatabase(at.url), openDatabase(at.url, { answerWithinMs: 1 })]
     const ran = await Promise.all([at.db, ...others].map(migrate))
-    expect(ran.flat().filter((name) => name === '0001_first')).toHaveLength(1)
+    expect(ran.flat().filter((name) => name === '0001_schema')).toHaveLength(1)
     expect(await migrate(at.db)).toEqual([])
     expect(await readSchema(at.db)).toMatchObject({
       usable: true,
@@ -39,7 +40,7 @@ describe('migrate', () => {
 })
 
 describe('a schema that a newer version has changed', () => {
-  beforeAll(() => at.db.pool.query(`insert into kysely_migration (name, timestamp) values ($1, now()::text)`, [FUTURE]))
+  beforeAll(() => at.db.pool.query(`insert into migrations (name) values ($1)`, [FUTURE]))
 
   it('keeps no worker of this version from starting again: it takes nothing away from it', async () => {
     expect(await migrate(at.db)).toEqual([])
@@ -59,6 +60,34 @@ describe('a schema that a newer version has changed', () => {
   it('is refused where it does not say which versions can', async () => {
     await at.db.pool.query('delete from compatibility')
     await expect(migrate(at.db)).rejects.toMatchObject({ hint: expect.stringContaining('update stello-temporal') })
+  })
+})
+
+describe('tables that stand where ours would', () => {
+  let other: OtherDatabase
+  beforeAll(async () => void (other = await createDatabase(at.url)))
+  afterAll(() => other.drop())
+
+  it.each([
+    [
+      'a version before the first release',
+      'create table sessions (id text); create table kysely_migration (name text)',
+    ],
+    [
+      'a first migration that was rewritten since',
+      `create table migrations (name text); insert into migrations values ('0000_first')`,
+    ],
+  ])('are named, when they are of %s, with what to do', async (_what, tables) => {
+    const db = openDatabase(other.url)
+    await db.pool.query(tables)
+    for (const start of [migrate, checkSchema])
+      await expect(start(db)).rejects.toMatchObject({
+        code: 'DATABASE_UNREACHABLE',
+        message: expect.stringContaining('before its first release'),
+        hint: expect.stringContaining('--fresh'),
+      })
+    expect(await readSchema(db)).toMatchObject({ usable: false, foreign: true })
+    await db.close()
   })
 })
 

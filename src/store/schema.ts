@@ -1,0 +1,234 @@
+/**
+ * The schema as it begins: tables, indexes, functions, triggers. Until the first release it may be rewritten, under
+ * another name in `MIGRATIONS`; from then on it never changes, and a change is a migration of its own.
+ */
+
+const SESSIONS = `
+  create table sessions (
+    id text primary key,
+    root_id text not null,
+    parent_id text,
+    branch_session text,
+    branch_gen integer,
+    branch_seq integer,
+    depth integer not null default 0,
+    -- All that were ever forked directly below it.
+    children integer not null default 0,
+    agent text not null,
+    label text not null,
+    profile text,
+    config jsonb not null,
+    origin text,
+    gen integer not null default 0,
+    -- Temporal's run, and the namespace in which it lives: unset until a run has opened the session.
+    run_id text,
+    namespace text,
+    next_offset integer not null default 0,
+    pause jsonb,
+    -- Whoever paused the tree of this session paused all that is forked here later, too: they begin with this pause.
+    pauses_forks jsonb,
+    -- Whoever began to close the session closes its forks too, so nothing is begun in it any more.
+    closing_at timestamptz,
+    closed_at timestamptz,
+    created_at timestamptz not null default now()
+  ) with (fillfactor = 70);
+  create index sessions_root on sessions (root_id);
+  create index sessions_parent on sessions (parent_id);
+  create index sessions_created on sessions (created_at);
+  -- Few sessions are paused.
+  create index sessions_paused on sessions (root_id) where pause is not null and closed_at is null;
+  -- Those that a worker may have in hand. An index of open turns would be written anew at the end of each turn: 9 % more
+  -- write-ahead log.
+  create index sessions_living on sessions (agent, (coalesce(closed_at, 'infinity')));
+
+  -- What bounds a tree: what a client stated, completed by the agent when the root is opened.
+  create table trees (
+    root_id text primary key, sessions integer not null default 1, bounds jsonb not null default '{}'
+  ) with (fillfactor = 70);
+  create table runs (
+    session_id text not null, run_id text not null, gen integer not null,
+    primary key (session_id, run_id)
+  );
+  -- fresh: begun by a workflow that was started anew, which counts its announcements from 0.
+  create table generations (
+    session_id text not null, gen integer not null, parent_gen integer not null, branch_seq integer not null,
+    fresh boolean not null default false,
+    primary key (session_id, gen)
+  );
+`
+
+const CONTENT = `
+  create table messages (
+    session_id text not null, message_id text not null, body text not null, at timestamptz not null default now(),
+    primary key (session_id, message_id)
+  );
+  create table turns (
+    session_id text not null, gen integer not null, turn integer not null,
+    message_id text not null,
+    status text not null,
+    stop_reason text,
+    text text,
+    rounds integer,
+    start_seq integer not null,
+    started_at timestamptz not null default now(),
+    ended_at timestamptz,
+    primary key (session_id, gen, turn),
+    unique (session_id, gen, message_id)
+  );
+  create table records (
+    session_id text not null, gen integer not null, seq integer not null,
+    message jsonb not null,
+    chain text not null,
+    whole text,
+    at timestamptz not null default now(),
+    primary key (session_id, gen, seq)
+  );
+  create table usage (
+    session_id text not null, gen integer not null, step_key text not null,
+    root_id text not null,
+    model text not null,
+    usage jsonb not null,
+    at timestamptz not null default now(),
+    primary key (session_id, gen, step_key)
+  );
+  create index usage_root on usage (root_id);
+
+  -- step: which step told it. turn, round, told: where it belongs. Events of a future that Temporal was rewound from stay
+  -- in the log, so that offsets have no gap, and are not shown.
+  create table events (
+    session_id text not null, "offset" integer not null,
+    gen integer not null, key text not null,
+    step text,
+    turn integer,
+    round integer,
+    told integer,
+    type text not null,
+    data jsonb not null,
+    abandoned boolean not null default false,
+    at timestamptz not null default now(),
+    primary key (session_id, "offset"),
+    unique (session_id, gen, key)
+  );
+  create index events_abandoned on events (session_id) where abandoned;
+  create unlogged table live (
+    session_id text not null, step_key text not null, lease integer not null, n integer not null,
+    type text not null,
+    data jsonb not null,
+    at timestamptz not null default now(),
+    primary key (session_id, step_key, lease, n)
+  );
+`
+
+const LEDGER = `
+  -- deaths: how many takers died with it in hand. pending: the item that waits for a person, of a step that is parked;
+  -- beside an outcome it tells what was asked.
+  create table steps (
+    session_id text not null, gen integer not null, step_key text not null,
+    kind text not null,
+    name text not null,
+    input_hash text not null,
+    lease integer not null,
+    owner text,
+    token bytea,
+    failures integer not null default 0,
+    deaths integer not null default 0,
+    released boolean not null default false,
+    waiting boolean not null default false,
+    pending jsonb,
+    outcome jsonb,
+    first_seq integer,
+    last_seq integer,
+    ends_turn boolean not null default false,
+    begun_at timestamptz not null default now(),
+    settled_at timestamptz,
+    primary key (session_id, gen, step_key)
+  ) with (fillfactor = 70);
+  create index steps_unsettled on steps (session_id, gen) where outcome is null;
+
+  -- searcher: the living worker that looks for what this one, which is dead, has left in Temporal.
+  create table workers (
+    boot_id text primary key, agent text not null, namespace text not null, searcher text,
+    started_at timestamptz not null default now()
+  );
+  -- Which worker holds its lock on which server. Unlogged: what follows a crash of the server, and a replica once it is
+  -- promoted, begins with none.
+  create unlogged table holders (
+    boot_id text primary key, server text not null, since timestamptz not null default now()
+  );
+  create table agents (
+    name text primary key, manifest jsonb not null, seen_at timestamptz not null default now()
+  );
+`
+
+/** Which store this is. A copy has the same identity: it is the same store at another time. */
+const STORE = `
+  create table store (
+    sole boolean primary key default true check (sole), identity uuid not null default gen_random_uuid()
+  );
+  insert into store default values;
+`
+
+/** The generations whose rows are visible in generation `at`, and of each up to which record. */
+const LINE = `
+  create function stello_line(id text, at integer) returns table (gen integer, up_to integer) language sql stable as $$
+    with recursive line(gen, up_to) as (
+      select at, 2147483647
+      union all
+      select g.parent_gen, least(line.up_to, g.branch_seq)
+      from line join generations g on g.session_id = id and g.gen = line.gen
+    )
+    select gen, up_to from line
+  $$;
+`
+
+/**
+ * Every row of a child is counted by the statement that inserts it, whichever that is, and once: a trigger of what is
+ * inserted is not asked for a child that is there. It locks the parent's row, as the marks `closing_at` and `pauses_forks`
+ * do, so that one of the two sees the other; then the tree's. `stello_hold`: a session that no run has opened yet is
+ * paused, or resumed (null), by its row: the run that opens it finds it so.
+ */
+const FORKS = `
+  create function stello_fork_beyond(depth integer, children integer, sessions integer, bounds jsonb)
+  returns text language sql immutable as $$
+    select case
+      when depth > (bounds->>'maxDepth')::bigint then 'maxDepth'
+      when children > (bounds->>'maxChildren')::bigint then 'maxChildren'
+      when sessions > (bounds->>'maxSessions')::bigint then 'maxSessions' end
+  $$;
+  create function stello_hold(session text, hold jsonb) returns void language sql as $$
+    with held as (
+      update sessions set pause = hold, next_offset = next_offset + 1
+      where id = session and run_id is null and closed_at is null and (pause is null) = (hold is not null)
+      returning gen, next_offset - 1 as told
+    )
+    insert into events (session_id, "offset", gen, key, type, data)
+    select session, told, gen, 'held.' || told, case when hold is null then 'session.resumed' else 'session.paused' end,
+      coalesce(hold, '{}') from held
+  $$;
+  create function stello_count_fork() returns trigger language plpgsql as $$
+  declare
+    parent record;
+    tree record;
+    beyond text;
+  begin
+    update sessions set children = children + 1 where id = new.parent_id
+      returning children, closing_at is not null and closed_at is null as closing, pauses_forks into parent;
+    update trees set sessions = sessions + 1 where root_id = new.root_id returning sessions, bounds into tree;
+    beyond := case when parent.closing then 'closing'
+      else stello_fork_beyond(new.depth, parent.children, tree.sessions, tree.bounds) end;
+    if beyond is not null then
+      raise exception 'fork refused: %', beyond using errcode = '23ST1', detail = jsonb_build_object(
+        'beyond', beyond, 'value', tree.bounds->beyond, 'parentId', new.parent_id, 'rootId', new.root_id);
+    end if;
+    if parent.pauses_forks is not null then
+      update sessions set pauses_forks = parent.pauses_forks where id = new.id;
+      perform stello_hold(new.id, parent.pauses_forks);
+    end if;
+    return null;
+  end
+  $$;
+  create trigger sessions_count_fork after insert on sessions
+    for each row when (new.parent_id is not null) execute function stello_count_fork();
+`
+
+export const SCHEMA: string = SESSIONS + CONTENT + LEDGER + STORE + LINE + FORKS
