@@ -1,10 +1,10 @@
 /** What a tool call costs without any I/O, and how fast an action is found in a reply. */
 import { z } from 'zod'
 import type { LiveStep } from '../src/activities/live-writer.ts'
-import { runPipeline } from '../src/activities/tool/pipeline.ts'
+import { runPhases } from '../src/activities/tool/phases.ts'
 import { ToolChannel } from '../src/activities/tool/tool-channel.ts'
 import { ToolUse } from '../src/activities/tool/tool-use.ts'
-import { settlement } from '../src/activities/tool/tool-result.ts'
+import { settlement } from '../src/activities/tool/finish.ts'
 import { sessionTools } from '../src/agent/tool-list.ts'
 import { createStelloAgent, extractJSON, tool } from '../src/index.ts'
 import type { CallToolInput } from '../src/protocol/steps.ts'
@@ -66,7 +66,8 @@ async function callMany(calls: number): Promise<void> {
       messages: [],
       channel: use.channel,
     }
-    const end = await runPipeline({ call: { ...input.call, arguments: text }, tools, agent, use, execution })
+    const call = { ...input.call, arguments: text }
+    const end = await runPhases({ call, tools, agent, use, execution, begin: async () => undefined })
     settlement({ input, claim: { gen: 0 }, chain: '', durationMs: 0, end })
   }
 }

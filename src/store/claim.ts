@@ -39,6 +39,8 @@ export interface ClaimRequest {
   alone?: boolean
   /** Commit before going on; else the claim may be lost with the server, for what may be repeated. */
   durable: boolean
+  /** The step is only taken, to be prepared: it counts as begun when `beginStep` says so. */
+  preparing?: boolean
   /** The user message a turn opens with. */
   opening?: { turn: number; messageId: string; record: NewRecord }
 }
@@ -100,7 +102,7 @@ interface TakenRow {
 /** What the first to take a step finds. */
 const FIRST = { lease: 1, failures: 0, deaths: 0 } as const
 
-const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token)`
+const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token, released)`
 
 /** The usual case: first attempt, current run, first generation. One statement. The lock keeps another run from taking over meanwhile. */
 const FAST = `
@@ -109,7 +111,7 @@ const FAST = `
     where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null and closing_at is null
     for key share
   ), guard as (
-    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8 from ok on conflict do nothing returning gen
+    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8, $9 from ok on conflict do nothing returning gen
   )`
 const FAST_CLAIM: Statement = { name: 'claim', text: `${FAST} select count(*)::int as taken from guard` }
 const FAST_OPENING: Statement = {
@@ -122,7 +124,7 @@ const FAST_OPENING: Statement = {
       and not exists (select from events where session_id = $1 and gen = 0 and key = $12)
     for key share
   ), guard as (
-    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8 from ok on conflict do nothing returning gen
+    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8, false from ok on conflict do nothing returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$9::jsonb', records: 'once' })}
   select count(*)::int as taken from guard`,
 }
@@ -130,7 +132,7 @@ const SLOW_INSERT: Statement = {
   name: 'claim_slow',
   text: `
   with guard as (
-    ${INSERT} values ($1, $9, $2, $3, $4, $5, 1, $6, $7) on conflict do nothing returning gen
+    ${INSERT} values ($1, $9, $2, $3, $4, $5, 1, $6, $7, $10) on conflict do nothing returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$8::jsonb', records: 'once' })}
   select count(*)::int as taken from guard`,
 }
@@ -141,8 +143,8 @@ const READ_STEP: Statement = {
 }
 const RETAKE: Statement = {
   name: 'step_retake',
-  text: `update steps set lease = lease + 1, owner = $5, token = $6, released = false, begun_at = now(),
-           input_hash = $7
+  text: `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(),
+           input_hash = $7, released = released and $8
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning lease, failures, deaths`,
 }
@@ -151,7 +153,7 @@ const FIRST_TAKE: Statement = {
   name: 'step_first_take',
   text: `
   with guard as (
-    update steps set lease = lease + 1, kind = $5, name = $6, input_hash = $7, owner = $8, token = $9, released = false,
+    update steps set lease = lease + 1, kind = $5, name = $6, input_hash = $7, owner = $8, token = $9, released = $11,
       begun_at = now()
     where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
     returning gen, lease, failures, deaths
@@ -191,7 +193,7 @@ export async function claimStep(db: Database, request: ClaimRequest): Promise<Cl
         opening.turn,
         rejectionKey(opening.messageId),
       ])
-    : await run<{ taken: number }>(pool, FAST_CLAIM, values)
+    : await run<{ taken: number }>(pool, FAST_CLAIM, [...values, request.preparing ?? false])
   if (fast?.taken === 1) return { kind: 'mine', gen: 0, ...FIRST, begun: false }
   const resolved = await resolveRun(db, ref)
   if (resolved.kind !== 'current') return { kind: resolved.kind }
@@ -199,7 +201,7 @@ export async function claimStep(db: Database, request: ClaimRequest): Promise<Cl
 }
 
 async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number): Promise<Claim> {
-  const { run: ref, key, owner, token, inputHash } = request
+  const { run: ref, key, owner, token, inputHash, preparing = false } = request
   const [existing] = await run<StepRow>(tx, READ_STEP, [ref.sessionId, gen, key])
   if (existing) {
     const known = fromRow(existing, request, gen)
@@ -214,7 +216,7 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   if (state?.paused) return { kind: 'paused' }
   if (existing?.deaths === TAKERS - 1 && !request.alone) return { kind: 'lastChance' }
   if (existing && existing.input_hash !== NEVER_CLAIMED) {
-    const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash]
+    const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash, preparing]
     const [row] = await run<TakenRow>(tx, RETAKE, values)
     return taken(row, key, { gen, begun: !existing.released })
   }
@@ -232,13 +234,26 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   if (reused === 'inHand') return { kind: 'elsewhere' }
   const opening = toParameter(openingWrites(request))
   const begun = reused === 'begun'
+  const unbegun = preparing && !begun
   if (existing) {
     const { lease } = existing
-    const values = [ref.sessionId, gen, key, lease, request.kind, request.name, inputHash, owner, token, opening]
+    const values = [
+      ref.sessionId,
+      gen,
+      key,
+      lease,
+      request.kind,
+      request.name,
+      inputHash,
+      owner,
+      token,
+      opening,
+      unbegun,
+    ]
     const [row] = await run<TakenRow>(tx, FIRST_TAKE, values)
     return taken(row, key, { gen, begun })
   }
-  const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, opening, gen]
+  const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, opening, gen, unbegun]
   const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
   return taken(inserted?.taken === 1 ? FIRST : undefined, key, { gen, begun })
 }

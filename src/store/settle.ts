@@ -38,7 +38,7 @@ const READ_HOLDER: Statement = {
  * kill: the deaths before it count no more. One that only hands it over proves nothing.
  */
 const GIVE_BACK = `
-    update steps set owner = null, token = null, released = not $7,
+    update steps set owner = null, token = null, released = released or not $7,
       failures = case when $6 then 0 when $5 and owner is not null then failures + 1 else failures end,
       deaths = case when $5 or $6 then 0 when $8 then deaths + ${DIED} else deaths end
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
@@ -107,7 +107,7 @@ export interface GivingBack {
   failed: boolean
   /** Forgets the failed attempts: the session pauses, and resume begins to count anew. */
   reset?: boolean
-  /** It stays begun: whoever takes it finds its end unknown. */
+  /** If it was begun, it stays so: whoever takes it finds its end unknown. */
   begun?: boolean
   /** Its taker was found dead by another, who gives it back in its place. */
   died?: boolean

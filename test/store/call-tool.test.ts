@@ -1,5 +1,6 @@
 /** One call of a tool with an effect: when it may run, and how often. */
 import { expect, it } from 'vitest'
+import type { Deps } from '../../src/activities/deps.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import { defineSimpleTool } from '../../src/tool/forms.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
@@ -7,17 +8,23 @@ import type { ToolOutcome } from '../../src/protocol/steps.ts'
 import { inputHash } from '../../src/store/hashes.ts'
 import { forceStep } from '../../src/store/settle.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
+import { stealDeadSteps } from '../../src/store/liveness.ts'
+import { createGate } from '../support/gate.ts'
 import { attempt, depsOf } from './activity.ts'
-import { openSession, placeAt, take, write } from './fixtures.ts'
+import { openSession, placeAt, take, taker, visit, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
 /** A session whose model has called `pay`, and one attempt at that call. */
-async function calling(
-  pay: AnyTool,
-): Promise<{ tried: () => Promise<ToolOutcome>; begunAndLost: () => Promise<void> }> {
-  const deps = depsOf(at.db, { llm: scriptedModel([]), capabilities: { tools: [pay] } })
+async function calling(pay: AnyTool): Promise<{
+  tried: (worker?: Deps) => Promise<ToolOutcome>
+  worker: (bootId: string) => Deps
+  begunAndLost: () => Promise<void>
+}> {
+  const worker = (bootId?: string): Deps =>
+    depsOf(at.db, { llm: scriptedModel([]), capabilities: { tools: [pay] } }, bootId)
+  const deps = worker()
   const run = await openSession(at.db)
   const { sessionId } = run
   const call = { id: 'c-1', name: 'pay', arguments: '{}' }
@@ -26,7 +33,8 @@ async function calling(
   const place = { turn: 1, base: 1, place: placeAt(1), messageId: 'm', round: 0, index: 0, seq: 2 }
   const input = { sessionId, key, call, gen: 0, ...place }
   return {
-    tried: () => attempt(run, () => callTool(deps, input)),
+    worker,
+    tried: (by = deps) => attempt(run, () => callTool(by, input)),
     async begunAndLost() {
       const { chain } = await deps.transcripts.read(at.db, sessionId, 0, 1)
       const step = { key, kind: 'tool', name: 'pay', inputHash: inputHash('tool', chain, 0, 'pay', '{}') } as const
@@ -65,4 +73,43 @@ it('that throws is not tried again: it may have paid before it threw', async () 
 
   expect(await tried()).toMatchObject({ kind: 'settled', isError: true })
   expect([await tried(), paid]).toMatchObject([{ kind: 'settled', isError: true }, 1])
+})
+
+it.each(['validate', 'factory'])(
+  'whose worker dies in its slow %s has not begun, so it runs in the next one',
+  async (where) => {
+    let paid = 0
+    const dying = createGate()
+    const validate = (): Promise<undefined> =>
+      dying.arrived === 0 ? dying.pass().then(() => undefined) : Promise.resolve(undefined)
+    const plain = { name: 'pay', description: 'd', parameters: { type: 'object' }, execute: () => `paid ${++paid}` }
+    const pay =
+      where === 'validate' ? { ...plain, validate } : { name: 'pay', factory: () => validate().then(() => plain) }
+    const { tried, worker } = await calling(pay)
+    const dead = tried(worker(await visit(at.db)))
+    await dying.reached()
+    await stealDeadSteps(at.db, taker('a survivor'))
+
+    expect(await tried()).toMatchObject({ kind: 'settled', isError: false, preview: 'paid 1' })
+    dying.open()
+    // Who was only thought dead finds that it must not begin.
+    await expect(dead).rejects.toThrow('does not begin')
+    expect(paid).toBe(1)
+  },
+)
+
+it('whose instance cannot be made is tried again, since it has not begun', async () => {
+  let paid = 0
+  let made = 0
+  const pay = {
+    name: 'pay',
+    factory() {
+      if (++made === 1) throw new Error('no connection yet')
+      return { name: 'pay', description: 'd', parameters: { type: 'object' }, execute: () => `paid ${++paid}` }
+    },
+  }
+  const { tried } = await calling(pay)
+
+  await expect(tried()).rejects.toThrow('no connection yet')
+  expect(await tried()).toMatchObject({ kind: 'settled', isError: false, preview: 'paid 1' })
 })

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
-import { toResult } from '../../src/activities/tool/tool-result.ts'
+import { finish } from '../../src/activities/tool/finish.ts'
 import type { CallToolInput } from '../../src/protocol/steps.ts'
 import { nextRecord } from '../../src/store/hashes.ts'
 import { TranscriptCache } from '../../src/store/transcript-cache.ts'
@@ -67,7 +67,7 @@ const resultOf = (content: string): Message => ({ role: 'tool', toolCallId: 'c',
 function cutResult(content: string, seq: number): NewRecord {
   const call = { id: 'c', name: 't', preview: '' }
   const input = { sessionId: 's', key: `t${seq}`, call, seq, turn: 1 } as unknown as CallToolInput
-  const ending = toResult({ input, claim: { gen: 0 }, chain: '', durationMs: 1, end: { value: content } })
+  const ending = finish({ input, claim: { gen: 0 }, chain: '', durationMs: 1, end: { value: content } })
   const [record] = ending.kind === 'settle' ? (ending.writes.records ?? []) : []
   if (!record?.whole) throw new Error('the result was not cut')
   return record

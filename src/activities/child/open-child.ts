@@ -24,7 +24,7 @@ import { runStep } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 import { readCall } from '../tool/tool-call.ts'
-import { settlement, toResult } from '../tool/tool-result.ts'
+import { settlement, finish } from '../tool/finish.ts'
 import { waits } from '../tool/unknown-outcome.ts'
 
 /** A cascade has reached the session meanwhile: it opens none. */
@@ -46,7 +46,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const hash = inputHash('child', chain, input.index, call.name, call.arguments)
   const started = performance.now()
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
-    toResult({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
+    finish({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
   const result = await runStep<ToolOutcome>(deps, attempt, {
     step: {
       key: awaited ? `${input.key}.open` : input.key,

@@ -6,11 +6,11 @@ import { StelloError } from '../../core/errors.ts'
 import type { ToolCall } from '../../core/message.ts'
 import { nextRecord } from '../../store/hashes.ts'
 import type { NewEvent, NewRecord } from '../../store/writes.ts'
-import { runBuiltin } from '../tool/builtin-tools.ts'
+import { runBuiltin } from '../tool/execute.ts'
 import { titled } from '../tool/call-names.ts'
 import type { Answering } from './answering.ts'
 import { parseArguments } from '../tool/parse-arguments.ts'
-import { settlement, type CallEnd } from '../tool/tool-result.ts'
+import { settlement, type CallEnd } from '../tool/finish.ts'
 
 export interface LastAnswer {
   /** The results, in call order. */

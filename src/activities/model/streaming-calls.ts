@@ -5,7 +5,7 @@
 import type { ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
 import type { Tool } from '../../tool/tool.ts'
-import type { TurnContext } from '../tool/execute-tool.ts'
+import type { TurnContext } from '../tool/execute.ts'
 import type { LiveStep } from '../live-writer.ts'
 import { titled } from '../tool/call-names.ts'
 import { PARTIAL_LIMIT, readPartial } from './partial-arguments.ts'

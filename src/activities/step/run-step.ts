@@ -6,6 +6,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isUnavailable } from '../../core/errors.ts'
 import type { NotStarted, PendingItem } from '../../protocol/steps.ts'
+import { beginStep } from '../../store/begin.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId, type Mine } from '../../store/claim.ts'
 import { isAlive } from '../../store/liveness.ts'
 import { releaseStep } from '../../store/settle.ts'
@@ -18,8 +19,7 @@ import { mustNotRun, quarantine, type Quarantined } from './quarantine.ts'
 
 export interface StepWork<Outcome> {
   step: Omit<ClaimRequest, 'run' | 'owner' | 'token'>
-  /** @param note takes what people may see of the running step in Temporal: the latest goes along with each heartbeat */
-  run(claim: Mine, stop: AbortSignal, note: (detail: unknown) => void): Promise<Ending<Outcome>>
+  run(claim: Mine, stop: AbortSignal, hand: Hand): Promise<Ending<Outcome>>
   /** For steps that must not be repeated: what to do about one that a dead worker had begun. */
   unknown?(claim: Mine, stop: AbortSignal): Ending<Outcome> | Promise<Ending<Outcome>>
   /** What becomes of one whose takers died too often. Must run nothing of the user's. */
@@ -30,6 +30,17 @@ export interface StepWork<Outcome> {
   settled?(outcome: Outcome): void
   /** What to settle when the store refuses the content itself, or a child: its id is taken, or it is one too many. */
   refused(claim: Mine, message: string, error: unknown): Ending<Outcome>
+}
+
+/** What a running step may do to itself. */
+export interface Hand {
+  /** Takes what people may see of the running step in Temporal: the latest goes along with each heartbeat. */
+  note(detail: unknown): void
+  /**
+   * Of a step that is claimed `preparing`: marks it as begun, or throws when it must not begin. What the work then makes
+   * of it does not count: the step is given back. Of any other step: nothing.
+   */
+  begin(): Promise<void>
 }
 
 /** Duplicates, and what waits for a person, are passed on. */
@@ -185,20 +196,38 @@ async function carryOut<Outcome>(
 ): Promise<Outcome> {
   const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key: work.step.key, lease: claim.lease }
   let ending: Ending<Outcome>
+  let refused: { error: unknown } | undefined
+  const hand: Hand = {
+    note: (detail) => void (noted.latest = detail),
+    async begin() {
+      if (!work.step.preparing) return
+      try {
+        if (!(await beginStep(deps.db, step))) throw new StelloError('STORE_UNAVAILABLE', notBegun(step.key))
+      } catch (error) {
+        refused = { error }
+        throw error
+      }
+    },
+  }
   try {
-    const note = (detail: unknown): void => void (noted.latest = detail)
     if (mustNotRun(claim)) ending = quarantine(deps, named(attempt, work), claim, work.quarantined(claim))
-    else ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, note)
+    else ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, hand)
   } catch (error) {
     // Nobody knows how far it came: what must not be repeated stays begun.
     ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
   }
+  // Nothing has run, whether or not the mark was stored; the next claim decides what becomes of the step.
+  if (refused) ending = { kind: 'retry', error: refused.error, failed: false }
   if (ending.kind === 'retry' && ending.failed) deps.metrics.retried(work.step.kind)
   return endStep(deps, step, ending, {
     untilStored: attempt,
     settled: (outcome) => work.settled?.(outcome),
     refused: (message, error) => work.refused(claim, message, error),
   })
+}
+
+function notBegun(key: string): string {
+  return `step ${key} does not begin: its session was paused or closed meanwhile, or another attempt has taken it`
 }
 
 function named<Outcome>({ run }: Attempt, { step: { key, kind, name }, callId }: StepWork<Outcome>): Quarantined {

@@ -9,7 +9,7 @@ import type { Deps } from '../deps.ts'
 import { countCall } from '../metrics.ts'
 import { endStep, type Ending } from './end-step.ts'
 import type { CallAtHand } from '../tool/tool-call.ts'
-import { toResult, type CallEnd } from '../tool/tool-result.ts'
+import { finish, type CallEnd } from '../tool/finish.ts'
 import { closing } from '../tool/unknown-outcome.ts'
 
 /** @returns `due` when nothing is open under that id: the claim rules then say what becomes of the call */
@@ -32,7 +32,7 @@ export async function settleAnswered(
 
 async function carriedOut(deps: Deps, at: CallAtHand, gen: number, answer: Answer): Promise<Ending<ToolOutcome>> {
   const { input, call, chain } = at
-  const settle = (end: CallEnd): Ending<ToolOutcome> => toResult({ input, claim: { gen }, chain, durationMs: 0, end })
+  const settle = (end: CallEnd): Ending<ToolOutcome> => finish({ input, claim: { gen }, chain, durationMs: 0, end })
   switch (answer.decision) {
     case 'done': {
       const text = await resultOf(deps, input.sessionId, answer)

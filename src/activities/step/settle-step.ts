@@ -20,7 +20,7 @@ import { endLost } from '../tool/lost-call.ts'
 import { endStep } from './end-step.ts'
 import { settleAnswered } from './settle-answered.ts'
 import { readCallAtHand } from '../tool/tool-call.ts'
-import { toResult, type CallEnd } from '../tool/tool-result.ts'
+import { finish, type CallEnd } from '../tool/finish.ts'
 
 /** Every generation of the child. */
 const NEWEST = 2 ** 31 - 1
@@ -90,7 +90,7 @@ async function settleCall(
   const found = lost && (await endLost(deps, attempt, at, forced, lost))
   // A child is worked with all the while; what became of a lost call, and when, nobody knows.
   const durationMs = lost ? 0 : forced.ageMs
-  return endStep(deps, forced, found ?? toResult({ input: step, claim: forced, chain: at.chain, durationMs, end }), {
+  return endStep(deps, forced, found ?? finish({ input: step, claim: forced, chain: at.chain, durationMs, end }), {
     settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed'),
   })
 }

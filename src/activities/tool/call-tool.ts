@@ -1,23 +1,22 @@
-/** One tool call: run it through the pipeline, and commit how it ended. */
+/** One tool call: prepare → execute → finish, in a step of the ledger. */
 import { StelloError, messageOf, toStelloError } from '../../core/errors.ts'
 import type { CallToolInput, ToolOutcome } from '../../protocol/steps.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { TOOL_ATTEMPTS, backoffMs, shutsDown } from '../step/failures.ts'
 import { countCall } from '../metrics.ts'
-import { runPipeline } from './pipeline.ts'
 import type { Ending } from '../step/end-step.ts'
 import { workerLost } from '../step/quarantine.ts'
-import { runStep } from '../step/run-step.ts'
+import { runStep, type Hand } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
+import { finish, type CallEnd } from './finish.ts'
+import { runPhases } from './phases.ts'
+import { preparesSlowly } from './prepare.ts'
 import { readCallAtHand, toExecution } from './tool-call.ts'
 import { ToolChannel } from './tool-channel.ts'
-import { toResult, type CallEnd } from './tool-result.ts'
 import { ToolUse } from './tool-use.ts'
 import { useId } from './tool-uses.ts'
 import { askPerson, findOut, unknownText, waits } from './unknown-outcome.ts'
-
-type Note = (detail: unknown) => void
 
 export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
   const attempt = currentAttempt(deps, input)
@@ -26,9 +25,10 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const found = tools.find(call.name)
   const tool = found && 'tool' in found ? found.tool : undefined
   const once = tool?.effect === 'non_idempotent'
+  const preparing = once && preparesSlowly(tool, deps.permit)
   const started = performance.now()
   const settle = (claim: Mine, end: CallEnd, told?: ToolChannel): Ending<ToolOutcome> =>
-    toResult({
+    finish({
       input,
       claim,
       chain,
@@ -38,19 +38,25 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     })
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settle(claim, { error })
 
-  const run = async (claim: Mine, stop: AbortSignal, note: Note): Promise<Ending<ToolOutcome>> => {
+  const run = async (claim: Mine, stop: AbortSignal, { note, begin: mark }: Hand): Promise<Ending<ToolOutcome>> => {
     const live = deps.live.step(input.sessionId, input.key, claim.lease)
     const stage = { live, note }
+    let begun = !preparing
+    const begin = async (): Promise<void> => {
+      await mark()
+      begun = true
+    }
     const use = deps.toolUses.take(useId(claim.gen, input)) ?? new ToolUse(new ToolChannel(input.call, stage))
     use.channel.start(input.call, stage)
     const execution = toExecution(deps, at, tool?.timeoutMs, stop, use.channel)
     try {
-      return settle(claim, await runPipeline({ ...deps, call, tools, use, execution }), use.channel)
+      return settle(claim, await runPhases({ ...deps, call, tools, use, execution, begin }), use.channel)
     } catch (error) {
-      if (stop.aborted && stop.reason !== 'cancel') return handOver(once)
+      if (stop.aborted && stop.reason !== 'cancel') return handOver(once && begun)
       const known = toStelloError(error)
       if (known?.fate === 'model') return settle(claim, { error: known }, use.channel)
-      if (!once && claim.failures + 1 < TOOL_ATTEMPTS) return { kind: 'retry', error, failed: true, delayMs: backoffMs }
+      if (!(once && begun) && claim.failures + 1 < TOOL_ATTEMPTS)
+        return { kind: 'retry', error, failed: true, delayMs: backoffMs }
       const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${call.name}" failed: ${messageOf(error)}`)
       return settle(claim, { error: failed }, use.channel)
     } finally {
@@ -68,12 +74,13 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
   }
   const result = await runStep<ToolOutcome>(deps, attempt, {
-    step: { key: input.key, kind: 'tool', name: call.name, inputHash: at.hash, durable: once },
+    step: { key: input.key, kind: 'tool', name: call.name, inputHash: at.hash, durable: once && !preparing, preparing },
     run,
     // A tool that is gone may have been one that must not be repeated.
     ...((once || !found) && { unknown }),
     quarantined(claim) {
-      if (!once && found) return fail(claim, workerLost(call.name, claim, tool?.effect === 'pure' ? '' : PERHAPS_DONE))
+      if (found && !(once && claim.begun))
+        return fail(claim, workerLost(call.name, claim, tool?.effect === 'idempotent' ? PERHAPS_DONE : ''))
       if (tool?.onUnknownOutcome === 'ask') return askPerson(at, claim)
       return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
     },
@@ -89,8 +96,8 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
 }
 
 /** The worker shuts down. What may be repeated is given back; else the next worker finds it begun and unknown. */
-function handOver(once: boolean): Ending<ToolOutcome> {
-  return once ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
+function handOver(lost: boolean): Ending<ToolOutcome> {
+  return lost ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
 }
 
 const PERHAPS_DONE = 'It may have taken effect. '

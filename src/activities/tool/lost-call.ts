@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/failures.ts'
 import type { Ending } from '../step/end-step.ts'
 import type { CallAtHand } from './tool-call.ts'
-import { toResult, type CallEnd } from './tool-result.ts'
+import { finish, type CallEnd } from './finish.ts'
 import { mustNotRun, quarantine } from '../step/quarantine.ts'
 import { askPerson, closing, findOut, unknownText } from './unknown-outcome.ts'
 
@@ -26,7 +26,7 @@ export async function endLost(
   how: 'cancelled' | 'timedOut',
 ): Promise<Ending<ToolOutcome> | undefined> {
   const settle = (end: CallEnd): Ending<ToolOutcome> =>
-    toResult({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end })
+    finish({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end })
   const fail = (code: ToolErrorCode, text: string): Ending<ToolOutcome> =>
     settle({ error: new StelloError(code, text) })
 

@@ -5,7 +5,7 @@ import { sessionTools, type SessionTools } from '../../agent/tool-list.ts'
 import type { CallToolInput } from '../../protocol/steps.ts'
 import { idempotencyKey, inputHash } from '../../store/hashes.ts'
 import type { Deps } from '../deps.ts'
-import type { Execution } from './execute-tool.ts'
+import type { Execution } from './execute.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 import type { ToolChannel } from './tool-channel.ts'
 

@@ -5,7 +5,7 @@ import type { Tool, Verification } from '../../tool/tool.ts'
 import type { Decision, PendingItem, Question, ToolOutcome } from '../../protocol/steps.ts'
 import { pendingId } from '../../store/pending.ts'
 import type { Deps } from '../deps.ts'
-import { executeTool } from './execute-tool.ts'
+import { withinTimeOut } from './execute.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { withEvent, type Ending } from '../step/end-step.ts'
 import { shownNames } from './call-names.ts'
@@ -33,7 +33,7 @@ export async function findOut(
   try {
     const execution = toExecution(deps, at, tool.timeoutMs, stop, channel)
     const bounded = { ...execution, timeoutMs: Math.min(execution.timeoutMs, withinMs) }
-    const found: unknown = await executeTool(tool.name, bounded, async (ctx) => {
+    const found: unknown = await withinTimeOut(tool.name, bounded, async (ctx) => {
       const opened = await use.open(tool, ctx)
       const parsed = parseArguments(at.call, opened.check)
       return parsed.ok ? opened.verify?.(parsed.value, ctx) : undefined

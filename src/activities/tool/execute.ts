@@ -1,10 +1,13 @@
-/** Runs a tool's code under its time-out, with the context that is its view of the session. */
+/** The second phase of a call: a tool's code, under its time-out, with the context that is its view of the session. */
+import type { StelloAgent } from '../../agent/agent.ts'
 import { StelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { ToolContext } from '../../tool/tool.ts'
 import { aboutSession, type AboutSession } from '../session/about-session.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
 import type { StoredSession } from '../session/session-configs.ts'
+import type { CallEnd } from './finish.ts'
+import type { Prepared } from './prepare.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 export interface Execution extends StoredSession {
@@ -19,8 +22,37 @@ export interface Execution extends StoredSession {
   channel: ToolChannel
 }
 
+/** @throws StelloError TOOL_EXECUTION_ERROR when it ends without a result; whatever the tool throws */
+export async function execute({ tool, args }: Prepared, channel: ToolChannel, ctx: ToolContext): Promise<unknown> {
+  // Timed out or cancelled meanwhile: the call has been answered, so the tool must not start behind its back.
+  ctx.signal.throwIfAborted()
+  channel.status('DOING', { params: Object(args) as Record<string, unknown> })
+  return channel.resultOf(tool, await tool.execute(args, ctx))
+}
+
+/** What the built-in tools that are one activity answer. @param args checked, so a skill is one the session may see */
+export function runBuiltin(name: string, args: unknown, agent: StelloAgent): CallEnd {
+  const given = args as { name?: string; result?: string }
+  switch (name) {
+    case 'activate_skill': {
+      const skill = agent.skills.get(given.name ?? '')
+      return skill
+        ? { value: skill.content }
+        : { error: new StelloError('TOOL_NOT_FOUND', `unknown skill "${given.name}"`) }
+    }
+    case 'attempt_completion':
+      return { value: given.result, endsTurn: true }
+    default:
+      return { error: new StelloError('TOOL_NOT_FOUND', `built-in tool "${name}" cannot be run here`) }
+  }
+}
+
 /** @throws StelloError TOOL_TIMEOUT, TOOL_CANCELLED; whatever the work throws */
-export function executeTool<T>(name: string, execution: Execution, work: (ctx: ToolContext) => Promise<T>): Promise<T> {
+export function withinTimeOut<T>(
+  name: string,
+  execution: Execution,
+  work: (ctx: ToolContext) => Promise<T>,
+): Promise<T> {
   const { timeoutMs, stop } = execution
   const bounds: Bounds = {
     timeoutMs,

@@ -1,4 +1,4 @@
-/** The end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
+/** The third phase: the end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
 import { messageOf, type StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import { brief, preview, type Message, type Part } from '../../core/message.ts'
 import { normalizeResult, type NormalizedResult } from '../../tool/result.ts'
@@ -33,7 +33,7 @@ export interface CallEnded {
   told?: Pick<ToolChannel, 'card' | 'updates'>
 }
 
-export function toResult(ended: CallEnded): Ending<ToolOutcome> {
+export function finish(ended: CallEnded): Ending<ToolOutcome> {
   const { outcome, writes } = settlement(ended)
   return { kind: 'settle', outcome, writes }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
-import { runPipeline, type PipelineRun } from '../../../src/activities/tool/pipeline.ts'
+import { runPhases, type Phases } from '../../../src/activities/tool/phases.ts'
 import { ToolChannel } from '../../../src/activities/tool/tool-channel.ts'
 import { ToolUse } from '../../../src/activities/tool/tool-use.ts'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
@@ -16,7 +16,7 @@ interface Ran {
   channel: ToolChannel
 }
 
-interface Run extends Partial<Omit<PipelineRun, 'execution'>> {
+interface Run extends Partial<Omit<Phases, 'execution'>> {
   args?: string
   timeoutMs?: number
   stop?: AbortSignal
@@ -28,11 +28,12 @@ function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest
   const call = { id: 'c-1', name: [...agent.tools.keys()][0] ?? '', arguments: args }
   const channel = new ToolChannel(call, { live })
   channel.start(call, { live })
-  const ended = runPipeline({
+  const ended = runPhases({
     call,
     agent,
     tools: sessionTools(agent, { tools: 'agent' }),
     use: new ToolUse(channel),
+    begin: async () => undefined,
     ...rest,
     execution: {
       sessionId: 's-1',

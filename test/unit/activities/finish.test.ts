@@ -1,6 +1,6 @@
 /** The end of a call, as people and the workflow are told of it. */
 import { expect, it } from 'vitest'
-import { settlement, type CallEnded } from '../../../src/activities/tool/tool-result.ts'
+import { settlement, type CallEnded } from '../../../src/activities/tool/finish.ts'
 import { StelloError } from '../../../src/core/errors.ts'
 
 const input = {

@@ -1,0 +1,47 @@
+/**
+ * The first phase of a call: aliases → check, repair and check again → precondition → permission. All of it may be
+ * repeated: a call counts as begun only when this phase has ended, so a worker that dies in it leaves nothing unknown.
+ */
+import { StelloError } from '../../core/errors.ts'
+import type { ToolCall } from '../../core/message.ts'
+import type { Checked, Tool, ToolContext } from '../../tool/tool.ts'
+import type { Permit } from '../deps.ts'
+import { parseArguments } from './parse-arguments.ts'
+import type { ToolUse } from './tool-use.ts'
+
+export interface Preparing {
+  call: ToolCall
+  tool: Tool
+  use: ToolUse
+  /** Unset = everything is permitted. */
+  permit?: Permit
+}
+
+/** The call as it will run: the tool of this very call, and checked arguments. */
+export interface Prepared {
+  tool: Tool
+  args: unknown
+}
+
+/** @throws StelloError with the code of the stage that refused; whatever the tool's own code throws */
+export async function prepare({ call, tool, use, permit }: Preparing, ctx: ToolContext): Promise<Prepared> {
+  await use.complete()
+  const opened = await use.open(tool, ctx)
+  const args = checked(call, opened.check)
+  await opened.precondition?.(args, ctx)
+  const refusal = await permit?.(opened, args, ctx)
+  if (refusal !== undefined) throw new StelloError('TOOL_PERMISSION_DENIED', refusal)
+  return { tool: opened, args }
+}
+
+/** Whether code that may take its time runs in this phase: only then is it worth a write of its own to say when it ends. */
+export function preparesSlowly(tool: Tool, permit: Permit | undefined): boolean {
+  return Boolean(permit ?? tool.precondition ?? tool.open ?? tool.onPartial)
+}
+
+/** @throws StelloError TOOL_VALIDATION_ERROR */
+export function checked(call: ToolCall, check: (args: unknown) => Checked): unknown {
+  const parsed = parseArguments(call, check)
+  if (parsed.ok) return parsed.value
+  throw new StelloError('TOOL_VALIDATION_ERROR', parsed.problem)
+}
