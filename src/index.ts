@@ -1,9 +1,16 @@
 /** The authoring API of `stello-temporal`: what an agent module needs, and nothing else. */
 export { createStelloAgent } from './agent/agent.ts'
 export type { AgentDefinition, SessionFork, StelloAgent } from './agent/agent.ts'
+export type { LimitSettings } from './agent/limits.ts'
+export type { Capabilities, Sealable } from './agent/parts.ts'
+export type { ResolvedProfile } from './agent/resolve-profile.ts'
+export type { PartSource } from './protocol/config.ts'
+export type { Limits, TreeBounds } from './protocol/limits.ts'
+export type { ToolFilter } from './protocol/tool-filter.ts'
 export { tool } from './tool/define-tool.ts'
 export type {
   CallToolResult,
+  Checked,
   Effect,
   Kind,
   OnUnknownOutcome,
@@ -15,10 +22,13 @@ export type {
   ToolContext,
   ToolExtras,
   Verification,
+  Verified,
 } from './tool/tool.ts'
 export type { Duration } from './core/duration.ts'
 export { toTool } from './tool/to-tool.ts'
 export type { AnyTool, ToolLike } from './tool/any-tool.ts'
+export type { Aliases } from './tool/aliases.ts'
+export type { JsonInput } from './tool/json-input.ts'
 export { BaseTool } from './tool/base-tool.ts'
 export type { DynamicTool, ToolClass, ToolFacts, ToolFactory } from './tool/any-tool.ts'
 export { ToolStatus } from './tool/tool-status.ts'
@@ -44,6 +54,7 @@ export type { Skill } from './agent/skill.ts'
 export { loadSkillsFromDirectory } from './skills/load.ts'
 export { buildToolsPrompt, generateToolsPrompt } from './agent/tools-prompt.ts'
 export { extractJSON } from './models/extract-json.ts'
+export type { ToolsPrompt } from './models/action-messages.ts'
 export { jsonActions } from './models/json-actions.ts'
 export type { JsonActionsOptions, TextModel } from './models/json-actions.ts'
 export { defineProfile } from './models/define-profile.ts'
@@ -52,7 +63,9 @@ export type { CapabilityPack } from './agent/capability-pack.ts'
 export { withToolsPrompt } from './models/with-tools-prompt.ts'
 export { modelFromName } from './models/registry.ts'
 export { createClaude, openai } from './models/openai.ts'
+export type { OpenAIOptions } from './models/openai.ts'
+export type { Prices } from './models/answer.ts'
 export type { CompleteOptions, Completion, JsonSchema, Model, ModelDelta, ModelLike, ToolSpec } from './core/model.ts'
 export type { ImagePart, Message, Part, Role, TextPart, ToolCall, Usage } from './core/message.ts'
 export { StelloError, isStelloError } from './core/errors.ts'
-export type { ErrorCode } from './core/errors.ts'
+export type { ErrorCode, Fate, StelloErrorOptions, ToolErrorCode } from './core/errors.ts'

@@ -46,12 +46,15 @@ checkNodeVersion()
 const GRACE_MS = 10_000
 const STALL_LIMIT_MS = 30_000
 
+/** What a worker serves, where, and within which limits. */
 export interface StelloWorkerOptions {
+  /** The agent it serves. */
   agent: StelloAgent
   /** `postgresql://…` */
   databaseUrl: string
   /** `host:port` of Temporal. */
   temporalAddress: string
+  /** Temporal's namespace. Default `default`. */
   namespace?: string
   /** TLS and API key, as `@temporalio/envconfig` gives them. */
   connection?: { tls?: boolean | object; apiKey?: string; metadata?: Record<string, string> }
@@ -75,19 +78,29 @@ export interface StelloWorkerOptions {
   metricsHost?: string
   /** Brings the store's schema up to date at the start. Default true; false: ends with an error where that is needed. */
   migrate?: boolean
+  /** Where it reports what it does. Default: the console. */
   log?: WorkerLog
 }
 
+/** Where a worker reports what it does. Secrets are cut before. */
 export interface WorkerLog {
+  /** What happened as it should. */
   info(message: string, meta?: Record<string, unknown>): void
+  /** What somebody should look at. */
   warn(message: string, meta?: Record<string, unknown>): void
 }
 
+/** A running worker. */
 export interface StelloWorker {
   /** Resolves when the worker has stopped; rejects when it cannot go on: with WRONG_STORE when it is on the wrong store. */
   readonly stopped: Promise<void>
+  /** Temporal's task queue, which is the agent's name. */
   readonly taskQueue: string
-  /** Finishes or hands over what runs. */
+  /**
+   * Stops the worker: what runs is finished within `shutdownGraceMs`, or handed over to other workers.
+   *
+   * @example process.once('SIGTERM', () => void worker.stop())
+   */
   stop(): Promise<void>
 }
 

@@ -2,9 +2,9 @@
 import type { MetricGauge, MetricMeter } from '@temporalio/common'
 import type { Usage } from '../core/message.ts'
 import type { StelloAgent } from '../agent/agent.ts'
-import type { Source } from '../protocol/config.ts'
+import type { PartSource } from '../protocol/config.ts'
 import { sessionTools, type SessionTools } from '../agent/tool-list.ts'
-import type { Status } from '../protocol/views.ts'
+import type { SessionStatus } from '../protocol/views.ts'
 import type { CallResult, ModelOutcome, PauseReason, PendingKind, ToolOutcome } from '../protocol/steps.ts'
 import type { SessionCounts } from '../store/session-counts.ts'
 
@@ -55,7 +55,7 @@ export const HISTOGRAM_BUCKETS: Record<string, number[]> = {
 
 const MODEL_OUTCOMES = ['answered', 'cancelled', 'failed'] as const satisfies ModelOutcome['kind'][]
 const STEP_KINDS = ['model', 'tool', 'child', 'hook'] as const
-const STATES = ['idle', 'running', 'waiting', 'paused'] as const satisfies Status[]
+const STATES = ['idle', 'running', 'waiting', 'paused'] as const satisfies SessionStatus[]
 const REASONS: Readonly<Record<PauseReason, true>> = {
   user: true,
   tool_timeouts: true,
@@ -164,7 +164,7 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
 
 /** The tools and models of an agent's sessions, whatever their profile. */
 export function countableOf(agent: StelloAgent): Countable {
-  const sources: Source[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
+  const sources: PartSource[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
   return {
     tools: [...new Set(sources.flatMap((tools) => sessionTools(agent, { tools }).names))],
     models: [...new Set(sources.map((source) => agent.model(source).name))],

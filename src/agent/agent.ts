@@ -5,7 +5,7 @@ import { DEFAULT_BOUNDS, DEFAULT_LIMITS, type Limits, type TreeBounds } from '..
 import { resolveBounds, resolveLimits, type LimitSettings } from './limits.ts'
 import type { Model, ModelLike } from '../core/model.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
-import type { Source } from '../protocol/config.ts'
+import type { PartSource } from '../protocol/config.ts'
 import { redactProblem } from './redact.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
@@ -16,7 +16,9 @@ import type { SessionFacts, Tool } from '../tool/tool.ts'
 
 /** What `onSessionFork` is told: the child. */
 export interface SessionFork extends SessionFacts {
+  /** The session that forked. */
   parentId: string
+  /** The child's name for people, at most 200 characters. */
   label: string
 }
 
@@ -24,7 +26,9 @@ export interface SessionFork extends SessionFacts {
 export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, ToolFilter {
   /** Also the task queue: 1 to 200 characters without white space. */
   name: string
+  /** Answers every session that no fork profile gives a model of its own. */
   llm: ModelLike
+  /** The prompt of its sessions. Default: none. */
   systemPrompt?: string
   /** Keeps it in front of the prompt of every session, whatever a client, a profile or a model asks for. Default false. */
   lockPrompt?: boolean
@@ -47,29 +51,44 @@ export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, Too
   onSessionFork?: (fork: SessionFork) => void | Promise<void>
 }
 
+/** An agent, checked and frozen by `createStelloAgent`: what a worker serves. */
 export interface StelloAgent extends Readonly<ToolFilter> {
+  /** Its name, which is also the task queue. */
   readonly name: string
+  /** Its model. */
   readonly llm: Model
+  /** Its system prompt; empty when it has none. */
   readonly systemPrompt: string
+  /** Whether its prompt stays in front of every other prompt. */
   readonly lockPrompt: boolean
+  /** The limits of a turn, in sessions whose profile states none. */
   readonly limits: Limits
+  /** The bounds of the trees that its sessions begin. */
   readonly bounds: TreeBounds
+  /** How long one model call may take, milliseconds. */
   readonly modelTimeoutMs: number
+  /** The longest a model may make a session wait before it pauses, milliseconds. */
   readonly retryForMs: number
+  /** Its own tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>
+  /** Its skills, by name. */
   readonly skills: ReadonlyMap<string, Skill>
+  /** Its fork profiles, by name. */
   readonly profiles: ReadonlyMap<string, ResolvedProfile>
+  /** Whether it offers `attempt_completion` and `new_task`. */
   readonly systemTools: boolean
+  /** Secrets that the worker cuts from everything it tells. */
   readonly redact: readonly string[]
+  /** Called once for each fork, before the child runs. */
   readonly onSessionFork?: (fork: SessionFork) => void | Promise<void>
   /** For the worker's log: what was accepted and is probably not meant. */
   readonly warnings: readonly string[]
   /** The model of a source; the agent's own when the profile is gone or has none. */
-  model(source: Source): Model
+  model(source: PartSource): Model
   /** The profile of a source, if it still exists. */
-  profile(source: Source): ResolvedProfile | undefined
+  profile(source: PartSource): ResolvedProfile | undefined
   /** The limits of a session: its profile's, else the agent's; rounds that neither states are the model's own. */
-  limitsOf(profile: string | undefined, model: Source): Limits
+  limitsOf(profile: string | undefined, model: PartSource): Limits
   /**
    * Adds a tool: a class, `{ name, factory }`, or anything `toTool` takes. Before a worker is started: all workers of an
    * agent must have the same tools.
@@ -132,9 +151,9 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   problems.push(...parts.problems())
   if (problems.length > 0 || !own) throw invalidAgent(name, problems)
 
-  const profileOf = (source: Source): ResolvedProfile | undefined =>
+  const profileOf = (source: PartSource): ResolvedProfile | undefined =>
     parts.read().profiles.get(source.replace(/^profile:/, ''))
-  const modelOf = (source: Source): Model => (source === 'agent' ? own : (profileOf(source)?.llm ?? own))
+  const modelOf = (source: PartSource): Model => (source === 'agent' ? own : (profileOf(source)?.llm ?? own))
   return Object.freeze({
     name,
     llm: own,
@@ -161,9 +180,9 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     ...(allowedTools && { allowedTools }),
     ...(disallowedTools && { disallowedTools }),
     ...(onSessionFork && { onSessionFork }),
-    profile: (source: Source) => (source === 'agent' ? undefined : profileOf(source)),
+    profile: (source: PartSource) => (source === 'agent' ? undefined : profileOf(source)),
     model: modelOf,
-    limitsOf: (name: string | undefined, source: Source) => {
+    limitsOf: (name: string | undefined, source: PartSource) => {
       const profile = name === undefined ? undefined : parts.read().profiles.get(name)
       const stated = profile?.maxToolRounds ?? definition.maxToolRounds
       return withRounds(profile?.limits ?? limits, stated ?? modelOf(source).maxToolRounds)

@@ -1,7 +1,7 @@
 /** Which profiles a session may fork into. A child is never allowed more than its parent, unless the author says so. */
 import type { StelloAgent } from './agent.ts'
 import { STELLO_TOOLS } from './builtins.ts'
-import type { Source } from '../protocol/config.ts'
+import type { PartSource } from '../protocol/config.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import { isSameTool } from '../tool/to-tool.ts'
 import { permits, type ToolFilter } from '../protocol/tool-filter.ts'
@@ -11,7 +11,7 @@ import type { Tool } from '../tool/tool.ts'
 export interface ToolScope extends ToolFilter {
   /** The profile it is under; unset = the agent itself. */
   profile?: string
-  tools: Source
+  tools: PartSource
   /** White-list of skills; unset = all. */
   skills?: readonly string[]
 }

@@ -12,15 +12,22 @@ import { type AnyTool, type ToolLike } from '../tool/any-tool.ts'
 import type { Tool } from '../tool/tool.ts'
 
 /** A registry that is told when it is too late to add to it. */
-interface Sealable {
-  /** @param by who has begun to use it, for the error */
+export interface Sealable {
+  /**
+   * Called when a worker starts: what is added later is refused.
+   *
+   * @param by who has begun to use it, for the error
+   */
   seal?(by: string): void
 }
 
+/** What an agent can do: tools, skills and fork profiles. */
 export interface Capabilities {
   /** A registry, or a list of anything `toTool` takes. */
   tools?: ({ list(): readonly ToolLike[] } & Sealable) | readonly AnyTool[]
+  /** What `activate_skill` loads. */
   skills?: { list(): readonly Skill[] } & Sealable
+  /** What a fork may be created as. */
   profiles?: { names(): readonly string[]; get(name: string): ForkProfile | undefined } & Sealable
 }
 

@@ -17,6 +17,7 @@ export interface ForkProfile extends LimitSettings, ToolFilter {
   systemPrompt?: string | ((vars: Record<string, string>) => string)
   /** How it goes together with the prompt the fork was asked with. Default `prepend`; `preset` ignores the latter. */
   systemPromptMode?: 'preset' | 'prepend' | 'append'
+  /** The model of its sessions. Default: the parent's. */
   llm?: ModelLike
   /** Exactly these user tools. */
   tools?: readonly AnyTool[]
@@ -52,7 +53,13 @@ export class ForkProfileRegistryImpl {
   readonly #profiles = new Map<string, ForkProfile>()
   readonly #late = new Late('INVALID_ARGUMENT')
 
-  /** @throws StelloError INVALID_ARGUMENT when the name is empty or taken, a field cannot be what it is, or a worker that uses it has started */
+  /**
+   * Adds a profile.
+   *
+   * @param name 1 to 200 characters
+   * @throws StelloError INVALID_ARGUMENT when the name is empty or taken, when a field has a wrong value, or when a worker
+   *   that uses the registry has started
+   */
   register(name: string, profile: ForkProfile): this {
     this.#late.refuse(`profile "${String(name)}"`)
     const problem = this.#profiles.has(name)
@@ -63,15 +70,21 @@ export class ForkProfileRegistryImpl {
     return this
   }
 
-  /** From now on nothing is registered: all workers of an agent must have the same. @param by who uses it, for the error */
+  /**
+   * Closes the registry: all workers of an agent must have the same entries, so nothing may be added after the first starts.
+   *
+   * @param by who uses it, for the error
+   */
   seal(by: string): void {
     this.#late.seal(by)
   }
 
+  /** The profile of that name; undefined when there is none. */
   get(name: string): ForkProfile | undefined {
     return this.#profiles.get(name)
   }
 
+  /** The names of all profiles. */
   names(): string[] {
     return [...this.#profiles.keys()]
   }

@@ -9,9 +9,13 @@ import { toModel } from './to-model.ts'
 import type { Skill } from './skill.ts'
 import type { Tool } from '../tool/tool.ts'
 
+/** A fork profile whose tools, model and limits are ready for use. */
 export interface ResolvedProfile extends ForkProfile {
+  /** Its tools. Unset: the parent's. */
   tools?: readonly Tool[]
+  /** Its model. Unset: the parent's. */
   llm?: Model
+  /** The limits of a turn in its sessions. */
   limits: Limits
 }
 

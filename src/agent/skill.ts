@@ -2,7 +2,9 @@
 import { StelloError } from '../core/errors.ts'
 import { Late } from '../core/late.ts'
 
+/** Instructions that a model loads when it needs them. */
 export interface Skill {
+  /** What the model calls it by. */
   name: string
   /** Tells the model when to activate it. */
   description: string
@@ -21,7 +23,12 @@ export class SkillRouterImpl {
   readonly #skills = new Map<string, Skill>()
   readonly #late = new Late('INVALID_ARGUMENT')
 
-  /** @throws StelloError INVALID_ARGUMENT when a field is missing, the name is taken, or a worker that uses it has started */
+  /**
+   * Adds a skill.
+   *
+   * @throws StelloError INVALID_ARGUMENT when a field is missing, when the name is taken, or when a worker that uses the
+   *   registry has started
+   */
   register(skill: Skill): this {
     this.#late.refuse(`skill "${String(skill.name)}"`)
     for (const field of ['name', 'description', 'content'] as const) {
@@ -38,15 +45,21 @@ export class SkillRouterImpl {
     return this
   }
 
-  /** From now on nothing is registered: all workers of an agent must have the same. @param by who uses it, for the error */
+  /**
+   * Closes the registry: all workers of an agent must have the same entries, so nothing may be added after the first starts.
+   *
+   * @param by who uses it, for the error
+   */
   seal(by: string): void {
     this.#late.seal(by)
   }
 
+  /** The skill of that name; undefined when there is none. */
   get(name: string): Skill | undefined {
     return this.#skills.get(name)
   }
 
+  /** All skills. */
   list(): Skill[] {
     return [...this.#skills.values()]
   }

@@ -12,7 +12,7 @@ import { mustBeKnown } from '../tool/dynamic-tool.ts'
 import { StelloError } from '../core/errors.ts'
 import { forksInto, type ToolScope } from './forks-into.ts'
 import type { ToolSpec } from '../core/model.ts'
-import type { Source } from '../protocol/config.ts'
+import type { PartSource } from '../protocol/config.ts'
 import type { Skill } from './skill.ts'
 import { toTool } from '../tool/to-tool.ts'
 import { permits, type ToolFilter } from '../protocol/tool-filter.ts'
@@ -59,7 +59,7 @@ export function visibleSkills(agent: StelloAgent, allowed: readonly string[] | u
 }
 
 /** The user tools of a source. A profile that is gone leaves none: it may have been narrower than its agent. */
-function userTools(agent: StelloAgent, source: Source): readonly Tool[] {
+function userTools(agent: StelloAgent, source: PartSource): readonly Tool[] {
   const profile = agent.profile(source)
   if (!profile && source !== 'agent') return []
   return profile?.tools ?? [...agent.tools.values()]

@@ -9,9 +9,11 @@ import { migrate, readSchema } from '../store/migrate.ts'
 import { searchableBy } from './search-attributes.ts'
 import { createStelloClient, type StelloClient } from './stello-client.ts'
 
+/** Where the servers are. What is left out comes from the environment, then from `stello dev` in this folder. */
 export interface ConnectOptions {
   /** `host:port`. Default: `TEMPORAL_ADDRESS` and the other variables of Temporal, else the development servers. */
   temporalAddress?: string
+  /** Temporal's namespace. Default: Temporal's configuration, else `default`. */
   namespace?: string
   /** Default: `STELLO_DATABASE_URL`, else the development servers. */
   databaseUrl?: string
@@ -19,10 +21,15 @@ export interface ConnectOptions {
   home?: string
 }
 
+/** Where the servers are. */
 export interface Servers {
+  /** `host:port` of Temporal. */
   temporalAddress: string
+  /** Temporal's namespace. */
   namespace: string
+  /** The URL of PostgreSQL, with its password. */
   databaseUrl: string
+  /** The address of Temporal's UI, where it is known. */
   uiUrl?: string
   /** TLS, API key and so on, as Temporal's environment configuration gives them. */
   connection: object
@@ -66,6 +73,7 @@ export async function locateServers(options: ConnectOptions = {}): Promise<Locat
  *
  * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when nothing says; INVALID_ARGUMENT when dev.json is another
  *   user's, or names another machine
+ * @example const { temporalAddress, databaseUrl } = await findServers()
  */
 export async function findServers(options: ConnectOptions = {}): Promise<Servers> {
   const { temporalAddress, databaseUrl, ...more } = await locateServers(options)

@@ -8,6 +8,22 @@ export type { PauseOptions, Reached, TreeOptions } from './reach-tree.ts'
 export type { ResultOptions, TurnHandle, TurnResult } from './turn-handle.ts'
 export type { StelloEvent, WatchOptions } from './watch.ts'
 export type { SessionTree } from './tree.ts'
-export type { InboxItem, InboxPause, InboxQuestion } from '../store/inbox.ts'
+export type { InboxItem, InboxPause, InboxPlace, InboxQuestion } from '../store/inbox.ts'
+export type { BoundedTree } from '../store/bounds.ts'
+export type { ForkRequest } from '../protocol/config.ts'
+export type { TreeBounds } from '../protocol/limits.ts'
+export type {
+  Decision,
+  Pause,
+  PauseReason,
+  PendingItem,
+  PendingKind,
+  PendingRef,
+  Question,
+  StopReason,
+} from '../protocol/steps.ts'
+export type { SessionStatus, ToolStats, ToolStatsView } from '../protocol/views.ts'
+export type { Message, Usage } from '../core/message.ts'
 export type { SessionFilter, SessionSummary } from '../store/topology.ts'
 export { StelloError, isStelloError } from '../core/errors.ts'
+export type { ErrorCode, Fate, StelloErrorOptions } from '../core/errors.ts'

@@ -10,6 +10,7 @@ import { permissionModeProblem } from '../protocol/permission-mode.ts'
 import { isNames } from '../protocol/tool-filter.ts'
 import type { ForkRequest } from '../protocol/config.ts'
 
+/** What a new session is created with. */
 export interface CreateSessionOptions {
   /** Name of the agent; a worker that serves it may be started later. */
   agent: string
@@ -21,6 +22,7 @@ export interface CreateSessionOptions {
   systemPrompt?: string
   /** Narrows what agent and profile allow; Stello's two stay. */
   allowedTools?: string[]
+  /** These tools are never offered, even when `allowedTools` names them. */
   disallowedTools?: string[]
   /** `plan`, `dontAsk`, `default`, `acceptEdits` (`autoEdit`), `bypassPermissions` (`yolo`). */
   permissionMode?: string
@@ -32,6 +34,7 @@ export interface CreateSessionOptions {
   sessionId?: string
 }
 
+/** What a fork is asked with. */
 export interface ForkOptions extends ForkRequest {
   /** Default: a new one. Asked for again with the same id, the same request names the same fork. */
   sessionId?: string

@@ -7,16 +7,19 @@ import { readSession } from '../store/session-row.ts'
 import { cancelTurnSignal, pauseSignal, resumeSignal } from '../protocol/messages.ts'
 import { mustExist, type ClientDeps } from './start-session.ts'
 
+/** How far a request reaches. */
 export interface TreeOptions {
   /** The session, everything below it, and what is being forked at that moment. Default: the session alone. */
   tree?: boolean
 }
 
+/** How far a pause reaches, and why. */
 export interface PauseOptions extends TreeOptions {
   /** For people. */
   reason?: string
 }
 
+/** Whom a request has reached. */
 export interface Reached {
   /** How many sessions were told. */
   sessions: number

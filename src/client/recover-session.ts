@@ -22,6 +22,7 @@ import { readTurn } from '../store/turns.ts'
 import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
 import { takenMessages } from './taken-messages.ts'
 
+/** What `recover` may do. */
 export interface RecoverOptions {
   /**
    * Also ends a workflow that runs: for one that disagrees with the store since one of them was restored from a copy.
@@ -30,6 +31,7 @@ export interface RecoverOptions {
   restart?: boolean | 'needed'
 }
 
+/** What `recover` did. */
 export interface Recovered {
   /** False: the workflow runs, nothing was done. */
   restarted: boolean

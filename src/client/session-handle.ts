@@ -6,7 +6,7 @@ import { StelloError, isStelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import { UNSTORABLE, jsonBytes, type Message } from '../core/message.ts'
 import type { Answer, Decision } from '../protocol/steps.ts'
-import { changeBounds, readTree, type Tree } from '../store/bounds.ts'
+import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
 import { putMessage } from '../store/messages.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
 import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
@@ -49,11 +49,15 @@ import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
 const STARTED_WITHIN_MS = 30_000
 const STARTING_EVERY_MS = 50
 
+/** What a session has used since it began. */
 export interface SessionStats {
+  /** Turns, calls and tokens of the session itself; its forks are not counted. */
   totals: { turns: number; modelCalls: number; toolCalls: number; inputTokens: number; outputTokens: number }
+  /** Each tool it has called, with how often and how long. */
   tools: ToolStatsView[]
 }
 
+/** A person's answer to something that waits for a person. */
 export interface AnswerOptions {
   /** `done`, `not_done`: whether the call took effect. `retry`: run it again. */
   decision: Decision
@@ -61,65 +65,141 @@ export interface AnswerOptions {
   result?: string
 }
 
+/** One session, from outside. It need not exist: every method then throws SESSION_NOT_FOUND. */
 export interface SessionHandle {
+  /** The session's id, which is also the id of its workflow in Temporal. */
   readonly id: string
   /**
-   * Durable when it returns. The same `messageId` names the same turn.
+   * Sends a message. It is durable when this returns. The same `messageId` names the same turn.
    *
-   * @throws StelloError INVALID_MESSAGE also when the session has refused a message of that id
+   * @param text 1 to 1,048,576 characters
+   * @throws StelloError INVALID_MESSAGE, also when the session has refused a message of that id; SESSION_NOT_FOUND,
+   *   SESSION_CLOSED, SESSION_TERMINATED
+   * @example
+   * const turn = await session.send('What happened?', { messageId: 'q1' })
+   * console.log((await turn.result()).text)
    */
   send(text: string, options?: { messageId?: string }): Promise<TurnHandle>
-  /** The turn that answers a message sent earlier, by any process. */
+  /**
+   * The turn that answers a message sent earlier, by any process.
+   *
+   * @example await session.turn('q1').result()
+   */
   turn(messageId: string): TurnHandle
+  /**
+   * What happens in the session, live: durable events each once and in order, and text while it is produced.
+   *
+   * Ends when the session is closed, or when `signal` fires.
+   *
+   * @throws StelloError SESSION_NOT_FOUND; INVALID_ARGUMENT when `from` is no place in this session
+   * @example for await (const event of session.watch({ tree: true })) console.log(event.type, event.data)
+   */
   watch(options?: WatchOptions): AsyncIterable<StelloEvent>
   /**
-   * @throws StelloError INVALID_ARGUMENT naming the field that is unknown, or not as it must be
-   * @throws StelloError SESSION_EXISTS when `sessionId` names another session, or a fork that was asked for otherwise
+   * Creates a child session. It begins where the last finished exchange of this session ended.
+   *
+   * @throws StelloError INVALID_ARGUMENT naming the field that is unknown or has a wrong value
+   * @throws StelloError SESSION_EXISTS when `sessionId` names another session, or a fork with other options
+   * @throws StelloError TREE_LIMIT when the tree has no room for it; SESSION_NOT_FOUND, SESSION_CLOSED
+   * @example const child = await session.fork({ label: 'the second half', context: 'inherit' })
    */
   fork(options: ForkOptions): Promise<SessionHandle>
   /**
-   * Nothing new is begun until a resume; with `tree` in all that is below too, and in what is being forked at that moment.
+   * Nothing new starts until a resume. With `tree`, the same holds for everything below, and for forks that are being
+   * created at that moment.
    *
    * @param options a text is the reason
    * @throws StelloError INVALID_ARGUMENT, SESSION_NOT_FOUND; without `tree` SESSION_CLOSED
    * @example const { sessions } = await session.pause({ reason: 'lunch', tree: true })
    */
   pause(options?: string | PauseOptions): Promise<Reached>
-  /** Goes on with the very step that was due; with `tree`, so does whatever is paused below. */
+  /**
+   * Goes on with the step that was due. With `tree`, everything that is paused below goes on too.
+   *
+   * @throws StelloError SESSION_NOT_FOUND; without `tree` SESSION_CLOSED
+   * @example await session.resume({ tree: true })
+   */
   resume(options?: TreeOptions): Promise<Reached>
-  /** Stops the turn under way, or the one about to begin; with `tree`, below too. */
+  /**
+   * Stops the turn that runs, or the one that is about to begin. With `tree`, the turns below stop too.
+   *
+   * @throws StelloError SESSION_NOT_FOUND; without `tree` SESSION_CLOSED
+   * @example await session.cancelTurn()
+   */
   cancelTurn(options?: TreeOptions): Promise<Reached>
-  /** The questions that wait for an answer in this session, oldest first. */
+  /**
+   * The questions that wait for an answer in this session, oldest first.
+   *
+   * @throws StelloError SESSION_NOT_FOUND
+   * @example const [question] = await session.pending()
+   */
   pending(): Promise<InboxQuestion[]>
   /**
-   * Answers what waits for a person. Durable when it returns; if another answer was faster, that one counts.
+   * Answers what waits for a person. The answer is durable when this returns. If another answer was faster, that one counts.
    *
    * @param id of an item of `pending()`
-   * @throws StelloError INVALID_ARGUMENT when nothing waits under that id, or in wrong words
+   * @throws StelloError INVALID_ARGUMENT when nothing waits under that id, or the decision does not fit the question;
+   *   SESSION_NOT_FOUND, SESSION_CLOSED
+   * @example await session.answer(question.id, { decision: 'done', result: 'sent' })
    */
   answer(id: string, answer: AnswerOptions): Promise<void>
   /**
-   * Ends the session; with `cascade` its forks too, also those of a session that is closed.
+   * Ends the session. With `cascade`, its forks end too, even when the session itself was closed before.
    *
-   * @throws StelloError SESSION_CLOSED without `cascade`
+   * @throws StelloError SESSION_NOT_FOUND; without `cascade` SESSION_CLOSED
+   * @example await session.close({ cascade: true })
    */
   close(options?: { cascade?: boolean }): Promise<void>
-  /** Starts a workflow that was terminated or lost again, from what the store holds; does nothing to one that runs. */
+  /**
+   * Starts the session's workflow again after somebody terminated it, or after Temporal lost it. The session goes on from
+   * what the store holds. A workflow that runs is left alone.
+   *
+   * @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED
+   * @example const { restarted } = await session.recover()
+   */
   recover(options?: RecoverOptions): Promise<Recovered>
+  /**
+   * What the session is and does now, as the store knows it: no worker is needed.
+   *
+   * @throws StelloError SESSION_NOT_FOUND
+   * @example const { state, pending } = await session.state()
+   */
   state(): Promise<SessionSummary>
-  /** The whole conversation as the model knows it, inherited part first. */
+  /**
+   * The whole conversation as the model knows it, inherited part first.
+   *
+   * @throws StelloError SESSION_NOT_FOUND
+   * @example const last = (await session.transcript()).at(-1)
+   */
   transcript(): Promise<Message[]>
-  /** One own record in full length, also where the model reads a cut result. */
+  /**
+   * One record of the session itself, in full length, also where the model reads a cut result.
+   *
+   * @param seq its place in the session, as events name it
+   * @throws StelloError INVALID_ARGUMENT when there is no such record; SESSION_NOT_FOUND
+   * @example const { message } = await session.record(4)
+   */
   record(seq: number): Promise<{ message: Message; at: Date }>
+  /**
+   * The session and everything below it.
+   *
+   * @throws StelloError SESSION_NOT_FOUND
+   * @example const { children } = await session.tree()
+   */
   tree(): Promise<SessionTree>
   /**
-   * What bounds the tree this session belongs to, and how many sessions it has. With an argument, states some anew.
+   * The bounds of the tree that this session belongs to, and how many sessions the tree has. With an argument, changes bounds.
    *
-   * @throws StelloError INVALID_ARGUMENT
+   * @throws StelloError INVALID_ARGUMENT naming the bound; SESSION_NOT_FOUND
    * @example await session.bounds({ maxSessions: 2000 })
    */
-  bounds(change?: Partial<TreeBounds>): Promise<Tree>
-  /** @throws StelloError AGENT_NOT_SERVED when no worker runs that could tell */
+  bounds(change?: Partial<TreeBounds>): Promise<BoundedTree>
+  /**
+   * What the session has used since it began. Only a worker can tell.
+   *
+   * @throws StelloError AGENT_NOT_SERVED when no worker of the agent runs; SESSION_NOT_FOUND, SESSION_CLOSED
+   * @example const { totals } = await session.stats()
+   */
   stats(): Promise<SessionStats>
 }
 

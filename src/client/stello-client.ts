@@ -8,22 +8,60 @@ import { createSessionHandle, type SessionHandle } from './session-handle.ts'
 import { checkCreateSession, type CreateSessionOptions } from './options.ts'
 import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
 
+/** Creates sessions, finds them and lists them. */
 export interface StelloClient {
-  /** @throws StelloError INVALID_ARGUMENT naming the field that is unknown, or not as it must be */
+  /**
+   * Creates a session of an agent, the root of a new tree. No worker need run: the session waits for one.
+   *
+   * @throws StelloError INVALID_ARGUMENT naming the field that is unknown or has a wrong value; SESSION_EXISTS when the id
+   *   is taken; SERVER_UNREACHABLE, STORE_UNAVAILABLE
+   * @example const session = await stello.createSession({ agent: 'changes', label: 'last week' })
+   */
   createSession(options: CreateSessionOptions): Promise<SessionHandle>
-  /** A handle without a look whether the session exists; its methods throw SESSION_NOT_FOUND. */
+  /**
+   * A handle of a session. Whether the session exists is not checked here; the methods throw SESSION_NOT_FOUND.
+   *
+   * @example await stello.session('s-0123456789ab').state()
+   */
   session(sessionId: string): SessionHandle
+  /**
+   * Sessions, newest first.
+   *
+   * @example const paused = await stello.list({ state: 'paused' })
+   */
   list(filter?: SessionFilter): Promise<SessionSummary[]>
-  /** What waits for a person, questions and pauses, oldest first: everywhere, or in a session and everything below it. */
+  /**
+   * Questions and pauses that wait for a person, oldest first: everywhere, or in a session and everything below it.
+   *
+   * @throws StelloError SESSION_NOT_FOUND
+   * @example for (const { sessionId, message } of await stello.inbox()) console.log(sessionId, message)
+   */
   inbox(sessionId?: string): Promise<InboxItem[]>
-  /** Names of the agents that workers have served. */
+  /**
+   * Names of the agents that workers have served.
+   *
+   * @example const agents = await stello.agents()
+   */
   agents(): Promise<string[]>
-  /** Names of the agents that living workers serve now. Sessions of others wait until a worker serves these. */
+  /**
+   * Names of the agents that living workers serve now. A session of any other agent waits until a worker serves it.
+   *
+   * @example if (!(await stello.servedAgents()).includes('changes')) console.log('start a worker')
+   */
   servedAgents(): Promise<string[]>
-  /** Link to a session's workflow in the Temporal UI, where its address is known. */
+  /**
+   * Link to a session's workflow in the Temporal UI, or to the list of workflows. Undefined when its address is unknown.
+   *
+   * @example console.log(stello.uiLink(session.id))
+   */
   uiLink(sessionId?: string): string | undefined
   /** The connection to Temporal, for what this client has no word for. */
   readonly temporal: Client
+  /**
+   * Closes the connections to Temporal and to the store. Sessions go on.
+   *
+   * @example await stello.close()
+   */
   close(): Promise<void>
 }
 

@@ -1,7 +1,9 @@
 /** The fork tree, from the store. */
 import type { SessionSummary } from '../store/topology.ts'
 
+/** A session and its forks. */
 export interface SessionTree extends SessionSummary {
+  /** Its forks, oldest first. */
   children: SessionTree[]
 }
 

@@ -19,13 +19,19 @@ const DESCRIBED_WITHIN_MS = 5000
 /** What holds the turn up may be far below, where nobody notifies this session. */
 const HOLDUPS_EVERY_MS = 1000
 
+/** How a turn ended. */
 export interface TurnResult {
+  /** The answer: the model's last text, or what a tool ended the turn with. */
   text: string
+  /** Why the turn ended. */
   stopReason: StopReason
+  /** Tokens of all its model calls, and their cost. */
   usage: Usage
+  /** Rounds of tool calls. */
   rounds: number
 }
 
+/** How to wait for an answer. */
 export interface ResultOptions {
   /**
    * What to do when the turn cannot go on by itself: the session, or one that it waits for at any depth, is paused or
@@ -35,17 +41,21 @@ export interface ResultOptions {
    * @example await turn.result({ onPause: ({ sessionId, message }) => console.log(sessionId, message) })
    */
   onPause?: 'wait' | 'throw' | ((item: InboxItem) => void)
+  /** Ends the wait, not the turn: `result` rejects with the reason of the signal. */
   signal?: AbortSignal
 }
 
+/** One turn: a message, and the answer to it. */
 export interface TurnHandle {
+  /** The id of the message that the turn answers. */
   readonly messageId: string
   /**
-   * A server that is away meanwhile does not end the wait: the turn goes on too.
+   * Waits for the answer. A server that is away for a while does not end the wait: the turn goes on too.
    *
    * @throws StelloError SESSION_PAUSED (with `onPause: 'throw'`) naming which session holds it up, why, and the command that
    * helps; SESSION_TERMINATED when the workflow was ended from outside, STORE_CORRUPT when Temporal has fallen behind the
    * store, SESSION_CLOSED or INVALID_MESSAGE when the session did not take the message
+   * @example const { text, usage } = await turn.result()
    */
   result(options?: ResultOptions): Promise<TurnResult>
 }

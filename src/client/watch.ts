@@ -11,6 +11,7 @@ import { readSubtree } from '../store/topology.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
+/** What to watch. */
 export interface WatchOptions {
   /** First offset (one session), or the `cursor` of the last event seen. Default 0; `'now'` leaves out the past. */
   from?: number | string
@@ -18,17 +19,23 @@ export interface WatchOptions {
   tree?: boolean
   /** Text and tool cards while they stream. Default true. */
   live?: boolean
+  /** Ends the watch. */
   signal?: AbortSignal
   /** Told once when the store goes away while watching; the watch goes on where it was as soon as the store is back. */
   onAway?: (error: StelloError) => void
 }
 
+/** Something that happened in a session. The types: "Events and live output" in docs/architecture.md. */
 export interface StelloEvent {
+  /** The session it happened in. */
   sessionId: string
   /** Unset for what streams. */
   offset?: number
+  /** When, by the store's clock. */
   at: Date
+  /** What happened, e.g. `turn.completed`. */
   type: string
+  /** What there is to know about it; its fields depend on the type. */
   data: Record<string, unknown>
   /** Where a later watch goes on behind this event. */
   cursor: string

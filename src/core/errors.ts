@@ -9,8 +9,12 @@
 
 import { LONGEST_SECRET, withoutSecrets } from './secrets.ts'
 
+/**
+ * What an error leads to: the model reads it, the step is tried again, the session pauses, or the caller is thrown it.
+ */
 export type Fate = 'model' | 'retry' | 'pause' | 'caller'
 
+/** Codes of errors that a model reads as the result of a call. */
 export type ToolErrorCode =
   | 'TOOL_NOT_FOUND'
   | 'TOOL_VALIDATION_ERROR'
@@ -24,6 +28,7 @@ export type ToolErrorCode =
   | 'TOOL_ROUND_LIMIT'
   | 'TREE_LIMIT'
 
+/** Every code that a `StelloError` can have. */
 export type ErrorCode =
   | ToolErrorCode
   | 'MODEL_RATE_LIMITED'
@@ -90,11 +95,13 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   DATABASE_UNREACHABLE: 'caller',
 }
 
+/** What else is known of an error. */
 export interface StelloErrorOptions {
   /** What the reader can do about it: a command, a setting. */
   hint?: string
   /** How long to wait before another attempt, in milliseconds (from Retry-After). Only with fate `retry`. */
   retryAfterMs?: number
+  /** The error behind it. */
   cause?: unknown
 }
 
@@ -103,9 +110,13 @@ export interface StelloErrorOptions {
  * sandbox) and duplicate copies of the package.
  */
 export class StelloError extends Error {
+  /** Tells it from other errors in logs. */
   override readonly name = 'StelloError'
+  /** What kind of error it is, for programs. */
   readonly code: ErrorCode
+  /** What the reader can do about it. */
   readonly hint: string | undefined
+  /** How long to wait before another attempt, milliseconds. */
   readonly retryAfterMs: number | undefined
 
   constructor(code: ErrorCode, message: string, options: StelloErrorOptions = {}) {
@@ -115,12 +126,18 @@ export class StelloError extends Error {
     this.retryAfterMs = options.retryAfterMs
   }
 
+  /** What it leads to inside a session. */
   get fate(): Fate {
     return FATES[this.code]
   }
 }
 
-/** Never throws, whatever is asked about: user code may have thrown a proxy. */
+/**
+ * Whether something that was thrown is a `StelloError`, of whatever copy of the package. Never throws, whatever it is
+ * asked about: user code may have thrown a proxy.
+ *
+ * @example if (isStelloError(error) && error.code === 'SESSION_CLOSED') await session.fork({ label: 'goes on' })
+ */
 export function isStelloError(error: unknown): error is StelloError {
   try {
     return error instanceof Error && error.name === 'StelloError' && 'code' in error && isCode(error.code)

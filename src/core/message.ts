@@ -2,33 +2,47 @@
  * What a transcript is made of. Import-free: the workflow sandbox loads this file.
  */
 
+/** Who speaks. */
 export type Role = 'system' | 'user' | 'assistant' | 'tool'
 
 /** A tool call as the model asked for it; `arguments` is the raw text, which may be broken JSON. */
 export interface ToolCall {
+  /** Unique in its answer; the result refers to it. */
   id: string
+  /** The tool's name. */
   name: string
+  /** The arguments as the model wrote them. */
   arguments: string
 }
 
+/** Text in a richer content. */
 export interface TextPart {
+  /** Tells it from an image. */
   type: 'text'
+  /** The text. */
   text: string
 }
 
+/** An image in a richer content. */
 export interface ImagePart {
+  /** Tells it from text. */
   type: 'image'
   /** base64 */
   data: string
+  /** Its type, e.g. `image/png`. */
   mimeType: string
 }
 
+/** One piece of a richer content. */
 export type Part = TextPart | ImagePart
 
 /** One transcript entry (Stello's L3). `content` is always text; richer content stands beside it in `parts`. */
 export interface Message {
+  /** Who said it. */
   role: Role
+  /** The text of it. */
   content: string
+  /** What there is beside the text, e.g. images. */
   parts?: Part[]
   /** Only on assistant messages. */
   toolCalls?: ToolCall[]
@@ -44,9 +58,13 @@ export interface Message {
 
 /** Tokens of one model call, and its cost in US dollars where the model knows its price. */
 export interface Usage {
+  /** Tokens that the model read, cached ones included. */
   inputTokens: number
+  /** Tokens that the model wrote. */
   outputTokens: number
+  /** Of the input tokens: those from the provider's cache. */
   cachedTokens?: number
+  /** US dollars; unset when the price is unknown. */
   costUsd?: number
 }
 

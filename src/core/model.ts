@@ -1,14 +1,18 @@
 /** The interface of a model. Implementations live in `src/models`; user code may bring its own object. */
 import type { Message, ToolCall, Usage } from './message.ts'
 
+/** A JSON Schema. */
 export type JsonSchema = Record<string, unknown>
 
 /** A tool as a model sees it. */
 export interface ToolSpec {
+  /** The tool's name. */
   name: string
   /** For people; models read it only in `generateToolsPrompt`. */
   displayName?: string
+  /** What it does and when to use it. */
   description: string
+  /** The JSON Schema of its arguments; at the top always `type: 'object'`. */
   parameters: JsonSchema
   /** A call changes nothing: the tool's effect is `pure`. */
   readOnly?: boolean
@@ -19,7 +23,9 @@ export type ModelDelta =
   | { type: 'text'; text: string }
   | { type: 'toolCall'; index: number; id?: string; name?: string; arguments: string }
 
+/** What a model is called with beside the messages. */
 export interface CompleteOptions {
+  /** The tools it may call. Unset = none. */
   tools?: ToolSpec[]
   /** Fires on the user's cancel, on the model time-out and on shutdown. */
   signal?: AbortSignal
@@ -29,10 +35,15 @@ export interface CompleteOptions {
   onDelta?: (delta: ModelDelta) => void
 }
 
+/** An answer of a model. */
 export interface Completion {
+  /** Its text; may be empty beside calls. */
   content: string
+  /** The tools it wants to call, in its order. */
   toolCalls: ToolCall[]
+  /** Tokens of this call. */
   usage: Usage
+  /** Why it stopped: at its end, for its calls, at its token limit, or because it refused. */
   finishReason: 'stop' | 'tool_calls' | 'length' | 'refusal'
   /**
    * Which model answered, where that may be another than was asked for: a dated version, one behind a router. Unset: `name`.
@@ -50,12 +61,20 @@ export interface Model {
   readonly name: string
   /** Tool rounds per turn where neither agent nor profile states them; unset = 5. */
   readonly maxToolRounds?: number
+  /**
+   * Answers the messages, of which the last is new.
+   *
+   * @throws StelloError with a `MODEL_*` code
+   */
   complete(messages: Message[], options?: CompleteOptions): Promise<Completion>
 }
 
 /** A model of user code may do without a name. */
 export interface ModelLike {
+  /** Shown to people. Default: `model`. */
   readonly name?: string
+  /** Tool rounds per turn where neither agent nor profile states them; unset = 5. */
   readonly maxToolRounds?: number
+  /** Answers the messages, see `Model`. */
   complete: Model['complete']
 }

@@ -8,7 +8,9 @@ import { toText, ToolCallPieces } from './tool-call-pieces.ts'
 
 /** US dollars per million tokens. */
 export interface Prices {
+  /** For tokens that the model reads. */
   input: number
+  /** For tokens that the model writes. */
   output: number
   /** Default: `input`. */
   cachedInput?: number

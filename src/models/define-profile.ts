@@ -7,22 +7,28 @@ import { toTool } from '../tool/to-tool.ts'
 import { type AnyTool } from '../tool/any-tool.ts'
 import { modelFromName } from './registry.ts'
 
+/** An agent as `defineProfile` takes it. */
 export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {
   /** The agent's name, which is also its task queue. */
   id: string
   /** For people; accepted and not shown yet. */
   name?: string
+  /** Its model, its prompt and its own tools. */
   agent: {
     /** `provider:model`, or a model. */
     model: string | ModelLike
     prompt?: string
     tools?: readonly AnyTool[]
   }
+  /** Packs of tools. A tool of the agent replaces one of a pack that has its name. */
   capabilities?: readonly CapabilityPack[]
+  /** Its skills: a registry. */
   skills?: NonNullable<AgentDefinition['capabilities']>['skills']
 }
 
 /**
+ * An agent, written as in Agentrail.
+ *
  * @returns an agent; not a fork profile, in spite of its name
  * @throws StelloError INVALID_AGENT
  * @example

@@ -12,6 +12,7 @@ import { readActions } from './action-reply.ts'
 /** Gets system, user and assistant messages, and answers with text. */
 export type TextModel = (messages: Message[], signal?: AbortSignal) => Promise<string>
 
+/** How `jsonActions` shows the model and its tools. */
 export interface JsonActionsOptions {
   /** Shown to people. Default: the model's own name. */
   name?: string

@@ -9,7 +9,9 @@ import { toChatMessages, toChatTools } from './convert.ts'
 import { toModelError, type Asked } from './failures.ts'
 import { limitedFetch } from './limited-fetch.ts'
 
+/** Which model to call, where and how. */
 export interface OpenAIOptions {
+  /** The provider's name of the model. */
   model: string
   /** Default: `OPENAI_BASE_URL`, else OpenAI. Read when the model is called, as is the key. */
   baseURL?: string
@@ -17,6 +19,7 @@ export interface OpenAIOptions {
   apiKey?: string
   /** Shown to people. Default: `model`. */
   name?: string
+  /** 0 to 2. Default: the provider's. */
   temperature?: number
   /** Limit of one answer, in tokens. */
   maxTokens?: number

@@ -6,7 +6,7 @@
 import type { Limits } from './limits.ts'
 
 /** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
-export type Source = 'agent' | `profile:${string}`
+export type PartSource = 'agent' | `profile:${string}`
 
 export interface SessionConfig {
   /** The agent's name, which is also the task queue. */
@@ -17,8 +17,8 @@ export interface SessionConfig {
   systemPrompt?: string
   /** So many characters at the beginning of the prompt are rules, which no fork replaces (`lockPrompt`). Unset = none. */
   locked?: number
-  model: Source
-  tools: Source
+  model: PartSource
+  tools: PartSource
   /** White-list of skills; unset = all. */
   skills?: string[]
   allowedTools?: string[]
@@ -42,10 +42,15 @@ export interface Branch {
 
 /** What a model or a client may ask of a fork. */
 export interface ForkRequest {
+  /** The child's name for people, at most 200 characters. */
   label: string
+  /** The fork profile of the child. Default: the parent's. */
   profile?: string
+  /** What the profile's `systemPrompt` function is called with. */
   vars?: Record<string, string>
+  /** The prompt of the child; how it goes together with that of a profile is for the profile to say. */
   systemPrompt?: string
+  /** Whether the child begins with the transcript of the parent. Default `none`. */
   context?: 'none' | 'inherit'
   /** First message of the child, said by the assistant. */
   prompt?: string

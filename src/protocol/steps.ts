@@ -7,6 +7,11 @@ import type { Usage } from '../core/message.ts'
 import type { SessionConfig } from './config.ts'
 import type { Limits } from './limits.ts'
 
+/**
+ * Why a turn ended: `end_turn` the model had answered; `completed` a tool ended it; `max_tool_rounds` its rounds were
+ * used up; `max_tokens` the answer was cut at its limit; `refused` the model refused; `cancelled` and `closed` somebody
+ * stopped it.
+ */
 export type StopReason =
   | 'end_turn'
   | 'max_tool_rounds'
@@ -16,9 +21,12 @@ export type StopReason =
   | 'refused'
   | 'max_tokens'
 
+/** Why a session is paused: somebody asked for it, or something went wrong that a person can mend. */
 export type PauseReason = 'user' | 'tool_timeouts' | 'model_error' | 'budget' | 'agent_error' | 'store_error'
 
+/** A pause: nothing new starts until a resume. */
 export interface Pause {
+  /** Which kind of reason, for programs. */
   reason: PauseReason
   /** For people: what happened. */
   message: string
@@ -162,7 +170,9 @@ export type PendingKind = 'unknown_outcome'
 
 /** What waits for a person, as the workflow keeps it; the store holds the whole item. */
 export interface PendingRef {
+  /** What an answer refers to. */
   id: string
+  /** What is asked. */
   kind: PendingKind
 }
 
@@ -172,16 +182,21 @@ export interface Question extends PendingRef {
   name: string
   /** Its name for people. */
   title?: string
+  /** The call that waits. */
   callId: string
+  /** The turn of the call. */
   turn: number
+  /** Its round in the turn. */
   round: number
   /** The beginning of the call's arguments. */
   preview: string
+  /** The question, for people. */
   message: string
 }
 
 /** The whole item: the question and when it was put, ISO 8601, by the store's clock. */
 export interface PendingItem extends Question {
+  /** When it was asked, ISO 8601. */
   at: string
 }
 

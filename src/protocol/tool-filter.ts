@@ -2,7 +2,9 @@
 
 /** Unset `allowedTools` = all; `disallowedTools` wins, and alone may name Stello's two. */
 export interface ToolFilter {
+  /** Only these tools are offered. Unset = all. */
   allowedTools?: readonly string[]
+  /** These tools are not offered. */
   disallowedTools?: readonly string[]
 }
 

@@ -1,7 +1,8 @@
 /** How a session shows itself: what its queries answer. */
 import type { Pause, PendingRef, StopReason } from './steps.ts'
 
-export type Status = 'idle' | 'running' | 'waiting' | 'paused' | 'closed'
+/** What a session is doing. `waiting`: all that goes on in it waits for its forks or for a person. */
+export type SessionStatus = 'idle' | 'running' | 'waiting' | 'paused' | 'closed'
 
 export interface Totals {
   turns: number
@@ -11,10 +12,15 @@ export interface Totals {
   outputTokens: number
 }
 
+/** How often a tool was called, with what success, and how long that took. */
 export interface ToolStats {
+  /** The tool's name. */
   toolName: string
+  /** Calls that ended. */
   executionCount: number
+  /** Of these: without an error. */
   successCount: number
+  /** Of these: with an error. */
   failureCount: number
   /** Milliseconds. */
   totalDuration: number
@@ -22,6 +28,7 @@ export interface ToolStats {
   errors?: Record<string, number>
 }
 
+/** How often a tool was called, with what success, and how long it took on average, in milliseconds. */
 export type ToolStatsView = ToolStats & { averageDuration: number }
 
 /** `title`: the tool's name for people. */
@@ -30,7 +37,7 @@ type CallView = { name: string; title?: string; preview: string; status: string 
 export interface SessionView {
   sessionId: string
   label: string
-  status: Status
+  status: SessionStatus
   pause?: Pause
   turn?: { n: number; round: number; phase: string; calls: CallView[] }
   queued: number

@@ -6,7 +6,7 @@ import { brief } from '../core/message.ts'
 import type { Refusal } from '../protocol/announcements.ts'
 import { DEFAULT_LIMITS, type Limits } from '../protocol/limits.ts'
 import { LABEL_SHOWN, type Awaited, type NewSession } from '../protocol/session-input.ts'
-import type { Status, ToolStats, Totals } from '../protocol/views.ts'
+import type { SessionStatus, ToolStats, Totals } from '../protocol/views.ts'
 import type {
   Answer,
   CallRef,
@@ -203,7 +203,7 @@ export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & 
 }
 
 /** What people see: waiting means that every unfinished call waits for a child or a person. */
-export function status(state: SessionState): Status {
+export function status(state: SessionState): SessionStatus {
   if (state.closed || state.closing) return 'closed'
   if (state.pause) return 'paused'
   if (!state.turn) return state.queue.length > 0 ? 'running' : 'idle'

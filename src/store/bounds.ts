@@ -4,9 +4,12 @@ import type { TreeBounds } from '../protocol/limits.ts'
 import { run, sqlState, type Database, type Statement } from './database.ts'
 
 /** A tree and what bounds it; a bound that nobody stated is unset until the root is opened. */
-export interface Tree {
+export interface BoundedTree {
+  /** The session the tree grew from. */
   rootId: string
+  /** How many sessions it has, closed ones included. */
   sessions: number
+  /** What bounds it. */
   bounds: Partial<TreeBounds>
 }
 
@@ -38,8 +41,8 @@ const FORKING: Statement = {
 }
 
 /** The tree a session belongs to. */
-export async function readTree(db: Database, sessionId: string): Promise<Tree | undefined> {
-  const [tree] = await run<Tree>(db.pool, READ, [sessionId])
+export async function readTree(db: Database, sessionId: string): Promise<BoundedTree | undefined> {
+  const [tree] = await run<BoundedTree>(db.pool, READ, [sessionId])
   return tree
 }
 

@@ -2,22 +2,28 @@
 import type { Pause, PendingItem } from '../protocol/steps.ts'
 import { run, type Database, type Statement } from './database.ts'
 
-interface Where {
+/** The session that waits. */
+export interface InboxPlace {
+  /** Its id. */
   sessionId: string
+  /** Its name for people. */
   label: string
+  /** The agent that serves it. */
   agent: string
 }
 
 /** Goes on with an answer. */
-export interface InboxQuestion extends PendingItem, Where {}
+export interface InboxQuestion extends PendingItem, InboxPlace {}
 
 /** Goes on with a resume. */
-export interface InboxPause extends Pause, Where {
+export interface InboxPause extends Pause, InboxPlace {
+  /** Tells it from a question. */
   kind: 'paused'
   /** Since when, ISO 8601, by the store's clock. */
   at: string
 }
 
+/** Something that waits for a person. */
 export type InboxItem = InboxQuestion | InboxPause
 
 /** Workers may disagree about the time: the store says it. */
@@ -79,7 +85,7 @@ interface Row {
   id: string
   label: string
   agent: string
-  item: Omit<PendingItem, keyof Where> | Omit<InboxPause, keyof Where>
+  item: Omit<PendingItem, keyof InboxPlace> | Omit<InboxPause, keyof InboxPlace>
 }
 
 /** Oldest first. @param sessions unset = everywhere */

@@ -2,22 +2,32 @@
 import { cleanJson, storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import type { Branch, SessionConfig } from '../protocol/config.ts'
-import type { Status } from '../protocol/views.ts'
+import type { SessionStatus } from '../protocol/views.ts'
 import type { Pause, PauseReason, PendingItem } from '../protocol/steps.ts'
 import { toForkRefusal } from './bounds.ts'
 import { run, type Database, type Statement } from './database.ts'
 import { readHoldups, type InboxItem } from './inbox.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
+/** What a session is and does now. */
 export interface SessionSummary {
+  /** The session's id. */
   id: string
+  /** The session the tree grew from; its own id for a root. */
   rootId: string
+  /** The session it was forked from. Unset for a root. */
   parentId?: string
+  /** Levels below the root; 0 for a root. */
   depth: number
+  /** The agent that serves it. */
   agent: string
+  /** Its name for people. */
   label: string
+  /** The fork profile it was created with, or inherited. */
   profile?: string
-  state: Status
+  /** What it is doing. */
+  state: SessionStatus
+  /** Why it is paused. */
   pause?: Pause
   /** The steps a worker has in hand. `title`: the tool's name for people. */
   inHand: { kind: string; name: string; title?: string; since: Date }[]
@@ -25,9 +35,13 @@ export interface SessionSummary {
   pending: PendingItem[]
   /** What holds it up in sessions that it waits for, at any depth: each is paused, or waits for a person. */
   heldBy: InboxItem[]
+  /** Turns that have ended. */
   turns: number
+  /** Records of its own transcript, without the inherited ones. */
   records: number
+  /** When it was created. */
   createdAt: Date
+  /** When it was closed. */
   closedAt?: Date
 }
 
@@ -144,13 +158,19 @@ export async function readAwaited(
   return row && { awaited: { parentId: row.parent, callKey: row.key }, ...(row.task && { task: TASK_MESSAGE }) }
 }
 
+/** Which sessions to list. All that is stated must hold. */
 export interface SessionFilter {
+  /** Only these. */
   ids?: string[]
+  /** Only those of this tree. */
   rootId?: string
+  /** Only those of this agent. */
   agent?: string
-  state?: Status
+  /** Only those in this state. */
+  state?: SessionStatus
   /** Of the pause; sessions that are not paused have none. */
   reason?: PauseReason
+  /** At most so many. Default 1,000. */
   limit?: number
 }
 
@@ -228,7 +248,7 @@ interface SummaryRow {
   records: number
   in_hand: { kind: string; name: string; title: string | null; since: string }[] | null
   pending: PendingItem[] | null
-  state: Status
+  state: SessionStatus
 }
 
 function toSummary(row: SummaryRow, holdups: InboxItem[]): SessionSummary {

@@ -3,6 +3,7 @@ import type OpenAI from 'openai'
 import type { Message, Part } from '../core/message.ts'
 import type { ToolSpec } from '../core/model.ts'
 
+/** The body of a request for a chat completion. */
 export type ChatRequest = OpenAI.ChatCompletionCreateParams
 
 /** Results do not carry their tool's name: it is found at the call they answer. */

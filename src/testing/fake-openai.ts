@@ -15,6 +15,7 @@ import { CuttableResponse } from './cuttable-response.ts'
 import { orAborted } from './or-aborted.ts'
 import { scriptedModel, type Script } from './scripted-model.ts'
 
+/** A script or a model that answers, and where the server listens. */
 export type FakeOpenAIOptions = ({ script: Script } | { model: Model }) & {
   /** Requests with another key are answered 401. Unset = any key will do. */
   apiKey?: string
@@ -24,13 +25,19 @@ export type FakeOpenAIOptions = ({ script: Script } | { model: Model }) & {
   host?: string
 }
 
+/** A request that the server got. */
 export interface FakeRequest {
+  /** Its HTTP headers, in lower case. */
   headers: IncomingHttpHeaders
+  /** Its body. */
   body: ChatRequest
 }
 
+/** How a request fails. */
 export interface FakeFailure {
+  /** The HTTP status. */
   status: number
+  /** HTTP headers of the answer. */
   headers?: Record<string, string>
   /** JSON, or text sent as it is. Unset = an error in OpenAI's format. */
   body?: unknown
@@ -38,9 +45,11 @@ export interface FakeFailure {
   times?: number
 }
 
+/** Requests that wait for the test. */
 export interface HeldRequests {
   /** Resolves as soon as a request waits. */
   readonly reached: Promise<void>
+  /** Answers them. */
   release(): void
 }
 
@@ -50,6 +59,7 @@ export interface FakeOpenAI {
   readonly url: string
   /** The requests for a completion, in order of arrival, refused ones included. */
   readonly requests: readonly FakeRequest[]
+  /** Lets the next request fail, or the next few. */
   failNext(failure: FakeFailure): void
   /** Breaks the connection after `afterBytes` bytes of the answer's body; default 0: without any answer. */
   dropNext(cut?: { afterBytes?: number }): void

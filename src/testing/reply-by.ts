@@ -9,6 +9,7 @@ import type { Reply, ScriptFunction, ScriptRequest } from './scripted-model.ts'
  */
 export type Matcher = string | RegExp | { tool: string } | ((last: Message, request: ScriptRequest) => boolean)
 
+/** What to reply to which conversation. */
 export type Rule = [matcher: Matcher, reply: Reply | ScriptFunction]
 
 /**

@@ -5,7 +5,9 @@ import type { Message, ToolCall, Usage } from '../core/message.ts'
 import type { CompleteOptions, Completion, Model, ToolSpec } from '../core/model.ts'
 import { orAborted } from './or-aborted.ts'
 
+/** A call that the scripted model makes. */
 export interface ReplyToolCall {
+  /** The tool's name. */
   name: string
   /** Text is sent as it is, also broken JSON. Unset = `{}`. */
   arguments?: object | string
@@ -13,16 +15,23 @@ export interface ReplyToolCall {
   id?: string
 }
 
+/** An error that the scripted model throws. */
 export interface ReplyError {
+  /** Its code. */
   code: Extract<ErrorCode, `MODEL_${string}`>
+  /** What went wrong. */
   message: string
+  /** What the reader can do about it. */
   hint?: string
   /** Milliseconds. */
   retryAfterMs?: number
 }
 
+/** A reply with all its details. */
 export interface FullReply {
+  /** Its text. */
   content?: string
+  /** The tools it calls. */
   toolCalls?: ReplyToolCall[]
   /** Unset = a quarter of the characters. */
   usage?: Usage
@@ -38,20 +47,26 @@ export interface FullReply {
   deltas?: string[]
 }
 
+/** What the scripted model replies: text, or a reply with all its details. */
 export type Reply = string | FullReply
 
+/** A request that the scripted model got. */
 export interface ScriptRequest {
+  /** The conversation. */
   messages: Message[]
+  /** The tools it may call. */
   tools: ToolSpec[]
   /** How many calls this model object has had before, over all sessions. */
   call: number
 }
 
+/** Makes the reply from the request. */
 export type ScriptFunction = (request: ScriptRequest) => Reply | Promise<Reply>
 
 /** Replies in order, or what to reply to a request. */
 export type Script = Reply[] | ScriptFunction
 
+/** A model that answers from a script, and keeps what it was asked. */
 export interface ScriptedModel extends Model {
   /** Every request seen, in order. */
   readonly calls: ScriptRequest[]

@@ -9,10 +9,13 @@ import type { Effect, Kind, OnUnknownOutcome, SessionContext, ToolAnnotations, T
 export interface ToolLike<Input = Record<string, unknown>> {
   /** 1 to 64 letters, digits, `_` or `-`: what providers allow. */
   name: string
+  /** Tells the model what the tool does and when to use it. */
   description: DescriptionLike
   /** Zod 4, JSON Schema, TypeBox or a Standard Schema; `parameters` and `schema` are other names for it. */
   inputSchema?: unknown
+  /** Another name for `inputSchema`. */
   parameters?: unknown
+  /** Another name for `inputSchema`. */
   schema?: unknown
   /** May return any shape `normalizeResult` reads: text, `{ content }`, `{ success, data }`, plain JSON … */
   execute(args: Input, ctx: ToolContext): unknown
@@ -32,6 +35,7 @@ export interface ToolLike<Input = Record<string, unknown>> {
   verify?(args: Input, ctx: ToolContext): Verified | Promise<Verified>
   /** What follows when that cannot be found out. Unset = `report`. */
   onUnknownOutcome?: OnUnknownOutcome
+  /** Hints for retries and for people. */
   annotations?: ToolAnnotations
   /** For people; the same as `annotations.title`, which wins. */
   displayName?: string
@@ -41,10 +45,14 @@ export interface ToolLike<Input = Record<string, unknown>> {
   effect?: Effect
   /** Drives permissions, and `effect` where that is unset. */
   kind?: Kind
+  /** How long one call may take. Default: the agent's `toolTimeout`. */
   timeout?: Duration
+  /** Another name for `timeout`, milliseconds. */
   timeoutMs?: number
   // What it has not tells it from the other forms: so TypeScript knows the input of an `execute` written in a list.
+  /** Only a dynamic tool has it. */
   getDescription?: undefined
+  /** Only a factory has it. */
   factory?: undefined
 }
 
@@ -57,6 +65,7 @@ export type ToolFacts = Pick<
 /** A tool that says only when asked what it does and takes. Its result is what `ctx.setToolResult` was given. */
 export interface DynamicTool<Input = Record<string, unknown>>
   extends ToolFacts, Pick<ToolLike<Input>, 'aliases' | 'verify'> {
+  /** Asked before every model call: what the tool does and when to use it. */
   getDescription(): DescriptionLike | Promise<DescriptionLike>
   /** Zod, JSON Schema, TypeBox or a Standard Schema, or a promise of one. */
   getParameters(): unknown
@@ -65,8 +74,11 @@ export interface DynamicTool<Input = Record<string, unknown>>
    * be done but telling people.
    */
   execute(params: Input, ctx: ToolContext, isPartial: boolean): unknown
+  /** A demand on the world, asked right before `execute`: see `ToolLike`. */
   validate?(params: Input, ctx: ToolContext): Validated | Promise<Validated>
+  /** Called when the call, or the look at the description, has ended. */
   dispose?(): unknown
+  /** Only a factory has it. */
   factory?: undefined
 }
 
@@ -74,13 +86,17 @@ export interface DynamicTool<Input = Record<string, unknown>>
 export interface ToolFactory extends ToolFacts {
   /** May connect somewhere: `dispose` of what it returns is called when the call has ended. */
   factory(ctx: SessionContext): object | Promise<object>
+  /** Only a dynamic tool has it. */
   getDescription?: undefined
 }
 
 /** Made once more, when it is registered, to read its name: connect in a factory, not in a constructor. */
 export interface ToolClass {
+  /** Makes the instance of one call. */
   new (): { name: string }
+  /** Only a factory has it. */
   factory?: undefined
+  /** Only a dynamic tool has it. */
   getDescription?: undefined
 }
 

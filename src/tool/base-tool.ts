@@ -23,18 +23,26 @@ import type { Duration } from '../core/duration.ts'
  * }
  */
 export abstract class BaseTool<Input = Record<string, unknown>> {
+  /** 1 to 64 letters, digits, `_` or `-`. */
   abstract readonly name: string
+  /** Its name for people. */
   readonly displayName?: string
+  /** Hints for retries and for people. */
   readonly annotations?: ToolAnnotations
+  /** Whether a repetition does harm, see `ToolLike`. */
   readonly effect?: Effect
+  /** What the tool needs permission for, see `ToolLike`. */
   readonly kind?: Kind
+  /** How long one call may take. Default: the agent's `toolTimeout`. */
   readonly timeout?: Duration
   /** The call this instance serves; the runtime sets it. */
   stelloCall: ToolContext | undefined = undefined
 
+  /** Tells the model what the tool does and when to use it. */
   abstract getDescription(): Promise<DescriptionLike>
   /** Zod, JSON Schema, TypeBox or a Standard Schema. */
   abstract getParameters(): Promise<unknown>
+  /** Does the work. While `isPartial` is true the arguments are still arriving: it may only tell people. */
   abstract execute(params: Input, ctx: ToolContext, isPartial: boolean): Promise<void>
   /** A demand on the world: the form of the arguments was checked against `getParameters`. */
   async validate(_params: Input): Promise<Validated> {

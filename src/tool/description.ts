@@ -1,23 +1,32 @@
 /** Tool descriptions: plain text, or structured and rendered to text. */
 
 export interface StructuredDescription {
+  /** One sentence: what the tool does. */
   short: string
+  /** More about it. */
   long?: string
+  /** When and how to use it, a line each. */
   usageNotes?: string[]
+  /** Calls that show how to use it. */
   examples?: Array<{ description: string; params: Record<string, unknown> }>
+  /** What must not be overlooked, a line each. */
   important?: string[]
 }
 
 /** With the tool's name for people. `category` is accepted and not used yet. */
 export interface NamedDescription {
+  /** The tool's name for people. */
   displayName?: string
+  /** What the tool does and when to use it. */
   description: string
+  /** Accepted; it does nothing yet. */
   category?: string
 }
 
 /** Two of the seeds call their own shape so. */
 export type ToolDescription = StructuredDescription | NamedDescription
 
+/** A description as an author may write it. */
 export type DescriptionLike = string | ToolDescription
 
 /** The one text a model reads. Empty when there is nothing to say, which `toTool` refuses. */

@@ -73,7 +73,9 @@ export function toolFromDefinition<const Schema>(definition: ToolDefinition<Sche
 
 /** A plain object: its own fields are copied. */
 export interface SimpleTool<Schema = unknown> extends Omit<ToolLike<InputOf<Schema>>, 'description' | 'execute'> {
+  /** What the tool does, and its name for people. */
   description: NamedDescription
+  /** The schema of its arguments: Zod, JSON Schema, TypeBox or a Standard Schema. */
   parameters: Schema
   /**
    * What it returns is the result. With a third parameter it is also called while the arguments stream in: `isPartial` is

@@ -3,7 +3,9 @@ import { StelloError, messageOf } from '../core/errors.ts'
 
 /** `reason` is for the model: what it has to change. */
 export interface Validation {
+  /** Whether the tool may run. */
   valid: boolean
+  /** What the model reads when it may not. */
   reason?: string
 }
 

@@ -17,8 +17,18 @@ export class ToolRegistryImpl {
   readonly #tools = new Map<string, Tool>()
   readonly #late = new Late('INVALID_TOOL')
 
-  /** @throws StelloError INVALID_TOOL when the tool is not one, its name is taken, or a worker that uses it has started */
+  /**
+   * Adds a tool.
+   *
+   * @throws StelloError INVALID_TOOL when it is no tool, when its name is taken, or when a worker that uses the registry
+   *   has started
+   */
   register(tool: ToolLike): this
+  /**
+   * Adds a tool of any form: a class, a factory, a tool that describes itself.
+   *
+   * @throws StelloError INVALID_TOOL as above
+   */
   register(tool: AnyTool): this
   register(given: AnyTool): this {
     this.#late.refuse('a tool')
@@ -30,15 +40,21 @@ export class ToolRegistryImpl {
     return this
   }
 
-  /** From now on nothing is registered: all workers of an agent must have the same. @param by who uses it, for the error */
+  /**
+   * Closes the registry: all workers of an agent must have the same entries, so nothing may be added after the first starts.
+   *
+   * @param by who uses it, for the error
+   */
   seal(by: string): void {
     this.#late.seal(by)
   }
 
+  /** The tool of that name; undefined when there is none. */
   get(name: string): Tool | undefined {
     return this.#tools.get(name)
   }
 
+  /** All tools. */
   list(): Tool[] {
     return [...this.#tools.values()]
   }

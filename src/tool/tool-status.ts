@@ -8,16 +8,22 @@ export const ToolStatus: {
   readonly ERROR: 'ERROR'
 } = { WAIT: 'WAIT', DOING: 'DOING', SUCCESS: 'SUCCESS', ERROR: 'ERROR' }
 
+/** Where a call stands. */
 export type ToolStatus = (typeof ToolStatus)[keyof typeof ToolStatus]
 
+/** What a card shows beside its status. */
 export interface ToolStatusOptions {
   /** One line for people. */
   showTip?: string
+  /** The call's arguments, as people may see them. */
   params?: Record<string, unknown>
+  /** What came of the call, as people may see it. */
   result?: unknown
 }
 
+/** The card of one call, as people see it. */
 export interface ToolCard extends ToolStatusOptions {
+  /** Where the call stands. */
   status: ToolStatus
 }
 

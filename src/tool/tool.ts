@@ -4,17 +4,24 @@ import type { Message, Part } from '../core/message.ts'
 import type { JsonSchema } from '../core/model.ts'
 import type { ToolStatus, ToolStatusOptions } from './tool-status.ts'
 
+/** Whether a tool may be repeated: it changes nothing, a repetition does no harm, or a repetition does harm. */
 export type Effect = 'pure' | 'idempotent' | 'non_idempotent'
+/** What a tool needs permission for: to read, to write, or to run something. */
 export type Kind = 'readonly' | 'write' | 'execute'
 
+/** Hints about a tool, named as in the Model Context Protocol. */
 export interface ToolAnnotations {
+  /** It changes nothing. */
   readOnlyHint?: boolean
+  /** A repetition does no harm. */
   idempotentHint?: boolean
+  /** Its name for people. */
   title?: string
 }
 
 /** Which session it is, where it stands in its tree, and whose it is: what all user code is told of a session. */
 export interface SessionFacts {
+  /** The session's id. */
   sessionId: string
   /** The session the tree grew from; a root's own id. */
   rootId: string
@@ -30,6 +37,7 @@ export interface SessionFacts {
 
 /** What a tool is told before there is a call: whoever makes or describes it may need to know for whom. */
 export interface SessionContext extends SessionFacts {
+  /** The permission mode of the session, as a hint; nothing enforces it yet. */
   permissionMode?: string
   /** Fires on the user's cancel, on the tool's time-out and on shutdown; never because Temporal was away. */
   signal: AbortSignal
@@ -41,6 +49,7 @@ export interface ToolContext extends SessionContext {
   messageId: string
   /** Stable over retries and crashes; the same as `callId`. */
   requestId: string
+  /** The id of the call. */
   callId: string
   /** Stable over every repetition of this call: hand it to services that can deduplicate. */
   idempotencyKey: string
@@ -56,6 +65,7 @@ export interface ToolContext extends SessionContext {
   sendToolStatus(requestId: string, status: ToolStatus, options?: ToolStatusOptions): Promise<void>
   /** To people, while the tool runs: each of the three replaces what it told before, and may be dropped when it comes too often. */
   onUpdate(update: unknown): void
+  /** One line about how far it is. */
   onProgress(message: string): void
   /** The output so far, whole. */
   updateOutput(output: string): void
@@ -74,17 +84,24 @@ export type Verified = Verification | undefined | void
 /** When nobody knows whether a call took effect: the model reads so, or a person is asked. */
 export type OnUnknownOutcome = 'report' | 'ask'
 
+/** Arguments that passed the check, or what is wrong with them, for the model. */
 export type Checked = { ok: true; value: unknown } | { ok: false; problem: string }
 
+/** A tool in its canonical form: what `toTool` makes of every way of writing one. */
 export interface Tool {
+  /** 1 to 64 letters, digits, `_` or `-`. */
   name: string
+  /** What the model reads of it. */
   description: string
   /** What the author gave: Zod, JSON Schema, TypeBox, a Standard Schema. */
   inputSchema: unknown
   /** The JSON Schema the model sees: always `type: 'object'` at the top. */
   parameters: JsonSchema
+  /** Hints for retries and for people. */
   annotations: ToolAnnotations
+  /** Whether it may be repeated. */
   effect: Effect
+  /** What it needs permission for. */
   kind: Kind
   /** Milliseconds; unset = the agent's. */
   timeoutMs?: number
@@ -113,17 +130,21 @@ export interface Tool {
 export interface OpenTool {
   /** Never dynamic itself. */
   tool: Tool
+  /** Ends what was opened for the call. */
   dispose(): Promise<void>
 }
 
 /** What a tool written with `tool()` returns. Text alone will do. */
 export interface CallToolResult {
+  /** What the model reads. */
   content: Part[]
+  /** The model is told that the call failed. Default false. */
   isError?: boolean
   /** For people and logs, never for the model. */
   details?: unknown
 }
 
+/** What `tool()` takes beside name, description, schema and function. */
 export interface ToolExtras<Input = Record<string, unknown>> extends ToolAnnotations {
   /** Whether a repetition does harm. Unset: readOnlyHint or kind readonly → pure, idempotentHint → idempotent, else non_idempotent. */
   effect?: Effect

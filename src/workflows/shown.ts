@@ -3,7 +3,7 @@ import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@tempor
 import { preview } from '../core/message.ts'
 import { pendingCalls } from '../session/pending.ts'
 import { status, type Call, type SessionState } from '../session/state.ts'
-import { type Status } from '../protocol/views.ts'
+import { type SessionStatus } from '../protocol/views.ts'
 import type { PendingKind } from '../protocol/steps.ts'
 import { STATE } from '../protocol/search-attributes.ts'
 import type { SessionInput } from '../protocol/session-input.ts'
@@ -29,14 +29,14 @@ export function createShown(input: SessionInput<SessionState>): Shown {
   }
 }
 
-function searched(state: Status): string {
+function searched(state: SessionStatus): string {
   return state === 'idle' || state === 'running' ? 'active' : state
 }
 
 /** The UI takes no more. */
 const DETAILS_LIMIT = 4000
 
-const ICONS: Record<Status, string> = { idle: '⚪', running: '🟢', waiting: '🟡', paused: '⏸️', closed: '⬛' }
+const ICONS: Record<SessionStatus, string> = { idle: '⚪', running: '🟢', waiting: '🟡', paused: '⏸️', closed: '⬛' }
 
 /** Plain Markdown without tables: the UI renders no others. */
 function details(state: SessionState, input: SessionInput): string {

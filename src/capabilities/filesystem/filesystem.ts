@@ -10,7 +10,9 @@ import { readTool } from './read.ts'
 import { rootProblem } from './root.ts'
 import { writeTool } from './write.ts'
 
+/** What `filesystem` is made with. */
 export interface FilesystemOptions {
+  /** Which folder the tools see, and what they hide in it. */
   sandboxManager: SandboxManager
 }
 

@@ -1,0 +1,45 @@
+/** The public surface: a change of it is seen, nothing in it lacks a name or an explanation. */
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { apiReports, type ApiReport } from './api-report.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const ENTRIES = ['index', 'client', 'worker', 'capabilities', 'testing']
+
+/** Steps of a conditional type (`JsonInput`), which nobody could name with profit. */
+const HELPERS = ['FieldsOf']
+
+let reports: Record<string, ApiReport> = {}
+
+const reportOf = (entry: string): ApiReport => {
+  const report = reports[entry]
+  if (!report) throw new Error(`package.json exports no ${entry}`)
+  return report
+}
+
+beforeAll(() => {
+  reports = apiReports(root)
+}, 120_000)
+
+it('every entry of package.json has a report', () => {
+  expect(Object.keys(reports)).toEqual(ENTRIES)
+})
+
+describe.each(ENTRIES)('the entry %s', (entry) => {
+  it('offers what its report says: `npm run api` accepts a change, with a line in CHANGELOG.md', async () => {
+    await expect(reportOf(entry).text).toMatchFileSnapshot(`../../api/${entry}.api.md`)
+  })
+
+  it('exports every type that its signatures name, or the main entry does', () => {
+    const known = new Set([...reportOf('index').exported, ...HELPERS])
+    expect(reportOf(entry).forgotten.filter((name) => !known.has(name))).toEqual([])
+  })
+
+  it('explains everything that it exports, and every member of it', () => {
+    expect(reportOf(entry).undocumented).toEqual([])
+  })
+
+  it('shows a call of every function', () => {
+    expect(reportOf(entry).withoutExample).toEqual([])
+  })
+})
