@@ -24,6 +24,6 @@ export type {
 } from '../protocol/steps.ts'
 export type { SessionStatus, ToolStats, ToolStatsView } from '../protocol/views.ts'
 export type { Message, Usage } from '../core/message.ts'
-export type { SessionFilter, SessionSummary } from '../store/topology.ts'
+export type { SessionFilter, SessionSummary } from '../store/sessions.ts'
 export { StelloError, isStelloError } from '../core/errors.ts'
 export type { ErrorCode, Fate, StelloErrorOptions } from '../core/errors.ts'

@@ -10,7 +10,8 @@ import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
 import { putMessage } from '../store/messages.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
 import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
-import { listSessions, readSubtree, type SessionSummary } from '../store/topology.ts'
+import { listSessions, type SessionSummary } from '../store/sessions.ts'
+import { readSubtree } from '../store/tree.ts'
 import {
   INLINE_TEXT_LIMIT,
   MESSAGE_ID_LIMIT,

@@ -7,7 +7,7 @@
  */
 import { StelloError, isUnavailable } from '../core/errors.ts'
 import { lookAt, nextOffsets, type LivePiece } from '../store/events.ts'
-import { readSubtree } from '../store/topology.ts'
+import { readSubtree } from '../store/tree.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 

@@ -3,7 +3,8 @@
  * A reset branches where the rewound run stands; a workflow that was started anew goes on where the store ends.
  */
 import type pg from 'pg'
-import { run, type Statement } from './database.ts'
+import { run } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { toParameter, writesSql } from './writes.ts'
 import type { Place } from '../protocol/steps.ts'
 
@@ -41,9 +42,9 @@ interface Parting {
 const ALL = 2 ** 31 - 1
 
 /** Where the newest line of a session ends. A turn without an answer is begun once more: what it did is reused. */
-const END: Statement = {
-  name: 'abandon_end',
-  text: `
+const END: Statement = statement(
+  'abandon_end',
+  `
   with line as (select * from stello_line($1, $2)),
   seen as (
     select distinct on (turn) t.turn, t.status, t.start_seq from turns t join line on t.gen = line.gen and t.start_seq <= line.up_to
@@ -54,33 +55,33 @@ const END: Statement = {
     (select coalesce(max(turn), 0) from seen)::int as turn,
     (select min(turn) from seen where status = 'open')::int as open_turn,
     (select min(start_seq) from seen where status = 'open')::int as open_seq`,
-}
+)
 /** The records a session was created with come before its first turn: no rewind takes them away. */
-const FIRST: Statement = {
-  name: 'abandon_first',
-  text: `select coalesce(
+const FIRST: Statement = statement(
+  'abandon_first',
+  `select coalesce(
            (select min(start_seq) - 1 from turns where session_id = $1),
            (select max(seq) from records where session_id = $1 and gen = 0), 0)::int as seq`,
-}
-const BRANCH: Statement = {
-  name: 'abandon_branch',
-  text: `with live as (delete from live where session_id = $1)
+)
+const BRANCH: Statement = statement(
+  'abandon_branch',
+  `with live as (delete from live where session_id = $1)
          insert into generations (session_id, gen, parent_gen, branch_seq, fresh) values ($1, $2, $3, $4, $5)`,
-}
+)
 /** The turn under way goes on in the new generation. */
-const CARRY_TURN: Statement = {
-  name: 'abandon_carry_turn',
-  text: `insert into turns (session_id, gen, turn, message_id, status, start_seq)
+const CARRY_TURN: Statement = statement(
+  'abandon_carry_turn',
+  `insert into turns (session_id, gen, turn, message_id, status, start_seq)
          select session_id, $2, turn, message_id, 'open', start_seq from turns
          where session_id = $1 and gen = $3 and turn = $4 and start_seq <= $5`,
-}
+)
 /**
  * Each event says where it belongs (`EventPlace`). A workflow that is started anew counts its announcements from 0, so
  * that of those before it none is compared. What still waits for a person is asked anew: its question does not stay.
  */
-const ABANDON: Statement = {
-  name: 'abandon_abandon',
-  text: `
+const ABANDON: Statement = statement(
+  'abandon_abandon',
+  `
   with line as (select gen from stello_line($1, $2)),
   begun as (
     select coalesce(max(g.gen), 0) as gen from generations g join line on line.gen = g.gen
@@ -93,23 +94,23 @@ const ABANDON: Statement = {
     or (turn, coalesce(round, ${ALL})) > ($4, $5)
     or type = 'pending.opened' and exists (
       select from steps s where s.session_id = $1 and s.gen < $2 and s.outcome is null and s.pending->>'id' = data->>'id'))`,
-}
-const TELL: Statement = {
-  name: 'abandon_tell',
-  text: `
+)
+const TELL: Statement = statement(
+  'abandon_tell',
+  `
   with reopened as (select id from sessions where id = $1),
   guard as (select $3::int as gen from reopened), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
   select from guard`,
-}
-const REOPEN: Statement = {
-  name: 'abandon_reopen',
-  text: `update sessions set closed_at = null, closing_at = null where id = $1`,
-}
+)
+const REOPEN: Statement = statement(
+  'abandon_reopen',
+  `update sessions set closed_at = null, closing_at = null where id = $1`,
+)
 /** To start a session anew mends what it was stuck in. Whatever else has paused it is not lifted by that. */
-const UNSTICK: Statement = {
-  name: 'abandon_unstick',
-  text: `update sessions set pause = null where id = $1 and pause->>'reason' in ('store_error', 'agent_error')`,
-}
+const UNSTICK: Statement = statement(
+  'abandon_unstick',
+  `update sessions set pause = null where id = $1 and pause->>'reason' in ('store_error', 'agent_error')`,
+)
 
 export async function abandonFuture(
   tx: pg.PoolClient,

@@ -2,20 +2,21 @@
  * Facts the workflow owns, told to the store; a repeated announcement changes nothing, however late it comes: an attempt
  * may hang while others tell the same and more.
  */
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { resolveRun } from './runs.ts'
 import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
 /** The lock keeps another run from taking over meanwhile. */
-const ANNOUNCE: Statement = {
-  name: 'announce',
-  text: `
+const ANNOUNCE: Statement = statement(
+  'announce',
+  `
   with guard as (
     select gen from sessions where id = $1 and run_id = $3 for key share
   ), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
   select gen, closing from w_session`,
-}
+)
 
 export interface Told {
   gen: number

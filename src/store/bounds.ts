@@ -1,7 +1,8 @@
 /** The bounds of a tree, and forks that are refused by them. The rule itself is SQL, in the trigger that counts forks (`schema.ts`). */
 import { StelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
-import { run, sqlState, type Database, type Statement } from './database.ts'
+import { run, sqlState, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 /** A tree and what bounds it; a bound that nobody stated is unset until the root is opened. */
 export interface BoundedTree {
@@ -23,22 +24,22 @@ interface Refusal {
   rootId: string
 }
 
-const READ: Statement = {
-  name: 'tree_read',
-  text: `select t.root_id as "rootId", t.sessions, t.bounds from trees t join sessions s using (root_id) where s.id = $1`,
-}
+const READ: Statement = statement(
+  'tree_read',
+  `select t.root_id as "rootId", t.sessions, t.bounds from trees t join sessions s using (root_id) where s.id = $1`,
+)
 /** What the tree has wins over what completes it. */
-const FIX: Statement = { name: 'tree_fix', text: `update trees set bounds = $2 || bounds where root_id = $1` }
-const CHANGE: Statement = {
-  name: 'tree_change',
-  text: `update trees set bounds = bounds || $2 where root_id = (select root_id from sessions where id = $1)`,
-}
-const FORKING: Statement = {
-  name: 'tree_forking',
-  text: `select s.root_id as "rootId", t.bounds, case when s.closing_at is not null then 'closing'
+const FIX: Statement = statement('tree_fix', `update trees set bounds = $2 || bounds where root_id = $1`)
+const CHANGE: Statement = statement(
+  'tree_change',
+  `update trees set bounds = bounds || $2 where root_id = (select root_id from sessions where id = $1)`,
+)
+const FORKING: Statement = statement(
+  'tree_forking',
+  `select s.root_id as "rootId", t.bounds, case when s.closing_at is not null then 'closing'
            else stello_fork_beyond(s.depth + 1, s.children + 1, t.sessions + 1, t.bounds) end as beyond
          from sessions s left join trees t using (root_id) where s.id = $1`,
-}
+)
 
 /** The tree a session belongs to. */
 export async function readTree(db: Database, sessionId: string): Promise<BoundedTree | undefined> {

@@ -3,7 +3,8 @@ import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'
 import { rejectionKey } from '../core/message.ts'
 import type { PendingItem } from '../protocol/steps.ts'
-import { run, transaction, type Database, type Statement } from './database.ts'
+import { run, transaction, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { resolveRun } from './runs.ts'
 import { type RunRef } from './abandon-future.ts'
 import { reuseStep } from './reuse.ts'
@@ -113,10 +114,10 @@ const FAST = `
   ), guard as (
     ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8, $9 from ok on conflict do nothing returning gen
   )`
-const FAST_CLAIM: Statement = { name: 'claim', text: `${FAST} select count(*)::int as taken from guard` }
-const FAST_OPENING: Statement = {
-  name: 'claim_opening',
-  text: `
+const FAST_CLAIM: Statement = statement('claim', `${FAST} select count(*)::int as taken from guard`)
+const FAST_OPENING: Statement = statement(
+  'claim_opening',
+  `
   with ok as (
     select gen from sessions
     where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null and closing_at is null
@@ -127,31 +128,31 @@ const FAST_OPENING: Statement = {
     ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8, false from ok on conflict do nothing returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$9::jsonb', records: 'once' })}
   select count(*)::int as taken from guard`,
-}
-const SLOW_INSERT: Statement = {
-  name: 'claim_slow',
-  text: `
+)
+const SLOW_INSERT: Statement = statement(
+  'claim_slow',
+  `
   with guard as (
     ${INSERT} values ($1, $9, $2, $3, $4, $5, 1, $6, $7, $10) on conflict do nothing returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$8::jsonb', records: 'once' })}
   select count(*)::int as taken from guard`,
-}
-const READ_STEP: Statement = {
-  name: 'step_read',
-  text: `select input_hash, lease, owner, token, failures, deaths, released, pending, outcome from steps
+)
+const READ_STEP: Statement = statement(
+  'step_read',
+  `select input_hash, lease, owner, token, failures, deaths, released, pending, outcome from steps
          where session_id = $1 and gen = $2 and step_key = $3 for update`,
-}
-const RETAKE: Statement = {
-  name: 'step_retake',
-  text: `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(),
+)
+const RETAKE: Statement = statement(
+  'step_retake',
+  `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(),
            input_hash = $7, released = released and $8
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning lease, failures, deaths`,
-}
+)
 /** A step that was ended or waited for from outside and never claimed: its first claim writes what it begins with. */
-const FIRST_TAKE: Statement = {
-  name: 'step_first_take',
-  text: `
+const FIRST_TAKE: Statement = statement(
+  'step_first_take',
+  `
   with guard as (
     update steps set lease = lease + 1, kind = $5, name = $6, input_hash = $7, owner = $8, token = $9, released = $11,
       begun_at = now()
@@ -159,22 +160,22 @@ const FIRST_TAKE: Statement = {
     returning gen, lease, failures, deaths
   ), ${writesSql({ session: '$1', key: '$3', writes: '$10::jsonb', records: 'once' })}
   select lease, failures, deaths from guard`,
-}
-const DUPLICATE: Statement = {
-  name: 'turn_duplicate',
-  text: `select t.turn from stello_line($1, $2) line,
+)
+const DUPLICATE: Statement = statement(
+  'turn_duplicate',
+  `select t.turn from stello_line($1, $2) line,
            lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $3 offset 0) t
          where t.start_seq <= line.up_to and t.turn <> $4
          union all
          select null from stello_line($1, $2) line,
            lateral (select * from events where session_id = $1 and gen = line.gen and key = $5 offset 0) e
          where not e.abandoned`,
-}
-const SESSION_STATE: Statement = {
-  name: 'session_state',
-  text: `select pause is not null as paused, closed_at is not null or closing_at is not null as closed, run_id is distinct from $2 as stale
+)
+const SESSION_STATE: Statement = statement(
+  'session_state',
+  `select pause is not null as paused, closed_at is not null or closing_at is not null as closed, run_id is distinct from $2 as stale
          from sessions where id = $1 for key share`,
-}
+)
 
 /**
  * Claims a step for one attempt.

@@ -1,14 +1,15 @@
 /** What a close meets below a session: who is to close too, and who can be asked to. */
-import { run, type Database, type Statement } from './database.ts'
-import { ABANDONED } from './topology.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
+import { ABANDONED } from './tree.ts'
 
 /**
  * A fork locks its parent's row before it looks whether that is to close. So whoever is marked has no more children than
  * those that are seen, and marked, next. The order of the ids keeps two cascades from waiting for each other.
  */
-const CLOSE_BELOW: Statement = {
-  name: 'session_close_below',
-  text: `with recursive below as (
+const CLOSE_BELOW: Statement = statement(
+  'session_close_below',
+  `with recursive below as (
            select s.id from sessions s where s.parent_id = $1 and not ${ABANDONED('s.id', 's.parent_id')}
            union all
            select s.id from sessions s join below on s.parent_id = below.id where not ${ABANDONED('s.id', 's.parent_id')}
@@ -17,7 +18,7 @@ const CLOSE_BELOW: Statement = {
            order by id for no key update
          )
          update sessions set closing_at = now() from due where sessions.id = due.id returning 1`,
-}
+)
 
 /** All that is open below a session is to close: nothing is begun there any more, and nothing forked. */
 export async function closeBelow(db: Database, sessionId: string): Promise<void> {
@@ -25,16 +26,16 @@ export async function closeBelow(db: Database, sessionId: string): Promise<void>
 }
 
 /** Looks behind what is closed: only an open session can pass a close on. */
-const OPEN_BELOW: Statement = {
-  name: 'session_open_below',
-  text: `with recursive below as (
+const OPEN_BELOW: Statement = statement(
+  'session_open_below',
+  `with recursive below as (
            select s.id, s.closed_at from sessions s where s.parent_id = $1 and not ${ABANDONED('s.id', 's.parent_id')}
            union all
            select s.id, s.closed_at from sessions s join below on s.parent_id = below.id
            where below.closed_at is not null and not ${ABANDONED('s.id', 's.parent_id')}
          )
          select id from below where closed_at is null and id > $2 order by id limit $3`,
-}
+)
 
 /**
  * The nearest open sessions below one, where a cascade begins; without forks of a future that was abandoned. In order of

@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { StelloError, isUnavailable, messageOf } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
+import { statement, type Statement } from './statement.ts'
 import { troubleOf } from './trouble.ts'
 
 export interface Database {
@@ -47,10 +48,13 @@ export function openDatabase(
   }
 }
 
+/** Whether there is a server that does. */
+export const ANSWERS: Statement = statement('answers', 'select 1', { prepared: false })
+
 /** @throws StelloError DATABASE_UNREACHABLE */
 export async function checkDatabase(db: Database): Promise<void> {
   try {
-    await db.pool.query('select 1')
+    await db.pool.query(ANSWERS.text)
   } catch (error) {
     throw cannotBeUsed(db.url, error)
   }
@@ -65,22 +69,16 @@ export function cannotBeUsed(
   return new StelloError('DATABASE_UNREACHABLE', message, { hint, cause: error })
 }
 
-/** A statement with a name is parsed and planned once per connection; its text never varies. */
-export interface Statement {
-  name?: string
-  text: string
-}
-
 type Queryable = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>
 
 /** @throws StelloError STORE_UNAVAILABLE when another try may help */
 export async function run<Row extends pg.QueryResultRow>(
   on: Queryable,
-  statement: Statement,
+  { name, text, prepared }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
   try {
-    const result = await on.query<Row>({ ...statement, values: [...values] })
+    const result = await on.query<Row>({ ...(prepared && { name }), text, values: [...values] })
     return result.rows
   } catch (error) {
     throw toStoreError(error)
@@ -95,9 +93,9 @@ export async function transaction<T>(db: Database, work: (tx: pg.PoolClient) => 
     throw toStoreError(error)
   }
   try {
-    await run(tx, { name: 'begin', text: 'begin' }, [])
+    await tx.query('begin')
     const result = await work(tx)
-    await run(tx, { name: 'commit', text: 'commit' }, [])
+    await tx.query('commit')
     tx.release()
     return result
   } catch (error) {

@@ -3,12 +3,15 @@ import pg from 'pg'
 import { StelloError } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
 import { cannotBeUsed, shownUrl, sqlState } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 /** Each round finds a pooler that shares connections out, whether others use it meanwhile or nobody does. */
 const ROUNDS = 5
 const ANSWER_WITHIN_MS = 10_000
 /** PgBouncer, about settings that it does not pass on. */
 const PROTOCOL_VIOLATION = '08P01'
+
+const BACKEND: Statement = statement('backend', 'select pg_backend_pid() as pid', { prepared: false })
 
 /** What helps. */
 export const REMEDY =
@@ -58,6 +61,6 @@ async function keepsItsOwn(one: pg.Client, other: pg.Client): Promise<boolean> {
 }
 
 async function backendOf(client: pg.Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const { rows } = await client.query<{ pid: number }>(BACKEND.text)
   return rows[0]?.pid
 }

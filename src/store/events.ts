@@ -1,5 +1,6 @@
 /** What watchers read: the durable log, gapless by offset, and what streams right now. */
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { storableJson } from '../core/clean.ts'
 
 export interface StoredEvent {
@@ -27,9 +28,9 @@ export interface LivePiece {
  * nothing new give no row, but the first and the closed ones do. When more is new than a page, the last have to wait;
  * what a session may have is told by its counter, so that only one page is read of them all.
  */
-const LOOK: Statement = {
-  name: 'look',
-  text: `
+const LOOK: Statement = statement(
+  'look',
+  `
   with known as (
     select k.id, k.seen, k.place, s.next_offset, s.closed_at is not null as closed, greatest(s.next_offset - k.seen, 0) as unread
     from unnest($1::text[], $2::int[]) with ordinality as k(id, seen, place) join sessions s on s.id = k.id
@@ -51,11 +52,11 @@ const LOOK: Statement = {
       select max(lease) from live m where m.session_id = l.session_id and m.step_key = l.step_key)
     and exists (select from steps s where s.session_id = l.session_id and s.step_key = l.step_key and s.outcome is null)
   order by place, "offset", at, step_key, n`,
-}
+)
 /** A piece that comes together with the one that makes it obsolete only takes away its own. */
-const APPEND_LIVE: Statement = {
-  name: 'live_append',
-  text: `with p as (
+const APPEND_LIVE: Statement = statement(
+  'live_append',
+  `with p as (
            select * from jsonb_to_recordset($1)
              as p("sessionId" text, "stepKey" text, lease int, n int, type text, data jsonb, replaces int)
          ), obsolete as (
@@ -69,17 +70,14 @@ const APPEND_LIVE: Statement = {
            select from p later where later."sessionId" = p."sessionId" and later."stepKey" = p."stepKey"
              and later.lease = p.lease and later.replaces = p.n)
          on conflict do nothing`,
-}
-const BY_KEY: Statement = {
-  name: 'event_by_key',
-  text: `select e.session_id, e."offset", e.at, e.type, e.data from sessions s, generate_series(0, s.gen) as known(gen),
+)
+const BY_KEY: Statement = statement(
+  'event_by_key',
+  `select e.session_id, e."offset", e.at, e.type, e.data from sessions s, generate_series(0, s.gen) as known(gen),
            lateral (select * from events where session_id = $1 and gen = known.gen and key = $2 offset 0) e
          where s.id = $1 and not e.abandoned order by e.gen desc limit 1`,
-}
-const NEXT_OFFSETS: Statement = {
-  name: 'events_next',
-  text: `select id, next_offset from sessions where id = any($1)`,
-}
+)
+const NEXT_OFFSETS: Statement = statement('events_next', `select id, next_offset from sessions where id = any($1)`)
 
 interface EventRow {
   session_id: string

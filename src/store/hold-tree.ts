@@ -3,8 +3,9 @@
  * opened yet, is reached here.
  */
 import type { Pause } from '../protocol/steps.ts'
-import { run, type Database, type Statement } from './database.ts'
-import { ABANDONED } from './topology.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
+import { ABANDONED } from './tree.ts'
 
 const BELOW = `
   with recursive below as (
@@ -17,18 +18,18 @@ const MARK = (change: string, due: string): string => `${BELOW}, due as (
     select id from sessions where id in (select id from below) and closed_at is null and ${due} order by id for no key update
   )
   update sessions set pauses_forks = ${change} from due where sessions.id = due.id returning 1`
-const HOLD: Statement = { name: 'tree_hold', text: MARK('$2::jsonb', 'pauses_forks is null') }
-const RELEASE: Statement = { name: 'tree_release', text: MARK('null', 'pauses_forks is not null') }
-const UNOPENED: Statement = {
-  name: 'tree_unopened',
-  text: `${BELOW} select stello_hold(id, $2::jsonb) from (
+const HOLD: Statement = statement('tree_hold', MARK('$2::jsonb', 'pauses_forks is null'))
+const RELEASE: Statement = statement('tree_release', MARK('null', 'pauses_forks is not null'))
+const UNOPENED: Statement = statement(
+  'tree_unopened',
+  `${BELOW} select stello_hold(id, $2::jsonb) from (
            select id from sessions where id in (select id from below) and run_id is null order by id) unopened`,
-}
-const OPEN: Statement = {
-  name: 'tree_open',
-  text: `${BELOW} select id, run_id is not null as opened from sessions
+)
+const OPEN: Statement = statement(
+  'tree_open',
+  `${BELOW} select id, run_id is not null as opened from sessions
          where id in (select id from below) and closed_at is null order by depth, created_at, id`,
-}
+)
 
 /** From now on whatever is forked in the session and below it begins paused, and what no run has opened yet is. */
 export async function holdTree(db: Database, sessionId: string, pause: Pause): Promise<void> {

@@ -1,13 +1,14 @@
 /** Which store this is, and by which sessions it is known to be the right one. */
 import { isStelloError } from '../core/errors.ts'
-import { run, sqlState, type Database, type Statement } from './database.ts'
+import { run, sqlState, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
-const READ: Statement = { name: 'identity_read', text: 'select identity::text from store' }
+const READ: Statement = statement('identity_read', 'select identity::text from store')
 /** Also those that are closed: an idle store is no wrong one. */
-const NEWEST: Statement = {
-  name: 'sessions_newest',
-  text: `select id from sessions where agent = $1 and coalesce(namespace, $2) = $2 order by created_at desc limit $3`,
-}
+const NEWEST: Statement = statement(
+  'sessions_newest',
+  `select id from sessions where agent = $1 and coalesce(namespace, $2) = $2 order by created_at desc limit $3`,
+)
 const UNDEFINED_TABLE = '42P01'
 
 /** @returns undefined where the database holds no store, such as one that was put in its place */

@@ -1,6 +1,7 @@
 /** What waits for a person: questions that steps were parked with, and pauses; and which sessions it holds up. */
 import type { Pause, PendingItem } from '../protocol/steps.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 /** The session that waits. */
 export interface InboxPlace {
@@ -42,22 +43,22 @@ const PAUSES = (which: string): string => `
 const OLDEST_FIRST = `order by item->>'at', item->>'id', id`
 const GIVEN = `($1::text[] is null or s.id = any($1))`
 
-const READ_QUESTIONS: Statement = {
-  name: 'inbox_questions',
-  text: `select * from (${QUESTIONS(GIVEN)}) items ${OLDEST_FIRST}`,
-}
-const READ_ALL: Statement = {
-  name: 'inbox',
-  text: `select * from (${QUESTIONS(GIVEN)} union all ${PAUSES(GIVEN)}) items ${OLDEST_FIRST}`,
-}
+const READ_QUESTIONS: Statement = statement(
+  'inbox_questions',
+  `select * from (${QUESTIONS(GIVEN)}) items ${OLDEST_FIRST}`,
+)
+const READ_ALL: Statement = statement(
+  'inbox',
+  `select * from (${QUESTIONS(GIVEN)} union all ${PAUSES(GIVEN)}) items ${OLDEST_FIRST}`,
+)
 /**
  * From what waits in their trees up through the calls that await a child: what costs is what waits, not how big a tree
  * is. A call awaits the child of its own opening: one that was opened in an abandoned future has another hash. Each row
  * is looked up by its whole key: for a join PostgreSQL may read all steps of a session.
  */
-const HOLDUPS: Statement = {
-  name: 'inbox_holdups',
-  text: `
+const HOLDUPS: Statement = statement(
+  'inbox_holdups',
+  `
   with recursive tree as (select distinct root_id from sessions where id = any($1)),
   held as (
     select s.id as by, s.id from sessions s
@@ -79,7 +80,7 @@ const HOLDUPS: Statement = {
   select held.id as held, items.* from held join unnest($1::text[]) asked(id) on asked.id = held.id,
     lateral (${QUESTIONS('s.id = held.by')} union all ${PAUSES('s.id = held.by')}) items
   order by held.by <> held.id, item->>'kind' <> 'paused', item->>'at', item->>'id', held.by`,
-}
+)
 
 interface Row {
   id: string

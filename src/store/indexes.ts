@@ -8,12 +8,20 @@ import { messageOf } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
 import { toStoreError, type Database } from './database.ts'
 import { INDEXES } from './migrations.ts'
+import { statement, type Statement } from './statement.ts'
 
 /** Any number nobody else locks; two that build at once would wait for each other for ever. */
 const LOCK = 731_406_114
 const LOOK_AGAIN_MS = 200
 /** An index waits for every transaction that was open before it: a backup may take hours. */
 const WAIT_MS = 10_000
+
+const TRY_LOCK: Statement = statement('indexes_lock', `select pg_try_advisory_lock(${LOCK}) as locked`)
+const STATES: Statement = statement(
+  'indexes_states',
+  `select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
+   where c.oid = any(select to_regclass(name) from unnest($1::text[]) as name)`,
+)
 
 export interface IndexesOptions {
   /** Longest wait for transactions of others, each time, milliseconds. Default 10 s, 0: as long as it takes. */
@@ -59,7 +67,7 @@ export async function updateIndexes(
 }
 
 async function tryLock(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query<{ locked: boolean }>(`select pg_try_advisory_lock(${LOCK}) as locked`)
+  const { rows } = await client.query<{ locked: boolean }>(TRY_LOCK.text)
   return rows[0]?.locked === true
 }
 
@@ -68,11 +76,7 @@ async function due(
   client: pg.Client,
   definitions: Readonly<Record<string, string | null>>,
 ): Promise<[string, string | null][]> {
-  const { rows } = await client.query<{ name: string; valid: boolean }>(
-    `select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
-     where c.oid = any(select to_regclass(name) from unnest($1::text[]) as name)`,
-    [Object.keys(definitions)],
-  )
+  const { rows } = await client.query<{ name: string; valid: boolean }>(STATES.text, [Object.keys(definitions)])
   const valid = new Map(rows.map((row) => [row.name, row.valid]))
   return Object.entries(definitions).filter(([name, definition]) =>
     definition === null ? valid.has(name) : valid.get(name) !== true,

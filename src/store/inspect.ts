@@ -1,7 +1,8 @@
 /** What `stello doctor` asks a store. Reads only. */
 import pg from 'pg'
 import { connectionConfig } from './connection.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 export interface ServerFacts {
   version: string
@@ -12,7 +13,9 @@ export interface ServerFacts {
 }
 
 /** Superusers have some connections for themselves; a limit of -1 is none. */
-const FACTS = `
+const FACTS: Statement = statement(
+  'server_facts',
+  `
   select current_setting('server_version') as version,
     least(
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
@@ -26,7 +29,9 @@ const FACTS = `
     (select coalesce(array_agg(c.relname::text order by c.relname), '{}') from pg_class c
      where c.relkind = 'r' and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('migrations'))
        and not (has_table_privilege(c.oid, 'select') and has_table_privilege(c.oid, 'insert')
-         and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))) as forbidden`
+         and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'))) as forbidden`,
+  { prepared: false },
+)
 
 /** Over a connection of its own. @throws the driver's error */
 export async function readServer(url: string): Promise<ServerFacts> {
@@ -34,21 +39,26 @@ export async function readServer(url: string): Promise<ServerFacts> {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows } = await client.query<ServerFacts>(FACTS)
+    const { rows } = await client.query<ServerFacts>(FACTS.text)
     return rows[0] as ServerFacts
   } finally {
     void client.end().catch(() => undefined)
   }
 }
 
-const AGENTS: Statement = {
-  text: `select agent, count(*)::int as sessions from sessions
+const AGENTS: Statement = statement(
+  'agents_busy',
+  `select agent, count(*)::int as sessions from sessions
          where closed_at is null and coalesce(namespace, $1) = $1 group by agent order by agent`,
-}
-const OPEN: Statement = {
-  text: `select id from sessions where closed_at is null and coalesce(namespace, $1) = $1 order by created_at limit $2`,
-}
-const CLOSED: Statement = { text: `select id from sessions where id = any($1) and closed_at is not null` }
+)
+const OPEN: Statement = statement(
+  'sessions_open',
+  `select id from sessions where closed_at is null and coalesce(namespace, $1) = $1 order by created_at limit $2`,
+)
+const CLOSED: Statement = statement(
+  'sessions_closed',
+  `select id from sessions where id = any($1) and closed_at is not null`,
+)
 
 /** Agents that have open sessions in a namespace of Temporal, and how many. */
 export function readBusyAgents(db: Database, namespace: string): Promise<{ agent: string; sessions: number }[]> {

@@ -10,7 +10,8 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { NEVER_IDLE, connectionConfig } from './connection.ts'
-import { cannotBeUsed, run, type Database, type Statement } from './database.ts'
+import { cannotBeUsed, run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 /** Where the first worker has come to another server, the others get this long to take their locks there. */
 export const GRACE_MS = 15_000
@@ -49,20 +50,21 @@ export const DEAD: string = `(not ${HELD} and exists (
  */
 export const DIED = `(exists (select from workers w where w.boot_id = owner))::integer`
 
-const IS_ALIVE: Statement = {
-  name: 'is_alive',
-  text: `select not ${DEAD} as alive from (select $2::text as owner) as asked`,
-}
+const LOCK: Statement = statement('liveness_lock', 'select pg_advisory_lock_shared($1::bigint)')
+const IS_ALIVE: Statement = statement(
+  'is_alive',
+  `select not ${DEAD} as alive from (select $2::text as owner) as asked`,
+)
 /** Of a session in another namespace of Temporal, the attempt can be ended there only. Which one `$3` is. */
 const HERE = `exists (select from sessions s where s.id = steps.session_id and coalesce(s.namespace, $3) = $3)`
-const SUSPECTS: Statement = {
-  name: 'suspects',
-  text: `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
-}
+const SUSPECTS: Statement = statement(
+  'suspects',
+  `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
+)
 /** First the lease is raised, which fences the owner: should it live after all, it cannot settle any more. */
-const STEAL: Statement = {
-  name: 'steal',
-  text: `
+const STEAL: Statement = statement(
+  'steal',
+  `
   with dead as (
     select session_id, gen, step_key, token, ${DIED} as died from steps
     where outcome is null and owner = any($2) and ${DEAD} and ${HERE}
@@ -71,7 +73,7 @@ const STEAL: Statement = {
   update steps set lease = lease + 1, owner = null, token = null, deaths = deaths + dead.died
   from dead where steps.session_id = dead.session_id and steps.gen = dead.gen and steps.step_key = dead.step_key
   returning steps.session_id, steps.step_key, dead.token`,
-}
+)
 
 export interface StolenStep {
   sessionId: string
@@ -195,7 +197,7 @@ async function lock(url: string, bootId: string): Promise<pg.Client> {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    await client.query('select pg_advisory_lock_shared($1::bigint)', [bootId])
+    await client.query(LOCK.text, [bootId])
     return client
   } catch (error) {
     void client.end().catch(() => undefined)

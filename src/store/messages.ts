@@ -1,16 +1,14 @@
 /** User messages whose body is too big for a signal, or that must be there before one is sent. */
 import { clean } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
-const PUT: Statement = {
-  name: 'message_put',
-  text: `insert into messages (session_id, message_id, body) values ($1, $2, $3) on conflict do nothing`,
-}
-const GET: Statement = {
-  name: 'message_get',
-  text: `select body from messages where session_id = $1 and message_id = $2`,
-}
+const PUT: Statement = statement(
+  'message_put',
+  `insert into messages (session_id, message_id, body) values ($1, $2, $3) on conflict do nothing`,
+)
+const GET: Statement = statement('message_get', `select body from messages where session_id = $1 and message_id = $2`)
 
 /** A text that is accepted already: where its id was given to another one since, that one stands. */
 export async function keepMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {

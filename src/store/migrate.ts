@@ -4,8 +4,9 @@
  */
 import type pg from 'pg'
 import { StelloError, messageOf } from '../core/errors.ts'
-import { openDatabase, run, transaction, type Database, type Statement } from './database.ts'
+import { openDatabase, run, transaction, type Database } from './database.ts'
 import { MIGRATIONS } from './migrations.ts'
+import { statement, type Statement } from './statement.ts'
 
 const KNOWN: readonly string[] = Object.keys(MIGRATIONS)
 const FIRST = KNOWN[0]
@@ -25,12 +26,16 @@ export interface Schema {
   foreign: boolean
 }
 
-const THERE: Statement = {
-  text: `select to_regclass('migrations') is not null as migrated, to_regclass('compatibility') is not null as stated,
+const THERE: Statement = statement(
+  'schema_there',
+  `select to_regclass('migrations') is not null as migrated, to_regclass('compatibility') is not null as stated,
            to_regclass('sessions') is not null as begun`,
-}
-const DONE: Statement = { text: 'select name from migrations order by name' }
-const OLDEST: Statement = { text: 'select oldest from compatibility' }
+  { prepared: false },
+)
+const DONE: Statement = statement('schema_done', 'select name from migrations order by name', { prepared: false })
+const OLDEST: Statement = statement('schema_oldest', 'select oldest from compatibility', { prepared: false })
+const NOTE: Statement = statement('schema_note', 'insert into migrations (name) values ($1)', { prepared: false })
+const ONE_AT_A_TIME: Statement = statement('schema_lock', `select pg_advisory_xact_lock(${LOCK})`, { prepared: false })
 
 /** For people: what is wrong with a foreign schema, and what to do about it. */
 export const FOREIGN = {
@@ -93,7 +98,7 @@ export async function migrate(db: Database): Promise<string[]> {
 
 /** All of them or none. */
 async function runMissing(tx: pg.PoolClient): Promise<string[]> {
-  await tx.query(`select pg_advisory_xact_lock(${LOCK})`)
+  await run(tx, ONE_AT_A_TIME, [])
   // Also makes the server forget which tables it did not find before the lock was had.
   await tx.query('create table if not exists migrations (name text primary key, at timestamptz not null default now())')
   // Another, also a newer version, may have been faster.
@@ -101,7 +106,7 @@ async function runMissing(tx: pg.PoolClient): Promise<string[]> {
   if (isUsable(schema)) return []
   for (const name of schema.missing) {
     await tx.query(MIGRATIONS[name] ?? '')
-    await tx.query('insert into migrations (name) values ($1)', [name])
+    await run(tx, NOTE, [name])
   }
   return schema.missing
 }

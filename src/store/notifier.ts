@@ -1,6 +1,7 @@
 /** Tells other processes that a session has news. Coalesced and sent after the commit: NOTIFY inside it would halve the commits. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 /** Between two notifications; what changes meanwhile goes out with the second. */
 const GAP_MS = 5
@@ -14,10 +15,10 @@ export interface Notifier {
   close(): Promise<void>
 }
 
-const NOTIFY: Statement = {
-  name: 'notify',
-  text: `select pg_notify('${CHANNEL}', payload) from unnest($1::text[]) as payload`,
-}
+const NOTIFY: Statement = statement(
+  'notify',
+  `select pg_notify('${CHANNEL}', payload) from unnest($1::text[]) as payload`,
+)
 /** What goes over the channel: a session id, marked where there is only progress. */
 const PROGRESS = '~'
 

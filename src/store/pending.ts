@@ -2,7 +2,8 @@
 import { storableJson } from '../core/clean.ts'
 import type { PendingItem, Question } from '../protocol/steps.ts'
 import type { StepId } from './claim.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { ISO } from './inbox.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
@@ -11,9 +12,9 @@ export function pendingId({ key, gen, lease }: Omit<StepId, 'sessionId'>): strin
   return `${key}@${gen}.${lease}`
 }
 
-const PARK: Statement = {
-  name: 'step_park',
-  text: `
+const PARK: Statement = statement(
+  'step_park',
+  `
   with guard as (
     update steps set owner = null, token = null, waiting = true,
       pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${ISO('now()')}))
@@ -26,14 +27,14 @@ const PARK: Statement = {
     from guard
   ), ${writesSql({ session: '$1', key: '$2', writes: '(select writes from asked)', records: 'strict' })}
   select count(*)::int as done from guard`,
-}
+)
 /**
  * As if nobody had begun it; a higher lease, so that nobody who knew it before can end it. When a person says so, the
  * deaths of its takers count no more; that its tool says so (`verify`) is no reason to run it for ever.
  */
-const REOPEN: Statement = {
-  name: 'step_reopen',
-  text: `
+const REOPEN: Statement = statement(
+  'step_reopen',
+  `
   with guard as (
     update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = false, pending = null,
       failures = 0, deaths = case when pending is null then deaths else 0 end
@@ -41,11 +42,11 @@ const REOPEN: Statement = {
     returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'strict' })}
   select count(*)::int as done from guard`,
-}
-const READ_PARKED: Statement = {
-  name: 'step_parked',
-  text: `select lease, pending, outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
-}
+)
+const READ_PARKED: Statement = statement(
+  'step_parked',
+  `select lease, pending, outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
+)
 
 /**
  * Takes the step from its worker until a person answers, and tells of the question; one that was put before stays.

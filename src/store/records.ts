@@ -2,7 +2,8 @@
 import { StelloError } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import type { Branch } from '../protocol/config.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 export interface StoredRecord {
   seq: number
@@ -14,28 +15,28 @@ export interface StoredRecord {
 const LAST_SEQ = 2 ** 31 - 1
 
 /** `offset 0`: each generation is looked up by the whole key, never all records of the session. */
-const OWN: Statement = {
-  name: 'records_own',
-  text: `select distinct on (r.seq) r.seq, r.message, r.chain from stello_line($1, $2) line, lateral (
+const OWN: Statement = statement(
+  'records_own',
+  `select distinct on (r.seq) r.seq, r.message, r.chain from stello_line($1, $2) line, lateral (
            select * from records
            where session_id = $1 and gen = line.gen and seq > $3 and seq <= least($4, line.up_to) offset 0
          ) r order by r.seq, r.gen desc`,
-}
-const BRANCH: Statement = {
-  name: 'records_branch',
-  text: `select branch_session, branch_gen, branch_seq from sessions where id = $1`,
-}
-const END: Statement = {
-  name: 'records_end',
-  text: `select coalesce(max(r.seq), 0)::int as last from stello_line($1, $2) line,
+)
+const BRANCH: Statement = statement(
+  'records_branch',
+  `select branch_session, branch_gen, branch_seq from sessions where id = $1`,
+)
+const END: Statement = statement(
+  'records_end',
+  `select coalesce(max(r.seq), 0)::int as last from stello_line($1, $2) line,
            lateral (select max(seq) as seq from records where session_id = $1 and gen = line.gen and seq <= line.up_to) r`,
-}
-const WHOLE: Statement = {
-  name: 'records_whole',
-  text: `select r.message, r.whole, r.at from stello_line($1, $2) line,
+)
+const WHOLE: Statement = statement(
+  'records_whole',
+  `select r.message, r.whole, r.at from stello_line($1, $2) line,
            lateral (select * from records where session_id = $1 and gen = line.gen and seq = $3 offset 0) r
          where r.seq <= line.up_to order by r.gen desc limit 1`,
-}
+)
 
 /**
  * The session's own records after `from` up to `upTo`: of each the one of the nearest generation.

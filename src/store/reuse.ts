@@ -1,6 +1,7 @@
 /** After Temporal was rewound: what an earlier generation did with the same input is not done again. */
 import type pg from 'pg'
-import { run, type Statement } from './database.ts'
+import { run } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { DEAD, GRACE_MS } from './liveness.ts'
 import { toParameter, writesSql, type NewEvent, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
 
@@ -15,19 +16,19 @@ interface Wanted {
 }
 
 /** The input holds the whole past, so that any generation will do. A cancelled model call has no answer: it is asked again. */
-const FIND: Statement = {
-  name: 'reuse_find',
-  text: `select gen, outcome, first_seq, last_seq, ends_turn, name,
+const FIND: Statement = statement(
+  'reuse_find',
+  `select gen, outcome, first_seq, last_seq, ends_turn, name,
            owner is not null and not ${DEAD} as "inHand"
          from steps
          where session_id = $2 and step_key = $3 and input_hash = $4 and gen < $5
            and (outcome is not null or not released)
            and (kind <> 'model' or outcome->>'kind' is distinct from 'cancelled')
          order by outcome is null, gen desc limit 1`,
-}
-const READ: Statement = {
-  name: 'reuse_read',
-  text: `
+)
+const READ: Statement = statement(
+  'reuse_read',
+  `
   select
     (select jsonb_agg(jsonb_build_object('seq', seq, 'message', message, 'chain', chain, 'whole', whole))
      from records where session_id = $1 and gen = $2 and seq between $3 and $4) as records,
@@ -36,15 +37,15 @@ const READ: Statement = {
      from events where session_id = $1 and gen = $2 and step = $5) as events,
     (select jsonb_build_object('turn', turn, 'stopReason', stop_reason, 'text', text, 'rounds', rounds)
      from turns where session_id = $1 and gen = $2 and turn = $6 and status = 'ended') as turn`,
-}
+)
 /** Events that stayed visible until their step was due again. */
-const REPLACE: Statement = {
-  name: 'reuse_replace',
-  text: `update events set abandoned = true where session_id = $1 and gen < $2 and key = any($3) and not abandoned`,
-}
-const COPY: Statement = {
-  name: 'reuse_copy',
-  text: `
+const REPLACE: Statement = statement(
+  'reuse_replace',
+  `update events set abandoned = true where session_id = $1 and gen < $2 and key = any($3) and not abandoned`,
+)
+const COPY: Statement = statement(
+  'reuse_copy',
+  `
   with guard as (
     insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, first_seq, last_seq, ends_turn, outcome, settled_at)
     select session_id, $3, step_key, kind, name, input_hash, 1, first_seq, last_seq, ends_turn,
@@ -58,7 +59,7 @@ const COPY: Statement = {
     returning gen, outcome
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'once' })}
   select outcome from guard`,
-}
+)
 
 interface Found {
   gen: number

@@ -4,7 +4,8 @@
  */
 import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'
-import { run, transaction, type Database, type Statement } from './database.ts'
+import { run, transaction, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { abandonFuture, type RunRef } from './abandon-future.ts'
 
 export type ResolvedRun =
@@ -14,17 +15,17 @@ export type ResolvedRun =
   /** Somebody started a workflow for a closed session: it is not the session's run, and nothing is written for it. */
   | { kind: 'closed'; gen: number }
 
-const READ: Statement = {
-  name: 'run_read',
-  text: `select s.gen, s.run_id, s.closed_at is not null as closed, exists (select from runs where session_id = s.id and run_id = $2) as known
+const READ: Statement = statement(
+  'run_read',
+  `select s.gen, s.run_id, s.closed_at is not null as closed, exists (select from runs where session_id = s.id and run_id = $2) as known
          from sessions s where id = $1`,
-}
-const LOCK: Statement = { name: 'run_lock', text: `${READ.text} for update of s` }
-const ADOPT: Statement = {
-  name: 'run_adopt',
-  text: `with adopted as (update sessions set run_id = $2, gen = $3, namespace = $4 where id = $1)
+)
+const LOCK: Statement = statement('run_lock', `${READ.text} for update of s`)
+const ADOPT: Statement = statement(
+  'run_adopt',
+  `with adopted as (update sessions set run_id = $2, gen = $3, namespace = $4 where id = $1)
          insert into runs (session_id, run_id, gen) values ($1, $2, $3)`,
-}
+)
 
 interface RunRow {
   gen: number

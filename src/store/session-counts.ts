@@ -1,6 +1,7 @@
 /** How the open sessions of an agent stand, in numbers, for whoever watches the whole and not one session. */
-import { run, type Database, type Statement } from './database.ts'
-import { SUMMARIES } from './topology.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
+import { SUMMARIES } from './sessions.ts'
 
 export interface SessionCounts {
   /** Open sessions by state. */
@@ -17,27 +18,27 @@ export interface SessionCounts {
 const OPEN = `select id from sessions
   where agent = $1 and coalesce(closed_at, 'infinity') = 'infinity' and coalesce(namespace, $2) = $2`
 const AGE = `coalesce(greatest(extract(epoch from now() - min(since)), 0), 0)::float8`
-const STATES: Statement = {
-  name: 'count_states',
-  text: `select state, pause->>'reason' as reason, count(*)::int as n from (${SUMMARIES}) counted
+const STATES: Statement = statement(
+  'count_states',
+  `select state, pause->>'reason' as reason, count(*)::int as n from (${SUMMARIES}) counted
          where id in (${OPEN}) group by 1, 2`,
-}
+)
 /** When a session was paused its log tells, near the end: a paused session writes little. */
-const PAUSED: Statement = {
-  name: 'count_paused',
-  text: `select ${AGE} as age from sessions s, lateral (
+const PAUSED: Statement = statement(
+  'count_paused',
+  `select ${AGE} as age from sessions s, lateral (
            select at as since from events where session_id = s.id and type = 'session.paused' order by "offset" desc limit 1
          ) paused
          where s.id in (${OPEN}) and s.pause is not null`,
-}
-const PENDING: Statement = {
-  name: 'count_pending',
-  text: `select kind, count(*)::int as n, ${AGE} as age from (
+)
+const PENDING: Statement = statement(
+  'count_pending',
+  `select kind, count(*)::int as n, ${AGE} as age from (
            select p.pending->>'kind' as kind, (p.pending->>'at')::timestamptz as since
            from steps p join sessions s on s.id = p.session_id and s.gen = p.gen
            where p.outcome is null and p.pending is not null and s.id in (${OPEN})
          ) items group by kind`,
-}
+)
 
 /** @param namespace of Temporal: another's sessions are not counted */
 export async function countSessions(db: Database, agent: string, namespace: string): Promise<SessionCounts> {

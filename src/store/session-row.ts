@@ -1,7 +1,8 @@
 /** One session as it was created, and where it stands. */
 import type { Branch, SessionConfig } from '../protocol/config.ts'
 import type { Pause } from '../protocol/steps.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 export interface SessionRow {
   id: string
@@ -41,12 +42,12 @@ interface Row {
 }
 
 /** Asked by whoever sends a message: prepared. */
-const READ_SESSION: Statement = {
-  name: 'session_read',
-  text: `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, namespace, pause,
+const READ_SESSION: Statement = statement(
+  'session_read',
+  `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, namespace, pause,
            created_at, closed_at, closing_at is not null and closed_at is null as closing
          from sessions where id = $1`,
-}
+)
 
 export async function readSession(db: Database, sessionId: string): Promise<SessionRow | undefined> {
   const [row] = await run<Row>(db.pool, READ_SESSION, [sessionId])

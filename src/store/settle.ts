@@ -5,7 +5,8 @@ import type { PendingItem } from '../protocol/steps.ts'
 import { toForkRefusal } from './bounds.ts'
 import type { StepId } from './claim.ts'
 import { DIED } from './liveness.ts'
-import { isNullViolation, isUniqueViolation, run, type Database, type Statement } from './database.ts'
+import { isNullViolation, isUniqueViolation, run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { mustBeCurrent } from './runs.ts'
 import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
@@ -13,9 +14,9 @@ import { toParameter, writesSql, type Writes } from './writes.ts'
 /** `outcome` undefined: the lease is lost and nobody has settled the step yet. */
 export type Settled = { won: true } | { won: false; outcome: unknown }
 
-const SETTLE: Statement = {
-  name: 'settle',
-  text: `
+const SETTLE: Statement = statement(
+  'settle',
+  `
   with guard as (
     update steps set outcome = $5::jsonb, settled_at = now(), owner = null, token = null, waiting = false,
       first_seq = ($6::jsonb#>>'{records,0,seq}')::int, last_seq = ($6::jsonb#>>'{records,-1,seq}')::int,
@@ -24,15 +25,15 @@ const SETTLE: Statement = {
     returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$6::jsonb', records: 'strict' })}
   select count(*)::int as won from guard`,
-}
-const READ_OUTCOME: Statement = {
-  name: 'outcome_read',
-  text: `select outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
-}
-const READ_HOLDER: Statement = {
-  name: 'holder_read',
-  text: `select owner from steps where session_id = $1 and gen = $2 and step_key = $3 and outcome is null`,
-}
+)
+const READ_OUTCOME: Statement = statement(
+  'outcome_read',
+  `select outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
+)
+const READ_HOLDER: Statement = statement(
+  'holder_read',
+  `select owner from steps where session_id = $1 and gen = $2 and step_key = $3 and outcome is null`,
+)
 /**
  * A taker that lived through the work, and says that it failed or that a person must look, proves that the step does not
  * kill: the deaths before it count no more. One that only hands it over proves nothing.
@@ -43,22 +44,22 @@ const GIVE_BACK = `
       deaths = case when $5 or $6 then 0 when $8 then deaths + ${DIED} else deaths end
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen, failures`
-const RELEASE: Statement = { name: 'release', text: GIVE_BACK }
-const RELEASE_TELLING: Statement = {
-  name: 'release_telling',
-  text: `
+const RELEASE: Statement = statement('release', GIVE_BACK)
+const RELEASE_TELLING: Statement = statement(
+  'release_telling',
+  `
   with guard as (${GIVE_BACK}
   ), ${writesSql({ session: '$1', key: '$2', writes: '$9::jsonb', records: 'strict' })}
   select failures from guard`,
-}
-const FORCE: Statement = {
-  name: 'force',
-  text: `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, released, owner, token)
+)
+const FORCE: Statement = statement(
+  'force',
+  `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, released, owner, token)
          values ($1, $2, $3, $4, $5, '', 1, true, $6, $7)
          on conflict (session_id, gen, step_key) do update set lease = steps.lease + 1, owner = $6, token = $7
            where steps.outcome is null
          returning lease, released, waiting, deaths, pending, (extract(epoch from now() - begun_at) * 1000)::float8 as age`,
-}
+)
 
 /**
  * Commits an outcome and everything that follows from it, in one statement, or nothing at all.

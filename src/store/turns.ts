@@ -1,7 +1,8 @@
 /** Turns as rows: what `turn.result()` reads, from any process, also later. */
 import type { Usage } from '../core/message.ts'
 import type { StopReason } from '../protocol/steps.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 
 export interface TurnRow {
   gen: number
@@ -23,16 +24,16 @@ interface Row {
   rounds: number | null
 }
 
-const BY_MESSAGE: Statement = {
-  name: 'turn_by_message',
-  text: `select t.gen, turn, message_id, status, stop_reason, text, rounds from stello_line($1, $3) line,
+const BY_MESSAGE: Statement = statement(
+  'turn_by_message',
+  `select t.gen, turn, message_id, status, stop_reason, text, rounds from stello_line($1, $3) line,
            lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $2 offset 0) t
          where t.start_seq <= line.up_to order by t.gen desc limit 1`,
-}
+)
 /** What a session that was never rewound paid for a turn stands under the keys of its rounds. */
-const NOW: Statement = {
-  name: 'turn_now',
-  text: `select s.gen as session_gen, s.closed_at is not null as closed,
+const NOW: Statement = statement(
+  'turn_now',
+  `select s.gen as session_gen, s.closed_at is not null as closed,
            t.gen, t.turn, t.message_id, t.status, t.stop_reason, t.text, t.rounds, paid.input, paid.output,
            case when t.turn is null then (
              select e.data->>'reason' from generate_series(0, s.gen) as known(gen),
@@ -49,16 +50,16 @@ const NOW: Statement = {
                       offset 0) u
          ) paid on t.status = 'ended' and t.gen = 0
          where s.id = $1`,
-}
-const BY_NUMBER: Statement = {
-  name: 'turn_by_number',
-  text: `select gen, turn, message_id, status, stop_reason, text, rounds from turns
+)
+const BY_NUMBER: Statement = statement(
+  'turn_by_number',
+  `select gen, turn, message_id, status, stop_reason, text, rounds from turns
          where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
-}
+)
 /** Of a step that a later generation took over from an earlier one, the row stands where it was paid for. */
-const USAGE: Statement = {
-  name: 'turn_usage',
-  text: `
+const USAGE: Statement = statement(
+  'turn_usage',
+  `
   with asked as (
     select distinct on (s.step_key) s.step_key, s.input_hash
     from steps s join stello_line($1, $2) line on s.gen = line.gen and s.last_seq <= line.up_to
@@ -73,23 +74,23 @@ const USAGE: Statement = {
   select coalesce(sum((usage->>'inputTokens')::float8), 0) as input,
     coalesce(sum((usage->>'outputTokens')::float8), 0) as output
   from paid`,
-}
-const LAST: Statement = {
-  name: 'turn_last',
-  text: `select coalesce(max(t.turn), 0)::int as last from stello_line($1, $2) line,
+)
+const LAST: Statement = statement(
+  'turn_last',
+  `select coalesce(max(t.turn), 0)::int as last from stello_line($1, $2) line,
            lateral (select max(turn) as turn from turns where session_id = $1 and gen = line.gen and start_seq <= line.up_to) t`,
-}
+)
 
-const ABANDONED: Statement = {
-  name: 'turn_abandoned',
-  text: `
+const ABANDONED: Statement = statement(
+  'turn_abandoned',
+  `
   select t.message_id as "messageId", g.parent_gen as gen, t.start_seq as seq
   from generations g
   join stello_line($1, g.parent_gen) line on true
   join turns t on t.session_id = $1 and t.gen = line.gen and t.start_seq <= line.up_to and t.status = 'open'
     and t.start_seq = g.branch_seq + 1
   where g.session_id = $1 and g.gen = $2 order by t.gen desc limit 1`,
-}
+)
 
 /** Where a session stands, and the turn that answers a message. */
 export interface TurnNow {

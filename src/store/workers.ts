@@ -1,48 +1,49 @@
 /** Which worker processes there are: who has died without a word left steps that the ledger may know nothing of. */
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { DEAD, GRACE_MS, HELD, SERVER, type Taker } from './liveness.ts'
 
 /** With the server on which it holds its lock, if it does. */
-const ENTER: Statement = {
-  name: 'worker_enter',
-  text: `with known as (insert into workers (boot_id, agent, namespace) values ($1, $2, $3) on conflict do nothing)
+const ENTER: Statement = statement(
+  'worker_enter',
+  `with known as (insert into workers (boot_id, agent, namespace) values ($1, $2, $3) on conflict do nothing)
          insert into holders (boot_id, server) select owner, ${SERVER} from (select $1::text as owner) as asked where ${HELD}
          on conflict (boot_id) do update set server = excluded.server, since = excluded.since
            where holders.server <> excluded.server`,
-}
+)
 /** That it was here stays known for a while: what it left behind is seen at once to be nobody's. */
-const LEAVE: Statement = {
-  name: 'worker_leave',
-  text: `with forgotten as (
+const LEAVE: Statement = statement(
+  'worker_leave',
+  `with forgotten as (
            delete from holders h where h.boot_id <> $1 and h.since < now() - interval '1 hour'
              and not exists (select from workers w where w.boot_id = h.boot_id)
          )
          delete from workers where boot_id = $1`,
-}
+)
 /**
  * One searches for a dead worker: until it is done, has given up, or is dead itself. Whoever lets another pass compares
  * a column afterwards: conditions over `pg_locks` PostgreSQL judges anew for the first of such rows only.
  */
-const CLAIM_DEAD: Statement = {
-  name: 'workers_claim_dead',
-  text: `with free as materialized (
+const CLAIM_DEAD: Statement = statement(
+  'workers_claim_dead',
+  `with free as materialized (
            select boot_id as dead, searcher as before from (select boot_id, boot_id as owner, searcher, namespace from workers) as known
            where boot_id <> $2 and namespace = $3 and ${DEAD}
              and not exists (select from (select searcher as owner) as other where owner <> $2 and ${HELD})
          )
          update workers set searcher = $2 from free where boot_id = dead and searcher is not distinct from before
          returning boot_id, agent`,
-}
-const GIVE_UP: Statement = { name: 'workers_give_up', text: `update workers set searcher = null where searcher = $1` }
+)
+const GIVE_UP: Statement = statement('workers_give_up', `update workers set searcher = null where searcher = $1`)
 /** Longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
 /**
  * Sessions with an open turn first, then those that were busy last; as many that were never opened, newest first. Of
  * each the last turn is read, however many it had.
  */
-const PERHAPS_BUSY: Statement = {
-  name: 'sessions_perhaps_busy',
-  text: `
+const PERHAPS_BUSY: Statement = statement(
+  'sessions_perhaps_busy',
+  `
   select id from (
     select s.id, row_number() over (
       partition by s.run_id is null order by last.turn_ended desc nulls last, s.created_at desc) as place
@@ -53,15 +54,15 @@ const PERHAPS_BUSY: Statement = {
     where s.agent = $1 and coalesce(s.namespace, $3) = $3 and coalesce(s.closed_at, 'infinity') > now() - ${CLOSED_SINCE}
   ) ranked
   order by place limit $2`,
-}
+)
 
 /** Temporal lists who polled for minutes after it died, and whoever uses another store: the lock knows better. */
-const SERVED: Statement = {
-  name: 'agents_served',
-  text: `select distinct agent from (
+const SERVED: Statement = statement(
+  'agents_served',
+  `select distinct agent from (
            select boot_id as owner, agent from workers where namespace = $1
          ) as known where ${HELD} order by agent`,
-}
+)
 export interface KnownWorker extends Taker {
   agent: string
 }

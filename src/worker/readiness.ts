@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client'
 import { messageOf } from '../core/errors.ts'
 import { pollersOf } from '../client/pollers.ts'
 import type { Readiness } from './health.ts'
-import { run, type Database } from '../store/database.ts'
+import { ANSWERS, run, type Database } from '../store/database.ts'
 import type { Liveness } from '../store/liveness.ts'
 import type { TemporalWorkers } from './temporal-workers.ts'
 
@@ -46,7 +46,7 @@ export async function readinessOf(agent: string, parts: WorkerParts | undefined)
 
 async function askStore(db: Database): Promise<string> {
   const late = new AbortController()
-  const asked = run(db.pool, { name: 'ready', text: 'select 1' }, []).then(() => 'ok', messageOf)
+  const asked = run(db.pool, ANSWERS, []).then(() => 'ok', messageOf)
   const overdue = delay(STORE_WITHIN_MS, `the store does not answer within ${STORE_WITHIN_MS / 1000} s`, {
     signal: late.signal,
   }).catch(() => 'ok')

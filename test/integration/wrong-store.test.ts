@@ -7,7 +7,7 @@ import { connectStello, type SessionHandle, type StelloClient } from '../../src/
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { readIdentity } from '../../src/store/identity.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { createSession } from '../../src/store/topology.ts'
+import { createSession } from '../../src/store/sessions.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { startWorker, type StelloWorker } from '../../src/worker.ts'
 import { createDatabase, swapDatabases } from '../support/databases.ts'

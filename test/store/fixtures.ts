@@ -9,7 +9,7 @@ import { holdLiveness, newBootId, stealDeadSteps, type Taker } from '../../src/s
 import { resolveRun } from '../../src/store/runs.ts'
 import { type RunRef } from '../../src/store/abandon-future.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
-import { createSession } from '../../src/store/topology.ts'
+import { createSession } from '../../src/store/sessions.ts'
 import { enterWorker } from '../../src/store/workers.ts'
 import type { NewRecord, NewSessionRow } from '../../src/store/writes.ts'
 import { until } from '../support/until.ts'

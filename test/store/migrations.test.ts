@@ -2,11 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkDatabase, openDatabase, run, transaction } from '../../src/store/database.ts'
 import { checkSchema, migrate, readSchema } from '../../src/store/migrate.ts'
+import { statement } from '../../src/store/statement.ts'
 import { createDatabase, type OtherDatabase } from '../support/databases.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase({ empty: true })
 
+const ONE = statement('test_one', 'select 1 as one')
+const CUT = statement('test_cut', 'select pg_terminate_backend(pg_backend_pid())')
 const FUTURE = '9999_future'
 
 describe('migrate', () => {
@@ -105,7 +108,7 @@ describe('a database that cannot be reached', () => {
 
   it('makes a statement one to try again', async () => {
     const db = openDatabase('postgresql://user:secret@127.0.0.1:1/nowhere')
-    await expect(run(db.pool, { name: 'one', text: 'select 1' }, [])).rejects.toMatchObject({
+    await expect(run(db.pool, ONE, [])).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
       fate: 'retry',
     })
@@ -113,9 +116,9 @@ describe('a database that cannot be reached', () => {
   })
 
   it('is noticed when it goes away in the middle of a statement, and the next one works', async () => {
-    const cut = run(at.db.pool, { name: 'suicide', text: 'select pg_terminate_backend(pg_backend_pid())' }, [])
+    const cut = run(at.db.pool, CUT, [])
     await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
-    expect(await run(at.db.pool, { name: 'one', text: 'select 1 as one' }, [])).toEqual([{ one: 1 }])
+    expect(await run(at.db.pool, ONE, [])).toEqual([{ one: 1 }])
   })
 
   it('between two statements of a transaction fails the next one, not the process', async () => {
@@ -124,9 +127,9 @@ describe('a database that cannot be reached', () => {
       const { rows } = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
       await at.db.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid])
       await ended
-      return run(tx, { name: 'one', text: 'select 1 as one' }, [])
+      return run(tx, ONE, [])
     })
     await expect(cut).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
-    expect(await run(at.db.pool, { name: 'one', text: 'select 1 as one' }, [])).toEqual([{ one: 1 }])
+    expect(await run(at.db.pool, ONE, [])).toEqual([{ one: 1 }])
   })
 })

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { holdLiveness, isAlive, newBootId } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
-import { createSession } from '../../src/store/topology.ts'
+import { createSession } from '../../src/store/sessions.ts'
 import {
   claimDeadWorkers,
   enterWorker,

@@ -5,7 +5,8 @@ import type { Branch, SessionConfig } from '../protocol/config.ts'
 import type { SessionStatus } from '../protocol/views.ts'
 import type { Pause, PauseReason, PendingItem } from '../protocol/steps.ts'
 import { toForkRefusal } from './bounds.ts'
-import { run, type Database, type Statement } from './database.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
 import { readHoldups, type InboxItem } from './inbox.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
@@ -46,9 +47,9 @@ export interface SessionSummary {
 }
 
 /** A client's fork shows in the log of its parent; the ones that a model asks for are told by the call's own step. */
-const CREATE: Statement = {
-  name: 'session_create',
-  text: `
+const CREATE: Statement = statement(
+  'session_create',
+  `
   with created as (
     insert into sessions (id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, agent, label, profile, config, origin)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -62,12 +63,12 @@ const CREATE: Statement = {
     select s.gen from sessions s, created where s.id = $3
   ), ${writesSql({ session: '$3', key: '$1', writes: '$13::jsonb', records: 'once' })}
   select config from created`,
-}
-const CONFIGURE: Statement = {
-  name: 'session_configure',
-  text: `update sessions set config = $2, profile = $2::jsonb->>'profile', branch_session = $3, branch_gen = $4, branch_seq = $5
+)
+const CONFIGURE: Statement = statement(
+  'session_configure',
+  `update sessions set config = $2, profile = $2::jsonb->>'profile', branch_session = $3, branch_gen = $4, branch_seq = $5
          where id = $1 and not config ? 'limits'`,
-}
+)
 
 /**
  * @returns the session's configuration: where the same origin has asked before, that of the first time
@@ -112,50 +113,6 @@ export async function configureSession(
 ): Promise<void> {
   const { sessionId: from, gen, seq } = branch ?? { sessionId: null, gen: null, seq: null }
   await run(db.pool, CONFIGURE, [sessionId, storableJson(config), from, gen, seq])
-}
-
-/** Its parent was rewound to before the fork and has not forked it again: it lives on, but belongs to no tree. */
-export const ABANDONED = (id: string, parent: string): string => `exists (
-  select from events e where e.session_id = ${parent} and e.abandoned and e.type = 'session.forked' and e.data->>'child' = ${id}
-    and not exists (
-      select from events v where v.session_id = e.session_id and v.key = e.key and v.gen > e.gen and not v.abandoned
-        and v.data->>'child' = ${id}))`
-const BELOW: Statement = {
-  name: 'session_below',
-  text: `with recursive below as (
-           select id, created_at from sessions where id = $1
-           union all
-           select s.id, s.created_at from sessions s join below on s.parent_id = below.id
-           where not ${ABANDONED('s.id', 's.parent_id')}
-         )
-         select id from below order by created_at, id`,
-}
-
-/** The session and everything below it, oldest first; without forks of a future that was abandoned. */
-export async function readSubtree(db: Database, sessionId: string): Promise<string[]> {
-  const rows = await run<{ id: string }>(db.pool, BELOW, [sessionId])
-  return rows.map((row) => row.id)
-}
-
-/** Id of the message that a child is opened with: its text is committed with the call that opens it. */
-export const TASK_MESSAGE = 'task'
-
-const AWAITED: Statement = {
-  name: 'session_awaited',
-  text: `select s.parent_id as parent, split_part(s.origin, '/', 2) as key,
-           exists (select from messages where session_id = s.id and message_id = $2) as task from sessions s
-         where s.id = $1 and s.origin like s.parent_id || '/%' and exists (
-           select from steps t where t.session_id = s.parent_id and t.step_key = split_part(s.origin, '/', 2) || '.open')`,
-}
-
-/** The call of its parent that waits, or waited, for this session's first answer, and the message that asks for it. */
-export async function readAwaited(
-  db: Database,
-  sessionId: string,
-): Promise<{ awaited: { parentId: string; callKey: string }; task?: string } | undefined> {
-  const values = [sessionId, TASK_MESSAGE]
-  const [row] = await run<{ parent: string; key: string; task: boolean }>(db.pool, AWAITED, values)
-  return row && { awaited: { parentId: row.parent, callKey: row.key }, ...(row.task && { task: TASK_MESSAGE }) }
 }
 
 /** Which sessions to list. All that is stated must hold. */
@@ -210,25 +167,27 @@ export const SUMMARIES = `
     ) w on true
   ) summaries`
 
-/** What follows is in parentheses. */
-const CONDITIONS = {
-  ids: 'id = any',
-  rootId: 'root_id =',
-  agent: 'agent =',
-  state: 'state =',
-  reason: "pause->>'reason' =",
-} as const
+/** Of each combination of conditions that an index serves, a statement of its own: PostgreSQL plans it once for all values. */
+const LISTS: readonly Statement[] = Array.from({ length: 8 }, (_, given) => {
+  const [ids, root, agent] = [1, 2, 4].map((bit) => (given & bit) > 0)
+  return statement(
+    `sessions_list_${given}`,
+    `${SUMMARIES}
+     where ${ids ? 'id = any($2)' : '$2::text[] is null'} and ${root ? 'root_id = $3' : '$3::text is null'}
+       and ${agent ? 'agent = $4' : '$4::text is null'}
+       and ($5::text is null or state = $5) and ($6::text is null or pause->>'reason' = $6)
+     order by created_at desc, id limit $1`,
+  )
+})
 
 /** Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. */
 export async function listSessions(
   db: Database,
-  { limit = 1000, ...filter }: SessionFilter = {},
+  { limit = 1000, ids, rootId, agent, state, reason }: SessionFilter = {},
 ): Promise<SessionSummary[]> {
-  const given = (Object.keys(CONDITIONS) as (keyof typeof CONDITIONS)[]).filter((name) => filter[name] !== undefined)
-  const conditions = given.map((name, i) => `${CONDITIONS[name]} ($${i + 2})`)
-  const text = `${SUMMARIES} where ${['true', ...conditions].join(' and ')} order by created_at desc, id limit $1`
-  const rows = await run<SummaryRow>(db.pool, { text }, [limit, ...given.map((name) => filter[name])])
-  const busy = rows.filter(({ state }) => state !== 'idle' && state !== 'closed').map(({ id }) => id)
+  const list = LISTS[(ids ? 1 : 0) + (rootId !== undefined ? 2 : 0) + (agent !== undefined ? 4 : 0)] as Statement
+  const rows = await run<SummaryRow>(db.pool, list, [limit, ids, rootId, agent, state, reason])
+  const busy = rows.filter((row) => row.state !== 'idle' && row.state !== 'closed').map(({ id }) => id)
   const holdups = busy.length > 0 ? await readHoldups(db, busy) : new Map<string, InboxItem[]>()
   return rows.map((row) => toSummary(row, holdups.get(row.id) ?? []))
 }
@@ -272,26 +231,4 @@ function toSummary(row: SummaryRow, holdups: InboxItem[]): SessionSummary {
     ...(row.pause !== null && { pause: row.pause }),
     ...(row.closed_at !== null && { closedAt: row.closed_at }),
   }
-}
-
-export interface AgentManifest {
-  profiles: string[]
-  tools: string[]
-  skills: string[]
-}
-
-const SAVE_AGENT: Statement = {
-  name: 'agent_save',
-  text: `insert into agents (name, manifest) values ($1, $2)
-         on conflict (name) do update set manifest = excluded.manifest, seen_at = now()`,
-}
-const AGENTS: Statement = { name: 'agents_read', text: 'select name, manifest from agents order by seen_at desc' }
-
-/** What a worker serves, so that a client can refuse an unknown name before it starts anything. */
-export async function saveAgent(db: Database, name: string, manifest: AgentManifest): Promise<void> {
-  await run(db.pool, SAVE_AGENT, [name, storableJson(manifest)])
-}
-
-export async function readAgents(db: Database): Promise<{ name: string; manifest: AgentManifest }[]> {
-  return run(db.pool, AGENTS, [])
 }
