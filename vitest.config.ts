@@ -1,12 +1,17 @@
 /** Projects by what they need: nothing, the linter and the bundler, PostgreSQL, the development servers, all of it. */
 import { defineConfig } from 'vitest/config'
 
-/** Real servers and processes: one file at a time over all these projects, and time for a slow machine. */
+/**
+ * Real servers and processes. Files run side by side, since most tests wait most of the time; each has a database and task
+ * queues of its own. A file is no process of its own: modules are loaded once in each of the four. Time for a slow machine.
+ */
 const onServers = {
-  fileParallelism: false,
+  maxWorkers: 4,
+  isolate: false,
   sequence: { groupOrder: 1 },
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   hookTimeout: 300_000,
+  expect: { poll: { timeout: 60_000 } },
 }
 const shared = { ...onServers, globalSetup: ['test/support/servers.ts'] }
 
@@ -46,16 +51,16 @@ export default defineConfig({
           name: 'dev',
           include: ['test/dev/**/*.test.ts'],
           ...onServers,
+          isolate: true,
           testTimeout: 300_000,
           globalSetup: ['test/support/temporal-program.ts'],
         },
       },
       { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...shared } },
-      /** Few tests in many files: they share their modules, and the workflows bundled once. */
-      { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...shared, isolate: false } },
-      { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], ...shared, testTimeout: 120_000 } },
-      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared, testTimeout: 180_000 } },
-      { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared, testTimeout: 120_000 } },
+      { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...shared } },
+      { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], ...shared } },
+      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared } },
+      { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared } },
       /** A few kills by default; `STELLO_CRASH=all`, which tests read too, kills at every point. */
       {
         test: {

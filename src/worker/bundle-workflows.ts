@@ -18,6 +18,11 @@ export function bundleWorkflows(folder: URL): Promise<WorkflowBundleWithSourceMa
   return bundle
 }
 
+/** From now on this is the bundle of that folder: made before, once for many processes. */
+export function keepBundle(folder: URL, code: string): void {
+  bundled.set(folder.href, Promise.resolve({ code, sourceMap: '' }))
+}
+
 /**
  * Our workflow code keeps nothing in its modules, so all sessions of a worker share one copy of them (`preloadModules`)
  * instead of each session loading its own.

@@ -2,6 +2,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { build } from '../support/built.ts'
 import type {} from '../support/servers.ts'
 import { startCluster } from './cluster.ts'
 import type { PostgresSpec } from './postgres.ts'
@@ -24,9 +25,11 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   const home = join(tmpdir(), `stello-cluster-${process.pid}`)
   const onProgress = (line: string): void => void process.stderr.write(`${line}\n`)
   const { temporal, postgres, databaseUrl, stop } = await startCluster({ home, namespaces: SETTINGS, onProgress })
+  const built = join(home, 'built')
+  await build(built)
   provide('temporalAddress', addressOf(temporal))
   provide('databaseUrl', databaseUrl)
-  provide('builtFolder', join(home, 'built'))
+  provide('builtFolder', built)
   provide('clusterTemporal', temporal)
   provide('clusterPostgres', postgres)
   provide('workersPerAgent', 2)

@@ -25,7 +25,7 @@ const log = join(folder, 'workers.log')
 let workers: KeptWorkers
 
 beforeAll(async () => {
-  const module = await builtModule('test/support/worker-process.ts')
+  const module = builtModule('test/support/worker-process.ts')
   const urls = { modelUrl: stage.fake.url, gateUrl: stage.doors.url }
   const settings = { agent: stage.agent, ...stage.servers, ...urls, stallLimitMs: STALL_MS }
   const stderr = openSync(log, 'a')

@@ -129,7 +129,7 @@ it(
     const setting: Setting = {
       plan: makePlan(createRandom(SEED), messagesEach),
       folder,
-      module: await builtModule('test/crash/tree/agent-process.ts'),
+      module: builtModule('test/crash/tree/agent-process.ts'),
     }
     const calm = await runTree(setting)
     expect(calm.picture.unknown).toEqual([])

@@ -1,55 +1,58 @@
 /**
- * A worker's module as JavaScript, with the sources it needs and the workflow bundle beside them, as in the published
- * package: so it starts with a third of the work. Made once in a run of the tests, by the first that needs it.
+ * What many test processes need, made once for a run of the tests: the workflow bundle, and the modules that tests run as
+ * processes, as JavaScript with the bundle beside them, as in the published package. So they start with a third of the work.
  */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
-import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts'
+import { bundleWorkflows, keepBundle } from '../../src/worker/bundle-workflows.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const workflows = new URL('../../src/workflows', import.meta.url)
+const BUNDLE = 'src/workflow-bundle.js'
 
-const built = new Map<string, Promise<string>>()
+/** What is built, with all that it imports. */
+const MODULES = ['src/cli/main.ts', 'test/support/worker-process.ts', 'test/crash/tree/agent-process.ts']
+
+/** @param folder outside the repository, new; dependencies are found as inside */
+export async function build(folder: string): Promise<void> {
+  const config = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: {
+      rootDir: root,
+      outDir: folder,
+      noEmit: false,
+      noCheck: true,
+      rewriteRelativeImportExtensions: true,
+    },
+    files: MODULES.map((file) => join(root, file)),
+    include: [],
+  }
+  await mkdir(join(folder, 'src'), { recursive: true })
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  await copyFile(join(root, 'package.json'), join(folder, 'package.json'))
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const [{ code }] = await Promise.all([
+    bundleWorkflows(workflows),
+    promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root }),
+  ])
+  await writeFile(join(folder, BUNDLE), code)
+}
 
 /**
  * @param module path in the repository
  * @returns path of the module to run
  */
-export function builtModule(module: string): Promise<string> {
-  // Two workers may be started at once.
-  const known = built.get(module) ?? findOrBuild(module)
-  built.set(module, known)
-  return known
+export function builtModule(module: string): string {
+  if (!MODULES.includes(module)) throw new Error(`${module} is not built: see MODULES in test/support/built.ts`)
+  return join(inject('builtFolder'), module.replace(/\.ts$/, '.js'))
 }
 
-async function findOrBuild(module: string): Promise<string> {
-  const folder = join(inject('builtFolder'), basename(module, '.ts'))
-  if (!existsSync(folder)) {
-    // Renamed at the end: half of it is never found.
-    const begun = `${folder}-${process.pid}`
-    await mkdir(begun, { recursive: true })
-    await buildInto(begun, module)
-    await rename(begun, folder)
-  }
-  return join(folder, module.replace(/\.ts$/, '.js'))
-}
-
-/** @param folder outside the repository; dependencies are found as inside */
-async function buildInto(folder: string, module: string): Promise<void> {
-  const config = {
-    extends: join(root, 'tsconfig.json'),
-    compilerOptions: { rootDir: root, outDir: folder, noEmit: false, rewriteRelativeImportExtensions: true },
-    files: [module, 'src/workflows/index.ts', 'src/workflows/stack-traces.ts'].map((file) => join(root, file)),
-    include: [],
-  }
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
-  await promisify(execFile)(join(root, 'node_modules/.bin/tsc'), ['-p', folder], { cwd: root })
-  const { code } = await bundleWorkflows(pathToFileURL(join(folder, 'src/workflows')))
-  await writeFile(join(folder, 'src/workflow-bundle.js'), code)
+/** Workers in this process run the bundle of the whole run. */
+export function takeBuiltBundle(): void {
+  keepBundle(workflows, readFileSync(join(inject('builtFolder'), BUNDLE), 'utf8'))
 }

@@ -102,7 +102,7 @@ export interface SpawnOptions {
 
 /** Resolves when the worker serves. */
 export async function startWorkerProcess(settings: WorkerSettings, preloads: string[] = []): Promise<WorkerProcess> {
-  const worker = spawnWorker(settings, { module: await builtModule('test/support/worker-process.ts'), preloads })
+  const worker = spawnWorker(settings, { module: builtModule('test/support/worker-process.ts'), preloads })
   await worker.ready
   return worker
 }

@@ -82,7 +82,9 @@ function program(): string {
   const apt = (...args: string[]): void => {
     // In that runlevel the package starts no server of its own.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-    execFileSync('apt-get', ['-qq', ...args], { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    // One after the other: another file may need it at the same moment.
+    const command = [join(tmpdir(), 'stello-apt.lock'), 'apt-get', '-qq', ...args]
+    execFileSync('flock', command, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   }
   apt('update')
   apt('install', '-y', '--no-install-recommends', 'pgbouncer')

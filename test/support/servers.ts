@@ -1,16 +1,19 @@
-/** The servers of the tests that need them: one Temporal and one PostgreSQL for a whole run, shared by all projects. */
+/** What the tests that need servers share in a run: one Temporal, one PostgreSQL, and what is built once. */
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openDevServers, removeDevHome, stopDevServers } from '../../src/dev/dev-servers.ts'
+import { postgresUser, startPostgres } from '../../src/dev/postgres-server.ts'
+import { build } from './built.ts'
 import { asSuperuser } from './superuser.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     temporalAddress: string
     databaseUrl: string
-    /** Where modules that tests run as processes are built. */
+    /** The workflow bundle, and modules that tests run as processes: see `built.ts`. */
     builtFolder: string
     /** How many workers serve an agent of a test. Default 1. */
     workersPerAgent?: number
@@ -22,16 +25,30 @@ declare module 'vitest' {
   }
 }
 
-/** Every project calls this, in the same process: the first starts the servers, the others join them. */
+/**
+ * Nobody needs the data of a test after a power cut, and a server that is killed loses nothing without `fsync`. Files that
+ * run side by side take more connections than one developer.
+ */
+const POSTGRES_SETTINGS = ['fsync=off', 'max_connections=600']
+
+/** Every project calls this, in the same process, one after the other: the first makes all, the others find it. */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = join(tmpdir(), `stello-test-${process.pid}`)
   const home = join(folder, '.stello')
-  await mkdir(folder, { recursive: true })
-  await chmod(folder, 0o755)
-  const { temporal, postgres } = await openDevServers({ home, onProgress: (line) => process.stderr.write(`${line}\n`) })
+  const built = join(folder, 'built')
+  const onProgress = (line: string): void => void process.stderr.write(`${line}\n`)
+  if (!existsSync(folder)) {
+    await mkdir(home, { recursive: true })
+    await chmod(folder, 0o755)
+    // As root, PostgreSQL runs as another user, who must be able to enter.
+    await chmod(home, 0o711)
+    const runAs = await postgresUser()
+    await Promise.all([startPostgres(runAs, { home, settings: POSTGRES_SETTINGS, onProgress }), build(built)])
+  }
+  const { temporal, postgres } = await openDevServers({ home, onProgress })
   provide('temporalAddress', temporal.address)
   provide('databaseUrl', await asSuperuser(home, postgres.url))
-  provide('builtFolder', join(folder, 'built'))
+  provide('builtFolder', built)
   return async () => {
     await stopDevServers(home)
     await removeDevHome(home)

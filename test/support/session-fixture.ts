@@ -11,7 +11,10 @@ import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../..
 import { connectStello, type SessionHandle, type StelloClient, type StelloEvent } from '../../src/client/index.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { takeBuiltBundle } from './built.ts'
 import { startWorker, type StelloWorker, type StelloWorkerOptions } from '../../src/worker.ts'
+
+takeBuiltBundle()
 
 export interface TestServers {
   temporalAddress: string
