@@ -2,7 +2,7 @@
 import { collectProblems } from './collect-problems.ts'
 import { toMs, type Duration } from '../core/duration.ts'
 import { DEFAULT_BOUNDS, DEFAULT_LIMITS, type Limits, type TreeBounds } from '../protocol/limits.ts'
-import { resolveBounds, resolveLimits, type LimitSettings } from './limits.ts'
+import { resolveBounds, resolveLimits, type LimitSettings } from './limit-settings.ts'
 import type { Model, ModelLike } from '../core/model.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
 import type { PartSource } from '../protocol/config.ts'

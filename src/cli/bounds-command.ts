@@ -1,7 +1,7 @@
 /** `stello bounds`: what bounds a tree, shown and changed; the same options bound a tree from its start. */
 import type { Command } from 'commander'
 import type { CreateSessionOptions } from '../client/index.ts'
-import type { OnSession } from './context.ts'
+import type { OnSession } from './command-context.ts'
 import { wholeNumber } from './whole-number.ts'
 
 type Bounds = NonNullable<CreateSessionOptions['bounds']>

@@ -2,7 +2,7 @@
 import { Argument, type Command } from 'commander'
 import type { AnswerOptions } from '../client/index.ts'
 import { inboxLines } from './format.ts'
-import type { OnSession } from './context.ts'
+import type { OnSession } from './command-context.ts'
 
 export function addInboxCommands(program: Command, on: OnSession): void {
   program

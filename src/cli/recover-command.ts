@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { RecoverOptions } from '../client/index.ts'
 import { onSelected, withSelection, type Selection } from './selection.ts'
-import type { Context, OnSession } from './context.ts'
+import type { Context, OnSession } from './command-context.ts'
 
 export function addRecoverCommand(program: Command, on: OnSession): void {
   withSelection(program.command('recover [session-id]'), 'every session that is not closed')

@@ -135,7 +135,7 @@ export function addRunCommands(program: Command): void {
     .description('what is there, what is missing, what to do')
     .action(async () => {
       const out = output()
-      const { diagnose } = await import('../dev/doctor.ts')
+      const { diagnose } = await import('../dev/doctor-machine.ts')
       const { inspectServers } = await import('../client/doctor.ts')
       const findings = [...(await diagnose()), ...(await inspectServers())]
       for (const finding of findings) {

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import { isStelloError } from '../core/errors.ts'
 import type { SessionFilter, SessionSummary } from '../client/index.ts'
 import { explain } from './output.ts'
-import type { Context } from './context.ts'
+import type { Context } from './command-context.ts'
 
 export type Selection = Pick<SessionFilter, 'agent' | 'state' | 'reason'> & { all?: boolean }
 

@@ -14,7 +14,7 @@ import { addSignalCommands } from './signal-commands.ts'
 import { noteUnserved } from './unserved.ts'
 import { answer } from './wait-for-answer.ts'
 import { wholeNumber } from './whole-number.ts'
-import type { Context, OnSession } from './context.ts'
+import type { Context, OnSession } from './command-context.ts'
 
 type Options = Record<string, unknown>
 

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Reached, SessionHandle } from '../client/index.ts'
 import { inboxLines } from './format.ts'
 import { onSelected, withSelection, type Selection } from './selection.ts'
-import type { Context, OnSession } from './context.ts'
+import type { Context, OnSession } from './command-context.ts'
 
 interface Options extends Omit<Selection, 'reason'> {
   reason?: string

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isUnavailable, messageOf } from '../core/errors.ts'
 import type { SessionHandle } from '../client/index.ts'
 import { notServed } from '../client/not-served.ts'
-import type { Context } from './context.ts'
+import type { Context } from './command-context.ts'
 
 const LOOK_EVERY_MS = 1000
 

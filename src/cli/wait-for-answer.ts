@@ -3,7 +3,7 @@ import type { InboxItem, SessionHandle, TurnHandle } from '../client/index.ts'
 import { heldUp } from '../client/holdups.ts'
 import { inboxLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
-import type { Context } from './context.ts'
+import type { Context } from './command-context.ts'
 import { keepNotingUnserved, noteUnservedOf } from './unserved.ts'
 
 export async function answer(

@@ -1,6 +1,6 @@
 /** Whether every agent with open sessions is served, and whether Temporal and the store know of the same sessions. */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
-import type { Finding } from '../dev/doctor.ts'
+import type { Finding } from '../dev/doctor-machine.ts'
 import type { Database } from '../store/database.ts'
 import { readBusyAgents, readClosed, readOpenIds } from '../store/inspect.ts'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'

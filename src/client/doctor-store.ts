@@ -1,6 +1,6 @@
 /** Whether PostgreSQL lets us in, has room for a worker, and holds a schema that this version can work on. */
 import { isStelloError, messageOf } from '../core/errors.ts'
-import type { Finding } from '../dev/doctor.ts'
+import type { Finding } from '../dev/doctor-machine.ts'
 import { connectTrouble } from '../store/connect-trouble.ts'
 import { openDatabase, shownUrl } from '../store/database.ts'
 import { REMEDY, proveDirect } from '../store/direct.ts'

@@ -1,6 +1,6 @@
 /** Whether Temporal answers, knows the namespace, lets us in, and has what sessions are searched by. */
 import { Client, Connection } from '@temporalio/client'
-import type { Finding } from '../dev/doctor.ts'
+import type { Finding } from '../dev/doctor-machine.ts'
 import type { Located } from './connect.ts'
 import { missingSearchAttributes } from './search-attributes.ts'
 import { temporalTrouble } from './temporal-trouble.ts'

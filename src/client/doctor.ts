@@ -1,7 +1,7 @@
 /** What `stello doctor` says of the servers and the sessions on them: a finding per thing. Must never change anything. */
 import { Client } from '@temporalio/client'
 import { isStelloError, messageOf } from '../core/errors.ts'
-import type { Finding } from '../dev/doctor.ts'
+import type { Finding } from '../dev/doctor-machine.ts'
 import { openDatabase } from '../store/database.ts'
 import { locateServers, type ConnectOptions } from './connect.ts'
 import { inspectSessions } from './doctor-sessions.ts'

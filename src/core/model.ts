@@ -54,7 +54,7 @@ export interface Completion {
 
 /**
  * A model answers a conversation. It throws a `StelloError` with a `MODEL_*` code when it knows what went wrong
- * (see `models/failures`); anything else it throws counts as `MODEL_UNAVAILABLE` and is tried again.
+ * (see `src/models/model-error.ts`); anything else it throws counts as `MODEL_UNAVAILABLE` and is tried again.
  */
 export interface Model {
   /** Shown to people: in summaries, in stats. */

@@ -5,7 +5,7 @@ import { isStelloError, StelloError } from '../core/errors.ts'
 import type { ModelLike } from '../core/model.ts'
 import { toTool } from '../tool/to-tool.ts'
 import { type AnyTool } from '../tool/any-tool.ts'
-import { modelFromName } from './registry.ts'
+import { modelFromName } from './model-from-name.ts'
 
 /** An agent as `defineProfile` takes it. */
 export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {

@@ -6,7 +6,7 @@ import type { CompleteOptions, Completion, Model, ModelDelta } from '../core/mod
 import { keepSecret } from '../core/secrets.ts'
 import { readAnswer, readStream, type Prices } from './answer.ts'
 import { toChatMessages, toChatTools } from './convert.ts'
-import { toModelError, type Asked } from './failures.ts'
+import { toModelError, type Asked } from './model-error.ts'
 import { limitedFetch } from './limited-fetch.ts'
 
 /** Which model to call, where and how. */

@@ -5,7 +5,7 @@ import { messageOf } from '../core/errors.ts'
 import { compile } from './json-schema.ts'
 import type { JsonSchema } from '../core/model.ts'
 import { describeIssues, fromAjvError, fromStandardIssue } from './problem.ts'
-import { isZod } from './schema.ts'
+import { isZod } from './to-json-schema.ts'
 import { standardOf, type StandardResult } from './standard-schema.ts'
 import type { Checked } from './tool.ts'
 

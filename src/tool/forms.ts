@@ -1,7 +1,7 @@
 /** The other ways of writing a tool, each one line over `toTool`: nothing here may know more about tools than that. */
 import type { NamedDescription } from './description.ts'
 import type { JsonInput } from './json-input.ts'
-import { ToolRegistryImpl } from './registry.ts'
+import { ToolRegistryImpl } from './tool-registry.ts'
 import { toTool } from './to-tool.ts'
 import type { ToolLike } from './any-tool.ts'
 import type { Tool, ToolContext } from './tool.ts'

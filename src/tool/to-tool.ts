@@ -7,7 +7,7 @@ import { isDynamic, toDynamicTool } from './dynamic-tool.ts'
 import type { ToolLike } from './any-tool.ts'
 import { StelloError } from '../core/errors.ts'
 import { demand } from './precondition.ts'
-import { toJsonSchema } from './schema.ts'
+import { toJsonSchema } from './to-json-schema.ts'
 import type { Effect, Kind, OnUnknownOutcome, Tool, ToolAnnotations } from './tool.ts'
 
 /** What a tool was converted from. */

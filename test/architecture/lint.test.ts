@@ -36,7 +36,7 @@ const ARROWS: Record<string, string[]> = {
     'store',
     'tool',
   ],
-  client: ['core', 'dev/dev-info.ts', 'dev/doctor.ts', 'protocol', 'store'],
+  client: ['core', 'dev/dev-info.ts', 'dev/doctor-machine.ts', 'protocol', 'store'],
   cli: ['agent', 'client', 'core', 'dev', 'worker', 'worker.ts'],
   web: ['client'],
   dev: ['core'],
@@ -49,7 +49,7 @@ const TARGETS = [
   'client/pollers.ts',
   'client/search-attributes.ts',
   'dev/dev-info.ts',
-  'dev/doctor.ts',
+  'dev/doctor-machine.ts',
   'index.ts',
   'worker.ts',
 ]

@@ -1,6 +1,6 @@
 /** What a fork asked for → what the child begins with (row S6): profile, system prompt, context. */
 import type { StelloAgent } from '../../agent/agent.ts'
-import { dropOrphans } from './context.ts'
+import { dropOrphans } from './drop-orphans.ts'
 import { StelloError, isStelloError, messageOf, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { ForkProfile } from '../../agent/profile.ts'

@@ -12,7 +12,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toEndlessRetry, toFailure, tryAgain } from '../../../src/activities/step/failures.ts'
 import { StelloError } from '../../../src/core/errors.ts'
-import { toModelError } from '../../../src/models/failures.ts'
+import { toModelError } from '../../../src/models/model-error.ts'
 
 const converter = new DefaultFailureConverter()
 const LONG = 'x'.repeat(3 * 1024 * 1024)

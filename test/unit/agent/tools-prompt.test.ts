@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { BaseTool } from '../../../src/tool/base-tool.ts'
-import { ToolRegistryImpl } from '../../../src/tool/registry.ts'
+import { ToolRegistryImpl } from '../../../src/tool/tool-registry.ts'
 import { toTool } from '../../../src/tool/to-tool.ts'
 import { createTool, registerTool, toolRegistry } from '../../../src/tool/forms.ts'
 import { tool } from '../../../src/tool/define-tool.ts'

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { StelloError, type ErrorCode } from '../../../src/core/errors.ts'
 import { onSelected } from '../../../src/cli/selection.ts'
-import type { Context } from '../../../src/cli/context.ts'
+import type { Context } from '../../../src/cli/command-context.ts'
 
 const before = process.exitCode
 afterEach(() => void (process.exitCode = before))

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { checkArguments } from '../../../src/tool/check-arguments.ts'
 import type { JsonSchema } from '../../../src/core/model.ts'
-import { toJsonSchema } from '../../../src/tool/schema.ts'
+import { toJsonSchema } from '../../../src/tool/to-json-schema.ts'
 
 const object = (properties: Record<string, unknown>, more: JsonSchema = {}): JsonSchema => ({
   type: 'object',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dropOrphans } from '../../../src/activities/child/context.ts'
+import { dropOrphans } from '../../../src/activities/child/drop-orphans.ts'
 import type { Message } from '../../../src/core/message.ts'
 import { refusal } from '../agent/authoring.ts'
 

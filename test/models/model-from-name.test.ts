@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { modelFromName } from '../../src/models/registry.ts'
+import { modelFromName } from '../../src/models/model-from-name.ts'
 
 describe('a model by name', () => {
   it('is the provider’s, under the name the provider knows', () => {

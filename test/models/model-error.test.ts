@@ -2,7 +2,7 @@
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { StelloError } from '../../src/core/errors.ts'
-import { toModelError } from '../../src/models/failures.ts'
+import { toModelError } from '../../src/models/model-error.ts'
 
 const asked = { model: 'gpt-x', host: 'api.example.com', keyVariable: 'EXAMPLE_API_KEY', secrets: ['secret-42'] }
 
