@@ -7,7 +7,7 @@ export type { AnswerOptions, SessionHandle, SessionStats } from './session-handl
 export type { PauseOptions, Reached, TreeOptions } from './reach-tree.ts'
 export type { ResultOptions, TurnHandle, TurnResult } from './turn-handle.ts'
 export type { StelloEvent, WatchOptions } from './watch.ts'
-export type { SessionTree } from './tree.ts'
+export type { SessionTree } from './build-tree.ts'
 export type { InboxItem, InboxPause, InboxPlace, InboxQuestion } from '../store/inbox.ts'
 export type { BoundedTree } from '../store/bounds.ts'
 export type { ForkRequest } from '../protocol/config.ts'

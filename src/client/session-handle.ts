@@ -33,7 +33,7 @@ import { checkBounds, type ForkOptions } from './options.ts'
 import { closeUnopened } from '../store/unopened.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
-import { buildTree, type SessionTree } from './tree.ts'
+import { buildTree, type SessionTree } from './build-tree.ts'
 import {
   cancelTree,
   checkReach,
