@@ -1,57 +1,42 @@
-/** The composition root: agent + store + Temporal → a running worker. */
-import { setMaxListeners } from 'node:events'
-import { existsSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { fileURLToPath } from 'node:url'
+/** A worker for an agent from start to stop: connection, Temporal Worker, the plugin that makes it serve the agent. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client, Connection } from '@temporalio/client'
-import { NativeConnection, Runtime, type WorkflowBundleOption } from '@temporalio/worker'
-import { createActivities } from './activities/index.ts'
-import { LastChance } from './activities/step/last-chance.ts'
-import { createLiveWriter } from './activities/live-writer.ts'
-import { keepCounting } from './worker/keep-counting.ts'
-import { tellLiveness } from './worker/liveness-news.ts'
-import { countableOf, createMetrics } from './activities/metrics.ts'
-import { createRightStore, type RightStore } from './activities/session/right-store.ts'
-import type { Running } from './activities/step/in-flight.ts'
-import { SessionConfigs } from './activities/session/session-configs.ts'
-import { ToolUses } from './activities/tool/tool-uses.ts'
-import { keepTakingOver, workerIdentity } from './worker/take-over.ts'
-import type { StelloAgent } from './agent/agent.ts'
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import { StelloError, messageOf } from './core/errors.ts'
-import { keepSecret, withoutKnownIn, withoutSecrets } from './core/secrets.ts'
-import { sessionTools } from './agent/tool-list.ts'
-import { bundleWorkflows } from './worker/bundle-workflows.ts'
+import { keepSecret, withoutSecrets } from './core/secrets.ts'
 import { checkNodeVersion } from './worker/node-version.ts'
-import { registerSearchAttributes } from './client/search-attributes.ts'
-import { readinessOf, type WorkerParts } from './worker/readiness.ts'
+import { stelloPlugin, type StelloPlugin, type StelloPluginOptions } from './worker/plugin.ts'
 import { installRuntime } from './worker/runtime.ts'
-import { checkDatabase, openDatabase, type Database } from './store/database.ts'
-import { proveDirect } from './store/direct.ts'
-import { readIdentity } from './store/identity.ts'
-import { holdLiveness, newBootId } from './store/liveness.ts'
-import { updateIndexes } from './store/indexes.ts'
-import { checkSchema, migrate } from './store/migrate.ts'
-import { createNotifier } from './store/notifier.ts'
-import { saveAgent } from './store/agents.ts'
-import { TranscriptCache } from './store/transcript-cache.ts'
-import { enterWorker, leaveWorker } from './store/workers.ts'
-import { createTemporalWorkers, type Concurrency } from './worker/temporal-workers.ts'
-import { startWatchdog } from './worker/watchdog.ts'
 
-export type { Concurrency }
+export { bundleStelloWorkflows, type WorkflowSources } from './worker/bundle-workflows.ts'
+export type { Readiness } from './worker/health.ts'
+export { stelloPlugin, type StelloPlugin, type StelloPluginOptions } from './worker/plugin.ts'
+export type { WorkerLog } from './worker/serving.ts'
+export type { Concurrency } from './worker/temporal-workers.ts'
 
 checkNodeVersion()
 
-const GRACE_MS = 10_000
-const STALL_LIMIT_MS = 30_000
+/** Temporal may be starting just now. */
+const CONNECT_ATTEMPTS = 5
+const CONNECT_EVERY_MS = 200
 
-/** What a worker serves, where, and within which limits. */
-export interface StelloWorkerOptions {
-  /** The agent it serves. */
-  agent: StelloAgent
-  /** `postgresql://…` */
-  databaseUrl: string
+/**
+ * What a worker serves, where, and within which limits. Of Temporal's own options, `dataConverter`, `interceptors` and
+ * `plugins` hold for sessions too (give clients the same `dataConverter`); `activities` and `workflowsPath`, or a
+ * `workflowBundle` of `bundleStelloWorkflows`, are served beside the sessions, on the agent's task queue.
+ */
+export interface StelloWorkerOptions
+  extends
+    StelloPluginOptions,
+    Pick<
+      WorkerOptions,
+      | 'activities'
+      | 'bundlerOptions'
+      | 'dataConverter'
+      | 'interceptors'
+      | 'plugins'
+      | 'workflowBundle'
+      | 'workflowsPath'
+    > {
   /** `host:port` of Temporal. */
   temporalAddress: string
   /** Temporal's namespace. Default `default`. */
@@ -62,13 +47,6 @@ export interface StelloWorkerOptions {
   shutdownGraceMs?: number
   /** Workflows kept in memory. Default 200; 0 replays every task (tests). */
   maxCachedWorkflows?: number
-  /** Model calls and tools that run at once. */
-  concurrency?: Concurrency
-  /**
-   * How long the event loop may stand still, milliseconds: a tool that blocks it lets nothing else run, not even its own
-   * time-out. Then the process is killed. Default 30 s, 0 = for ever; not while a debugger can be attached (`--inspect`).
-   */
-  stallLimitMs?: number
   /**
    * Serves Prometheus metrics, Temporal's and its own (`/metrics`), whether the process lives (`/healthz`), and whether its
    * workers can work (`/readyz`). Unset: none. One port per process.
@@ -76,18 +54,6 @@ export interface StelloWorkerOptions {
   metricsPort?: number
   /** The address they are served on; there is no sign-in. Default 127.0.0.1; `0.0.0.0` for all interfaces. */
   metricsHost?: string
-  /** Brings the store's schema up to date at the start. Default true; false: ends with an error where that is needed. */
-  migrate?: boolean
-  /** Where it reports what it does. Default: the console. */
-  log?: WorkerLog
-}
-
-/** Where a worker reports what it does. Secrets are cut before. */
-export interface WorkerLog {
-  /** What happened as it should. */
-  info(message: string, meta?: Record<string, unknown>): void
-  /** What somebody should look at. */
-  warn(message: string, meta?: Record<string, unknown>): void
 }
 
 /** A running worker. */
@@ -105,7 +71,8 @@ export interface StelloWorker {
 }
 
 /**
- * Starts a worker for an agent: migrates the store, registers search attributes, takes over what dead workers left.
+ * Starts a worker for an agent: migrates the store, registers search attributes, takes over what dead workers left. Who
+ * has a Temporal Worker of their own adds `stelloPlugin` to it instead.
  *
  * @throws StelloError DATABASE_UNREACHABLE, also behind a pooler in transaction mode; SERVER_UNREACHABLE
  * @example
@@ -114,147 +81,33 @@ export interface StelloWorker {
  * await worker.stopped
  */
 export async function startWorker(options: StelloWorkerOptions): Promise<StelloWorker> {
-  const { agent, databaseUrl, namespace = 'default' } = options
+  const { agent, log = console } = options
   keepSecret(...agent.redact, options.connection?.apiKey)
-  const log = discreet(options.log ?? console)
   const health = await installRuntime(options.metricsPort, options.metricsHost)
-  const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }), countableOf(agent))
-  const closing: (() => Promise<void> | void)[] = []
+  const stello = stelloPlugin(options)
+  const closing = [health?.add(() => stello.readiness())]
   const close = async (): Promise<void> => {
-    for (const step of closing.reverse())
-      await Promise.resolve(step()).catch((error: unknown) => log.warn(messageOf(error)))
+    for (const step of closing.splice(0).reverse())
+      await step?.().catch((error: unknown) => log.warn(withoutSecrets(messageOf(error))))
   }
-  let parts: WorkerParts | undefined
-  if (health) closing.push(health.add(() => readinessOf(agent.name, parts)))
   try {
-    const bootId = newBootId()
-    const transcripts = new TranscriptCache()
-    const configs = new SessionConfigs()
-    let rightStore: RightStore | undefined
-    let misplaced: (why: StelloError) => void = () => undefined
-    const whyMisplaced = new Promise<StelloError>((resolve) => (misplaced = resolve))
-
-    await proveDirect(databaseUrl)
-    // Before the pools take theirs: there may be few.
-    const tell = tellLiveness({ log, metrics })
-    const liveness = await holdLiveness(databaseUrl, bootId, (change, held) => {
-      transcripts.clear()
-      configs.clear()
-      tell(change, held)
-      if (change.kind === 'lost' && !held) rightStore?.doubt()
-      if (change.kind === 'back') void rightStore?.lookAgain()
-    })
-    closing.push(() => liveness.release())
-    const db = openDatabase(databaseUrl, { max: 20 })
-    closing.push(() => db.close())
-    await checkDatabase(db)
-    if (options.migrate === false) await checkSchema(db)
-    else await bringUpToDate(db, log)
-    const identity = await readIdentity(db)
-    const notifier = createNotifier(db)
-    closing.push(() => notifier.close())
-    const live = createLiveWriter(db, (id) => notifier.notify(id, 'progress'), log, metrics.liveQueue)
-    closing.push(() => live.close())
-
-    const toolUses = new ToolUses((message) => log.warn(message))
-    closing.push(() => toolUses.close())
-
-    const connection = await connectNative(options)
+    const connection = await connect(options)
     closing.push(() => connection.close())
-    const clientConnection = await Connection.connect({ address: options.temporalAddress, ...toConnection(options) })
-    closing.push(() => clientConnection.close())
-    const client = new Client({ connection: clientConnection, namespace })
-    await registerSearchAttributes(client, log)
-    const { foreign } = metrics
-    const store = createRightStore({ db, client, agent: agent.name, identity, wrong: misplaced, foreign, log })
-    rightStore = store
-
-    // Whatever was registered until now counts, and nothing later.
-    agent.seal()
-    const running: Running = new Map()
-    const stopping = new AbortController()
-    // Every result that waits for the store listens.
-    setMaxListeners(0, stopping.signal)
-    const watchdog = startWatchdog(options.stallLimitMs ?? STALL_LIMIT_MS, (message) => log.warn(message))
-    closing.push(() => watchdog.stop())
-    const graceMs = options.shutdownGraceMs ?? GRACE_MS
-    const pollsAs = workerIdentity(hostname(), process.pid, bootId)
-    const workers = await createTemporalWorkers({
-      connection,
-      namespace,
-      agent: agent.name,
-      identity: pollsAs,
-      activities: createActivities(
-        {
-          agent,
-          db,
-          client,
-          bootId,
-          liveness: { held: () => liveness.held() && store.certain() },
-          live,
-          log,
-          transcripts,
-          configs,
-          running,
-          stopping: stopping.signal,
-          lastChance: new LastChance(),
-          stepWatch: watchdog,
-          toolUses,
-          metrics,
-          notify: (id, news) => notifier.notify(id, news),
-        },
-        store,
-      ),
-      workflowBundle: await workflowBundle(),
-      concurrency: options.concurrency ?? {},
-      graceMs,
-      ...(options.maxCachedWorkflows !== undefined && { maxCachedWorkflows: options.maxCachedWorkflows }),
-    })
-    for (const warning of agent.warnings) log.warn(warning)
-    await saveAgent(db, agent.name, manifestOf(agent))
-    const self = { bootId, agent: agent.name, namespace }
-    await enterWorker(db, self)
-    let broken = false
-    // Whatever broke it may have been a step: others are to find it dead, with what it had in hand.
-    closing.push(() => (broken ? undefined : leaveWorker(db, bootId)))
-    const stopTakingOver = keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver })
-    closing.push(stopTakingOver)
-    if (options.metricsPort !== undefined) closing.push(keepCounting(db, self, metrics))
-    parts = { agent: agent.name, identity: pollsAs, db, liveness, client, workers, stopping: false }
-    const ready = parts
-    let graceOver: NodeJS.Timeout | undefined
-    let ended = false
-    let wrongStore: StelloError | undefined
-    const stopped = workers
-      .run()
-      .catch((error: unknown) => {
-        broken = true
+    let started = (): void => undefined
+    const polling = new Promise<void>((resolve) => (started = resolve))
+    const worker = await Worker.create(toWorkerOptions(options, { connection, stello, started })).catch(
+      async (error: unknown) => {
+        await stello.close()
         throw error
-      })
-      .finally(() => {
-        ended = true
-        clearTimeout(graceOver)
-        return close()
-      })
-      .then(() => {
-        if (wrongStore) throw wrongStore
-      })
+      },
+    )
+    const stopped = worker.run().finally(close)
     stopped.catch(() => undefined)
+    await Promise.race([polling, stopped])
     const stop = async (): Promise<void> => {
-      if (ended) return stopped
-      ready.stopping = true
-      workers.shutdown()
-      // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
-      graceOver ??= setTimeout(() => {
-        stopping.abort()
-        running.forEach((step) => step.stop.abort('shutdown'))
-      }, graceMs)
+      if (worker.getState() === 'RUNNING') worker.shutdown()
       await stopped
     }
-    void whyMisplaced.then((why) => {
-      wrongStore = why
-      stop().catch(() => undefined)
-    })
     return { stopped, taskQueue: agent.name, stop }
   } catch (error) {
     await close()
@@ -262,53 +115,49 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
   }
 }
 
-/** Without its indexes the store works too: who keeps them from being built is not waited for long. */
-async function bringUpToDate(db: Database, log: WorkerLog): Promise<void> {
-  await migrate(db)
-  for (const [index, why] of await updateIndexes(db))
-    log.warn(`index ${index} is not brought up to date yet: ${why}; \`stello migrate\` does it`)
+interface Parts {
+  connection: NativeConnection
+  stello: StelloPlugin
+  /** Told when all is open and the worker begins to ask for work. */
+  started(): void
 }
 
-function discreet(log: WorkerLog): WorkerLog {
+function toWorkerOptions(options: StelloWorkerOptions, { connection, stello, started }: Parts): WorkerOptions {
+  const { agent, namespace = 'default', shutdownGraceMs, maxCachedWorkflows, plugins = [] } = options
+  const { activities, bundlerOptions, dataConverter, interceptors, workflowBundle, workflowsPath } = options
   return {
-    info: (message, meta) => log.info(withoutSecrets(message), withoutKnownIn(meta)),
-    warn: (message, meta) => log.warn(withoutSecrets(message), withoutKnownIn(meta)),
+    connection,
+    namespace,
+    taskQueue: agent.name,
+    ...(shutdownGraceMs !== undefined && { shutdownGraceTime: shutdownGraceMs }),
+    ...(maxCachedWorkflows !== undefined && { maxCachedWorkflows }),
+    ...(activities && { activities }),
+    ...(bundlerOptions && { bundlerOptions }),
+    ...(dataConverter && { dataConverter }),
+    ...(interceptors && { interceptors }),
+    ...(workflowBundle && { workflowBundle }),
+    ...(workflowsPath !== undefined && { workflowsPath }),
+    plugins: [...plugins, stello, { name: 'stello started', runWorker: (worker, run) => (started(), run(worker)) }],
   }
 }
 
 /** Waits a moment for a server that is just starting. */
-async function connectNative(options: StelloWorkerOptions): Promise<NativeConnection> {
-  const address = options.temporalAddress
+async function connect({ temporalAddress, connection = {} }: StelloWorkerOptions): Promise<NativeConnection> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await NativeConnection.connect({ address, ...toConnection(options) })
+      return await NativeConnection.connect({ address: temporalAddress, ...(connection as object) })
     } catch (error) {
-      if (attempt < 5) await delay(200 * attempt)
+      if (attempt < CONNECT_ATTEMPTS) await delay(CONNECT_EVERY_MS * attempt)
       else {
-        throw new StelloError('SERVER_UNREACHABLE', `Temporal at ${address} does not answer: ${messageOf(error)}`, {
-          hint: 'start it (`stello server` brings one), or correct TEMPORAL_ADDRESS',
-          cause: error,
-        })
+        throw new StelloError(
+          'SERVER_UNREACHABLE',
+          `Temporal at ${temporalAddress} does not answer: ${messageOf(error)}`,
+          {
+            hint: 'start it (`stello server` brings one), or correct TEMPORAL_ADDRESS',
+            cause: error,
+          },
+        )
       }
     }
-  }
-}
-
-function toConnection({ connection = {} }: StelloWorkerOptions): object {
-  return connection
-}
-
-/** The package carries the bundle; a checkout bundles its sources, once per process. */
-async function workflowBundle(): Promise<WorkflowBundleOption> {
-  const prebuilt = fileURLToPath(new URL('./workflow-bundle.js', import.meta.url))
-  if (existsSync(prebuilt)) return { codePath: prebuilt }
-  return bundleWorkflows(new URL('./workflows', import.meta.url))
-}
-
-function manifestOf(agent: StelloAgent): { profiles: string[]; tools: string[]; skills: string[] } {
-  return {
-    profiles: [...agent.profiles.keys()],
-    tools: sessionTools(agent, { tools: 'agent' }).names,
-    skills: [...agent.skills.keys()],
   }
 }

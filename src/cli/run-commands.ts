@@ -7,6 +7,7 @@ import { StelloError } from '../core/errors.ts'
 import type { DevServers, DevServersOptions } from '../dev/dev-servers.ts'
 import type { Concurrency, StelloWorker, StelloWorkerOptions, WorkerLog } from '../worker.ts'
 import { AGENT_TEMPLATE } from './agent-template.ts'
+import { loadDataConverter } from './load-data-converter.ts'
 import { interrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
 
@@ -189,7 +190,7 @@ function stopped(): never {
 async function startWorkerOn(agent: StelloAgent, target: WorkerTarget, out: Output): Promise<StelloWorker> {
   const { startWorker } = await import('../worker.ts')
   const log: WorkerLog = { info: (message) => out.note(message), warn: (message) => out.note(`warning: ${message}`) }
-  return startWorker({ agent, ...target, log })
+  return startWorker({ agent, ...target, ...(await loadDataConverter()), log })
 }
 
 function ready(out: Output, { temporal, postgres, home }: DevServers, worker?: StelloWorker): void {

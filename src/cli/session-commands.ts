@@ -12,6 +12,7 @@ import { addRecoverCommand } from './recover-command.ts'
 import { REASONS, STATES } from './selection.ts'
 import { addSignalCommands } from './signal-commands.ts'
 import { noteUnserved } from './unserved.ts'
+import { loadDataConverter } from './load-data-converter.ts'
 import { answer } from './wait-for-answer.ts'
 import { wholeNumber } from './whole-number.ts'
 import type { Context, OnSession } from './command-context.ts'
@@ -24,7 +25,7 @@ export function addSessionCommands(program: Command): void {
     async (...args: unknown[]): Promise<void> => {
       const out = createOutput(program.opts<{ json?: boolean }>().json === true)
       const { connectStello } = await import('../client/connect.ts')
-      const stello = await connectStello()
+      const stello = await connectStello(await loadDataConverter())
       try {
         await work({ stello, out }, ...(args as Args))
       } finally {

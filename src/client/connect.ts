@@ -1,5 +1,5 @@
 /** Finds the servers and opens a client on them. */
-import { Client, Connection } from '@temporalio/client'
+import { Client, Connection, type ClientOptions } from '@temporalio/client'
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { StelloError, messageOf } from '../core/errors.ts'
 import { demandLocal, loadDevInfo, resolveHome } from '../dev/dev-info.ts'
@@ -9,8 +9,11 @@ import { migrate, readSchema } from '../store/migrate.ts'
 import { searchableBy } from './search-attributes.ts'
 import { createStelloClient, type StelloClient } from './stello-client.ts'
 
-/** Where the servers are. What is left out comes from the environment, then from `stello dev` in this folder. */
-export interface ConnectOptions {
+/**
+ * Where the servers are. What is left out comes from the environment, then from `stello dev` in this folder. The rest is what
+ * Temporal's own client takes, for all that goes to Temporal; `dataConverter` must be the one that the workers have.
+ */
+export interface ConnectOptions extends Pick<ClientOptions, 'dataConverter' | 'interceptors' | 'plugins'> {
   /** `host:port`. Default: `TEMPORAL_ADDRESS` and the other variables of Temporal, else the development servers. */
   temporalAddress?: string
   /** Temporal's namespace. Default: Temporal's configuration, else `default`. */
@@ -112,7 +115,14 @@ export async function connectStello(options: ConnectOptions = {}): Promise<Stell
     const schema = await readSchema(db)
     if (schema.newest === undefined || schema.unknown.length > 0) await migrate(db)
     const connection = await connect(servers)
-    const client = new Client({ connection, namespace: servers.namespace })
+    const { dataConverter, interceptors, plugins } = options
+    const client = new Client({
+      connection,
+      namespace: servers.namespace,
+      ...(dataConverter && { dataConverter }),
+      ...(interceptors && { interceptors }),
+      ...(plugins && { plugins }),
+    })
     return createStelloClient({
       client,
       db,

@@ -7,7 +7,7 @@ import {
   WorkflowNotFoundError,
   type WorkflowExecutionDescription,
 } from '@temporalio/client'
-import { WorkflowIdReusePolicy } from '@temporalio/common'
+import { ValueError, WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../core/errors.ts'
 import { rejectionKey } from '../core/message.ts'
 import type { Database } from '../store/database.ts'
@@ -20,7 +20,7 @@ import type { SessionRow } from '../store/session-row.ts'
 import { readAwaited } from '../store/tree.ts'
 import { readTurn } from '../store/turns.ts'
 import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
-import { takenMessages } from './taken-messages.ts'
+import { takenMessages, unreadable } from './taken-messages.ts'
 
 /** What `recover` may do. */
 export interface RecoverOptions {
@@ -61,7 +61,11 @@ export async function recoverSession(
     )
   }
   const ended = client.workflow.getHandle(sessionId)
-  const found = await ended.describe().catch(ignoreMissing)
+  const found = await ended.describe().catch((error: unknown) => {
+    // Its memo is decoded.
+    if (error instanceof ValueError) throw unreadable(sessionId, error)
+    return ignoreMissing(error)
+  })
   const store = found?.memo?.['store']
   if (store !== undefined && store !== (await readIdentity(db))) {
     throw elsewhere(`the workflow ${sessionId} in Temporal is of a session in another store`, {
@@ -73,7 +77,9 @@ export async function recoverSession(
     await ended.terminate('stello recover').catch(ignoreMissing)
   }
   const { awaited, task } = (await readAwaited(db, sessionId)) ?? {}
-  const taken = found ? takenMessages(await ended.fetchHistory()) : []
+  const { loadedDataConverter } = client.options
+  const owner = { namespace, workflowId: sessionId }
+  const taken = found ? await takenMessages(await ended.fetchHistory(), loadedDataConverter, owner) : []
   // A task stands in the store since its call was made: it may have reached no workflow that Temporal knows of.
   const first = task !== undefined && !taken.some(({ messageId }) => messageId === task) ? [{ messageId: task }] : []
   const messages: string[] = []

@@ -1,7 +1,7 @@
 /** Which messages a workflow had taken, read from its history in Temporal. */
 import { randomUUID } from 'node:crypto'
-import { defaultPayloadConverter } from '@temporalio/common'
-import type { WorkflowHandle } from '@temporalio/client'
+import type { Client, WorkflowHandle } from '@temporalio/client'
+import { StelloError, messageOf } from '../core/errors.ts'
 import type { Opening } from '../protocol/steps.ts'
 import { messageSignal, messageUpdate, readMessage, type ReadMessage } from '../protocol/messages.ts'
 import { type SessionInput } from '../protocol/session-input.ts'
@@ -9,26 +9,50 @@ import { type SessionInput } from '../protocol/session-input.ts'
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>
 type HistoryEvent = NonNullable<History['events']>[number]
 
-/** Those that waited when the run began and those that came since, in the order of their arrival. */
-export function takenMessages({ events }: History): Opening[] {
+type Converter = Client['options']['loadedDataConverter']
+type Payload = Parameters<Converter['payloadConverter']['fromPayload']>[0]
+type Payloads = Payload[] | null | undefined
+
+/** Whose payloads they are: a codec may bind them to it. */
+interface Owner {
+  namespace: string
+  workflowId: string
+}
+
+/**
+ * Those that waited when the run began and those that came since, in the order of their arrival.
+ *
+ * @throws StelloError INVALID_ARGUMENT when this client cannot read what the workflow began with
+ */
+export async function takenMessages({ events }: History, converter: Converter, owner: Owner): Promise<Opening[]> {
+  const read = new Reading(converter, owner)
   const all = events ?? []
-  const taken = [...all.flatMap(fromStart), ...all.flatMap(fromOutside)]
+  const [atStart, fromOutside, opened] = await Promise.all([
+    Promise.all(all.map((event) => messagesAtStart(event, read))),
+    Promise.all(all.map((event) => messageFromOutside(event, read))),
+    Promise.all(all.map((event) => openedBy(event, read))),
+  ])
+  const taken = [...atStart.flat(), ...fromOutside.flat()]
   const known = new Set(taken.map(({ messageId }) => messageId))
   // Texts are answered in the order they came in: the ids that nobody sent are theirs. A turn may be begun several times.
-  const given = [...new Set(all.flatMap(openingOf))].filter((messageId) => !known.has(messageId))
+  const given = [...new Set(opened.flat())].filter((messageId) => !known.has(messageId))
   const named = taken.map(({ messageId = given.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text }))
   const seen = new Set<string>()
   return named.filter(({ messageId }) => !seen.has(messageId) && seen.add(messageId))
 }
 
-function fromStart({ workflowExecutionStartedEventAttributes: started }: HistoryEvent): ReadMessage[] {
-  const input = first<SessionInput>(started?.input?.payloads)
+async function messagesAtStart(
+  { workflowExecutionStartedEventAttributes: started }: HistoryEvent,
+  read: Reading,
+): Promise<ReadMessage[]> {
+  if (!started) return []
+  const input = await read.start<SessionInput>(started.input?.payloads)
   const state = input?.state
   const underWay = state?.turn ? [state.turn.opening] : []
   return state ? [...underWay, ...state.queue] : (input?.session.messages ?? []).map((messageId) => ({ messageId }))
 }
 
-function fromOutside(event: HistoryEvent): ReadMessage[] {
+async function messageFromOutside(event: HistoryEvent, read: Reading): Promise<ReadMessage[]> {
   const signal = event.workflowExecutionSignaledEventAttributes
   const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
   const payloads =
@@ -37,24 +61,67 @@ function fromOutside(event: HistoryEvent): ReadMessage[] {
       : update?.name === messageUpdate.name
         ? update.args?.payloads
         : undefined
-  const message = payloads ? readMessage(first(payloads)) : ''
+  const message = payloads ? readMessage(await read.sent(payloads)) : ''
   // What the workflow refused is not taken.
   return typeof message === 'string' ? [] : [message]
 }
 
-function openingOf(event: HistoryEvent): string[] {
-  const input = first<{ opening?: Opening }>(event.activityTaskScheduledEventAttributes?.input?.payloads)
+async function openedBy(
+  { activityTaskScheduledEventAttributes: scheduled }: HistoryEvent,
+  read: Reading,
+): Promise<string[]> {
+  if (!scheduled) return []
+  const input = await read.activity<{ opening?: Opening }>(scheduled.input?.payloads, scheduled.activityId)
   return input?.opening ? [input.opening.messageId] : []
 }
 
-type Payload = Parameters<typeof defaultPayloadConverter.fromPayload>[0]
+/** Payloads of the session are encoded otherwise than this client decodes. */
+export function unreadable(sessionId: string, cause: unknown): StelloError {
+  const what = `what Temporal holds of session ${sessionId} cannot be read by this client: ${messageOf(cause)}`
+  return new StelloError('INVALID_ARGUMENT', what, {
+    hint: 'connect with the dataConverter that its workers have',
+    cause,
+  })
+}
 
-/** What people sent by hand may be anything. */
-function first<T>(payloads: Payload[] | null | undefined): T | undefined {
-  const [payload] = payloads ?? []
-  try {
-    return payload && (defaultPayloadConverter.fromPayload(payload) as T)
-  } catch {
-    return undefined
+/** First arguments of a history, through the codecs of this client. */
+class Reading {
+  readonly #converter: Converter
+  readonly #owner: Owner
+
+  constructor(converter: Converter, owner: Owner) {
+    this.#converter = converter
+    this.#owner = owner
+  }
+
+  /** What the workflow began with: a client that cannot read this would take nothing for all there was. */
+  async start<T>(payloads: Payloads): Promise<T | undefined> {
+    try {
+      return await this.#first<T>(payloads, { type: 'workflow', ...this.#owner })
+    } catch (error) {
+      throw unreadable(this.#owner.workflowId, error)
+    }
+  }
+
+  /** What people sent by hand may be anything. */
+  sent(payloads: Payloads): Promise<unknown> {
+    return this.#first(payloads, { type: 'workflow', ...this.#owner }).catch(() => undefined)
+  }
+
+  activity<T>(payloads: Payloads, activityId: string | null | undefined): Promise<T | undefined> {
+    const context = { type: 'activity' as const, ...this.#owner, isLocal: false, ...(activityId && { activityId }) }
+    return this.#first<T>(payloads, context).catch(() => undefined)
+  }
+
+  async #first<T>(payloads: Payloads, context: Context): Promise<T | undefined> {
+    const { payloadCodecs, payloadConverter } = this.#converter
+    const [encoded] = payloads ?? []
+    if (!encoded) return undefined
+    let decoded = [encoded]
+    for (const codec of payloadCodecs.toReversed()) decoded = await codec.decode(decoded, context)
+    const [payload] = decoded
+    return payload && payloadConverter.fromPayload<T>(payload, context)
   }
 }
+
+type Context = NonNullable<Parameters<Converter['payloadConverter']['fromPayload']>[1]>

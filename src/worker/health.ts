@@ -10,7 +10,9 @@ import { messageOf } from '../core/errors.ts'
 /** How one worker stands. It never rejects. */
 export type Check = () => Promise<Readiness>
 
+/** How a worker stands. */
 export interface Readiness {
+  /** The agent it serves. */
   agent: string
   /** What keeps it from working; empty: nothing does. */
   problems: string[]

@@ -18,9 +18,7 @@ export interface WorkerParts {
   db: Database
   liveness: Pick<Liveness, 'held'>
   client: Client
-  workers: TemporalWorkers
-  /** It takes nothing new any more. */
-  stopping: boolean
+  workers: Pick<TemporalWorkers, 'slots' | 'stopping'>
 }
 
 /** @param parts unset: the worker is still starting */
@@ -29,7 +27,7 @@ export async function readinessOf(agent: string, parts: WorkerParts | undefined)
   const [store, poll] = await Promise.all([askStore(parts.db), lastPoll(parts)])
   const lock = parts.liveness.held()
   const problems = [
-    ...(parts.stopping ? ['it is stopping'] : []),
+    ...(parts.workers.stopping() ? ['it is stopping'] : []),
     ...(store === 'ok' ? [] : [store]),
     ...(lock ? [] : ['the lock that says it lives is not held']),
     ...(typeof poll === 'number' ? [] : [poll]),

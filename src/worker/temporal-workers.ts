@@ -1,12 +1,13 @@
 /**
- * The Temporal workers of one process: one per task queue of the agent, each with slots of its own, run and shut down as
+ * The Temporal Workers of one process: one per task queue of the agent, each with slots of its own, run and shut down as
  * one. What waits for a slot waits in Temporal, where it has not begun and no time-out of its own runs.
  */
 import { ApplicationFailure } from '@temporalio/common'
-import { Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker'
+import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { StelloError } from '../core/errors.ts'
 import type { SessionActivities } from '../protocol/activities.ts'
 import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
+import { keepDoing } from './keep-doing.ts'
 
 /** How many of each kind one worker process runs at once; what is more waits. */
 export interface Concurrency {
@@ -22,15 +23,20 @@ const CONTROL_SLOTS = 40
  * Sessions that decide at once. A decision takes milliseconds, but a worker that has just started replays what it has not
  * in memory: many replays at once would share the processor until all of them miss the time-out of a workflow task.
  */
-const WORKFLOW_TASKS = 8
+export const WORKFLOW_TASKS = 8
 
 /** A tool may wait so long for room beside the model calls. */
 const A_MOMENT_MS = 100
 
+/** Temporal shuts a Worker down by itself too, for a signal of the process: nothing tells of that. */
+const LOOK_EVERY_MS = 50
+
 export interface TemporalWorkers {
-  /** Resolves when all have stopped. One that fails stops the others, and rejects. */
+  /** Resolves when all have stopped. One that stops or fails stops the others; a failure rejects. */
   run(): Promise<void>
   shutdown(): void
+  /** It takes nothing new any more. */
+  stopping(): boolean
   /** How many activities run at once, and how many may. */
   slots(): Record<Pool, Slots>
 }
@@ -40,73 +46,84 @@ export interface Slots {
   of: number
 }
 
-export type TemporalWorkersOptions = Pick<
-  WorkerOptions,
-  'connection' | 'namespace' | 'identity' | 'maxCachedWorkflows'
-> & {
-  agent: string
-  activities: SessionActivities
-  workflowBundle: WorkflowBundleOption
-  concurrency: Concurrency
-  graceMs: number
+/** What a Worker is told of the queue it serves. */
+export type PoolOptions = Pick<WorkerOptions, 'taskQueue' | 'maxConcurrentActivityTaskExecutions'> & {
+  activities: Partial<SessionActivities>
 }
 
 /** @throws StelloError INVALID_ARGUMENT for a concurrency that is no positive integer */
-export async function createTemporalWorkers(options: TemporalWorkersOptions): Promise<TemporalWorkers> {
-  const { agent, activities, workflowBundle, concurrency, graceMs, maxCachedWorkflows, ...shared } = options
+export function poolsOf(
+  agent: string,
+  activities: SessionActivities,
+  concurrency: Concurrency = {},
+): Record<Pool, PoolOptions> {
   const { models, tools } = slotsOf(concurrency)
   const besideModels = Math.floor(Math.min(models, tools) / 2)
   const served = { ...activities, callTool: atMost(besideModels, activities.callTool) }
-  const create = (pool: Pool, slots: number, more: Partial<WorkerOptions> = {}): Promise<Worker> =>
-    Worker.create({
-      ...shared,
-      taskQueue: taskQueueOf(agent, pool),
-      activities: activitiesOf(pool === 'models' ? served : activities, pool),
-      maxConcurrentActivityTaskExecutions: slots,
-      shutdownGraceTime: graceMs,
-      // A cancellation arrives with the answer to a heartbeat.
-      maxHeartbeatThrottleInterval: '1s',
-      defaultHeartbeatThrottleInterval: '1s',
-      ...more,
-    })
-  const workers = [
-    await create('models', models, {
-      workflowBundle,
-      maxCachedWorkflows: maxCachedWorkflows ?? 200,
-      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
-      // A killed worker's sticky queue is given up after this (default 10 s).
-      stickyQueueScheduleToStartTimeout: '1s',
-    }),
-    await create('tools', tools - besideModels),
-    await create('control', CONTROL_SLOTS),
-  ] as const
-  const shutdown = (): void => {
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
+  const pool = (name: Pool, slots: number): PoolOptions => ({
+    taskQueue: taskQueueOf(agent, name),
+    activities: activitiesOf(name === 'models' ? served : activities, name),
+    maxConcurrentActivityTaskExecutions: slots,
+  })
+  return {
+    models: pool('models', models),
+    tools: pool('tools', tools - besideModels),
+    control: pool('control', CONTROL_SLOTS),
   }
-  const slotsOfPool = (worker: Worker, of: number): Slots => ({
-    inUse: worker.getStatus().numInFlightNonLocalActivities,
-    of,
+}
+
+/**
+ * @param models serves the workflows too
+ * @param runModels runs it
+ * @param shared what the others have of its options
+ * @param stops told once, when they begin to stop
+ */
+export async function besideModels(
+  { models, runModels, pools }: { models: Worker; runModels(): Promise<void>; pools: Record<Pool, PoolOptions> },
+  shared: Omit<WorkerOptions, 'taskQueue'>,
+  stops: () => void,
+): Promise<TemporalWorkers> {
+  const tools = await Worker.create({ ...shared, ...pools.tools })
+  const control = await Worker.create({ ...shared, ...pools.control })
+  const workers: Record<Pool, Worker> = { models, tools, control }
+  const shutdown = (): void => {
+    for (const worker of Object.values(workers)) if (worker.getState() === 'RUNNING') worker.shutdown()
+  }
+  const stopping = (): boolean => Object.values(workers).some(hasStopped)
+  const slotsOfPool = (pool: Pool): Slots => ({
+    inUse: workers[pool].getStatus().numInFlightNonLocalActivities,
+    of: pools[pool].maxConcurrentActivityTaskExecutions ?? 0,
   })
   return {
     shutdown,
-    slots: () => ({
-      models: slotsOfPool(workers[0], models),
-      tools: slotsOfPool(workers[1], tools),
-      control: slotsOfPool(workers[2], CONTROL_SLOTS),
-    }),
+    stopping,
+    slots: () => ({ models: slotsOfPool('models'), tools: slotsOfPool('tools'), control: slotsOfPool('control') }),
     async run() {
+      let told = false
+      const stopLooking = keepDoing(async () => {
+        if (!stopping()) return
+        shutdown()
+        if (!told) stops()
+        told = true
+      }, LOOK_EVERY_MS)
       const ends = await Promise.allSettled(
-        workers.map((worker) =>
-          worker.run().catch((error: unknown) => {
+        [runModels(), tools.run(), control.run()].map((ended) =>
+          ended.catch((error: unknown) => {
             shutdown()
             throw error
           }),
         ),
       )
+      await stopLooking()
       const failed = ends.find((end) => end.status === 'rejected')
       if (failed) throw failed.reason
     },
   }
+}
+
+function hasStopped(worker: Worker): boolean {
+  const state = worker.getState()
+  return state !== 'INITIALIZED' && state !== 'RUNNING'
 }
 
 function slotsOf({ models = 100, tools = 100 }: Concurrency): Required<Concurrency> {

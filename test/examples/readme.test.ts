@@ -95,6 +95,8 @@ describe('the programs of the README', () => {
   const project = mkdtempSync(join(tmpdir(), 'stello-readme-'))
   const [agent = '', client = ''] = all(read('README.md'), PROGRAM)
   const tools = all(read('docs/tools.md'), PROGRAM).join('\n')
+  /** Files of one program, each with its name in the first line. */
+  const own = all(read('docs/worker.md'), PROGRAM)
 
   /** A project that has the package installed: its sources, by the names its users import. */
   beforeAll(() => {
@@ -105,7 +107,7 @@ describe('the programs of the README', () => {
     )
     mkdirSync(join(modules, 'stello-temporal'), { recursive: true })
     symlinkSync(join(ROOT, 'src'), join(modules, 'stello-temporal', 'src'))
-    for (const name of ['zod', '@types', '@sinclair'])
+    for (const name of ['zod', '@types', '@sinclair', '@temporalio'])
       symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
     const files = {
       'node_modules/stello-temporal/package.json': {
@@ -114,16 +116,18 @@ describe('the programs of the README', () => {
         exports: Object.fromEntries(sources),
       },
       'package.json': { type: 'module' },
-      'tsconfig.json': { extends: join(ROOT, 'tsconfig.json'), include: ['*.ts'] },
+      'tsconfig.json': { extends: join(ROOT, 'tsconfig.json'), include: ['**/*.ts'] },
     }
     for (const [name, content] of Object.entries(files)) writeFileSync(join(project, name), JSON.stringify(content))
     for (const [name, content] of Object.entries({ agent, client, tools, template: AGENT_TEMPLATE })) {
       writeFileSync(join(project, `${name}.ts`), content)
     }
+    mkdirSync(join(project, 'own'))
+    for (const program of own) writeFileSync(join(project, 'own', /^\/\/ (\S+)/.exec(program)?.[1] ?? ''), program)
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-  it('pass the type check, as do those of docs/tools.md and what `stello init` writes', async () => {
+  it('pass the type check, as do those of docs/tools.md, of docs/worker.md, and what `stello init` writes', async () => {
     const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).catch(
       (error: { stdout: string }) => error,
     )

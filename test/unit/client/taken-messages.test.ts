@@ -1,5 +1,5 @@
 /** Which messages a lost workflow had taken: those, and no others, are answered when it is started again. */
-import { defaultPayloadConverter } from '@temporalio/common'
+import { defaultFailureConverter, defaultPayloadConverter, type PayloadCodec } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { takenMessages } from '../../../src/client/taken-messages.ts'
 
@@ -12,27 +12,66 @@ const signalled = (message: unknown) => ({
 const opened = (messageId: string) => ({
   activityTaskScheduledEventAttributes: { input: payloads({ opening: { messageId } }) },
 })
-const taken = (...events: object[]) => takenMessages({ events } as History)
+const plain = {
+  payloadConverter: defaultPayloadConverter,
+  failureConverter: defaultFailureConverter,
+  payloadCodecs: [],
+}
+const owner = { namespace: 'default', workflowId: 's-1' }
+const taken = (...events: object[]) => takenMessages({ events } as History, plain, owner)
 
-it('leaves out what the workflow refused, whatever people sent by hand', () => {
+it('leaves out what the workflow refused, whatever people sent by hand', async () => {
   const refused = ['', ' ', 7, null, {}, { messageId: '' }, { messageId: 'a', text: 7 }, { messageId: 'b', text: ' ' }]
-  expect(taken(...refused.map(signalled), signalled({ messageId: 'c', text: 'hello' }))).toEqual([
+  expect(await taken(...refused.map(signalled), signalled({ messageId: 'c', text: 'hello' }))).toEqual([
     { messageId: 'c', text: 'hello' },
   ])
 })
 
-it('knows a text without an id by the turn it was answered in, also behind one that was refused', () => {
-  expect(taken(signalled(''), signalled('hello'), opened('given'))).toEqual([{ messageId: 'given', text: 'hello' }])
+it('knows a text without an id by the turn it was answered in, also behind one that was refused', async () => {
+  expect(await taken(signalled(''), signalled('hello'), opened('given'))).toEqual([
+    { messageId: 'given', text: 'hello' },
+  ])
 })
 
-it('does not take a turn that was begun twice for two: the text behind it still waits', () => {
-  const [first, second] = taken(signalled('first'), opened('given'), opened('given'), signalled('second'))
+it('does not take a turn that was begun twice for two: the text behind it still waits', async () => {
+  const [first, second] = await taken(signalled('first'), opened('given'), opened('given'), signalled('second'))
   expect(first).toEqual({ messageId: 'given', text: 'first' })
   expect(second?.text).toBe('second')
   expect(second?.messageId).not.toBe('given')
 })
 
-it('keeps of an id that was sent several times the first message, as the workflow does', () => {
+it('keeps of an id that was sent several times the first message, as the workflow does', async () => {
   const sent = ['first', 'other'].map((text) => signalled({ messageId: 'a', text }))
-  expect(taken(...sent)).toEqual([{ messageId: 'a', text: 'first' }])
+  expect(await taken(...sent)).toEqual([{ messageId: 'a', text: 'first' }])
+})
+
+it('reads through the codecs of its client, the last first, each bound to its workflow', async () => {
+  const codec = (mark: string): PayloadCodec => ({
+    encode: async (all) => all,
+    decode: async (all, context) =>
+      all.map(({ data, ...rest }) => {
+        const text = Buffer.from(data ?? []).toString()
+        if (!text.startsWith(`${mark}/${context?.workflowId}/`)) throw new Error(`not of ${mark}`)
+        return { ...rest, data: Buffer.from(text.slice(mark.length + owner.workflowId.length + 2)) }
+      }),
+  })
+  const wrap = (value: unknown) => {
+    const { data, ...rest } = defaultPayloadConverter.toPayload(value)
+    return { ...rest, data: Buffer.concat([Buffer.from('outer/s-1/inner/s-1/'), Buffer.from(data ?? [])]) }
+  }
+  const signal = { signalName: 'message', input: { payloads: [wrap({ messageId: 'a', text: 'hello' })] } }
+  const events = [{ workflowExecutionSignaledEventAttributes: signal }]
+  const payloadCodecs = [codec('inner'), codec('outer')]
+  expect(await takenMessages({ events } as History, { ...plain, payloadCodecs }, owner)).toEqual([
+    { messageId: 'a', text: 'hello' },
+  ])
+})
+
+it('refuses a history whose beginning it cannot read, instead of taking nothing', async () => {
+  const unknown = { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('?') }
+  const started = { workflowExecutionStartedEventAttributes: { input: { payloads: [unknown] } } }
+  await expect(taken(started)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    hint: 'connect with the dataConverter that its workers have',
+  })
 })

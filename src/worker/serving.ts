@@ -1,0 +1,264 @@
+/**
+ * What an agent is served with around Temporal's Workers: the store, the lock that says this worker lives, the activities,
+ * the take-over of what dead workers left. Opened before a Worker polls, closed behind the last one.
+ */
+import { setMaxListeners } from 'node:events'
+import { hostname } from 'node:os'
+import type { Client } from '@temporalio/client'
+import { noopMetricMeter } from '@temporalio/common'
+import { Runtime } from '@temporalio/worker'
+import { createActivities } from '../activities/index.ts'
+import { createLiveWriter } from '../activities/live-writer.ts'
+import { countableOf, createMetrics, type Metrics } from '../activities/metrics.ts'
+import { createRightStore, type RightStore } from '../activities/session/right-store.ts'
+import { SessionConfigs } from '../activities/session/session-configs.ts'
+import type { Running } from '../activities/step/in-flight.ts'
+import { LastChance } from '../activities/step/last-chance.ts'
+import { ToolUses } from '../activities/tool/tool-uses.ts'
+import type { StelloAgent } from '../agent/agent.ts'
+import { sessionTools } from '../agent/tool-list.ts'
+import { registerSearchAttributes } from '../client/search-attributes.ts'
+import { messageOf, type StelloError } from '../core/errors.ts'
+import type { SessionActivities } from '../protocol/activities.ts'
+import { checkDatabase, openDatabase, type Database } from '../store/database.ts'
+import { proveDirect } from '../store/direct.ts'
+import { readIdentity } from '../store/identity.ts'
+import { updateIndexes } from '../store/indexes.ts'
+import { holdLiveness, newBootId, type Liveness } from '../store/liveness.ts'
+import { checkSchema, migrate } from '../store/migrate.ts'
+import { createNotifier, type Notifier } from '../store/notifier.ts'
+import { saveAgent } from '../store/agents.ts'
+import { TranscriptCache } from '../store/transcript-cache.ts'
+import { enterWorker, leaveWorker } from '../store/workers.ts'
+import type { Readiness } from './health.ts'
+import { keepCounting } from './keep-counting.ts'
+import { tellLiveness } from './liveness-news.ts'
+import { readinessOf } from './readiness.ts'
+import { keepTakingOver, workerIdentity } from './take-over.ts'
+import type { TemporalWorkers } from './temporal-workers.ts'
+import { startWatchdog } from './watchdog.ts'
+
+const STALL_LIMIT_MS = 30_000
+/** Of a worker to its store, besides the two that hold its lock. */
+const POOL_SIZE = 20
+
+/** Where a worker reports what it does. Secrets are cut before. */
+export interface WorkerLog {
+  /** What happened as it should. */
+  info(message: string, meta?: Record<string, unknown>): void
+  /** What somebody should look at. */
+  warn(message: string, meta?: Record<string, unknown>): void
+}
+
+export interface ServingOptions {
+  agent: StelloAgent
+  databaseUrl: string
+  /** To Temporal; it is not closed here. */
+  client: Client
+  stallLimitMs?: number | undefined
+  migrate?: boolean | undefined
+  log: WorkerLog
+}
+
+export interface Serving {
+  /** What the Workers call themselves in Temporal. */
+  readonly identity: string
+  readonly activities: SessionActivities
+  /** Resolves when this turns out to be a worker on the wrong store. */
+  readonly misplaced: Promise<StelloError>
+  /** The Workers are there and about to poll: others may find this one, and it takes over. */
+  enter(workers: TemporalWorkers): Promise<void>
+  readiness(): Promise<Readiness>
+  /** The time is over that running steps had to end. */
+  hurry(): void
+  /** @param broken whatever broke it may have been a step: others are to find it dead, with what it had in hand */
+  close(broken: boolean): Promise<void>
+}
+
+/** @throws StelloError DATABASE_UNREACHABLE, also behind a pooler in transaction mode; then nothing is left open */
+export async function openServing(options: ServingOptions): Promise<Serving> {
+  const closing = new Closing(options.log)
+  try {
+    return await open(options, closing)
+  } catch (error) {
+    await closing.run()
+    throw error
+  }
+}
+
+async function open(options: ServingOptions, closing: Closing): Promise<Serving> {
+  const { agent, client, log } = options
+  const { namespace } = client.options
+  const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }), countableOf(agent))
+  const bootId = newBootId()
+  const transcripts = new TranscriptCache()
+  const configs = new SessionConfigs()
+  let rightStore: RightStore | undefined
+  const store = await openStore({ ...options, bootId, metrics }, closing, {
+    changed() {
+      transcripts.clear()
+      configs.clear()
+    },
+    lost: () => rightStore?.doubt(),
+    back: () => void rightStore?.lookAgain(),
+  })
+  const { db, liveness, notifier } = store
+  const notify = notifier.notify.bind(notifier)
+  const live = closing.add(
+    createLiveWriter(db, (id) => notify(id, 'progress'), log, metrics.liveQueue),
+    (each) => each.close(),
+  )
+  const toolUses = closing.add(new ToolUses((message) => log.warn(message)), (each) => each.close())
+  await registerSearchAttributes(client, log)
+
+  let wrong: (why: StelloError) => void = () => undefined
+  const misplaced = new Promise<StelloError>((resolve) => (wrong = resolve))
+  const { identity } = store
+  const { foreign } = metrics
+  const admitting = createRightStore({ db, client, agent: agent.name, identity, wrong, foreign, log })
+  rightStore = admitting
+
+  const running: Running = new Map()
+  const stopping = new AbortController()
+  // Every result that waits for the store listens.
+  setMaxListeners(0, stopping.signal)
+  const stepWatch = closing.add(
+    startWatchdog(options.stallLimitMs ?? STALL_LIMIT_MS, (message) => log.warn(message)),
+    (each) => each.stop(),
+  )
+  const activities = createActivities(
+    {
+      agent,
+      db,
+      client,
+      bootId,
+      liveness: { held: () => liveness.held() && admitting.certain() },
+      live,
+      log,
+      transcripts,
+      configs,
+      running,
+      stopping: stopping.signal,
+      lastChance: new LastChance(),
+      stepWatch,
+      toolUses,
+      metrics,
+      notify,
+    },
+    admitting,
+  )
+  const self = { bootId, agent: agent.name, namespace }
+  const pollsAs = workerIdentity(hostname(), process.pid, bootId)
+  let polling: TemporalWorkers | undefined
+  let broken = false
+  return {
+    identity: pollsAs,
+    activities,
+    misplaced,
+    async enter(workers) {
+      for (const warning of agent.warnings) log.warn(warning)
+      await saveAgent(db, agent.name, manifestOf(agent))
+      await enterWorker(db, self)
+      closing.add(db, () => (broken ? undefined : leaveWorker(db, bootId)))
+      closing.add(keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver }), (stop) => stop())
+      if (metricsAreRead()) closing.add(keepCounting(db, self, metrics), (stop) => stop())
+      polling = workers
+    },
+    readiness: () =>
+      readinessOf(
+        agent.name,
+        polling && { agent: agent.name, identity: pollsAs, db, liveness, client, workers: polling },
+      ),
+    hurry() {
+      // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
+      stopping.abort()
+      running.forEach((step) => step.stop.abort('shutdown'))
+    },
+    async close(isBroken) {
+      broken = isBroken
+      await closing.run()
+    },
+  }
+}
+
+interface OpenedStore {
+  db: Database
+  liveness: Liveness
+  notifier: Notifier
+  identity: string | undefined
+}
+
+interface StoreNews {
+  /** Connections that hold the lock came or went: the store may be another by now. */
+  changed(): void
+  /** None is left. */
+  lost(): void
+  back(): void
+}
+
+async function openStore(
+  options: ServingOptions & { bootId: string; metrics: Metrics },
+  closing: Closing,
+  news: StoreNews,
+): Promise<OpenedStore> {
+  const { databaseUrl, bootId, metrics, log } = options
+  await proveDirect(databaseUrl)
+  // Before the pools take theirs: there may be few.
+  const tell = tellLiveness({ log, metrics })
+  const liveness = closing.add(
+    await holdLiveness(databaseUrl, bootId, (change, held) => {
+      news.changed()
+      tell(change, held)
+      if (change.kind === 'lost' && !held) news.lost()
+      if (change.kind === 'back') news.back()
+    }),
+    (each) => each.release(),
+  )
+  const db = closing.add(openDatabase(databaseUrl, { max: POOL_SIZE }), (each) => each.close())
+  await checkDatabase(db)
+  if (options.migrate === false) await checkSchema(db)
+  else await bringUpToDate(db, log)
+  const identity = await readIdentity(db)
+  const notifier = closing.add(createNotifier(db), (each) => each.close())
+  return { db, liveness, notifier, identity }
+}
+
+/** Without its indexes the store works too: who keeps them from being built is not waited for long. */
+async function bringUpToDate(db: Database, log: WorkerLog): Promise<void> {
+  await migrate(db)
+  for (const [index, why] of await updateIndexes(db))
+    log.warn(`index ${index} is not brought up to date yet: ${why}; \`stello migrate\` does it`)
+}
+
+/** Counting asks the store: for nobody, where the runtime serves no metrics. */
+function metricsAreRead(): boolean {
+  return Runtime.instance().metricMeter !== noopMetricMeter
+}
+
+function manifestOf(agent: StelloAgent): { profiles: string[]; tools: string[]; skills: string[] } {
+  return {
+    profiles: [...agent.profiles.keys()],
+    tools: sessionTools(agent, { tools: 'agent' }).names,
+    skills: [...agent.skills.keys()],
+  }
+}
+
+/** What was opened, closed in reverse order. What fails to close is told, and keeps nothing else open. */
+class Closing {
+  readonly #log: WorkerLog
+  readonly #steps: (() => Promise<void> | void)[] = []
+
+  constructor(log: WorkerLog) {
+    this.#log = log
+  }
+
+  add<T>(opened: T, close: (opened: T) => Promise<void> | void): T {
+    this.#steps.push(() => close(opened))
+    return opened
+  }
+
+  async run(): Promise<void> {
+    for (let close = this.#steps.pop(); close; close = this.#steps.pop())
+      await Promise.resolve(close()).catch((error: unknown) => this.#log.warn(messageOf(error)))
+  }
+}
