@@ -10,6 +10,7 @@ export type { ToolFilter } from './protocol/tool-filter.ts'
 export { tool } from './tool/define-tool.ts'
 export type {
   CallToolResult,
+  Check,
   Checked,
   Effect,
   Kind,

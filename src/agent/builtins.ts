@@ -1,13 +1,13 @@
 /** The runtime's own tools: what a model is told of them. What they do is elsewhere (`route` says where). */
-import { checkArguments } from '../tool/check-arguments.ts'
+import { checkOf } from '../tool/check-arguments.ts'
 import type { JsonSchema, ToolSpec } from '../core/model.ts'
 import type { Skill } from './skill.ts'
-import type { Checked } from '../tool/tool.ts'
+import type { Check } from '../tool/tool.ts'
 
 export interface Builtin extends ToolSpec {
   /** How a call is carried out: by one activity, by a child that is not awaited, by one that is. */
   route: 'tool' | 'fork' | 'task'
-  check(args: unknown): Checked
+  readonly check: Check
 }
 
 /** These win over a user tool of their name, and `allowedTools` does not remove them. */
@@ -103,5 +103,5 @@ function object(properties: Record<string, JsonSchema>, required: string[]): Jso
 
 function builtin(definition: Omit<Builtin, 'check'>): Builtin {
   const { parameters } = definition
-  return { ...definition, check: (args) => checkArguments(parameters, parameters, args) }
+  return { ...definition, check: checkOf(parameters, parameters) }
 }

@@ -71,7 +71,7 @@ async function waitForResult(
   { onPause = 'wait', signal }: ResultOptions,
 ): Promise<TurnResult> {
   const watched = onPause === 'wait' ? {} : { lookMs: HOLDUPS_EVERY_MS }
-  const news = waitForNews(deps.listener, (id) => id === sessionId, { for: 'decision', ...watched })
+  const news = waitForNews(deps.listener, sessionId, { for: 'decision', ...watched })
   const told = new Set<string>()
   let described = performance.now()
   try {

@@ -1,5 +1,5 @@
 /** Waiting for the next change of some sessions: a notification, or at most some time. */
-import type { Listener } from '../store/listener.ts'
+import type { Concerns, Listener } from '../store/listener.ts'
 import type { News } from '../store/notifier.ts'
 
 /** A lost notification costs no more than this: a second of what people watch, some of what they wait for. */
@@ -26,7 +26,7 @@ export interface NewsWait {
 
 export function waitForNews(
   listener: Listener,
-  concerns: (sessionId: string) => boolean,
+  concerns: Concerns,
   { for: wanted = 'progress', pollMs = POLL_MS[wanted], lookMs }: WaitOptions = {},
 ): NewsWait {
   let heard = new Set<string | undefined>()

@@ -8,15 +8,19 @@ const RETRY_MS = 500
 
 type Heard = (news: News, sessionId?: string) => void
 
+/** One session, by its id, or all that pass. News of a session costs nothing to those who wait for another one. */
+export type Concerns = string | ((sessionId: string) => boolean)
+
 export interface Listener {
   /** Calls `heard` for news of the sessions that concern the subscriber; without one: of any. @returns stops it */
-  subscribe(concerns: (sessionId: string) => boolean, heard: Heard): () => void
+  subscribe(concerns: Concerns, heard: Heard): () => void
   close(): Promise<void>
 }
 
 /** Connects with the first subscriber, and calls all whenever it has connected. In between nobody is called: subscribers poll as well. */
 export function createListener(url: string): Listener {
-  const subscribers = new Set<{ concerns: (sessionId: string) => boolean; heard: Heard }>()
+  const ofOne = new Map<string, Set<Heard>>()
+  const ofMany = new Map<Heard, (sessionId: string) => boolean>()
   let client: pg.Client | undefined
   let closed = false
   let connecting: Promise<void> | undefined
@@ -34,7 +38,8 @@ export function createListener(url: string): Listener {
       })
       next.on('notification', ({ payload = '' }) => {
         const { sessionId, news } = readNews(payload)
-        for (const { concerns, heard } of subscribers) if (concerns(sessionId)) heard(news, sessionId)
+        for (const heard of ofOne.get(sessionId) ?? []) heard(news, sessionId)
+        for (const [heard, concerns] of ofMany) if (concerns(sessionId)) heard(news, sessionId)
       })
       try {
         await next.connect()
@@ -42,7 +47,8 @@ export function createListener(url: string): Listener {
         if (ended) throw new Error('the connection has ended')
         client = next
         // What came before is unheard.
-        for (const { heard } of subscribers) heard('decision')
+        for (const heard of [...ofOne.values()].flatMap((all) => [...all])) heard('decision')
+        for (const heard of ofMany.keys()) heard('decision')
       } catch {
         await next.end().catch(() => undefined)
         await delay(RETRY_MS, undefined, { ref: false })
@@ -54,10 +60,17 @@ export function createListener(url: string): Listener {
   }
   return {
     subscribe(concerns, heard) {
-      const subscriber = { concerns, heard }
-      subscribers.add(subscriber)
       if (!client) start()
-      return () => void subscribers.delete(subscriber)
+      if (typeof concerns === 'function') {
+        ofMany.set(heard, concerns)
+        return () => void ofMany.delete(heard)
+      }
+      const all = ofOne.get(concerns) ?? new Set()
+      ofOne.set(concerns, all.add(heard))
+      return () => {
+        all.delete(heard)
+        if (all.size === 0 && ofOne.get(concerns) === all) ofOne.delete(concerns)
+      }
     },
     async close() {
       closed = true

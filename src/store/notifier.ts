@@ -5,6 +5,8 @@ import { statement, type Statement } from './statement.ts'
 
 /** Between two notifications; what changes meanwhile goes out with the second. */
 const GAP_MS = 5
+/** The same where nobody waits for what has changed: people do not see 40 steps a second apart. */
+const PROGRESS_GAP_MS = 25
 export const CHANNEL = 'stello'
 
 /** `decision`: what somebody may wait for: a turn has ended, a message was refused, the session paused or closed. */
@@ -35,6 +37,7 @@ export function readNews(payload: string): { sessionId: string; news: News } {
 export function createNotifier(db: Database): Notifier {
   const changed = new Map<string, News>()
   let sending: Promise<void> | undefined
+  let decided: (() => void) | undefined
 
   const send = async (): Promise<void> => {
     while (changed.size > 0) {
@@ -42,15 +45,26 @@ export function createNotifier(db: Database): Notifier {
       changed.clear()
       await run(db.lazyPool, NOTIFY, [payloads]).catch(() => undefined)
       await delay(GAP_MS)
+      if (![...changed.values()].includes('decision')) await progressGap()
     }
     sending = undefined
   }
+  const progressGap = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, PROGRESS_GAP_MS - GAP_MS)
+      decided = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   return {
     notify(sessionId, news = 'decision') {
       if (news === 'decision' || !changed.has(sessionId)) changed.set(sessionId, news)
+      if (news === 'decision') decided?.()
       sending ??= send()
     },
     async close() {
+      decided?.()
       await sending
     },
   }

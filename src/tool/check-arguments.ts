@@ -7,7 +7,21 @@ import type { JsonSchema } from '../core/model.ts'
 import { describeIssues, fromAjvError, fromStandardIssue } from './problem.ts'
 import { isZod } from './to-json-schema.ts'
 import { standardOf, type StandardResult } from './standard-schema.ts'
-import type { Checked } from './tool.ts'
+import { isQuickToCheck } from './quick-check.ts'
+import type { Check, Checked } from './tool.ts'
+
+/**
+ * @param rename applied to the arguments first
+ * @returns the check of a tool with that schema
+ */
+export function checkOf(
+  schema: unknown,
+  parameters: JsonSchema,
+  rename: (args: unknown) => unknown = (args) => args,
+): Check {
+  const check = (args: unknown): Checked => checkArguments(schema, parameters, rename(args))
+  return Object.assign(check, { quick: isQuickToCheck(schema, parameters) })
+}
 
 /**
  * Checks a model's arguments against a tool's schema. Never throws, whatever JSON comes; never changes `args`.

@@ -1,6 +1,6 @@
 /** The only converter: whatever an author wrote as a tool becomes a `Tool`. Other forms are rewritten to `ToolLike`. */
 import { applyAliases, checkAliases } from './aliases.ts'
-import { checkArguments } from './check-arguments.ts'
+import { checkOf } from './check-arguments.ts'
 import { describe, isDescription } from './description.ts'
 import { toMs } from '../core/duration.ts'
 import { isDynamic, toDynamicTool } from './dynamic-tool.ts'
@@ -54,7 +54,7 @@ function convert(anything: unknown): Tool {
     kind: like.kind ?? (annotations.readOnlyHint ? 'readonly' : 'execute'),
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
     ...(like.onUnknownOutcome === undefined ? {} : { onUnknownOutcome: like.onUnknownOutcome }),
-    check: (args) => checkArguments(inputSchema, parameters, rename(args)),
+    check: checkOf(inputSchema, parameters, rename),
     // The arguments were checked: their schema is an object's. Called as methods, so that classes keep their `this`.
     ...(like.validate && {
       precondition: (args, ctx) => demand(async () => like.validate?.(args as Record<string, unknown>, ctx)),

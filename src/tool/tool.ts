@@ -84,6 +84,13 @@ export type Verified = Verification | undefined | void
 /** When nobody knows whether a call took effect: the model reads so, or a person is asked. */
 export type OnUnknownOutcome = 'report' | 'ask'
 
+/** The check of a tool's arguments; it never throws. */
+export interface Check {
+  (args: unknown): Checked
+  /** It takes a time that the length of the arguments bounds. Unset: not known. */
+  readonly quick?: boolean
+}
+
 /** Arguments that passed the check, or what is wrong with them, for the model. */
 export type Checked = { ok: true; value: unknown } | { ok: false; problem: string }
 
@@ -108,7 +115,7 @@ export interface Tool {
   /** Unset = `report`. Only for `non_idempotent`: what may be repeated is repeated. */
   onUnknownOutcome?: OnUnknownOutcome
   /** Renames aliases, validates, and repairs what can be. */
-  check(args: unknown): Checked
+  readonly check: Check
   /** Runs inside the time-out, right before `execute`, which does not run when this throws. */
   precondition?(args: unknown, ctx: ToolContext): Promise<void>
   /** Asked before `onUnknownOutcome`, under the tool's time-out. */

@@ -21,7 +21,7 @@ const LONGEST_TICK_MS = 1000
 const NAME_SHOWN = 100
 
 /** One thread for all workers of the process. */
-let onlooker: { thread: Worker; alive: NodeJS.Timeout; workers: Set<symbol> } | undefined
+let onlooker: { thread: Worker; alive: NodeJS.Timeout; workers: Set<symbol>; inHand: InHand } | undefined
 
 /**
  * @param limitMs how long the loop may stand still, milliseconds; 0 = for ever. Where a process has several workers, that
@@ -30,12 +30,12 @@ let onlooker: { thread: Worker; alive: NodeJS.Timeout; workers: Set<symbol> } | 
  */
 export function startWatchdog(limitMs: number, warn: (message: string) => void): Watchdog {
   if (limitMs === 0) return { begun: () => undefined, ended: () => undefined, stop: async () => undefined }
-  const { thread, alive, workers } = (onlooker ??= startOnlooker(limitMs, warn))
+  const { thread, alive, workers, inHand } = (onlooker ??= startOnlooker(limitMs, warn))
   const worker = Symbol('a worker of this process')
   workers.add(worker)
   return {
-    begun: (id, name) => thread.postMessage({ id, name: name.slice(0, NAME_SHOWN) } satisfies News),
-    ended: (id) => thread.postMessage({ id } satisfies News),
+    begun: (id, name) => inHand.add(id, name),
+    ended: (id) => inHand.remove(id),
     async stop() {
       if (!workers.delete(worker) || workers.size > 0) return
       clearInterval(alive)
@@ -45,18 +45,56 @@ export function startWatchdog(limitMs: number, warn: (message: string) => void):
   }
 }
 
-/** A step was begun, or, without a name, has ended. */
-interface News {
-  id: string
-  name?: string
+/** The steps in hand, written where the thread can read them: a message to it would cost each step ten times as much. */
+interface InHand {
+  add(id: string, name: string): void
+  remove(id: string): void
 }
+
+/** Steps that have a place of their own; those beyond are only counted. */
+const PLACES = 256
+/** Of the id and the name together. */
+const PLACE_BYTES = 512
 
 interface Watched {
   /** How often the loop was alive, and whether a debugger may hold it, which is no reason to end it. */
   signs: Int32Array<SharedArrayBuffer>
+  /** How many steps are in hand, and how long the text in each place is; 0 = the place is free. */
+  counts: Int32Array<SharedArrayBuffer>
+  texts: Uint8Array<SharedArrayBuffer>
+  placeBytes: number
   tickMs: number
   limitMs: number
   listed: number
+}
+
+function shareInHand(): Pick<Watched, 'counts' | 'texts' | 'placeBytes'> & { inHand: InHand } {
+  const counts = new Int32Array(new SharedArrayBuffer(4 * (1 + PLACES)))
+  const texts = new Uint8Array(new SharedArrayBuffer(PLACES * PLACE_BYTES))
+  const bytes = Buffer.from(texts.buffer)
+  const free = Array.from({ length: PLACES }, (_, place) => PLACES - 1 - place)
+  const places = new Map<string, number | undefined>()
+  const inHand: InHand = {
+    add(id, name) {
+      if (places.has(id)) return
+      const place = free.pop()
+      places.set(id, place)
+      Atomics.store(counts, 0, places.size)
+      if (place === undefined) return
+      const text = `${id} (${JSON.stringify(name.slice(0, NAME_SHOWN))})`
+      Atomics.store(counts, 1 + place, bytes.write(text, place * PLACE_BYTES, PLACE_BYTES))
+    },
+    remove(id) {
+      if (!places.has(id)) return
+      const place = places.get(id)
+      places.delete(id)
+      Atomics.store(counts, 0, places.size)
+      if (place === undefined) return
+      Atomics.store(counts, 1 + place, 0)
+      free.push(place)
+    },
+  }
+  return { counts, texts, placeBytes: PLACE_BYTES, inHand }
 }
 
 function startOnlooker(limitMs: number, warn: (message: string) => void): NonNullable<typeof onlooker> {
@@ -68,24 +106,20 @@ function startOnlooker(limitMs: number, warn: (message: string) => void): NonNul
   }
   sign()
   const alive = setInterval(sign, tickMs).unref()
-  const workerData: Watched = { signs, tickMs, limitMs, listed: 10 }
+  const { inHand, ...shared } = shareInHand()
+  const workerData: Watched = { signs, ...shared, tickMs, limitMs, listed: 10 }
   // Its text is the thread's module: found wherever this file is, as TypeScript, compiled or bundled. Some compilers
   // give functions their names by a helper.
   const source = `const __name = (named) => named; (${String(lookOn)})(require('node:worker_threads'), require('node:fs'))`
   const thread = new Worker(source, { eval: true, workerData, execArgv: [], name: 'stello-watchdog' })
   thread.on('error', (error) => warn(`an event loop that stands still is no longer noticed: ${messageOf(error)}`))
   thread.unref()
-  return { thread, alive, workers: new Set() }
+  return { thread, alive, workers: new Set(), inHand }
 }
 
 /** Runs in the thread, from its text: it can use nothing of this file but types. */
-function lookOn({ parentPort, workerData }: typeof threads, { writeSync }: typeof fs): void {
-  const { signs, tickMs, limitMs, listed } = workerData as Watched
-  const inHand = new Map<string, string>()
-  parentPort?.on(
-    'message',
-    ({ id, name }: News) => void (name === undefined ? inHand.delete(id) : inHand.set(id, name)),
-  )
+function lookOn({ workerData }: typeof threads, { writeSync }: typeof fs): void {
+  const { signs, counts, texts, placeBytes, tickMs, limitMs, listed } = workerData as Watched
   let seen = 0
   let missed = 0
   setInterval(() => {
@@ -93,8 +127,14 @@ function lookOn({ parentPort, workerData }: typeof threads, { writeSync }: typeo
     missed = sign === seen && Atomics.load(signs, 1) === 0 ? missed + 1 : 0
     seen = sign
     if (missed * tickMs < limitMs) return
-    const steps = [...inHand].slice(0, listed).map(([id, name]) => `${id} (${JSON.stringify(name)})`)
-    if (inHand.size > listed) steps.push(`${inHand.size - listed} more`)
+    const steps: string[] = []
+    for (let place = 0; place + 1 < counts.length && steps.length < listed; place++) {
+      const length = Atomics.load(counts, 1 + place)
+      const begin = place * placeBytes
+      if (length > 0) steps.push(Buffer.from(texts.slice(begin, begin + length)).toString())
+    }
+    const all = Atomics.load(counts, 0)
+    if (all > steps.length) steps.push(`${all - steps.length} more`)
     const line =
       `stello: the event loop of process ${process.pid} has stood still for ${limitMs / 1000} s. ` +
       `In hand: ${steps.join(', ') || 'no step'}. The process is killed, so that other workers take over; ` +

@@ -49,6 +49,11 @@ describe('a process whose loop stands still', () => {
     expect(said).toContain('s-1/0/t1.0.10/1 ("tool 10\\n"), 4 more. ')
   })
 
+  it('counts steps beyond those it has a place for', async () => {
+    const { said } = await start({ next: 'block', steps: 300 }).ended
+    expect(said).toContain('s-1/0/t1.0.10/1 ("tool 10\\n"), 290 more. ')
+  })
+
   it('is killed although one of its two workers has stopped', async () => {
     expect(await start({ next: 'block', stopped: 1 }).ended).toMatchObject({ end: 'SIGKILL' })
   })
