@@ -42,21 +42,14 @@ function isQuickZod(schema: z.core.$ZodType): boolean {
   const { def } = schema._zod as { def: z.core.$ZodTypes['_zod']['def'] }
   const checks = def.checks ?? []
   if (!checks.every((check) => LINEAR_CHECKS.includes(check._zod.def.check))) return false
-  switch (def.type) {
-    case 'string':
-      // A text of a format is compared with a pattern.
-      return !('format' in def)
-    case 'object':
-      return Object.values(def.shape).every(isQuickZod) && (def.catchall === undefined || isQuickZod(def.catchall))
-    case 'array':
-      return isQuickZod(def.element)
-    case 'optional':
-    case 'nullable':
-    case 'default':
-      return isQuickZod(def.innerType)
-    default:
-      return LEAVES.includes(def.type)
+  // A text of a format is compared with a pattern.
+  if (def.type === 'string') return !('format' in def)
+  if (def.type === 'object') {
+    return Object.values(def.shape).every(isQuickZod) && (def.catchall === undefined || isQuickZod(def.catchall))
   }
+  if (def.type === 'array') return isQuickZod(def.element)
+  if (def.type === 'optional' || def.type === 'nullable' || def.type === 'default') return isQuickZod(def.innerType)
+  return LEAVES.includes(def.type)
 }
 
 /** A parameter that is named like a keyword counts as one: it only means that somebody watches. */

@@ -86,6 +86,7 @@ export type OnUnknownOutcome = 'report' | 'ask'
 
 /** The check of a tool's arguments; it never throws. */
 export interface Check {
+  /** @param args parsed arguments; never changed */
   (args: unknown): Checked
   /** It takes a time that the length of the arguments bounds. Unset: not known. */
   readonly quick?: boolean
