@@ -1,7 +1,7 @@
 /** Whether arguments can be checked in a time that their length bounds: then nobody has to watch over the check. */
 import type { z } from 'zod'
 import type { JsonSchema } from '../core/model.ts'
-import { isZod } from './schema.ts'
+import { isZod } from './to-json-schema.ts'
 import { standardOf } from './standard-schema.ts'
 
 /** What these do with a text or a list is linear in its length. */

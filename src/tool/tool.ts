@@ -84,13 +84,11 @@ export type Verified = Verification | undefined | void
 /** When nobody knows whether a call took effect: the model reads so, or a person is asked. */
 export type OnUnknownOutcome = 'report' | 'ask'
 
-/** The check of a tool's arguments; it never throws. */
-export interface Check {
-  /** @param args parsed arguments; never changed */
-  (args: unknown): Checked
-  /** It takes a time that the length of the arguments bounds. Unset: not known. */
-  readonly quick?: boolean
-}
+/**
+ * The check of a tool's arguments; it never throws, and changes nothing. With `quick` it takes a time that the length of
+ * the arguments bounds; unset: not known.
+ */
+export type Check = ((args: unknown) => Checked) & { readonly quick?: boolean }
 
 /** Arguments that passed the check, or what is wrong with them, for the model. */
 export type Checked = { ok: true; value: unknown } | { ok: false; problem: string }

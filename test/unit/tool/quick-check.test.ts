@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { isQuickToCheck } from '../../../src/tool/quick-check.ts'
-import { toJsonSchema } from '../../../src/tool/schema.ts'
+import { toJsonSchema } from '../../../src/tool/to-json-schema.ts'
 
 const quick = (schema: unknown): boolean => isQuickToCheck(schema, toJsonSchema(schema, 'tool "t"'))
 
