@@ -15,20 +15,16 @@ export async function research(
 ): Promise<void> {
   const first = await session.send(question, { messageId: 'question' })
   const paused = progress
-    .until((event) => event.type === 'session.paused')
+    .until((event) => event.type === 'session.paused' && event)
     .then(async ({ sessionId, data }) => {
-      throw new StelloError(
-        'SESSION_PAUSED',
-        `session ${sessionId} is paused (${String(data['reason'])}): ${String(data['message'])}`,
-        {
-          hint: `mend it, run \`${STELLO} dev examples/research/agent.ts\` and, beside it, \`${STELLO} resume ${sessionId}\``,
-        },
-      )
+      throw new StelloError('SESSION_PAUSED', `session ${sessionId} is paused (${data.reason}): ${data.message}`, {
+        hint: `mend it, run \`${STELLO} dev examples/research/agent.ts\` and, beside it, \`${STELLO} resume ${sessionId}\``,
+      })
     })
-  const forked = progress.until((event) => event.type === 'session.forked' && event.data['awaited'] === false)
+  const forked = progress.until((event) => event.type === 'session.forked' && !event.data.awaited && event)
   const work = async (): Promise<void> => {
     const aside = await Promise.race([
-      forked.then(({ data }) => String(data['child'])),
+      forked.then(({ data }) => data.child),
       first.result().then(() => openChild(session)),
     ])
     const findings =

@@ -14,8 +14,8 @@ export interface Counts {
 
 export interface Progress {
   readonly counts: Counts
-  /** Resolves when `seen` is true of an event (past ones too). */
-  until(seen: (event: StelloEvent, counts: Counts) => boolean): Promise<StelloEvent>
+  /** Resolves with what `find` makes of the first event that it finds something in (past ones too). */
+  until<Found>(find: (event: StelloEvent, counts: Counts) => Found | false): Promise<Found>
   note(text: string): void
   /** Path of the report, as soon as one is written. */
   report(): string | undefined
@@ -64,17 +64,20 @@ export function showProgress(session: SessionHandle, show: { tree: boolean; line
     counts,
     note,
     report: () => {
-      const written = events.findLast(({ type, data }) => type === 'tool.status' && data['name'] === 'write_report')
-      return WRITTEN.exec(JSON.stringify(written?.data['result'] ?? ''))?.[1]
+      const written = events.findLast(({ type, data }) => type === 'tool.status' && data.name === 'write_report')
+      return written?.type === 'tool.status' ? WRITTEN.exec(JSON.stringify(written.data.result))?.[1] : undefined
     },
-    until(seen) {
-      const past = events.find((event) => seen(event, counts))
-      if (past) return Promise.resolve(past)
+    until(find) {
+      for (const event of events) {
+        const past = find(event, counts)
+        if (past) return Promise.resolve(past)
+      }
       return new Promise((resolve, reject) => {
         const tell = (event: StelloEvent): void => {
-          if (!seen(event, counts)) return
+          const found = find(event, counts)
+          if (!found) return
           waiting.delete(tell)
-          resolve(event)
+          resolve(found)
         }
         waiting.add(tell)
         watching.catch(reject)
@@ -95,8 +98,7 @@ export function showProgress(session: SessionHandle, show: { tree: boolean; line
 function count(counts: Counts, { type, data }: StelloEvent): void {
   if (type === 'tool.status') counts.toolCalls++
   if (type !== 'message.completed') return
-  const usage = data['usage'] as { inputTokens: number; outputTokens: number }
   counts.modelCalls++
-  counts.inputTokens += usage.inputTokens
-  counts.outputTokens += usage.outputTokens
+  counts.inputTokens += data.usage.inputTokens
+  counts.outputTokens += data.usage.outputTokens
 }

@@ -4,10 +4,11 @@
  */
 import { messageOf } from '../core/errors.ts'
 import type { ToolCard } from '../tool/tool-status.ts'
+import type { LiveEvent, LiveEvents } from '../protocol/events.ts'
 import type { CallNames } from '../protocol/steps.ts'
 import { shownNames } from './tool/call-names.ts'
 import { isDataError, type Database } from '../store/database.ts'
-import { appendLive, type LivePiece } from '../store/events.ts'
+import { appendLive, type LivePiece } from '../store/event-log.ts'
 
 /** How long pieces are gathered. */
 const FLUSH_EVERY_MS = 50
@@ -16,11 +17,14 @@ const RETRY_AFTER_MS = 500
 /** Pieces kept while the store does not answer; older ones are given up: the settled step tells the whole. */
 const KEPT = 2000
 
+/** The card of a call that has not ended: an end is told when the step is settled. */
+export type OpenCard = ToolCard & Pick<LiveEvents['tool.status'], 'status'>
+
 export interface LiveStep {
   started(model: string, round: number): void
   text(text: string): void
   /** Replaces the call's card. */
-  card(call: CallNames, card: ToolCard): void
+  card(call: CallNames, card: OpenCard): void
   /** Replaces what the call told of this kind. */
   update(call: CallNames, kind: string, update: unknown): void
   /** Forgets what is not written yet, since the settled step tells the whole, and waits for what is being written: settling removes it. */
@@ -72,8 +76,9 @@ export function createLiveWriter(
   }
   const push = (piece: LivePiece): void => {
     const last = waiting.at(-1)
-    if (last && !tried.has(last) && continues(last, piece)) {
-      last.data = { text: String(last.data['text']) + String(piece.data['text']) }
+    const joined = last && !tried.has(last) && isSameStep(last, piece) && joinedText(last.event, piece.event)
+    if (joined) {
+      last.event = joined
       return
     }
     queued(waiting.push(piece))
@@ -84,24 +89,26 @@ export function createLiveWriter(
     step(sessionId, stepKey, lease) {
       let n = 0
       const latest = new Map<string, LivePiece>()
-      const add = (type: string, data: LivePiece['data'], replaces?: number): LivePiece => {
-        const piece = { sessionId, stepKey, lease, n: n++, type, data, ...(replaces !== undefined && { replaces }) }
+      const add = (event: LiveEvent, replaces?: number): LivePiece => {
+        const piece = { sessionId, stepKey, lease, n: n++, event, ...(replaces !== undefined && { replaces }) }
         push(piece)
         return piece
       }
       const forget = (): void => {
         waiting = waiting.filter((one) => one.sessionId !== sessionId || one.stepKey !== stepKey)
       }
-      const replace = (slot: string, type: string, data: LivePiece['data']): void => {
+      const replace = (slot: string, event: LiveEvent): void => {
         const before = latest.get(slot)
-        if (before && !tried.has(before) && waiting.includes(before)) before.data = data
-        else latest.set(slot, add(type, data, before?.n))
+        if (before && !tried.has(before) && waiting.includes(before)) before.event = event
+        else latest.set(slot, add(event, before?.n))
       }
       return {
-        started: (model, round) => void add('model.started', { model, round }),
-        text: (text) => void add('message.delta', { text }),
-        card: (call, card) => replace(`card ${call.id}`, 'tool.status', { ...shownNames(call), ...card }),
-        update: (call, kind, update) => replace(`${kind} ${call.id}`, 'tool.update', { ...shownNames(call), update }),
+        started: (model, round) => void add({ type: 'model.started', data: { model, round } }),
+        text: (text) => void add({ type: 'message.delta', data: { text } }),
+        card: (call, card) =>
+          replace(`card ${call.id}`, { type: 'tool.status', data: { ...shownNames(call), ...card } }),
+        update: (call, kind, update) =>
+          replace(`${kind} ${call.id}`, { type: 'tool.update', data: { ...shownNames(call), update } }),
         end() {
           forget()
           // A write that fails brings its pieces back.
@@ -116,13 +123,12 @@ export function createLiveWriter(
   }
 }
 
+function isSameStep(one: LivePiece, other: LivePiece): boolean {
+  return one.stepKey === other.stepKey && one.sessionId === other.sessionId && one.lease === other.lease
+}
+
 /** Neighbouring pieces of text become one row. */
-function continues(last: LivePiece, next: LivePiece): boolean {
-  return (
-    last.type === 'message.delta' &&
-    next.type === 'message.delta' &&
-    last.stepKey === next.stepKey &&
-    last.sessionId === next.sessionId &&
-    last.lease === next.lease
-  )
+function joinedText(last: LiveEvent, next: LiveEvent): LiveEvent | undefined {
+  if (last.type !== 'message.delta' || next.type !== 'message.delta') return undefined
+  return { type: 'message.delta', data: { text: last.data.text + next.data.text } }
 }

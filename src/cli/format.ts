@@ -59,45 +59,58 @@ export function statsLine({ toolName, executionCount, failureCount, averageDurat
 
 /** One line, or nothing for what only fills the screen. */
 export function eventLine(event: StelloEvent): string | undefined {
-  const { data, sessionId, type } = event
-  const text = describe(type, data)
-  return text === undefined ? undefined : `${pc.dim(sessionId)} ${pc.dim(type.padEnd(18))} ${text}`
+  const text = describe(event)
+  return text === undefined ? undefined : `${pc.dim(event.sessionId)} ${pc.dim(event.type.padEnd(18))} ${text}`
 }
 
-function describe(type: string, data: Record<string, unknown>): string | undefined {
-  const of = (key: string): string => oneLine(data[key])
-  const tool = of('title') || of('name')
+function describe({ type, data }: StelloEvent): string | undefined {
   switch (type) {
     case 'model.started':
     case 'message.delta':
       return undefined
     case 'turn.started':
-      return pc.cyan(of('text'))
+      return pc.cyan(oneLine(data.text))
     case 'message.completed':
-      return of('text') || pc.dim(`asks for ${(data['calls'] as Named[]).map(calledBy).join(', ')}`)
+      return oneLine(data.text) || pc.dim(`asks for ${data.calls.map(calledBy).join(', ')}`)
+    case 'message.rejected':
+      return pc.red(`${oneLine(data.reason)}: ${oneLine(data.preview)}`)
     case 'tool.status':
-      return [tool, of('status'), of('showTip'), of('result') || of('params')].filter(Boolean).join(' ')
+      return [calledBy(data), data.status, oneLine(data.showTip), oneLine(data.result) || oneLine(data.params)]
+        .filter(Boolean)
+        .join(' ')
     case 'tool.update':
-      return `${tool} ${of('update')}`
-    case 'step.quarantined':
-      return pc.red(`${of('name')} ${of('key')} is not run again: its worker died ${of('deaths')} times while it ran`)
-    case 'session.forked':
-      return `${of('child')} ${of('label')}`
-    case 'session.paused':
-      return pc.red(`${of('reason')}: ${of('message')}`)
-    case 'session.restarted':
-      return pc.yellow(`goes on behind record ${of('seq')}; a turn without an answer is taken up again`)
-    case 'session.rewound':
-      return pc.yellow(`goes on behind record ${of('seq')}; what came after it in this session no longer counts`)
+      return `${calledBy(data)} ${oneLine(data.update)}`
     case 'pending.opened':
-      return pc.yellow(`${of('message')} ${of('id')}`)
+      return pc.yellow(`${oneLine(data.message)} ${oneLine(data.id)}`)
     case 'pending.closed':
-      return `${tool} ${of('decision')} ${of('id')}`
+      return `${calledBy(data)} ${data.decision} ${oneLine(data.id)}`
+    case 'answer.rejected':
+      return pc.red(`${oneLine(data.reason)}: ${oneLine(data.id ?? data.preview)}`)
+    case 'step.quarantined':
+      return pc.red(
+        `${oneLine(data.name)} ${data.key} is not run again: its worker died ${data.deaths} times while it ran`,
+      )
+    case 'session.forked':
+      return `${oneLine(data.child)} ${oneLine(data.label)}`
+    case 'session.paused':
+      return pc.red(`${data.reason}: ${oneLine(data.message)}`)
+    case 'session.resumed':
+    case 'session.closed':
+      return ''
+    case 'session.restarted':
+      return pc.yellow(`goes on behind record ${data.seq}; a turn without an answer is taken up again`)
+    case 'session.rewound':
+      return pc.yellow(`goes on behind record ${data.seq}; what came after it in this session no longer counts`)
     case 'turn.completed':
-      return of('stopReason')
+      return data.stopReason
     default:
-      return oneLine(data)
+      return unknownLine(type, data)
   }
+}
+
+/** A newer worker may tell what this version does not know. What it knows has a line of its own, or this does not compile. */
+function unknownLine(_type: never, data: unknown): string {
+  return oneLine(data)
 }
 
 interface Named {

@@ -1,6 +1,7 @@
 /** A fork that a client asks for. Only a worker knows profiles: the child's own first activity prepares what it inherits. */
 import { StelloError, isStelloError } from '../core/errors.ts'
 import type { ForkRequest } from '../protocol/config.ts'
+import { clientOrigin } from '../protocol/keys.ts'
 import { inputHash } from '../store/hashes.ts'
 import { closedPrefix } from './closed-prefix.ts'
 import { checkFork, type ForkOptions } from './options.ts'
@@ -59,5 +60,5 @@ function originOf(parentId: string, { vars = {}, ...request }: ForkRequest): str
       .filter(([, value]) => value !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
-  return `client/${inputHash(parentId, JSON.stringify(sorted)).slice(0, 16)}`
+  return clientOrigin(inputHash(parentId, JSON.stringify(sorted)).slice(0, 16))
 }

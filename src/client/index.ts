@@ -6,7 +6,22 @@ export type { RecoverOptions, Recovered } from './recover-session.ts'
 export type { AnswerOptions, SessionHandle, SessionStats } from './session-handle.ts'
 export type { PauseOptions, Reached, TreeOptions } from './reach-tree.ts'
 export type { ResultOptions, TurnHandle, TurnResult } from './turn-handle.ts'
-export type { StelloEvent, WatchOptions } from './watch.ts'
+export type { WatchOptions } from './watch.ts'
+export type {
+  AskedCall,
+  DurableEvent,
+  DurableEvents,
+  EventType,
+  GoneBack,
+  LiveEvent,
+  LiveEvents,
+  NamedCall,
+  ShownCall,
+  StelloEvent,
+  Streamed,
+  StreamedEvent,
+  Watched,
+} from '../protocol/events.ts'
 export type { SessionTree } from './build-tree.ts'
 export type { InboxItem, InboxPause, InboxPlace, InboxQuestion } from '../store/inbox.ts'
 export type { BoundedTree } from '../store/bounds.ts'

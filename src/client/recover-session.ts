@@ -9,9 +9,8 @@ import {
 } from '@temporalio/client'
 import { ValueError, WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError } from '../core/errors.ts'
-import { rejectionKey } from '../core/message.ts'
 import type { Database } from '../store/database.ts'
-import { readEvent } from '../store/events.ts'
+import { readRejection } from '../store/event-log.ts'
 import type { Opening } from '../protocol/steps.ts'
 import { readIdentity } from '../store/identity.ts'
 import { keepMessage } from '../store/messages.ts'
@@ -87,7 +86,7 @@ export async function recoverSession(
   for (const { messageId, text } of [...first, ...taken] as Opening[]) {
     const turn = await readTurn(db, sessionId, messageId, row.gen)
     if (turn?.status === 'ended') continue
-    if (await readEvent(db, sessionId, rejectionKey(messageId))) continue
+    if ((await readRejection(db, sessionId, messageId)) !== undefined) continue
     if (text !== undefined) await keepMessage(db, sessionId, messageId, text)
     messages.push(messageId)
     if (!turn) waiting++

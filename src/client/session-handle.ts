@@ -44,7 +44,8 @@ import {
   type TreeOptions,
 } from './reach-tree.ts'
 import { createTurnHandle, refuseRejected, type TurnHandle } from './turn-handle.ts'
-import { watchSession, type StelloEvent, type WatchOptions } from './watch.ts'
+import { watchSession, type WatchOptions } from './watch.ts'
+import type { StelloEvent } from '../protocol/events.ts'
 
 /** A fork has its row a moment before its parent's worker starts its workflow. */
 const STARTED_WITHIN_MS = 30_000

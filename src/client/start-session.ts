@@ -11,6 +11,7 @@ import {
   type NewSession,
   type SessionInput,
 } from '../protocol/session-input.ts'
+import { clientOrigin } from '../protocol/keys.ts'
 import type { Database } from '../store/database.ts'
 import { readIdentity } from '../store/identity.ts'
 import type { Listener } from '../store/listener.ts'
@@ -41,7 +42,7 @@ export interface ClientDeps {
 export async function startSession(deps: ClientDeps, session: NewSessionRow): Promise<void> {
   const { sessionId, origin } = session
   const asked = { ...session.config, searchable: session.config.searchable ?? (await deps.searchable()) }
-  const config = await createSession(deps.db, { ...session, config: asked, origin: origin ?? `client/${sessionId}` })
+  const config = await createSession(deps.db, { ...session, config: asked, origin: origin ?? clientOrigin(sessionId) })
   try {
     await startWorkflow(
       deps,

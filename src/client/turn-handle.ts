@@ -1,10 +1,10 @@
 /** Waiting for an answer, from any process, also later: the turn is a row. */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError, isUnavailable } from '../core/errors.ts'
-import { rejectionKey, type Usage } from '../core/message.ts'
+import type { Usage } from '../core/message.ts'
 import type { StopReason } from '../protocol/steps.ts'
 import type { Database } from '../store/database.ts'
-import { readEvent } from '../store/events.ts'
+import { readRejection } from '../store/event-log.ts'
 import { readHoldups, type InboxItem } from '../store/inbox.ts'
 import { isLeftBehind } from '../store/runs.ts'
 import { readTurnNow } from '../store/turns.ts'
@@ -94,7 +94,7 @@ async function waitForResult(
     // Asked first: what is told of held a turn up that has not ended since.
     const holdups = onPause === 'wait' ? undefined : await readHoldups(deps.db, [sessionId])
     const { closed, turn, usage, rejected } =
-      (await readTurnNow(deps.db, sessionId, messageId, rejectionKey(messageId))) ?? throwUnknown(sessionId)
+      (await readTurnNow(deps.db, sessionId, messageId)) ?? throwUnknown(sessionId)
     if (turn?.status === 'ended' && usage) {
       const { text = '', stopReason = 'end_turn', rounds = 0 } = turn
       return { text, stopReason, rounds, usage }
@@ -119,8 +119,8 @@ async function waitForResult(
 
 /** @throws StelloError INVALID_MESSAGE when the session has refused that message: it would not take it now either */
 export async function refuseRejected(db: Database, sessionId: string, messageId: string): Promise<void> {
-  const rejected = await readEvent(db, sessionId, rejectionKey(messageId))
-  if (rejected) throwRejected(sessionId, messageId, String(rejected.data['reason']))
+  const reason = await readRejection(db, sessionId, messageId)
+  if (reason !== undefined) throwRejected(sessionId, messageId, reason)
 }
 
 function throwRejected(sessionId: string, messageId: string, reason: string): never {

@@ -6,7 +6,8 @@
  * sessions a tree has is told by its events: forks, and rewinds, which may take forks away.
  */
 import { StelloError, isUnavailable } from '../core/errors.ts'
-import { lookAt, nextOffsets, type LivePiece } from '../store/events.ts'
+import type { StelloEvent, StreamedEvent } from '../protocol/events.ts'
+import { lookAt, nextOffsets, type LivePiece } from '../store/event-log.ts'
 import { readSubtree } from '../store/tree.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
@@ -23,22 +24,6 @@ export interface WatchOptions {
   signal?: AbortSignal
   /** Told once when the store goes away while watching; the watch goes on where it was as soon as the store is back. */
   onAway?: (error: StelloError) => void
-}
-
-/** Something that happened in a session. The types: "Events and live output" in docs/architecture.md. */
-export interface StelloEvent {
-  /** The session it happened in. */
-  sessionId: string
-  /** Unset for what streams. */
-  offset?: number
-  /** When, by the store's clock. */
-  at: Date
-  /** What happened, e.g. `turn.completed`. */
-  type: string
-  /** What there is to know about it; its fields depend on the type. */
-  data: Record<string, unknown>
-  /** Where a later watch goes on behind this event. */
-  cursor: string
 }
 
 /** A slow consumer is not waited for: pages are read when it asks for more. */
@@ -89,18 +74,12 @@ export async function* watchSession(
           offsets.set(id, event.offset + 1)
           yield { ...event, cursor: cursor() }
           if (event.type === 'session.closed' && !tree) return
-          if (event.type === 'session.forked' && tree) again.add(String(event.data['child']))
+          if (event.type === 'session.forked' && tree) again.add(event.data.child)
           rewound ||= event.type === 'session.rewound' || event.type === 'session.restarted'
         }
         offsets.set(id, next)
         for (const piece of pieces.filter((one) => isFresh(one, seen.get(id)))) {
-          yield {
-            sessionId: id,
-            at: new Date(),
-            type: piece.type,
-            data: { ...piece.data, step: piece.stepKey, attempt: piece.lease },
-            cursor: cursor(),
-          }
+          yield { sessionId: id, at: new Date(), ...streamed(piece), cursor: cursor() }
         }
         seen.set(id, lastOf(pieces))
         if (ended && !tree) return
@@ -150,6 +129,11 @@ type Seen = Map<string, { lease: number; n: number }>
 
 function lastOf(pieces: LivePiece[]): Seen {
   return new Map(pieces.map(({ stepKey, lease, n }) => [stepKey, { lease, n }]))
+}
+
+/** What streams, with what tells which attempt streams it. */
+function streamed({ event, stepKey, lease }: LivePiece): StreamedEvent {
+  return { ...event, data: { ...event.data, step: stepKey, attempt: lease } } as StreamedEvent
 }
 
 /** Not yielded yet; a higher lease starts the step anew. */

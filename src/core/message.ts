@@ -82,11 +82,6 @@ export function preview(text: string, limit = 1000): string {
   return `${text.slice(0, cut)}…`
 }
 
-/** Of the event that says why a message was refused: whoever asks what became of the message finds it by this. */
-export function rejectionKey(messageId: string): string {
-  return `rejected ${messageId}`
-}
-
 /** \b \t \n \f \r " and \ stand in JSON as two. */
 const ESCAPED = [8, 9, 10, 12, 13, 34, 92]
 

@@ -1,15 +1,9 @@
 /** What a workflow tells the store of its own: facts that no step commits. JSON, bounded, as all that crosses. */
+import type { AnnouncedEvent } from './events.ts'
 import type { Opening, Pause, StepRef, StopReason } from './steps.ts'
 
-export interface AnnouncedEvent {
-  /** Makes the event unique in its session and generation: an announcement that is repeated appends nothing. */
-  key: string
-  type: string
-  data: Record<string, unknown>
-}
-
-/** A message or an answer that was not taken; keyed where somebody may look for it. */
-export type Refusal = Omit<AnnouncedEvent, 'key'> & { key?: string }
+/** A message or an answer that was not taken. */
+export type Refusal = Extract<AnnouncedEvent, { type: 'message.rejected' | 'answer.rejected' }>
 
 /** Ends a turn outside a model call. Its text is read from record `textFrom`. */
 export interface TurnEnding {

@@ -1,6 +1,8 @@
 /** Workflow-owned facts on their way to the store: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../core/message.ts'
 import type { AnnounceInput, Refusal, TurnEnding } from '../protocol/announcements.ts'
+import type { AnnouncedEvent } from '../protocol/events.ts'
+import { announcementKey } from '../protocol/keys.ts'
 import type { Step } from './commands.ts'
 import type { AnnounceTag } from './inputs.ts'
 import {
@@ -15,8 +17,7 @@ import {
 import type { Pause } from '../protocol/steps.ts'
 
 interface Announcement {
-  /** `key`: instead of one of the announcement's, for an event that is looked up by it. */
-  events?: Refusal[]
+  events?: AnnouncedEvent[]
   pause?: Pause | null
   endTurn?: TurnEnding
   closing?: true
@@ -31,16 +32,15 @@ const UNTOLD = 'untold'
 /** Every announcement has a key of its own, so that a repeated activity appends nothing. */
 export function announce(state: SessionState, { events = [], tag = 'none', ...facts }: Announcement): Step {
   const next = { ...state, announcements: state.announcements + 1 }
-  const key = `a${next.announcements}`
   const input: AnnounceInput = {
     sessionId: state.sessionId,
-    key,
+    key: announcementKey(next.announcements),
     gen: state.gen,
     turn: state.turns,
     base: state.turn?.base ?? state.seq,
     place: placeOf(state),
     told: next.announcements,
-    events: events.map((event, i) => ({ key: `${key}.${i}`, ...event })),
+    events,
     ...facts,
   }
   return [next, [{ type: 'announce', tag, input }]]
@@ -48,7 +48,7 @@ export function announce(state: SessionState, { events = [], tag = 'none', ...fa
 
 /** Ends the session in the store, which answers with children that are open where it, or a cascade that reached it, cascades. */
 export function announceClose(state: SessionState, close: NonNullable<AnnounceInput['close']>): Step {
-  const events = close.after === undefined ? [{ type: 'session.closed', data: {} }] : []
+  const events: AnnouncedEvent[] = close.after === undefined ? [{ type: 'session.closed', data: {} }] : []
   return announce(state, {
     tag: 'close',
     events,
@@ -90,7 +90,7 @@ function tellSwitch(state: SessionState): Step {
       ? { tag: 'pause', pause, events: [{ type: 'session.paused', data: { ...pause } }] }
       : { tag: 'resume', pause: null, events: [{ type: 'session.resumed', data: {} }] }
   const [told, commands] = announce(countAtRest(known), facts)
-  const key = `a${told.announcements}`
+  const key = announcementKey(told.announcements)
   return [{ ...told, switches: [...switches, key], ...(resuming !== undefined && { resuming: key }) }, commands]
 }
 
@@ -129,13 +129,18 @@ function tellRefusals(state: SessionState): Step {
   if (!mayTell(state) && left.length === 0 && batch.length <= REFUSALS_CARRIED) return [state, []]
   const [told, commands] = announce(
     { ...countAtRest(rest), ...(left.length > 0 && { refusals: left }) },
-    { tag: 'refused', events: batch.filter(isFirstOfItsKey) },
+    { tag: 'refused', events: batch.filter(isFirstOfItsMessage) },
   )
-  return [{ ...told, refusing: `a${told.announcements}` }, commands]
+  return [{ ...told, refusing: announcementKey(told.announcements) }, commands]
 }
 
-function isFirstOfItsKey({ key }: Refusal, i: number, all: Refusal[]): boolean {
-  return key === undefined || all.findIndex((one) => one.key === key) === i
+function isFirstOfItsMessage(refusal: Refusal, i: number, all: Refusal[]): boolean {
+  const id = messageOf(refusal)
+  return id === undefined || all.findIndex((one) => messageOf(one) === id) === i
+}
+
+function messageOf({ type, data }: Refusal): string | undefined {
+  return type === 'message.rejected' ? data.messageId : undefined
 }
 
 /** Another run begins: nothing is on its way, and what the one before held back is told. */

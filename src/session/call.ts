@@ -1,15 +1,16 @@
 /** One call of a round: its key, its input, its place in the state, and the question to the ledger how it ended. */
+import { callKey } from '../protocol/keys.ts'
 import type { Step } from './commands.ts'
 import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
 import type { CallNames, CallToolInput, Proposal } from '../protocol/steps.ts'
 
-export function callKey(turn: Turn, call: Call): string {
-  return `t${turn.n}.${turn.round}.${call.index}`
+export function keyOf({ n, round }: Turn, { index }: Call): string {
+  return callKey({ turn: n, round, index })
 }
 
 export function callInput(state: SessionState, turn: Turn, call: Call): CallToolInput {
   return {
-    ...stepOf(state, turn, callKey(turn, call)),
+    ...stepOf(state, turn, keyOf(turn, call)),
     index: call.index,
     call: namesOf(call),
     seq: call.seq,

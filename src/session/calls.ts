@@ -1,7 +1,7 @@
 /** The calls of one round: each runs, waits for a child or a person, or is settled; each ends with exactly one result. */
 import { brief, preview } from '../core/message.ts'
 import { announcePause, foundPaused } from './announce.ts'
-import { callKey, findCall, isUnderWay, replaceCall, settle } from './call.ts'
+import { findCall, isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
 import { asked, unasked } from './pending.ts'
@@ -76,7 +76,7 @@ export function childVanished(state: SessionState, input: Of<'childVanished'>): 
 export function awaitedChildren({ turn }: SessionState): { callKey: string; childId: string }[] {
   if (turn?.phase !== 'tools') return []
   return turn.calls.flatMap((call) =>
-    call.status === 'waiting' && call.child ? [{ callKey: callKey(turn, call), childId: call.child.sessionId }] : [],
+    call.status === 'waiting' && call.child ? [{ callKey: keyOf(turn, call), childId: call.child.sessionId }] : [],
   )
 }
 
@@ -84,7 +84,7 @@ function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildSta
   const { sessionId, config } = child
   const waiting: Call = { ...call, status: 'waiting', child: { sessionId, label: brief(config.label, LABEL_SHOWN) } }
   const start = startChild(turn, call, child, true)
-  const early = state.reports.find((one) => one.callKey === callKey(turn, call) && one.childId === sessionId)
+  const early = state.reports.find((one) => one.callKey === keyOf(turn, call) && one.childId === sessionId)
   if (!early) return [replaceCall(state, turn, waiting), [start]]
   const [next, commands] = settle(state, turn, waiting, childEnded(early))
   return [next, [start, ...commands]]
@@ -97,7 +97,7 @@ function settled(state: SessionState, turn: Turn, call: Call, result: CallResult
   const kept = { ...rest, preview: first ? result.preview : '' }
   const others = first ? { ...turn, calls: turn.calls.map(withoutText) } : turn
   const [done, commands] = unasked(state, others, { ...known, status: 'done', result: kept })
-  const reports = done.reports.filter((report) => report.callKey !== callKey(turn, call))
+  const reports = done.reports.filter((report) => report.callKey !== keyOf(turn, call))
   return [addToolResult({ ...done, reports }, call.name, result), commands]
 }
 
@@ -109,12 +109,12 @@ function withoutText(call: Call): Call {
 function findWaiting(state: SessionState, key: string, childId: string): { turn: Turn; call: Call } | undefined {
   const { turn } = state
   if (turn?.phase !== 'tools') return undefined
-  const call = turn.calls.find((one) => one.status === 'waiting' && callKey(turn, one) === key)
+  const call = turn.calls.find((one) => one.status === 'waiting' && keyOf(turn, one) === key)
   return call?.child?.sessionId === childId ? { turn, call } : undefined
 }
 
 function startChild(turn: Turn, call: Call, child: ChildStart, awaited: boolean): Command {
-  return { type: 'startChild', callKey: callKey(turn, call), child, awaited }
+  return { type: 'startChild', callKey: keyOf(turn, call), child, awaited }
 }
 
 function stopChild(child: { sessionId: string }): Command {

@@ -1,5 +1,6 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
 import { brief } from '../core/message.ts'
+import { OPEN_KEY } from '../protocol/keys.ts'
 import { announceClose, announcePause, announceResume, refusalsTold, switchTold, tellHeldBack } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
@@ -141,5 +142,8 @@ function turnEnded(state: SessionState): Step {
 
 function openSession(state: SessionState): Command {
   const { sessionId, gen, turns, seq } = state
-  return { type: 'openSession', input: { sessionId, key: 'open', gen, turn: turns, base: seq, place: placeOf(state) } }
+  return {
+    type: 'openSession',
+    input: { sessionId, key: OPEN_KEY, gen, turn: turns, base: seq, place: placeOf(state) },
+  }
 }

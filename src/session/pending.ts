@@ -4,8 +4,9 @@
  */
 import { jsonBytes, preview } from '../core/message.ts'
 import { ID_LIMIT, wrongWord } from '../protocol/pending.ts'
+import { readPendingId } from '../protocol/keys.ts'
 import { refuse } from './announce.ts'
-import { callKey, isUnderWay, replaceCall, settle } from './call.ts'
+import { isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
 import { ANSWERS_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import type { Answer, PendingRef } from '../protocol/steps.ts'
@@ -59,7 +60,9 @@ export function unasked(state: SessionState, turn: Turn, { pending, answer, ...c
 
 /** What the call asked stands in a generation that the store has gone over from: nobody can answer it any more. */
 export function isLeftBehind({ gen }: SessionState, turn: Turn, call: Call): boolean {
-  return call.pending !== undefined && !call.pending.id.startsWith(`${callKey(turn, call)}@${gen}.`)
+  if (!call.pending) return false
+  const asked = readPendingId(call.pending.id)
+  return asked?.key !== keyOf(turn, call) || asked.gen !== gen
 }
 
 /** What waits for a person now. */
@@ -71,10 +74,9 @@ export function pendingCalls({ turn }: SessionState): { call: Call; item: Pendin
 
 function findAsked({ turn }: SessionState, id: string): { turn: Turn; call: Call } | undefined {
   if (turn?.phase !== 'tools') return undefined
-  // The ledger makes ids of the step's key and what tells its questions apart.
-  const key = id.slice(0, id.lastIndexOf('@'))
+  const asked = readPendingId(id)
   const call = turn.calls.find((one) =>
-    one.pending ? one.pending.id === id : isUnderWay(one) && callKey(turn, one) === key,
+    one.pending ? one.pending.id === id : isUnderWay(one) && keyOf(turn, one) === asked?.key,
   )
   return call && { turn, call }
 }

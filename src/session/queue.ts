@@ -1,5 +1,5 @@
 /** Messages in: deduplicated, bounded, answered in order. */
-import { brief, jsonBytes, rejectionKey } from '../core/message.ts'
+import { brief, jsonBytes } from '../core/message.ts'
 import { announce, refuse } from './announce.ts'
 import type { Step } from './commands.ts'
 import { QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type SessionState } from './state.ts'
@@ -40,13 +40,12 @@ export function takeUnanswered(state: SessionState, messageId: string | undefine
 
 /**
  * A malformed or refused message becomes an event that people see, never a stuck workflow. It is final for the message's
- * id in this line of history: whoever waits for its turn finds the event by its key, and so does the claim of a turn that
+ * id in this line of history: whoever waits for its turn finds the event by it, and so does the claim of a turn that
  * a workflow begins which no longer knows (`claim.ts`).
  */
 export function messageRejected(state: SessionState, reason: string, text: string, messageId?: string): Step {
-  const key = messageId === undefined ? {} : { key: rejectionKey(messageId) }
   const data = { reason: brief(reason, REASON_LIMIT), preview: brief(text, PREVIEW_LIMIT) }
-  return refuse(state, { ...key, type: 'message.rejected', data })
+  return refuse(state, { type: 'message.rejected', data: { ...data, ...(messageId !== undefined && { messageId }) } })
 }
 
 /** The message's text has reached the store: its turn may open. */

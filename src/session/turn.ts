@@ -1,4 +1,5 @@
 /** One turn: from a user message through rounds of calls until the model rests. */
+import { modelKey } from '../protocol/keys.ts'
 import { announce, announcePause, foundPaused } from './announce.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
@@ -32,7 +33,7 @@ export function startTurn(state: SessionState): SessionState {
 /** The input of the model step the turn stands at. */
 export function modelInput(state: SessionState, turn: Turn): CallModelInput {
   return {
-    ...stepOf(state, turn, `m${turn.n}.${turn.round}`),
+    ...stepOf(state, turn, modelKey({ turn: turn.n, round: turn.round })),
     upTo: state.seq,
     ...(turn.round === 0 && { opening: turn.opening }),
     last: turn.round >= state.limits.maxToolRounds,

@@ -3,6 +3,7 @@
  * A reset branches where the rewound run stands; a workflow that was started anew goes on where the store ends.
  */
 import type pg from 'pg'
+import { newEvent } from '../protocol/events.ts'
 import { run } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { toParameter, writesSql } from './writes.ts'
@@ -99,7 +100,7 @@ const TELL: Statement = statement(
   'abandon_tell',
   `
   with reopened as (select id from sessions where id = $1),
-  guard as (select $3::int as gen from reopened), ${writesSql({ session: '$1', key: '$2', writes: '$4::jsonb', records: 'once' })}
+  guard as (select $2::int as gen from reopened), ${writesSql({ session: '$1', key: 'null', writes: '$3::jsonb', records: 'once' })}
   select from guard`,
 )
 const REOPEN: Statement = statement(
@@ -123,11 +124,11 @@ export async function abandonFuture(
   if (open && !fresh) await run(tx, CARRY_TURN, [sessionId, gen, parent, turn, seq])
   await run(tx, ABANDON, [sessionId, gen, told, turn, round])
   await run(tx, fresh ? UNSTICK : REOPEN, [sessionId])
-  const type = fresh ? 'session.restarted' : 'session.rewound'
-  const events = [{ key: 'rewound', at: { told: fresh ? 0 : told }, type, data: { generation: gen, seq, turn } }]
+  const what = { of: [gen], at: { told: fresh ? 0 : told }, data: { generation: gen, seq, turn } }
+  const events = [fresh ? newEvent('session.restarted', what) : newEvent('session.rewound', what)]
   // A pause of the abandoned future holds no longer, as a close does not.
   const writes = { events, ...(!fresh && !place.paused && { pause: null }) }
-  await run(tx, TELL, [sessionId, 'rewound', gen, toParameter(writes)])
+  await run(tx, TELL, [sessionId, gen, toParameter(writes)])
 }
 
 async function placeOf(tx: pg.PoolClient, { sessionId, turn, place }: RunRef): Promise<Parting> {

@@ -1,7 +1,8 @@
 /** Taking a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
 import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'
-import { rejectionKey } from '../core/message.ts'
+import { preview } from '../core/message.ts'
+import { newEvent, rejectionKey, type NewEvent } from '../protocol/events.ts'
 import type { PendingItem } from '../protocol/steps.ts'
 import { run, transaction, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -43,7 +44,14 @@ export interface ClaimRequest {
   /** The step is only taken, to be prepared: it counts as begun when `beginStep` says so. */
   preparing?: boolean
   /** The user message a turn opens with. */
-  opening?: { turn: number; messageId: string; record: NewRecord }
+  opening?: Opened
+}
+
+/** The message of the user that a turn opens with. */
+export interface Opened {
+  turn: number
+  messageId: string
+  record: NewRecord
 }
 
 export type Claim =
@@ -295,19 +303,18 @@ async function findDuplicate(
   return row && { kind: 'duplicate', ...(row.turn !== null && { turn: row.turn }) }
 }
 
-function openingWrites({ key, opening }: ClaimRequest): Writes {
+function openingWrites({ opening }: ClaimRequest): Writes {
   if (!opening) return {}
   const { turn, messageId, record } = opening
   return {
     records: [record],
     turns: [{ turn, messageId, startSeq: record.seq }],
-    events: [
-      {
-        key: `${key}.opened`,
-        at: { turn, round: 0 },
-        type: 'turn.started',
-        data: { turn, messageId, seq: record.seq, text: record.message.content.slice(0, 4096) },
-      },
-    ],
+    events: [turnStarted(opening)],
   }
+}
+
+/** Also for a turn that ends before its model was asked. */
+export function turnStarted({ turn, messageId, record }: Opened): NewEvent {
+  const data = { turn, messageId, seq: record.seq, text: preview(record.message.content, 4096) }
+  return newEvent('turn.started', { of: [turn], at: { turn, round: 0 }, data })
 }

@@ -13,14 +13,6 @@ export function inputHash(...parts: readonly (string | number)[]): string {
 }
 
 /**
- * Names one call for good, also to the outside: the same in every repetition, another when a rewind of Temporal makes
- * the same step ask something else.
- */
-export function idempotencyKey(sessionId: string, key: string, input: string): string {
-  return `${sessionId}:${key}:${input.slice(0, 12)}`
-}
-
-/**
  * A record with its chain hash. Results of one round all hang on the assistant's record, since they are written in any
  * order; whatever follows hangs on all of them (`foldChain`). Cleaned before it is hashed: a text that is read back from
  * the store hashes the same.

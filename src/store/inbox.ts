@@ -1,4 +1,5 @@
 /** What waits for a person: questions that steps were parked with, and pauses; and which sessions it holds up. */
+import { SQL } from '../protocol/keys.ts'
 import type { Pause, PendingItem } from '../protocol/steps.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -69,10 +70,10 @@ const HOLDUPS: Statement = statement(
     union
     select held.by, parent.id
     from held,
-      lateral (select parent_id, split_part(origin, '/', 2) as call, split_part(origin, '/', 3) as hash
+      lateral (select parent_id, ${SQL.originCall('origin')} as call, ${SQL.originHash('origin')} as hash
                from sessions where id = held.id offset 0) child,
       lateral (select id, gen from sessions where id = child.parent_id and closed_at is null offset 0) parent,
-      lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = child.call || '.open'
+      lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = ${SQL.openingKey('child.call')}
                  and input_hash = child.hash offset 0) opened,
       lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = child.call
                  and waiting and outcome is null offset 0) awaiting

@@ -1,5 +1,6 @@
 /** Steps that are parked until a person answers: the item stands in the step's own row, so the two cannot disagree. */
 import { storableJson } from '../core/clean.ts'
+import { newEvent } from '../protocol/events.ts'
 import type { PendingItem, Question } from '../protocol/steps.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database } from './database.ts'
@@ -7,11 +8,7 @@ import { statement, type Statement } from './statement.ts'
 import { ISO } from './inbox.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
-/** Each question has an id of its own, also two about one call: the step's key, then generation and lease. */
-export function pendingId({ key, gen, lease }: Omit<StepId, 'sessionId'>): string {
-  return `${key}@${gen}.${lease}`
-}
-
+/** The first event tells of the question as it stands in the row: with the time, by the store's clock. */
 const PARK: Statement = statement(
   'step_park',
   `
@@ -21,10 +18,7 @@ const PARK: Statement = statement(
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen, pending
   ), asked as (
-    select jsonb_build_object('events', jsonb_build_array(jsonb_build_object(
-      'key', pending->>'id' || '.opened', 'at', pending, 'type', 'pending.opened', 'data', pending
-    )) || coalesce($6::jsonb->'events', '[]')) as writes
-    from guard
+    select jsonb_set($6::jsonb, '{events,0,data}', pending) as writes from guard
   ), ${writesSql({ session: '$1', key: '$2', writes: '(select writes from asked)', records: 'strict' })}
   select count(*)::int as done from guard`,
 )
@@ -61,7 +55,10 @@ export async function parkStep(
   telling: Pick<Writes, 'events'> = {},
 ): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const values = [sessionId, key, gen, lease, storableJson(question), toParameter(telling)]
+  const { id, turn, round } = question
+  const opened = newEvent('pending.opened', { of: [id], at: { turn, round }, data: { ...question, at: '' } })
+  const writes = toParameter({ events: [opened, ...(telling.events ?? [])] })
+  const values = [sessionId, key, gen, lease, storableJson(question), writes]
   const [row] = await run<{ done: number }>(db.pool, PARK, values)
   return row?.done === 1
 }

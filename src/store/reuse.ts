@@ -3,7 +3,9 @@ import type pg from 'pg'
 import { run } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { DEAD, GRACE_MS } from './liveness.ts'
-import { toParameter, writesSql, type NewEvent, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
+import type { NewEvent } from '../protocol/events.ts'
+import { readOpeningKey } from '../protocol/keys.ts'
+import { toParameter, writesSql, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
 
 interface Wanted {
   sessionId: string
@@ -95,7 +97,7 @@ async function readWrites(tx: pg.PoolClient, { sessionId, key, turn, opening }: 
     turn: TurnWrite | null
   }
   const { first_seq, last_seq, ends_turn, outcome, name } = found
-  const task = key.endsWith('.open') && key !== 'open' ? key.slice(0, -'.open'.length) : undefined
+  const task = readOpeningKey(key)
   const [row] = await run<Row>(tx, READ, [sessionId, found.gen, first_seq, last_seq, key, turn])
   const { records = [], events = [], turns: [opened] = [] } = opening
   const ended = ends_turn && row?.turn ? row.turn : undefined

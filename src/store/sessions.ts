@@ -1,6 +1,8 @@
 /** Sessions as rows: who forked from whom, what each was created with, what each is doing. */
 import { cleanJson, storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
+import { newEvent } from '../protocol/events.ts'
+import { SQL } from '../protocol/keys.ts'
 import type { Branch, SessionConfig } from '../protocol/config.ts'
 import type { SessionStatus } from '../protocol/views.ts'
 import type { Pause, PauseReason, PendingItem } from '../protocol/steps.ts'
@@ -61,7 +63,7 @@ const CREATE: Statement = statement(
   ),
   guard as (
     select s.gen from sessions s, created where s.id = $3
-  ), ${writesSql({ session: '$3', key: '$1', writes: '$13::jsonb', records: 'once' })}
+  ), ${writesSql({ session: '$3', key: 'null', writes: '$13::jsonb', records: 'once' })}
   select config from created`,
 )
 const CONFIGURE: Statement = statement(
@@ -79,7 +81,7 @@ export async function createSession(db: Database, session: NewSessionRow): Promi
   const { sessionId, rootId, parentId, branch, depth, config, origin, bounds = {} } = cleanJson(session)
   const { agent, label, profile } = config
   const data = { child: sessionId, label, awaited: false, ...(profile !== undefined && { profile }) }
-  const forked = { key: `fork.${sessionId}`, at: { apart: true as const }, type: 'session.forked', data }
+  const forked = newEvent('session.forked', { of: [sessionId], at: { apart: true }, data })
   const [row] = await run<{ config: SessionConfig }>(db.pool, CREATE, [
     sessionId,
     rootId,
@@ -132,7 +134,7 @@ export interface SessionFilter {
 }
 
 /** Each session with its state. Turns and records are numbered without a gap, so the last of each tells how many there are, however many that is. */
-export const SUMMARIES = `
+export const SUMMARIES: string = `
   select * from (
     select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
       coalesce(t.turn, case when s.gen > 0 then (
@@ -157,9 +159,9 @@ export const SUMMARIES = `
     left join lateral (
       select count(*) filter (where waiting) as waiting, count(*) filter (where not waiting) as due,
         jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at, 'title', (
-          select e.data #>> array['calls', split_part(step_key, '.', 3), 'title'] from events e
+          select e.data #>> array['calls', ${SQL.indexOf('step_key')}, 'title'] from events e
           where e.session_id = s.id and e.gen = s.gen
-            and e.key = 'm' || substring(step_key from '^t(\\d+\\.\\d+)\\.') || '.message'
+            and e.key = ${SQL.eventKey('message.completed', SQL.askedBy('step_key'))}
         )))
           filter (where not waiting and owner is not null) as in_hand,
         jsonb_agg(pending order by step_key) filter (where pending is not null) as pending

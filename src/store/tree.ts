@@ -1,4 +1,5 @@
 /** Who is below whom, and who waits for whom. */
+import { SQL } from '../protocol/keys.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
@@ -30,10 +31,10 @@ export const TASK_MESSAGE = 'task'
 
 const AWAITED: Statement = statement(
   'session_awaited',
-  `select s.parent_id as parent, split_part(s.origin, '/', 2) as key,
+  `select s.parent_id as parent, ${SQL.originCall('s.origin')} as key,
            exists (select from messages where session_id = s.id and message_id = $2) as task from sessions s
-         where s.id = $1 and s.origin like s.parent_id || '/%' and exists (
-           select from steps t where t.session_id = s.parent_id and t.step_key = split_part(s.origin, '/', 2) || '.open')`,
+         where s.id = $1 and ${SQL.isCallOrigin('s.origin', 's.parent_id')} and exists (
+           select from steps t where t.session_id = s.parent_id and t.step_key = ${SQL.openingKey(SQL.originCall('s.origin'))})`,
 )
 
 /** The call of its parent that waits, or waited, for this session's first answer, and the message that asks for it. */

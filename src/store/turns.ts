@@ -1,5 +1,7 @@
 /** Turns as rows: what `turn.result()` reads, from any process, also later. */
 import type { Usage } from '../core/message.ts'
+import { rejectionKey } from '../protocol/events.ts'
+import { SQL, modelKey } from '../protocol/keys.ts'
 import type { StopReason } from '../protocol/steps.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -46,7 +48,7 @@ const NOW: Statement = statement(
            select coalesce(sum((usage->>'inputTokens')::float8), 0) as input,
              coalesce(sum((usage->>'outputTokens')::float8), 0) as output
            from generate_series(0, t.rounds) as round,
-             lateral (select usage from usage where session_id = $1 and gen = 0 and step_key = 'm' || t.turn || '.' || round
+             lateral (select usage from usage where session_id = $1 and gen = 0 and step_key = ${SQL.modelKey('t.turn', 'round')}
                       offset 0) u
          ) paid on t.status = 'ended' and t.gen = 0
          where s.id = $1`,
@@ -110,18 +112,9 @@ interface NowRow {
   rejected: string | null
 }
 
-/**
- * One statement, unless the session was rewound: whoever waits for an answer asks this at every decision.
- *
- * @param rejection key of the event that would say that the message was refused
- */
-export async function readTurnNow(
-  db: Database,
-  sessionId: string,
-  messageId: string,
-  rejection: string,
-): Promise<TurnNow | undefined> {
-  const values = [sessionId, messageId, rejection]
+/** One statement, unless the session was rewound: whoever waits for an answer asks this at every decision. */
+export async function readTurnNow(db: Database, sessionId: string, messageId: string): Promise<TurnNow | undefined> {
+  const values = [sessionId, messageId, rejectionKey(messageId)]
   const [row] = await run<NowRow & (Row | { turn: null })>(db.pool, NOW, values)
   if (!row) return undefined
   const { session_gen: gen, closed, rejected } = row
@@ -161,7 +154,7 @@ export async function readTurnByNumber(
 
 /** Of a turn that has ended. */
 export async function readTurnUsage(db: Database, sessionId: string, turn: TurnRow): Promise<Usage> {
-  const asked = Array.from({ length: (turn.rounds ?? 0) + 1 }, (_, round) => `m${turn.turn}.${round}`)
+  const asked = Array.from({ length: (turn.rounds ?? 0) + 1 }, (_, round) => modelKey({ turn: turn.turn, round }))
   const values = [sessionId, turn.gen, asked]
   const [row] = await run<{ input: number; output: number }>(db.pool, USAGE, values)
   return { inputTokens: row?.input ?? 0, outputTokens: row?.output ?? 0 }

@@ -6,6 +6,7 @@ import { storableJson } from '../core/clean.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import type { Message, Usage } from '../core/message.ts'
 import type { Branch, SessionConfig } from '../protocol/config.ts'
+import type { NewEvent } from '../protocol/events.ts'
 import type { Pause, StopReason } from '../protocol/steps.ts'
 
 export interface NewRecord {
@@ -14,26 +15,6 @@ export interface NewRecord {
   chain: string
   /** The whole text where the message holds a cut one. */
   whole?: string
-}
-
-/**
- * Where an event stands in its session's history. This alone decides whether it belongs to a future that a rewind of
- * Temporal leaves behind (`abandon-future.ts`), never its key.
- */
-export type EventPlace =
-  /** What a round of a turn does; without `round`: the end of the turn. */
-  | { turn: number; round?: number }
-  /** What the workflow tells of its own; so many announcements it had made with this one. */
-  | { told: number }
-  /** What somebody else does to the session, such as a client's fork: no rewind undoes it. */
-  | { apart: true }
-
-export interface NewEvent {
-  /** Unique in its session and generation: what is written again is written once. It says nothing else. */
-  key: string
-  at: EventPlace
-  type: string
-  data: Record<string, unknown>
 }
 
 /** A turn that opens (with `messageId`), ends (with `stopReason`), or both. */
@@ -86,7 +67,7 @@ export function toParameter(writes: Writes): string {
 }
 
 interface Slots {
-  /** Placeholders: session id, step key, the writes. */
+  /** SQL: session id, step key (`null`: no step does it), the writes. */
   session: string
   key: string
   writes: string

@@ -5,6 +5,7 @@
  */
 import { ApplicationFailure, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow'
 import { preview } from '../core/message.ts'
+import { readCallKey } from '../protocol/keys.ts'
 import type { Input } from '../session/inputs.ts'
 import { answerProblem, pendingCalls } from '../session/pending.ts'
 import { readAnswer } from '../protocol/pending.ts'
@@ -178,7 +179,7 @@ function readReport(input: unknown): ChildReport | undefined {
   if (typeof input !== 'object' || input === null) return undefined
   const { childId, childGen, childTurn, callKey } = input as Partial<Record<string, unknown>>
   if (typeof childId !== 'string' || !/^[\w.-]{1,100}$/.test(childId)) return undefined
-  if (typeof callKey !== 'string' || !/^t\d+\.\d+\.\d+$/.test(callKey) || callKey.length > 50) return undefined
+  if (typeof callKey !== 'string' || !readCallKey(callKey)) return undefined
   if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
   return { childId, callKey, childGen: childGen as number, childTurn: childTurn as number }
 }

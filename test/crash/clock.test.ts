@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { replyBy } from '../../src/testing/index.ts'
 import { useFreshStage } from '../support/crash-stage.ts'
 import { eventsUntil } from '../support/session-fixture.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stage = useFreshStage({
   script: replyBy([
@@ -33,8 +34,8 @@ it('serves, is taken over from, and takes over, with a clock that jumps a day an
   expect(stage.fake.requests).toHaveLength(3)
   const events = await eventsUntil(session, ({ type, data }) => type === 'turn.completed' && data['turn'] === 2)
   const looked = events.find(({ type }) => type === 'tool.status')
-  expect(looked?.data['durationMs']).toBeGreaterThanOrEqual(0)
-  expect(looked?.data['durationMs']).toBeLessThan(60_000)
+  expect(fieldOf(looked?.data, 'durationMs')).toBeGreaterThanOrEqual(0)
+  expect(fieldOf(looked?.data, 'durationMs')).toBeLessThan(60_000)
 })
 
 it('puts a question to a person at the time of the database', async () => {

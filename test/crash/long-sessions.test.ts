@@ -12,6 +12,7 @@ import { messageUpdate } from '../../src/protocol/messages.ts'
 import { runsOf, type Run } from '../support/runs.ts'
 import { eventsUntil, useStello } from '../support/session-fixture.ts'
 import { startTemporalWith } from '../support/temporal.ts'
+import { fieldOf } from '../support/events.ts'
 
 /** Events after which the server asks for another run. */
 const RUN_EVENTS = 200
@@ -47,7 +48,7 @@ async function update(id: string, text: string): Promise<void> {
 function expectGapless(events: StelloEvent[], turns: number): void {
   expect(events.map(({ offset }) => offset)).toEqual(numbers(events.length))
   const begunAndEnded = events.filter(({ type }) => type === 'turn.started' || type === 'turn.completed')
-  expect(begunAndEnded.map(({ type, data }) => [type, data['turn']])).toEqual(
+  expect(begunAndEnded.map(({ type, data }) => [type, fieldOf(data, 'turn')])).toEqual(
     numbers(turns, 1).flatMap((turn) => [
       ['turn.started', turn],
       ['turn.completed', turn],

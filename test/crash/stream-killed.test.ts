@@ -6,11 +6,13 @@ import { startFakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, startWorkerProcess } from '../support/crashing.ts'
 import { eventsUntil, useStello } from '../support/session-fixture.ts'
 import { callPieces, streamingModel } from '../support/streaming-model.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
-const attemptOf = ({ data }: StelloEvent): number => Number(data['attempt'])
-const isCard = ({ data }: StelloEvent): boolean => data['status'] === 'WAIT' && data['params'] !== undefined
-const ofAnswer = ({ data }: StelloEvent): boolean => data['step'] === 'm1.0'
+const attemptOf = ({ data }: StelloEvent): number => Number(fieldOf(data, 'attempt'))
+const isCard = ({ data }: StelloEvent): boolean =>
+  fieldOf(data, 'status') === 'WAIT' && fieldOf(data, 'params') !== undefined
+const ofAnswer = ({ data }: StelloEvent): boolean => fieldOf(data, 'step') === 'm1.0'
 
 /** What one attempt showed: its text put together, and the parameters of its cards. */
 function shownBy(events: StelloEvent[], attempt: number): { types: string[]; text: string; params: unknown } {
@@ -18,8 +20,8 @@ function shownBy(events: StelloEvent[], attempt: number): { types: string[]; tex
   const texts = own.filter(({ type }) => type === 'message.delta')
   return {
     types: own.map(({ type }) => type),
-    text: texts.map(({ data }) => String(data['text'])).join(''),
-    params: own.findLast(({ type }) => type === 'tool.status')?.data['params'],
+    text: texts.map(({ data }) => String(fieldOf(data, 'text'))).join(''),
+    params: fieldOf(own.findLast(({ type }) => type === 'tool.status')?.data, 'params'),
   }
 }
 
@@ -70,5 +72,5 @@ it('a watcher sees the restarted answer from its beginning, never a mixture of b
     expect(shownBy(seen, attempt).types[0]).toBe('model.started')
   }
   const answers = seen.filter(({ type }) => type === 'message.completed')
-  expect(answers.map(({ data }) => data['text'])).toEqual(['One two ', 'read look done'])
+  expect(answers.map(({ data }) => fieldOf(data, 'text'))).toEqual(['One two ', 'read look done'])
 })

@@ -9,6 +9,7 @@ import { connectStello, type SessionHandle } from '../../src/client/index.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { startWorker } from '../../src/worker.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const NUL = String.fromCharCode(0)
@@ -101,7 +102,7 @@ describe('a raw signal', () => {
     const session = await stello.session({ llm: echo() })
     await signal(session, ...args)
     const rejected = await eventOf(session, 'message.rejected')
-    expect(rejected.data['reason']).toEqual(expect.stringMatching(/\S/))
+    expect(fieldOf(rejected.data, 'reason')).toEqual(expect.stringMatching(/\S/))
     expect(await ask(session, 'Hi')).toBe('got 2')
   })
 

@@ -7,6 +7,7 @@ import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Reply } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const NUL = String.fromCharCode(0)
@@ -74,8 +75,8 @@ describe('a tool call', () => {
     })
     const { session, content, isError } = await resultOf({ name: 'transfer', arguments: { amount: 5 } }, [transfer])
     expect([content, isError, asked, ran]).toEqual(['Tool precondition failed: Insufficient funds', true, [5], 0])
-    const events = await eventsUntil(session, ({ data }) => data['status'] === 'ERROR')
-    expect(events.at(-1)?.data['code']).toBe('TOOL_PRECONDITION_FAILED')
+    const events = await eventsUntil(session, ({ data }) => fieldOf(data, 'status') === 'ERROR')
+    expect(fieldOf(events.at(-1)?.data, 'code')).toBe('TOOL_PRECONDITION_FAILED')
   })
 
   it('of an unknown tool lists what is there', async () => {

@@ -12,9 +12,10 @@ import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { callPieces, streamingModel } from '../support/streaming-model.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
-const card = (event: StelloEvent): unknown => event.data['status']
+const card = (event: StelloEvent): unknown => fieldOf(event.data, 'status')
 const isCard = (status: string) => (event: StelloEvent) => event.type === 'tool.status' && card(event) === status
 
 /** What the instances of one test went through. */
@@ -83,7 +84,9 @@ describe('a call of a tool with two channels', () => {
     expect(life).toEqual(['dispose 1'])
     life.length = 0
 
-    const tipped = await eventsUntil(session, ({ data }) => data['showTip'] === 'Looking for Os', { live: true })
+    const tipped = await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Looking for Os', {
+      live: true,
+    })
     expect(tipped.at(-1)?.data).toMatchObject({
       status: 'WAIT',
       name: 'get_weather',
@@ -92,9 +95,9 @@ describe('a call of a tool with two channels', () => {
     })
     llm.gates[0]?.open()
     // The days are not there before their number is complete.
-    await eventsUntil(session, ({ data }) => data['showTip'] === 'Looking for Oslo', { live: true })
+    await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Looking for Oslo', { live: true })
     llm.open()
-    const doing = await eventsUntil(session, ({ data }) => data['showTip'] === 'Asking Oslo', { live: true })
+    const doing = await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Asking Oslo', { live: true })
     expect(doing.at(-1)?.data).toMatchObject({ status: 'DOING', params: { city: 'Oslo', days: 2, seen: 'Oslo' } })
     expect(life).toEqual(['partial Os', 'partial Oslo', 'execute Oslo 2'])
     working.open()
@@ -129,7 +132,7 @@ describe('a call of a tool with two channels', () => {
     const llm = streamingModel(callPieces('get_weather', ['{"city":"Oslo"', ',"days":2}']))
     const session = await stello.session({ llm, capabilities: { tools: [Weather] } })
     const turn = await session.send('go')
-    await eventsUntil(session, ({ data }) => data['showTip'] === 'Looking for Oslo', { live: true })
+    await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Looking for Oslo', { live: true })
     await session.cancelTurn()
     expect((await turn.result()).stopReason).toBe('cancelled')
     expect(life).toEqual(['dispose 1', 'partial Oslo', 'dispose 2'])
@@ -143,7 +146,7 @@ describe('an answer that breaks off and is asked for again', () => {
     const llm = streamingModel(callPieces('get_weather', ['{"city":"Oslo"', ',"days":2}']))
     const session = await stello.session({ llm: breakingOnce(llm), capabilities: { tools: [Weather] } })
     const turn = await session.send('go')
-    await eventsUntil(session, ({ data }) => data['showTip'] === 'Looking for Oslo', { live: true })
+    await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Looking for Oslo', { live: true })
     llm.gates[0]?.open()
     llm.gates[1]?.open()
     expect((await turn.result()).text).toBe('read {"degrees":3}')

@@ -11,6 +11,7 @@ import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { until } from '../support/until.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 
@@ -128,7 +129,8 @@ describe('a fork by the client', () => {
     await parent.close()
     await eventOf(parent, 'session.closed')
     await child.resume()
-    const paused = ({ data }: StelloEvent): boolean => String(data['message']).includes('closed before it was opened')
+    const paused = ({ data }: StelloEvent): boolean =>
+      String(fieldOf(data, 'message')).includes('closed before it was opened')
     await eventsUntil(child, paused)
     await child.close()
     await eventOf(child, 'session.closed')

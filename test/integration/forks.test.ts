@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { SessionFork } from '../../src/agent/agent.ts'
 import type { Message } from '../../src/core/message.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
-import { childId } from '../../src/activities/child/child-id.ts'
+import { childId, readOpeningKey } from '../../src/protocol/keys.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { NO_CHAIN, nextRecord } from '../../src/store/hashes.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
@@ -29,7 +29,7 @@ async function childIdOf({ id }: SessionHandle): Promise<string> {
     [id],
   )
   const [{ step_key, input_hash } = { step_key: '', input_hash: '' }] = rows
-  return childId(id, step_key.replace('.open', ''), input_hash)
+  return childId(id, readOpeningKey(step_key) ?? step_key, input_hash)
 }
 
 /** What the model is shown in the child when it is asked something. */

@@ -9,6 +9,7 @@ import type { AnyTool } from '../../src/tool/any-tool.ts'
 import type { ToolContext } from '../../src/tool/tool.ts'
 import { replyBy, scriptedModel, type ReplyToolCall, type ScriptedModel } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 
@@ -132,7 +133,7 @@ describe('tools of all forms, side by side', () => {
     const shown = new Map(
       events
         .filter(({ type }) => type === 'tool.status')
-        .map(({ data }) => [[data['name'], data['code']].join(' '), data]),
+        .map(({ data }) => [[fieldOf(data, 'name'), fieldOf(data, 'code')].join(' '), data]),
     )
     expect(shown.get('a-typebox ')).toMatchObject({
       status: 'SUCCESS',

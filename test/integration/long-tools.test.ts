@@ -7,6 +7,7 @@ import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { ask, eventOf, useStello, type TestAgent } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const SLOTS = 3
@@ -89,7 +90,7 @@ it('lets a person answer what waits for one', async () => {
   await stello.work({ ...agent, name: first.taskQueue }, small)
   const { data } = await eventOf(session, 'pending.opened')
   await holdAll(first.taskQueue)
-  await session.answer(String(data['id']), { decision: 'done', result: 'paid 3' })
+  await session.answer(String(fieldOf(data, 'id')), { decision: 'done', result: 'paid 3' })
   expect((await turn.result()).text).toBe('read: paid 3')
 })
 

@@ -50,7 +50,7 @@ async function seen(session: SessionHandle, turns: number): Promise<Told[]> {
 }
 
 function told({ type, data }: StelloEvent): Told {
-  const { durationMs: _differs, ...rest } = data
+  const { durationMs: _differs, ...rest } = data as { durationMs?: number }
   return { type, ...rest }
 }
 

@@ -2,13 +2,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
-import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
+import type { InboxQuestion, SessionHandle, StelloEvent, TurnHandle } from '../../src/client/index.ts'
+import { readPendingId } from '../../src/protocol/keys.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { answerSignal, answerUpdate, pendingQuery } from '../../src/protocol/messages.ts'
 import { createGate } from '../support/gate.ts'
 import { resetBefore } from '../support/rewind.ts'
 import { ask, eventOf, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const workflow = ({ id }: SessionHandle) => stello.client.temporal.workflow.getHandle(id)
@@ -164,7 +166,7 @@ describe('an answer in wrong words', () => {
     })
     await workflow(session).signal(answerSignal, input)
     const rejected = (await eventsUntil(session, ({ type }) => type === 'answer.rejected')).at(-1)
-    expect(rejected?.data['reason']).toContain(problem)
+    expect(fieldOf(rejected?.data, 'reason')).toContain(problem)
     expect(await session.pending()).toEqual([item])
     await session.answer(item.id, { decision: 'not_done' })
     expect((await turn.result()).text).toContain('"pay" did not take effect')
@@ -218,11 +220,11 @@ describe('the wait for a person', () => {
 describe('a reset of the workflow', () => {
   /** The questions a watcher that comes now is told of, up to the one that is open in generation `gen`. */
   const questions = async (session: SessionHandle, gen: number): Promise<unknown[]> => {
-    const fits = ({ type, data }: { type: string; data: Record<string, unknown> }): boolean =>
-      type === 'pending.opened' && String(data['id']).startsWith(`t1.0.0@${gen}.`)
+    const fits = ({ type, data }: StelloEvent): boolean =>
+      type === 'pending.opened' && readPendingId(data.id)?.gen === gen
     await eventsUntil(session, fits)
     const events = await eventsUntil(session, fits)
-    return events.filter(({ type }) => type.startsWith('pending.')).map(({ data }) => data['id'])
+    return events.filter(({ type }) => type.startsWith('pending.')).map(({ data }) => fieldOf(data, 'id'))
   }
 
   it('to before the call that asked puts the question anew, and shows the old one nowhere', async () => {

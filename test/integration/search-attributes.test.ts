@@ -64,7 +64,7 @@ it.each([
   for (const session of [root, byModel, byClient, below]) await pause(session)
   await stello.client.temporal.workflow.getHandle(root.id).terminate('a test')
   expect(await later.session(root.id).recover()).toMatchObject({ restarted: true })
-  const { offset = 0 } = await eventOf(root, 'session.restarted')
+  const { offset } = await eventOf(root, 'session.restarted')
   // Recovered, it is still paused.
   await root.resume()
   await pause(root, offset)

@@ -7,12 +7,13 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type ToolContext } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
-import type { SessionHandle } from '../../src/client/index.ts'
+import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { historyOf, viewOf } from '../support/settled.ts'
 import { countRows } from '../store/fixtures.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const working = (): ScriptedModel =>
@@ -52,12 +53,15 @@ describe('what a tool tells while it runs', () => {
     })
     const session = await stello.session({ llm: working(), capabilities: { tools: [work] } })
     const turn = await session.send('go')
-    const output = ({ data }: { data: Record<string, unknown> }): string =>
-      String((data['update'] as { output?: string } | undefined)?.output ?? '')
+    const output = (event: StelloEvent | undefined): string =>
+      String(event?.type === 'tool.update' ? ((event.data.update as { output?: string }).output ?? '') : '')
     const events = await eventsUntil(session, (event) => output(event) !== '', { live: true })
-    expect(output(events.at(-1) ?? { data: {} })).toMatch(/^x{4088} the end$/)
+    expect(output(events.at(-1))).toMatch(/^x{4088} the end$/)
     const updates = events.filter(({ type }) => type === 'tool.update')
-    expect(updates.map(({ data }) => data['update']).slice(0, 2)).toEqual([{ i: 19_999 }, { progress: 'step 19999' }])
+    expect(updates.map(({ data }) => fieldOf(data, 'update')).slice(0, 2)).toEqual([
+      { i: 19_999 },
+      { progress: 'step 19999' },
+    ])
     expect(await countRows(stello.db, 'live', session.id)).toBe(4)
     gate.open()
     expect((await turn.result()).text).toBe('done')
@@ -101,7 +105,7 @@ describe('what a tool tells while it runs', () => {
     late?.onUpdate('too late')
     await late?.sendToolStatus(late.requestId, 'DOING', { showTip: 'too late' })
     await ask(session, 'go')
-    const events = await eventsUntil(session, ({ data }) => data['turn'] === 2, { live: true })
+    const events = await eventsUntil(session, ({ data }) => fieldOf(data, 'turn') === 2, { live: true })
     expect(JSON.stringify(events)).not.toContain('too late')
   })
 })

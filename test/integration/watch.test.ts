@@ -6,6 +6,7 @@ import type { StelloEvent } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const ended = ({ type }: StelloEvent): boolean => type === 'turn.completed'
@@ -117,7 +118,7 @@ describe('what streams', () => {
     const session = await stello.session({ llm, capabilities: { tools: [work] } })
     const turn = await session.send('go')
     const events = await eventsUntil(session, ({ type }) => type === 'tool.update', { live: true })
-    expect(events.find(({ data }) => data['status'] === 'DOING')?.data).toMatchObject({
+    expect(events.find(({ data }) => fieldOf(data, 'status') === 'DOING')?.data).toMatchObject({
       name: 'work',
       params: { n: 1 },
     })

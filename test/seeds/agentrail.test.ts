@@ -10,6 +10,7 @@ import { startFakeOpenAI } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { eventsUntil, useStello } from '../support/session-fixture.ts'
 import { obedient, results } from './obedient.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const db = { customers: { findById: async (id: string) => ({ id, plan: 'gold' }) } }
@@ -144,7 +145,7 @@ it('a profile puts tools and packs together, and its session runs them as they w
 
   const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
   const cards = events.filter(({ type, data }) => type === 'tool.status' && data['status'] === 'SUCCESS')
-  expect(cards.map(({ data }) => data['details'])).toEqual(
+  expect(cards.map(({ data }) => fieldOf(data, 'details'))).toEqual(
     expect.arrayContaining([{ id: 'a', plan: 'gold' }, { brush: 'thin' }]),
   )
 })

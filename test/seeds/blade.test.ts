@@ -14,6 +14,7 @@ import {
 import { scriptedModel } from '../../src/testing/index.ts'
 import { eventsUntil, useStello } from '../support/session-fixture.ts'
 import { obedient, results } from './obedient.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 const searchDocuments = async (query: string, limit: number): Promise<string[]> => [query, `at most ${limit}`]
@@ -128,10 +129,10 @@ it('tools of all three ways are told in order, and tell the model one thing and 
   expect(read.map(({ isError = false }) => isError)).toEqual([false, false, true, true])
   const events = await eventsUntil(session, ({ type }) => type === 'turn.completed')
   const ended = events.filter(({ type, data }) => type === 'tool.status' && data['status'] !== 'DOING')
-  expect(ended.map(({ data }) => data['result'])).toEqual(
+  expect(ended.map(({ data }) => fieldOf(data, 'result'))).toEqual(
     expect.arrayContaining(['2 found', '✅ v2 → staging', `session ${session.id}, 2 messages`]),
   )
-  expect(ended.map(({ data }) => data['details'])).toContainEqual({ confirmation: 'undefined' })
+  expect(ended.map(({ data }) => fieldOf(data, 'details'))).toContainEqual({ confirmation: 'undefined' })
 })
 
 it('a session has only the tools it is allowed, and none it is forbidden', async () => {

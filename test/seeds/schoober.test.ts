@@ -17,6 +17,7 @@ import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { callPieces, streamingModel } from '../support/streaming-model.ts'
 import { obedient, results } from './obedient.ts'
+import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
 
@@ -117,11 +118,13 @@ it('a call is a card from its first arguments on: what people see gathers, what 
   const llm = streamingModel(callPieces('get_weather', ['{"city":"Bei', 'jing"}']))
   const session = await sessionOf(llm)
   const turn = await session.send('go')
-  const waiting = await eventsUntil(session, ({ data }) => data['showTip'] === 'Getting ready…', { live: true })
+  const waiting = await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Getting ready…', {
+    live: true,
+  })
   expect(waiting.at(-1)?.data).toMatchObject({ status: 'WAIT', params: { city: 'Bei', early: true } })
   llm.open()
   expect((await turn.result()).text).toBe('read {"temperature":22,"partly":true}')
-  const ended = await eventsUntil(session, ({ data }) => data['status'] === 'SUCCESS')
+  const ended = await eventsUntil(session, ({ data }) => fieldOf(data, 'status') === 'SUCCESS')
   expect(ended.at(-1)?.data).toMatchObject({
     showTip: 'Asking for Beijing…',
     params: { city: 'Beijing', early: true },

@@ -3,17 +3,17 @@ import { expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
 import { resolveRun } from '../../src/store/runs.ts'
 import { type RunRef } from '../../src/store/abandon-future.ts'
-import type { EventPlace, NewEvent } from '../../src/store/writes.ts'
-import { openSession, placeAt } from './fixtures.ts'
+import type { EventPlace } from '../../src/protocol/events.ts'
+import { openSession, placeAt, someEvent } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
-import { readEvents } from '../support/events.ts'
+import { fieldOf, readEvents } from '../support/events.ts'
 
 const at = useDatabase()
 
 let told = 0
 /** Keys say nothing: they are not even of the usual form. */
 async function tell(run: RunRef, ...places: (readonly [string, EventPlace])[]): Promise<void> {
-  const events = places.map(([type, place]): NewEvent => ({ key: `key ${told++}`, at: place, type, data: {} }))
+  const events = places.map(([type, place]) => someEvent({ key: `key ${told++}`, at: place, type }))
   await announceFacts(at.db, run, 'a1', { events })
 }
 
@@ -70,5 +70,5 @@ it('a second reset, to before the first, leaves behind that there was a first', 
   await resolveRun(at.db, { ...run, runId: 'reset', turn: 1, place: { seq: 2, told: 0 } })
   await resolveRun(at.db, { ...run, runId: 'reset again', turn: 1, place: { seq: 2, told: 0 } })
   const events = await readEvents(at.db, run.sessionId, 0)
-  expect(events.map(({ type, data }) => [type, data['generation']])).toEqual([['session.rewound', 2]])
+  expect(events.map(({ type, data }) => [type, fieldOf(data, 'generation')])).toEqual([['session.rewound', 2]])
 })

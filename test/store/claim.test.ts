@@ -1,11 +1,11 @@
 /** Who gets a step: exactly one attempt, and only in the session's current run. Taking over the dead is in takeover. */
 import { describe, expect, it } from 'vitest'
-import { rejectionKey } from '../../src/core/message.ts'
+import { rejectionKey } from '../../src/protocol/events.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { forceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readTurn } from '../../src/store/turns.ts'
-import { OTHER_OWNER, OWNER, claim, countRows, openSession, opening, take, takeOver } from './fixtures.ts'
+import { someEvent, OTHER_OWNER, OWNER, claim, countRows, openSession, opening, take, takeOver } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 import { readEvents } from '../support/events.ts'
 
@@ -99,7 +99,12 @@ describe('claimStep', () => {
 
   it('opens no message that was refused before, also where the workflow has forgotten that', async () => {
     const run = await openSession(at.db)
-    const refusal = { key: rejectionKey('a'), at: { told: 1 }, type: 'message.rejected', data: { reason: 'full' } }
+    const refusal = someEvent({
+      key: rejectionKey('a'),
+      at: { told: 1 },
+      type: 'message.rejected',
+      data: { reason: 'full' },
+    })
     await announceFacts(at.db, run, 'a1', { events: [refusal] })
     expect(await claim(at.db, run, { opening: opening(1, 'a', 1) })).toEqual({ kind: 'duplicate' })
     const started = { ...run, runId: 'run-2', fresh: true } as const

@@ -1,6 +1,7 @@
 /** Sessions, steps and records for the contract tests of the store. */
 import { randomBytes } from 'node:crypto'
 import type { Message } from '../../src/core/message.ts'
+import type { NewEvent } from '../../src/protocol/events.ts'
 import type { Place } from '../../src/protocol/steps.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -147,4 +148,9 @@ export async function visit(db: Database): Promise<string> {
   await enterWorker(db, { bootId, agent: 'visitor', namespace: NAMESPACE })
   await held.release()
   return bootId
+}
+
+/** An event as it is told, whatever it may hold: the store looks at its key and its place. */
+export function someEvent(event: Omit<NewEvent, 'type' | 'data'> & { type: string; data?: object }): NewEvent {
+  return { data: {}, ...event } as NewEvent
 }

@@ -8,7 +8,18 @@ import { type RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { readTurn } from '../../src/store/turns.ts'
-import { claim, countRows, openSession, opening, placeAt, resetRun, take, userRecord, NEW_RUN } from './fixtures.ts'
+import {
+  someEvent,
+  claim,
+  countRows,
+  openSession,
+  opening,
+  placeAt,
+  resetRun,
+  take,
+  userRecord,
+  NEW_RUN,
+} from './fixtures.ts'
 import { until } from '../support/until.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -109,7 +120,7 @@ describe('resolveRun', () => {
     const started = { ...resetRun(run, 'started', 0), fresh: true } as const
     expect(await resolveRun(at.db, started)).toEqual({ kind: 'closed', gen: 0 })
     expect(await claim(at.db, started)).toEqual({ kind: 'closed' })
-    const event = { key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }
+    const event = someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })
     expect(await announceFacts(at.db, started, 'a1', { pause: null, events: [event] })).toMatchObject({ gen: 0 })
     expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
     expect(await readSession(at.db, run.sessionId)).toMatchObject({ gen: 0, closedAt: expect.any(Date) as Date })

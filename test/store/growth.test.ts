@@ -15,7 +15,7 @@ import { listSessions } from '../../src/store/sessions.ts'
 import { readTurnNow } from '../../src/store/turns.ts'
 import { findPerhapsBusySessions } from '../../src/store/workers.ts'
 import type { NewRecord } from '../../src/store/writes.ts'
-import { newSessionRow, openSession, opening, take, userRecord } from './fixtures.ts'
+import { someEvent, newSessionRow, openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -142,12 +142,12 @@ async function rowsOfTurn(before: number): Promise<number> {
       { kind: 'done' },
       {
         records: [userRecord(seq + 1)],
-        events: [{ key: `m${turn}.0.message`, at: { told: 1 }, type: 'message.completed', data: {} }],
+        events: [someEvent({ key: `m${turn}.0.message`, at: { told: 1 }, type: 'message.completed' })],
         usage: { rootId: sessionId, model: 'gpt', inputTokens: 1, outputTokens: 1 },
         turns: [{ turn, stopReason: 'end_turn', text: 'done', rounds: 0 }],
       },
     )
-    expect(await readTurnNow(db, sessionId, 'new', 'rejected.new')).toMatchObject({
+    expect(await readTurnNow(db, sessionId, 'new')).toMatchObject({
       turn: { turn, status: 'ended' },
       usage: { inputTokens: 1, outputTokens: 1 },
     })

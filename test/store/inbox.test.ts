@@ -6,7 +6,7 @@ import { parkStep } from '../../src/store/pending.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/sessions.ts'
-import { newId, newSessionRow, openSession, opening, placeAt, take, NEW_RUN } from './fixtures.ts'
+import { someEvent, newId, newSessionRow, openSession, opening, placeAt, take, NEW_RUN } from './fixtures.ts'
 import { resolveRun } from '../../src/store/runs.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 
@@ -33,7 +33,7 @@ async function awaits(parent: RunRef, { key = KEY, hash = 'hash', root = parent.
 }
 
 async function pause(run: RunRef): Promise<void> {
-  const events = [{ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: PAUSE }]
+  const events = [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: PAUSE })]
   await announceFacts(at.db, run, 'a1', { pause: PAUSE, events })
 }
 

@@ -3,14 +3,14 @@ import { expect, it } from 'vitest'
 import { createLiveWriter, type LiveStep, type LiveWriter } from '../../src/activities/live-writer.ts'
 import { ToolChannel } from '../../src/activities/tool/tool-channel.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
-import type { LivePiece } from '../../src/store/events.ts'
+import type { LivePiece } from '../../src/store/event-log.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { countRows, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
-import { readLive } from '../support/events.ts'
+import { fieldOf, readLive } from '../support/events.ts'
 
 const at = useDatabase()
 const quiet = { warn: () => undefined }
@@ -30,11 +30,13 @@ it('keeps one row of what only the latest counts of, however often and late it c
     await writer.close()
   }
   const pieces = await readLive(at.db, run.sessionId)
-  expect(pieces.map(({ type, data }) => [type, data['params'] ?? data['update']])).toEqual([
-    ['tool.status', { i: 1999, round: 3 }],
-    ['tool.update', 1999],
-    ['tool.update', { progress: '1999' }],
-  ])
+  expect(pieces.map(({ event: { type, data } }) => [type, fieldOf(data, 'params') ?? fieldOf(data, 'update')])).toEqual(
+    [
+      ['tool.status', { i: 1999, round: 3 }],
+      ['tool.update', 1999],
+      ['tool.update', { progress: '1999' }],
+    ],
+  )
 })
 
 it('leaves no rows behind: the end of a step waits for what is being written', async () => {
@@ -74,7 +76,9 @@ it('goes on when a tool tells what is no JSON', async () => {
   live.text('hello')
   await writer.close()
   const pieces = await readLive(at.db, run.sessionId)
-  expect(pieces.map(({ data }) => data['update'] ?? data['params'] ?? data['text'])).toEqual([
+  expect(
+    pieces.map(({ event: { data } }) => fieldOf(data, 'update') ?? fieldOf(data, 'params') ?? fieldOf(data, 'text')),
+  ).toEqual([
     'not JSON: "n" is a bigint',
     { '…': expect.stringMatching(/^not JSON: "all" is a Map; /) as string },
     'hello',
@@ -83,7 +87,7 @@ it('goes on when a tool tells what is no JSON', async () => {
 })
 
 const textOf = (pieces: LivePiece[]): string =>
-  pieces.flatMap(({ data }) => (typeof data['text'] === 'string' ? [data['text']] : [])).join('')
+  pieces.flatMap(({ event }) => (event.type === 'message.delta' ? [event.data.text] : [])).join('')
 
 /** The store takes nothing live until the returned function is called. @param sqlState why */
 async function refuseLive(sqlState: string): Promise<() => Promise<unknown>> {
@@ -116,7 +120,7 @@ it('catches up by itself when the store answers again, whatever it was that came
   await accept()
   await until('all that was told', async () => {
     const pieces = await readLive(at.db, run.sessionId)
-    return textOf(pieces) === 'hello' && pieces.some(({ data }) => data['status'] === 'DOING')
+    return textOf(pieces) === 'hello' && pieces.some(({ event }) => fieldOf(event.data, 'status') === 'DOING')
   })
   // The text in two pieces, and one card.
   expect(await countRows(at.db, 'live', run.sessionId)).toBe(3)
@@ -166,7 +170,7 @@ it('shows the latest card behind a write of which nobody heard that it had succe
   tellUnheard(
     (live) => live.card({ id: 'c1', name: 'write' }, { status: 'WAIT' }),
     (live) => live.card({ id: 'c1', name: 'write' }, { status: 'DOING' }),
-    (pieces) => pieces.length === 1 && pieces[0]?.data['status'] === 'DOING',
+    (pieces) => pieces.length === 1 && fieldOf(pieces[0]?.event.data, 'status') === 'DOING',
   ))
 
 it('leaves no rows behind when the step ends while a write of it fails', async () => {
@@ -196,7 +200,7 @@ it('gives up what the store never takes, and goes on', async () => {
   await accept()
   live.text('taken')
   await writer.close()
-  expect((await readLive(at.db, run.sessionId)).map(({ data }) => data['text'])).toEqual(['taken'])
+  expect((await readLive(at.db, run.sessionId)).map(({ event }) => fieldOf(event.data, 'text'))).toEqual(['taken'])
 })
 
 it('tries once more when it closes, and not after that', async () => {

@@ -6,11 +6,12 @@ import type { StepId } from '../../src/store/claim.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
 import { runStep } from '../../src/activities/step/run-step.ts'
 import { readQuestions } from '../../src/store/inbox.ts'
-import { parkStep, pendingId, readParked, reopenStep } from '../../src/store/pending.ts'
+import { parkStep, readParked, reopenStep } from '../../src/store/pending.ts'
+import { pendingId } from '../../src/protocol/keys.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { forceStep, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/sessions.ts'
-import { OTHER_OWNER, claim, openSession, opening, resetRun, take, visit, write, taker } from './fixtures.ts'
+import { someEvent, OTHER_OWNER, claim, openSession, opening, resetRun, take, visit, write, taker } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 import { attemptOf, work, workerOn } from './steps.ts'
 import { readEvents } from '../support/events.ts'
@@ -163,7 +164,7 @@ describe('a parked step', () => {
 describe('reopenStep', () => {
   it('gives the step back as never begun; the next question has another id', async () => {
     const { run, step, item } = await parked()
-    const closed = { events: [{ key: `${item.id}.closed`, at: { told: 1 }, type: 'pending.closed', data: {} }] }
+    const closed = { events: [someEvent({ key: `${item.id}.closed`, at: { told: 1 }, type: 'pending.closed' })] }
     expect(await reopenStep(at.db, step, closed)).toBe(true)
     expect(await typesOf(run.sessionId)).toEqual(['pending.opened', 'pending.closed'])
     expect(await idsIn(run.sessionId)).toEqual([])
@@ -174,7 +175,9 @@ describe('reopenStep', () => {
 
   it('lets one of several answers win', async () => {
     const { run, step } = await parked()
-    const event = (n: number) => ({ events: [{ key: `e${n}`, at: { told: 1 }, type: 'pending.closed', data: { n } }] })
+    const event = (n: number) => ({
+      events: [someEvent({ key: `e${n}`, at: { told: 1 }, type: 'pending.closed', data: { n } })],
+    })
     const [reopened, settled, again] = await Promise.all([
       reopenStep(at.db, step, event(1)),
       settleStep(at.db, step, { kind: 'settled', gen: 0 }, event(2)),

@@ -10,7 +10,7 @@ import { listSessions } from '../../src/store/sessions.ts'
 import { lastTurn } from '../../src/store/turns.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'
-import { openSession, opening, take, userRecord } from './fixtures.ts'
+import { someEvent, openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { readEvents } from '../support/events.ts'
 
@@ -27,7 +27,7 @@ async function withPast(): Promise<RunRef> {
 
 /** The first announcement of a workflow that was started anew, as an activity of the run `runId`. */
 function firstAnnouncement(run: RunRef, fresh: string, runId: string): Promise<AnnounceOutcome> {
-  const events = [{ key: 'a1.0', type: 'answer.rejected', data: { reason: 'nothing waits' } }]
+  const events = [{ type: 'answer.rejected' as const, data: { reason: 'nothing waits' } }]
   const place = { seq: 0, told: 0 }
   const input = { sessionId: run.sessionId, fresh, key: 'a1', gen: 0, turn: 0, base: 0, place, told: 1, events }
   const deps = depsOf(at.db, { llm: scriptedModel([]) })
@@ -51,7 +51,7 @@ it.each([
   ['is not paused any more', 'agent_error', 'idle'],
 ] as const)('%s when the reason was %s', async (_what, reason, state) => {
   const run = await withPast()
-  const events = [{ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }]
+  const events = [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })]
   await announceFacts(at.db, run, 'a1', { pause: { reason, message: 'why' }, events })
   await firstAnnouncement(run, 'run-2', 'run-2')
   expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ state }])

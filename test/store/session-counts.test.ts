@@ -1,9 +1,10 @@
 /** How the sessions of an agent stand, in numbers. */
 import { expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
-import { parkStep, pendingId } from '../../src/store/pending.ts'
+import { parkStep } from '../../src/store/pending.ts'
+import { pendingId } from '../../src/protocol/keys.ts'
 import { countSessions } from '../../src/store/session-counts.ts'
-import { NAMESPACE, newSessionRow, openSession, take } from './fixtures.ts'
+import { someEvent, NAMESPACE, newSessionRow, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -24,7 +25,7 @@ it('counts by state and reason, and what waits for a person, and says since when
   const [paused, asking] = [await openSession(at.db, { config }), await openSession(at.db, { config })]
   await announceFacts(at.db, paused, 'a1', {
     pause: { reason: 'budget', message: 'spent' },
-    events: [{ key: 'a1.paused', at: { told: 1 }, type: 'session.paused', data: {} }],
+    events: [someEvent({ key: 'a1.paused', at: { told: 1 }, type: 'session.paused' })],
   })
   await at.db.pool.query(`update events set at = now() - interval '1 hour' where session_id = $1`, [paused.sessionId])
   const step = await take(at.db, asking, { key: 't1.0.0', kind: 'tool' })

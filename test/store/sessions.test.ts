@@ -1,7 +1,7 @@
 /** Sessions as rows, what the workflow tells the store of them, and how watchers hear of it. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
-import { nextOffsets } from '../../src/store/events.ts'
+import { nextOffsets } from '../../src/store/event-log.ts'
 import { createListener } from '../../src/store/listener.ts'
 import { getMessage, putMessage } from '../../src/store/messages.ts'
 import { createNotifier, type News } from '../../src/store/notifier.ts'
@@ -11,7 +11,7 @@ import { readSession } from '../../src/store/session-row.ts'
 import { readAgents, saveAgent } from '../../src/store/agents.ts'
 import { configureSession, createSession, listSessions } from '../../src/store/sessions.ts'
 import { readTurn } from '../../src/store/turns.ts'
-import { claim, newSessionRow, openSession, opening, overtaken, take, userRecord } from './fixtures.ts'
+import { someEvent, claim, newSessionRow, openSession, opening, overtaken, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { readEvents } from '../support/events.ts'
 import { openChildren } from '../../src/store/closing.ts'
@@ -108,7 +108,7 @@ describe('announceFacts', () => {
     const tell = () =>
       announceFacts(at.db, run, 'a1', {
         pause: PAUSE,
-        events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }],
+        events: [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })],
       })
     await tell()
     await tell()
@@ -152,9 +152,9 @@ describe('announceFacts', () => {
 
   it('pauses and resumes once: an attempt that comes late, after others have told more, changes nothing', async () => {
     const run = await openSession(at.db)
-    const pausing = { pause: PAUSE, events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: {} }] }
-    const resuming = { pause: null, events: [{ key: 'a2.0', at: { told: 1 }, type: 'session.resumed', data: {} }] }
-    const pausingAgain = { pause: PAUSE, events: [{ key: 'a3.0', at: { told: 1 }, type: 'session.paused', data: {} }] }
+    const pausing = { pause: PAUSE, events: [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })] }
+    const resuming = { pause: null, events: [someEvent({ key: 'a2.0', at: { told: 1 }, type: 'session.resumed' })] }
+    const pausingAgain = { pause: PAUSE, events: [someEvent({ key: 'a3.0', at: { told: 1 }, type: 'session.paused' })] }
     await announceFacts(at.db, run, 'a1', pausing)
     await announceFacts(at.db, run, 'a2', resuming)
     await announceFacts(at.db, run, 'a1', pausing)

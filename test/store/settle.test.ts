@@ -1,7 +1,7 @@
 /** What an outcome is committed with: all of it or nothing, once, and events without a gap. */
 import { describe, expect, it } from 'vitest'
 import { isDataError } from '../../src/store/database.ts'
-import { appendLive, nextOffsets } from '../../src/store/events.ts'
+import { appendLive, nextOffsets, type LivePiece } from '../../src/store/event-log.ts'
 import { getMessage } from '../../src/store/messages.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -9,15 +9,28 @@ import { readSession } from '../../src/store/session-row.ts'
 import { createSession } from '../../src/store/sessions.ts'
 import { readTurn, readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
 import type { Writes } from '../../src/store/writes.ts'
-import { claim, countRows, newId, newSessionRow, openSession, opening, take, takeOver, userRecord } from './fixtures.ts'
+import {
+  someEvent,
+  claim,
+  countRows,
+  newId,
+  newSessionRow,
+  openSession,
+  opening,
+  take,
+  takeOver,
+  userRecord,
+} from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
-import { readEvents, readLive } from '../support/events.ts'
+import { fieldOf, readEvents, readLive } from '../support/events.ts'
 
 const at = useDatabase()
 
 const everything = (rootId: string): Writes => ({
   records: [userRecord(2, 'the answer')],
-  events: [{ key: 'm1.0.message', at: { told: 1 }, type: 'message.completed', data: { text: 'the answer' } }],
+  events: [
+    someEvent({ key: 'm1.0.message', at: { told: 1 }, type: 'message.completed', data: { text: 'the answer' } }),
+  ],
   usage: { rootId, model: 'gpt', inputTokens: 10, outputTokens: 3 },
   turns: [{ turn: 1, stopReason: 'end_turn', text: 'the answer', rounds: 0 }],
 })
@@ -29,7 +42,7 @@ describe('settleStep', () => {
     const turns = [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 } as const]
     const usage = { rootId: run.sessionId, model: 'own', inputTokens: 10.5, outputTokens: 2 }
     await settleStep(at.db, step, {}, { records: [userRecord(2)], usage, turns })
-    const now = await readTurnNow(at.db, run.sessionId, 'a', 'x')
+    const now = await readTurnNow(at.db, run.sessionId, 'a')
     expect(now?.usage).toEqual({ inputTokens: 10.5, outputTokens: 2 })
     expect(now?.turn && (await readTurnUsage(at.db, run.sessionId, now.turn))).toEqual(now?.usage)
   })
@@ -86,7 +99,12 @@ describe('settleStep', () => {
     const step = await take(at.db, run)
     const settled = await Promise.all(
       [1, 2, 3, 4].map((n) =>
-        settleStep(at.db, step, { n }, { events: [{ key: `e${n}`, at: { told: 1 }, type: 'x', data: { n } }] }),
+        settleStep(
+          at.db,
+          step,
+          { n },
+          { events: [someEvent({ key: `e${n}`, at: { told: 1 }, type: 'x', data: { n } })] },
+        ),
       ),
     )
     expect(settled.filter(({ won }) => won)).toHaveLength(1)
@@ -108,8 +126,8 @@ describe('settleStep', () => {
           {
             records: [userRecord(i + 1)],
             events: [
-              { key: `${step.key}.a`, at: { told: 1 }, type: 'a', data: { step: i } },
-              { key: `${step.key}.b`, at: { told: 1 }, type: 'b', data: { step: i } },
+              someEvent({ key: `${step.key}.a`, at: { told: 1 }, type: 'a', data: { step: i } }),
+              someEvent({ key: `${step.key}.b`, at: { told: 1 }, type: 'b', data: { step: i } }),
             ],
           },
         ),
@@ -119,22 +137,22 @@ describe('settleStep', () => {
     expect(events.map(({ offset }) => offset)).toEqual(Array.from({ length: 40 }, (_, i) => i))
     expect((await nextOffsets(at.db, [run.sessionId])).get(run.sessionId)).toBe(40)
     for (const [i] of keys.entries()) {
-      expect(events.filter(({ data }) => data['step'] === i).map(({ type }) => type)).toEqual(['a', 'b'])
+      expect(events.filter(({ data }) => fieldOf(data, 'step') === i).map(({ type }) => type)).toEqual(['a', 'b'])
     }
   })
 
   it('skips an event whose key is there, without a gap', async () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
-    await settleStep(at.db, first, {}, { events: [{ key: 'same', at: { told: 1 }, type: 'first', data: {} }] })
+    await settleStep(at.db, first, {}, { events: [someEvent({ key: 'same', at: { told: 1 }, type: 'first' })] })
     await settleStep(
       at.db,
       second,
       {},
       {
         events: [
-          { key: 'same', at: { told: 1 }, type: 'again', data: {} },
-          { key: 'other', at: { told: 1 }, type: 'second', data: {} },
+          someEvent({ key: 'same', at: { told: 1 }, type: 'again' }),
+          someEvent({ key: 'other', at: { told: 1 }, type: 'second' }),
         ],
       },
     )
@@ -148,7 +166,7 @@ describe('settleStep', () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
     await settleStep(at.db, first, {}, { records: [userRecord(1, 'first')] })
-    const writes = { records: [userRecord(1, 'second')], events: [{ key: 'b', at: { told: 1 }, type: 'b', data: {} }] }
+    const writes = { records: [userRecord(1, 'second')], events: [someEvent({ key: 'b', at: { told: 1 }, type: 'b' })] }
     await expect(settleStep(at.db, second, {}, writes)).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
     expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
     expect(await claim(at.db, run, { key: 'b' })).toMatchObject({ kind: 'mineAlready' })
@@ -165,7 +183,7 @@ describe('settleStep', () => {
       { text: poison },
       {
         records: [userRecord(2, poison)],
-        events: [{ key: 'e', at: { told: 1 }, type: 'e', data: { [poison]: [poison] } }],
+        events: [someEvent({ key: 'e', at: { told: 1 }, type: 'e', data: { [poison]: [poison] } })],
         turns: [{ turn: 1, stopReason: 'end_turn', text: poison, rounds: 0 }],
       },
     )
@@ -257,20 +275,22 @@ describe('settleStep', () => {
 })
 
 describe('live pieces', () => {
-  const piece = (sessionId: string, lease: number, n: number, text: string) => ({
+  const piece = (sessionId: string, lease: number, n: number, text: string): LivePiece => ({
     sessionId,
     stepKey: 'm1.0',
     lease,
     n,
-    type: 'message.delta',
-    data: { text },
+    event: { type: 'message.delta', data: { text } },
   })
 
   it('are what a watcher that joins late gets, until the step is settled', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
     await appendLive(at.db, [piece(run.sessionId, 1, 0, 'Hel'), piece(run.sessionId, 1, 1, 'lo')])
-    expect((await readLive(at.db, run.sessionId)).map(({ data }) => data['text'])).toEqual(['Hel', 'lo'])
+    expect((await readLive(at.db, run.sessionId)).map(({ event }) => fieldOf(event.data, 'text'))).toEqual([
+      'Hel',
+      'lo',
+    ])
     await settleStep(at.db, step, {}, {})
     expect(await readLive(at.db, run.sessionId)).toEqual([])
   })
@@ -281,7 +301,7 @@ describe('live pieces', () => {
     await appendLive(at.db, [piece(run.sessionId, 1, 0, 'old')])
     await takeOver(at.db, run, step)
     await appendLive(at.db, [piece(run.sessionId, 2, 0, 'new')])
-    expect((await readLive(at.db, run.sessionId)).map(({ data }) => data['text'])).toEqual(['new'])
+    expect((await readLive(at.db, run.sessionId)).map(({ event }) => fieldOf(event.data, 'text'))).toEqual(['new'])
   })
 
   it('that come after the settle, or from an attempt that was fenced, are dropped', async () => {

@@ -1,17 +1,18 @@
 /** What watching a tree costs the store, and that nothing is missed for it. */
 import { expect, it, onTestFinished } from 'vitest'
 import type { ClientDeps } from '../../src/client/start-session.ts'
-import { watchSession, type StelloEvent } from '../../src/client/watch.ts'
+import { watchSession } from '../../src/client/watch.ts'
+import type { StelloEvent } from '../../src/protocol/events.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { lookAt } from '../../src/store/events.ts'
+import { lookAt } from '../../src/store/event-log.ts'
 import { createListener, type Listener } from '../../src/store/listener.ts'
 import { createNotifier } from '../../src/store/notifier.ts'
 import { resolveRun } from '../../src/store/runs.ts'
 import { type RunRef } from '../../src/store/abandon-future.ts'
 import { createSession } from '../../src/store/sessions.ts'
 import { until } from '../support/until.ts'
-import { newId, newSessionRow, openSession, resetRun } from './fixtures.ts'
+import { someEvent, newId, newSessionRow, openSession, resetRun } from './fixtures.ts'
 import { sentBy, useDatabase, type Sent } from './postgres.ts'
 
 const at = useDatabase()
@@ -85,12 +86,12 @@ it('shows a closed session again that is rewound, and no fork of its abandoned f
   const left = newSessionRow({ parentId: child.sessionId, rootId: root.sessionId, depth: 2 })
   await announceFacts(at.db, child, 'm1.0.0', {
     events: [
-      {
-        key: 'm1.0.0.forked',
+      someEvent({
+        key: 'forked',
         at: { turn: 1, round: 0 },
         type: 'session.forked',
         data: { child: left.sessionId },
-      },
+      }),
     ],
     child: { ...left, records: [] },
   })

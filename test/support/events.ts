@@ -1,6 +1,6 @@
 /** What a session has in its log, and what streams in it, as a watcher reads them. */
 import type { Database } from '../../src/store/database.ts'
-import { lookAt, type LivePiece, type StoredEvent } from '../../src/store/events.ts'
+import { lookAt, type LivePiece, type StoredEvent } from '../../src/store/event-log.ts'
 
 /** The biggest `integer` of PostgreSQL: an offset behind all events. */
 const LAST_OFFSET = 2 ** 31 - 1
@@ -14,4 +14,9 @@ export async function readEvents(db: Database, sessionId: string, from: number):
 export async function readLive(db: Database, sessionId: string): Promise<LivePiece[]> {
   const { sessions } = await lookAt(db, new Map([[sessionId, LAST_OFFSET]]))
   return sessions.flatMap(({ pieces }) => pieces)
+}
+
+/** A field of an event's data, whatever the event's type: a test that waits for a field need not say of which. */
+export function fieldOf(data: object | undefined, name: string): unknown {
+  return data && Object.entries(data).find(([key]) => key === name)?.[1]
 }

@@ -8,7 +8,13 @@ import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/w
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, inject } from 'vitest'
 import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../../src/agent/agent.ts'
-import { connectStello, type SessionHandle, type StelloClient, type StelloEvent } from '../../src/client/index.ts'
+import {
+  connectStello,
+  type DurableEvent,
+  type SessionHandle,
+  type StelloClient,
+  type StelloEvent,
+} from '../../src/client/index.ts'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { takeBuiltBundle } from './built.ts'
@@ -180,7 +186,10 @@ export async function eventsUntil(
 }
 
 /** Waits for an event of a type, from the beginning of the session. */
-export async function eventOf(session: SessionHandle, type: string): Promise<StelloEvent> {
+export async function eventOf<Type extends DurableEvent['type']>(
+  session: SessionHandle,
+  type: Type,
+): Promise<Extract<StelloEvent, { type: Type; offset: number }>> {
   const events = await eventsUntil(session, (event) => event.type === type)
-  return events.at(-1) as StelloEvent
+  return events.at(-1) as Extract<StelloEvent, { type: Type; offset: number }>
 }

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import type { SessionHandle, SessionStats, SessionTree, StelloClient } from '../../src/client/index.ts'
 import type { Database } from '../../src/store/database.ts'
-import { nextOffsets } from '../../src/store/events.ts'
+import { nextOffsets } from '../../src/store/event-log.ts'
 import type { FakeOpenAI } from '../../src/testing/index.ts'
 import type { Doors } from './crashing.ts'
 import { viewOf } from './settled.ts'
@@ -91,12 +91,17 @@ async function readChapter(client: StelloClient, db: Database, tree: SessionTree
     depth,
     transcript: await session.transcript(),
     turns,
-    events: inCallOrder(events.map(({ type, data: { durationMs: _d, ...data } }) => ({ type, data }))),
+    events: inCallOrder(events.map(({ type, data }) => ({ type, data: withoutDuration(data) }))),
     stats: { totals, tools: Object.fromEntries(tools.map((tool) => [tool.toolName, countsOf(tool)])) },
     children: await Promise.all(
       children.toSorted((a, b) => a.label.localeCompare(b.label)).map((child) => readChapter(client, db, child)),
     ),
   }
+}
+
+function withoutDuration(data: object): Record<string, unknown> {
+  const { durationMs: _differs, ...rest } = data as Record<string, unknown>
+  return rest
 }
 
 function countsOf({ executionCount, successCount, failureCount }: SessionStats['tools'][number]): unknown {

@@ -4,7 +4,8 @@
  */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import { sessionTools, toolNotFound } from '../../agent/tool-list.ts'
-import { childId } from './child-id.ts'
+import { newEvent } from '../../protocol/events.ts'
+import { callOrigin, childId, hookKey, openingKey } from '../../protocol/keys.ts'
 import type { ForkRequest, SessionConfig } from '../../protocol/config.ts'
 import type { CallToolInput, ChildStart, ToolOutcome } from '../../protocol/steps.ts'
 import { mayFork } from '../../store/bounds.ts'
@@ -49,7 +50,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     finish({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
   const result = await runStep<ToolOutcome>(deps, attempt, {
     step: {
-      key: awaited ? `${input.key}.open` : input.key,
+      key: awaited ? openingKey(input.key) : input.key,
       kind: 'child',
       name: call.name,
       inputHash: hash,
@@ -91,7 +92,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     const { userId } = config
     const child = { ...told, ...(userId !== undefined && { userId }) }
     const fork = { sessionId, ...below(input.sessionId, parent), config: child }
-    const held = await announceFork(deps, attempt, `${input.key}.fork`, fork)
+    const held = await announceFork(deps, attempt, hookKey(input.key), fork)
     if (held) return held
   }
   return outcome
@@ -110,12 +111,12 @@ function opened({ input, claim, chain, child, awaited, durationMs }: Opened): En
   const { sessionId, config, message } = child
   const start = { sessionId, config: forStart(config), ...(message && { messageId: message.messageId }) }
   const { label, profile } = config
-  const forked = {
-    key: `${input.key}.forked`,
-    at: { turn: input.turn, round: input.round },
-    type: 'session.forked',
-    data: { child: sessionId, label, turn: input.turn, callId: input.call.id, awaited, ...(profile && { profile }) },
-  }
+  const { turn, round } = input
+  const forked = newEvent('session.forked', {
+    of: [sessionId],
+    at: { turn, round },
+    data: { child: sessionId, label, turn, callId: input.call.id, awaited, ...(profile && { profile }) },
+  })
   if (awaited) {
     return {
       kind: 'settle',
@@ -160,7 +161,7 @@ async function toChild({ deps, input, parent, hash, prepared, message }: Making)
     sessionId: childId(sessionId, input.key, hash),
     ...below(sessionId, parent),
     config,
-    origin: `${sessionId}/${input.key}/${hash}`,
+    origin: callOrigin(sessionId, input.key, hash),
     records: await firstRecords(deps, prepared),
     ...(branch && { branch }),
     ...(message !== undefined && { message: { messageId: TASK_MESSAGE, text: message } }),

@@ -4,8 +4,10 @@
  */
 import { StelloError } from '../../core/errors.ts'
 import type { ToolCall } from '../../core/message.ts'
+import type { NewEvent } from '../../protocol/events.ts'
+import { callKey } from '../../protocol/keys.ts'
 import { nextRecord } from '../../store/hashes.ts'
-import type { NewEvent, NewRecord } from '../../store/writes.ts'
+import type { NewRecord } from '../../store/writes.ts'
 import { runBuiltin } from '../tool/execute.ts'
 import { titled } from '../tool/call-names.ts'
 import type { Answering } from './answering.ts'
@@ -31,7 +33,7 @@ export function endCalls(answering: Answering, answer: NewRecord, calls: readonl
     const seq = answer.seq + 1 + index
     const end = index === completing ? ends[index] : undefined
     if (!end) return refuse(answer, call, seq, input.round)
-    const key = `t${input.turn}.${input.round}.${index}`
+    const key = callKey({ turn: input.turn, round: input.round, index })
     const settled = settlement({
       input: {
         ...input,

@@ -3,8 +3,9 @@ import { cleanJson } from '../../core/clean.ts'
 import { brief, cut, preview, type ToolCall, type Usage } from '../../core/message.ts'
 import type { Completion } from '../../core/model.ts'
 import type { CallRef, ModelAnswer, ModelOutcome, StopReason } from '../../protocol/steps.ts'
+import { newEvent, type NewEvent } from '../../protocol/events.ts'
 import { nextRecord } from '../../store/hashes.ts'
-import type { NewEvent, NewRecord } from '../../store/writes.ts'
+import type { NewRecord } from '../../store/writes.ts'
 import { titled } from '../tool/call-names.ts'
 import type { Ending } from '../step/end-step.ts'
 import { endCalls } from './last-answer.ts'
@@ -121,10 +122,10 @@ function events(
   stopReason?: StopReason,
 ): NewEvent[] {
   const { key, turn, round } = input
-  const completed: NewEvent = {
-    key: `${key}.message`,
-    at: { turn, round },
-    type: 'message.completed',
+  const at = { turn, round }
+  const completed = newEvent('message.completed', {
+    of: [key],
+    at,
     data: {
       turn,
       round,
@@ -136,13 +137,8 @@ function events(
       model: by,
       usage,
     },
-  }
+  })
   if (!stopReason) return [completed]
-  const turnEnded: NewEvent = {
-    key: `${key}.turn`,
-    at: { turn, round },
-    type: 'turn.completed',
-    data: { turn, stopReason, text: preview(content) },
-  }
-  return [completed, ...ended, turnEnded]
+  const data = { turn, stopReason, text: preview(content) }
+  return [completed, ...ended, newEvent('turn.completed', { of: [turn], at, data })]
 }

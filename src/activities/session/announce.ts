@@ -1,12 +1,14 @@
 /** Tells the store what the workflow has decided: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../../core/message.ts'
 import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../../protocol/announcements.ts'
+import { announcedEvents, newEvent } from '../../protocol/events.ts'
 import { announceFacts } from '../../store/announce.ts'
+import { turnStarted } from '../../store/claim.ts'
 import { nextRecord } from '../../store/hashes.ts'
 import { getMessage } from '../../store/messages.ts'
 import { readWholeRecord } from '../../store/records.ts'
 import { closeBelow, openChildren } from '../../store/closing.ts'
-import type { NewEvent, TurnWrite, Writes } from '../../store/writes.ts'
+import type { TurnWrite, Writes } from '../../store/writes.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 
@@ -16,7 +18,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
   const closed = input.close ? closedTurns(input, input.close.messages) : []
   const writes: Writes = {
     ...ending,
-    events: [...input.events.map((event) => ({ ...event, at: { told: input.told } })), ...ending.events],
+    events: [...announcedEvents(input.told, input.events), ...ending.events],
     turns: [...ending.turns, ...closed],
     ...(input.pause !== undefined && { pause: input.pause }),
     ...(input.close && { closed: true as const }),
@@ -40,24 +42,18 @@ async function endTurn(
   const { sessionId, gen, turn } = input
   const { stopReason, rounds, opening } = ending
   const text = ending.textFrom === undefined ? '' : await textOf(deps, { sessionId, gen, seq: ending.textFrom })
-  const completed: NewEvent = {
-    key: `t${turn}.completed`,
+  const completed = newEvent('turn.completed', {
+    of: [turn],
     at: { turn },
-    type: 'turn.completed',
     data: { turn, stopReason, text: preview(text) },
-  }
+  })
   const ended: TurnWrite = { turn, stopReason, text, rounds }
   if (!opening) return { events: [completed], turns: [ended] }
   const { messageId, seq } = opening
   const content = opening.text ?? (await getMessage(deps.db, sessionId, messageId)) ?? ''
   const before = await deps.transcripts.read(deps.db, sessionId, gen, seq - 1)
   const record = nextRecord(before.chain, seq, { role: 'user', content })
-  const opened: NewEvent = {
-    key: `m${turn}.0.opened`,
-    at: { turn, round: 0 },
-    type: 'turn.started',
-    data: { turn, messageId, seq, text: preview(content, 4096) },
-  }
+  const opened = turnStarted({ turn, messageId, record })
   return { records: [record], events: [opened, completed], turns: [{ ...ended, messageId, startSeq: seq }] }
 }
 

@@ -1,6 +1,7 @@
 /** The first activity of every run: which generation it is, where the store stands, and what the session keeps for life. */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
+import { OPEN_KEY, hookKey } from '../../protocol/keys.ts'
 import type { NotStarted, OpenSessionInput, OpenSessionOutcome, Pause } from '../../protocol/steps.ts'
 import { rootConfig } from '../child/fork.ts'
 import { fixBounds } from '../../store/bounds.ts'
@@ -122,7 +123,7 @@ async function configureFork(
   { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
 ): Promise<SessionConfig | NotStarted> {
   const result = await runStep<ForkOutcome>(deps, attempt, {
-    step: { key: 'open', kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
+    step: { key: OPEN_KEY, kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
     async run(claim, stop) {
       const parent = await openedConfig(deps.db, at.sessionId)
       try {
@@ -153,7 +154,7 @@ async function configureFork(
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
   const child = { sessionId, rootId, parentId: at.sessionId, depth, config }
-  const held = await announceFork(deps, attempt, 'open.fork', child)
+  const held = await announceFork(deps, attempt, hookKey(OPEN_KEY), child)
   if (held) return held
   await configureSession(deps.db, sessionId, config, branch)
   return config

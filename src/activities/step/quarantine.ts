@@ -1,13 +1,14 @@
 /** Steps whose takers died too often (durability 3): what people hear of them, and what the model does. */
 import { StelloError } from '../../core/errors.ts'
-import { TAKERS, type Mine } from '../../store/claim.ts'
+import { newEvent } from '../../protocol/events.ts'
+import { TAKERS, type ClaimRequest, type Mine } from '../../store/claim.ts'
 import type { Deps } from '../deps.ts'
 import { withEvent, type Ending } from './end-step.ts'
 
 export interface Quarantined {
   sessionId: string
   key: string
-  kind: string
+  kind: ClaimRequest['kind']
   name: string
   turn: number
   round?: number
@@ -30,12 +31,8 @@ export function quarantine<Outcome>(
   const { key, kind, name, turn } = step
   deps.log.warn(`session ${sessionId}: step ${key} (${name}) is not run again: ${timesDied(deaths)} while it ran`)
   deps.metrics.quarantined(kind)
-  return withEvent(ending, {
-    key: `${key}.quarantined.${lease}`,
-    at: { turn, ...(round !== undefined && { round }) },
-    type: 'step.quarantined',
-    data: { ...step, deaths },
-  })
+  const at = { turn, ...(round !== undefined && { round }) }
+  return withEvent(ending, newEvent('step.quarantined', { of: [key, lease], at, data: { ...step, deaths } }))
 }
 
 export function timesDied(deaths: number): string {

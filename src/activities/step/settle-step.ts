@@ -1,6 +1,6 @@
 /** Ends a step whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
-import { rejectionKey } from '../../core/message.ts'
+import { openingKey } from '../../protocol/keys.ts'
 import type {
   CallModelInput,
   CallToolInput,
@@ -9,7 +9,7 @@ import type {
   SettleStepInput,
   ToolOutcome,
 } from '../../protocol/steps.ts'
-import { readEvent } from '../../store/events.ts'
+import { readRejection } from '../../store/event-log.ts'
 import { forceStep, proposeOutcome } from '../../store/settle.ts'
 import { readTurn, readTurnByNumber, type TurnRow } from '../../store/turns.ts'
 import { currentAttempt, type Attempt } from './attempt.ts'
@@ -65,7 +65,7 @@ async function settleModel(
 async function isAnswered({ db }: Deps, { sessionId, messageId, gen, turn }: CallModelInput): Promise<boolean> {
   const first = await readTurn(db, sessionId, messageId, gen)
   if (first) return first.turn !== turn
-  return (await readEvent(db, sessionId, rejectionKey(messageId))) !== undefined
+  return (await readRejection(db, sessionId, messageId)) !== undefined
 }
 
 async function settleCall(
@@ -79,7 +79,7 @@ async function settleCall(
   const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut' ? proposed.kind : undefined
   const proposing = {
     run: attempt.run,
-    key: opening ? `${step.key}.open` : step.key,
+    key: opening ? openingKey(step.key) : step.key,
     kind: opening ? 'child' : 'tool',
     name: step.call.name,
     ...(lost && { holder: { owner: deps.bootId, token: attempt.token } }),

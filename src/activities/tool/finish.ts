@@ -4,8 +4,9 @@ import { brief, preview, type Message, type Part } from '../../core/message.ts'
 import { normalizeResult, type NormalizedResult } from '../../tool/result.ts'
 import { withoutKnownIn, withoutSecrets } from '../../core/secrets.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../../protocol/steps.ts'
+import { newEvent, type DurableEvents } from '../../protocol/events.ts'
 import { nextRecord } from '../../store/hashes.ts'
-import type { NewEvent, Writes } from '../../store/writes.ts'
+import type { Writes } from '../../store/writes.ts'
 import type { Ending } from '../step/end-step.ts'
 import { shownNames } from './call-names.ts'
 import { shown } from './shown.ts'
@@ -68,7 +69,7 @@ export function settlement({ input, claim, chain, durationMs, end, told }: CallE
     ...('endsTurn' in end && end.endsTurn && { endsTurn: true }),
   }
   const card = told?.card
-  const data = {
+  const data: DurableEvents['tool.status'] = {
     ...card,
     // A tool may tell people of a failure that is none for the model; never the other way round.
     status: result.isError || card?.status === 'ERROR' ? 'ERROR' : 'SUCCESS',
@@ -82,15 +83,11 @@ export function settlement({ input, claim, chain, durationMs, end, told }: CallE
     ...(result.details !== undefined && { details: shown(result.details, DETAILS_LIMIT) }),
   }
   const { key, turn, round } = input
-  const updates = (told?.updates ?? []).map(([kind, update]): NewEvent => {
-    return {
-      key: `${key}.${kind}`,
-      at: { turn, round },
-      type: 'tool.update',
-      data: { ...shownNames(input.call), update },
-    }
-  })
-  const events = [...updates, { key: `${key}.status`, at: { turn, round }, type: 'tool.status', data }]
+  const at = { turn, round }
+  const updates = (told?.updates ?? []).map(([kind, update]) =>
+    newEvent('tool.update', { of: [key, kind], at, data: { ...shownNames(input.call), update } }),
+  )
+  const events = [...updates, newEvent('tool.status', { of: [key], at, data })]
   return { outcome, writes: { records: [cut ? { ...record, whole } : record], events } }
 }
 

@@ -8,7 +8,7 @@ import { withoutKnown } from '../../core/secrets.ts'
 import { ToolStatus, hasEnded, mergeCard, type ToolCard, type ToolStatusOptions } from '../../tool/tool-status.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import type { CallNames } from '../../protocol/steps.ts'
-import type { LiveStep } from '../live-writer.ts'
+import type { LiveStep, OpenCard } from '../live-writer.ts'
 import { shown } from './shown.ts'
 
 /** Of the parameters on a card, and of one update, as JSON. */
@@ -70,8 +70,7 @@ export class ToolChannel {
       ...(result !== undefined && { result: shown(result, RESULT_LIMIT) }),
     })
     this.#card = card.params ? { ...card, params: toParams(shown(card.params, SHOWN_LIMIT)) } : card
-    // An end is certain, and told, when the step is settled.
-    if (!hasEnded(this.#card)) this.#stage.live.card(this.#call, this.#card)
+    if (isOpen(this.#card)) this.#stage.live.card(this.#call, this.#card)
   }
 
   /** The result: what was set, else what the tool returned. */
@@ -111,6 +110,11 @@ export class ToolChannel {
     this.#stage.live.update(this.#call, kind, update)
     this.#stage.note?.(shown(update, NOTE_LIMIT))
   }
+}
+
+/** An end is certain, and told, when the step is settled. */
+function isOpen(card: ToolCard): card is OpenCard {
+  return !hasEnded(card)
 }
 
 /** A note takes the place of parameters that cannot be shown; it must not be merged letter by letter. */

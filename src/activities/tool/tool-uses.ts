@@ -1,6 +1,7 @@
 /** Calls whose arguments streamed in here, until they run here: the next step of a session may come to another worker. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../core/errors.ts'
+import { callKey, type CallAt } from '../../protocol/keys.ts'
 import type { CallToolInput } from '../../protocol/steps.ts'
 import type { ToolUse } from './tool-use.ts'
 
@@ -63,9 +64,6 @@ export class ToolUses {
 }
 
 /** The same for the step in which a call streams in, and the one in which it runs. */
-export function useId(
-  gen: number,
-  { sessionId, turn, round, index }: Pick<CallToolInput, 'sessionId' | 'turn' | 'round' | 'index'>,
-): string {
-  return `${sessionId}/${gen}/${turn}.${round}.${index}`
+export function useId(gen: number, { sessionId, ...at }: Pick<CallToolInput, 'sessionId' | keyof CallAt>): string {
+  return `${sessionId}/${gen}/${callKey(at)}`
 }

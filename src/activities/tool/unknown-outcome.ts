@@ -3,7 +3,8 @@ import { messageOf, toStelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import type { Tool, Verification } from '../../tool/tool.ts'
 import type { Decision, PendingItem, Question, ToolOutcome } from '../../protocol/steps.ts'
-import { pendingId } from '../../store/pending.ts'
+import { newEvent } from '../../protocol/events.ts'
+import { pendingId } from '../../protocol/keys.ts'
 import type { Deps } from '../deps.ts'
 import { withinTimeOut } from './execute.ts'
 import { parseArguments } from './parse-arguments.ts'
@@ -90,5 +91,5 @@ export function closing<Outcome>(
   decision: Decision | 'cancelled',
 ): Ending<Outcome> {
   const data = { id, kind, name, ...(title !== undefined && { title }), callId, turn, decision }
-  return withEvent(ending, { key: `${id}.closed`, at: { turn, round }, type: 'pending.closed', data })
+  return withEvent(ending, newEvent('pending.closed', { of: [id], at: { turn, round }, data }))
 }

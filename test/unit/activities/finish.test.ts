@@ -57,8 +57,8 @@ it('the last a tool told of each kind is told once more with the end, before its
   const { events } = ended({ told, input: { ...input, call: { ...input.call, title: 'Look around' } } })
   const names = { callId: 'c-1', name: 'look', title: 'Look around' }
   expect(events).toMatchObject([
-    { key: 't1.0.0.progress', type: 'tool.update', data: { ...names, update: { progress: 'almost' } } },
-    { key: 't1.0.0.update', type: 'tool.update', data: { ...names, update: { percent: 99 } } },
-    { key: 't1.0.0.status', type: 'tool.status', data: { ...names, status: 'SUCCESS', showTip: 'Looking' } },
+    { type: 'tool.update', data: { ...names, update: { progress: 'almost' } } },
+    { type: 'tool.update', data: { ...names, update: { percent: 99 } } },
+    { type: 'tool.status', data: { ...names, status: 'SUCCESS', showTip: 'Looking' } },
   ])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ForkProfile } from '../../../src/agent/profile.ts'
-import { childId } from '../../../src/activities/child/child-id.ts'
+import { childId } from '../../../src/protocol/keys.ts'
 import type { SessionConfig } from '../../../src/protocol/config.ts'
 import { forkConfig } from '../../../src/activities/child/fork.ts'
 import { composeSystemPrompt } from '../../../src/activities/child/system-prompt.ts'

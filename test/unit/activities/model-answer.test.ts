@@ -8,6 +8,7 @@ import type { SessionConfig } from '../../../src/protocol/config.ts'
 import type { CallRef, ModelAnswer } from '../../../src/protocol/steps.ts'
 import type { Writes } from '../../../src/store/writes.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
+import { fieldOf } from '../../support/events.ts'
 
 const usage = { inputTokens: 1, outputTokens: 1 }
 
@@ -59,7 +60,7 @@ it('a call is known to people by the name they know, cut', () => {
   const title = `Done ${'東'.repeat(10)}…`
   const { outcome, writes } = answerOf([call], false)
   expect(outcome.calls).toMatchObject([{ name: 'attempt_completion', title }])
-  expect(writes.events?.[0]?.data['calls']).toMatchObject([{ name: 'attempt_completion', title }])
+  expect(fieldOf(writes.events?.[0]?.data, 'calls')).toMatchObject([{ name: 'attempt_completion', title }])
   expect(answerOf([call], true).writes.events?.[1]?.data).toMatchObject({ status: 'SUCCESS', title })
   expect(answerOf([{ ...call, name: 'other' }], false).outcome.calls[0]).not.toHaveProperty('title')
 })
@@ -81,7 +82,7 @@ describe('the last answer that is allowed', () => {
       [5, 'c', '42.'],
       [6, 'y', 'TOOL_ROUND_LIMIT'],
     ])
-    expect(writes.events?.map(({ type, data }) => [type, data['status'] ?? data['text']])).toEqual([
+    expect(writes.events?.map(({ type, data }) => [type, fieldOf(data, 'status') ?? fieldOf(data, 'text')])).toEqual([
       ['message.completed', ''],
       ['tool.status', 'SUCCESS'],
       ['turn.completed', '42.'],

@@ -1,35 +1,93 @@
 import { stripVTControlCharacters as plain } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { eventLine, inboxLines, sessionLine, statsLine } from '../../../src/cli/format.ts'
-import type { InboxPause } from '../../../src/client/index.ts'
+import type { EventType, InboxPause, StelloEvent } from '../../../src/client/index.ts'
 
-const lineOf = (type: string): string | undefined =>
-  eventLine({ sessionId: 's-1', at: new Date(0), type, data: { generation: 1, seq: 4, turn: 2 }, cursor: '{}' })
+type DataOf = { [Type in EventType]: Extract<StelloEvent, { type: Type }>['data'] }
 
-it('the line of a step that is not run again says why', () => {
-  const data = { key: 't1.0.0', kind: 'tool', name: 'glob', turn: 1, callId: 'c-1', deaths: 3 }
-  const line = eventLine({ sessionId: 's-1', at: new Date(0), type: 'step.quarantined', data, cursor: '{}' })
-  expect(line).toContain('glob t1.0.0 is not run again: its worker died 3 times while it ran')
-})
+const call = { callId: 'c-1', name: 'get_weather', title: 'The weather' }
+const question = { ...call, id: 't1.0.0@0.1', kind: 'unknown_outcome', turn: 1 } as const
+const goneBack = { generation: 1, seq: 4, turn: 2 }
+const streamed = { step: 'm1.0', attempt: 1 }
+const usage = { inputTokens: 1, outputTokens: 1 }
 
-describe('the line of a session', () => {
-  it('that was rewound says what no longer counts', () => {
-    expect(lineOf('session.rewound')).toContain('behind record 4; what came after it in this session no longer counts')
+/** An event of every type, as a watcher gets it, and what a person reads; a type without one does not compile. */
+const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefined][] } = {
+  'turn.started': [[{ turn: 1, messageId: 'm', seq: 1, text: 'What is\nthe weather?' }, 'What is the weather?']],
+  'model.started': [[{ model: 'gpt', round: 0, ...streamed }, undefined]],
+  'message.delta': [[{ text: 'It', ...streamed }, undefined]],
+  'message.completed': [
+    [{ turn: 1, round: 0, seq: 2, text: 'It rains.', calls: [], usage, model: 'gpt' }, 'It rains.'],
+    [
+      {
+        turn: 1,
+        round: 0,
+        seq: 2,
+        text: '',
+        calls: [
+          { ...call, arguments: '{}' },
+          { callId: 'c-2', name: 'look', arguments: '{}' },
+        ],
+        usage,
+        model: 'gpt',
+      },
+      'asks for The weather, look',
+    ],
+  ],
+  'message.rejected': [[{ reason: 'the message is empty', preview: '""' }, 'the message is empty: ""']],
+  'tool.status': [
+    [
+      { ...call, status: 'DOING', showTip: 'Asking Oslo', params: { a: 1 }, ...streamed },
+      'The weather DOING Asking Oslo {"a":1}',
+    ],
+    [
+      { callId: 'c', name: 'look', status: 'SUCCESS', turn: 1, seq: 3, durationMs: 1, result: 'rain' },
+      'look SUCCESS rain',
+    ],
+  ],
+  'tool.update': [[{ ...call, update: { percent: 5 } }, 'The weather {"percent":5}']],
+  'pending.opened': [
+    [
+      { ...question, round: 0, preview: '{}', message: 'did it take effect?', at: '' },
+      'did it take effect? t1.0.0@0.1',
+    ],
+  ],
+  'pending.closed': [[{ ...question, decision: 'done' }, 'The weather done t1.0.0@0.1']],
+  'answer.rejected': [
+    [{ reason: 'nothing waits', id: 'x' }, 'nothing waits: x'],
+    [{ reason: 'id is missing', preview: '{}' }, 'id is missing: {}'],
+  ],
+  'step.quarantined': [
+    [
+      { key: 't1.0.0', kind: 'tool', name: 'glob', turn: 1, callId: 'c-1', deaths: 3 },
+      'glob t1.0.0 is not run again: its worker died 3 times while it ran',
+    ],
+  ],
+  'session.forked': [[{ child: 's-2', label: 'a part', awaited: true }, 's-2 a part']],
+  'session.paused': [[{ reason: 'user', message: 'lunch' }, 'user: lunch']],
+  'session.resumed': [[{}, '']],
+  'turn.completed': [[{ turn: 1, stopReason: 'end_turn', text: 'It rains.' }, 'end_turn']],
+  'session.rewound': [[goneBack, 'goes on behind record 4; what came after it in this session no longer counts']],
+  'session.restarted': [[goneBack, 'goes on behind record 4; a turn without an answer is taken up again']],
+  'session.closed': [[{}, '']],
+}
+
+const lineOf = (type: string, data: object): string | undefined => {
+  const event = { sessionId: 's-1', at: new Date(0), type, data, cursor: '{}' } as StelloEvent
+  const line = eventLine(event)
+  return line === undefined ? undefined : plain(line)
+}
+
+describe('the line of an event', () => {
+  const all = Object.entries(EVENTS).flatMap(([type, each]) => each.map(([data, line]) => [type, line, data] as const))
+
+  it.each(all)('%s says %j', (type, line, data) => {
+    expect(lineOf(type, data)).toBe(line === undefined ? undefined : `s-1 ${type.padEnd(18)} ${line}`)
   })
 
-  it('that was restarted does not: a restart takes nothing away', () => {
-    expect(lineOf('session.restarted')).toContain('behind record 4; a turn without an answer is taken up again')
+  it('that a newer worker has written says what it holds', () => {
+    expect(lineOf('budget.spent', { usd: 5 })).toContain('budget.spent       {"usd":5}')
   })
-})
-
-it.each([
-  ['tool.status', { name: 'get_weather', title: 'The weather', status: 'DOING' }, 'The weather DOING'],
-  ['tool.update', { name: 'get_weather', title: 'The weather', update: { percent: 5 } }, 'The weather {"percent":5}'],
-  ['tool.status', { name: 'get_weather', status: 'DOING' }, 'get_weather DOING'],
-  ['message.completed', { calls: [{ name: 'a', title: 'Alpha' }, { name: 'b' }] }, 'asks for Alpha, b'],
-  ['pending.closed', { name: 'pay', title: 'Payment', decision: 'done', id: 'x' }, 'Payment done x'],
-])('the line of %s names a tool as people know it: %j', (type, data, text) => {
-  expect(eventLine({ sessionId: 's-1', at: new Date(0), type, data, cursor: '{}' })).toContain(text)
 })
 
 it('the line of a tool’s statistics says how it failed', () => {

@@ -54,9 +54,8 @@ const hugeCall = (i: number): CallRef =>
   })
 /** As large as a refusal becomes. */
 const refusalOf = (i: number): Refusal => ({
-  key: `rejected ${wideName(i, 128)}`,
   type: 'message.rejected',
-  data: { reason: wideName(i, 160), preview: wideName(i, 100) },
+  data: { reason: wideName(i, 160), preview: wideName(i, 100), messageId: wideName(i, 128) },
 })
 const hugeChild = (i: number): ChildStart => ({
   sessionId: name(i, 100),

@@ -1,6 +1,5 @@
 /** Far more comes in than a session takes: what it tells the store, and so its history, stays small, and nobody is forgotten. */
 import { expect, it } from 'vitest'
-import { rejectionKey } from '../../../src/core/message.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import {
   QUEUE_LIMIT,
@@ -10,6 +9,7 @@ import {
   TELLS_AT_REST,
   type SessionState,
 } from '../../../src/session/state.ts'
+import { announcedEvents, rejectionKey } from '../../../src/protocol/events.ts'
 import { announced, bytes, message, only, open, opened, pause, play, resume, type Played } from './play.ts'
 
 const BURST = 10_000
@@ -41,7 +41,9 @@ function answerAll(played: Played): Played {
 }
 
 const told = ({ commands }: Played) => only(commands, 'announce').map(({ input }) => input)
-const keys = (played: Played): string[] => told(played).flatMap(({ events }) => events.map(({ key }) => key))
+/** Under which the store keeps the events. */
+const keys = (played: Played): string[] =>
+  told(played).flatMap((input) => announcedEvents(input.told, input.events).map(({ key }) => key))
 
 it('each of many refused messages is told once, in bounded batches, one after another', () => {
   const begun = play(paused().state, ...burst)

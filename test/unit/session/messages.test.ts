@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fnv1a } from '../../../src/activities/child/fnv1a.ts'
+import { fnv1a } from '../../../src/protocol/keys.ts'
 import { announced, message, only, opened, play, rests } from './play.ts'
 
 const openings = (commands: ReturnType<typeof play>['commands']) =>

@@ -62,9 +62,9 @@ export class Watcher {
   }
 
   /** An answer to what was never asked has decided nothing. */
-  refused(refused: Refusal[]): void {
+  refused(refused: RefusedAnswer[]): void {
     for (const { data } of refused) {
-      if (String(data['reason']).includes('never asked')) this.decisions.delete(String(data['id']))
+      if (data.reason.includes('never asked')) this.decisions.delete(String(data.id))
     }
   }
 
@@ -195,14 +195,16 @@ export class Watcher {
   }
 }
 
+type RefusedAnswer = Extract<Refusal, { type: 'answer.rejected' }>
+
 /** What a step has refused, told at once or kept. */
-export function refusedBy(before: SessionState, after: SessionState, commands: Command[]): Refusal[] {
+export function refusedBy(before: SessionState, after: SessionState, commands: Command[]): RefusedAnswer[] {
   const told = commands.flatMap((command) =>
     command.type === 'announce' && command.tag === 'refused' ? command.input.events : [],
   )
   return [...told, ...(after.refusals ?? []).flat()]
     .slice(before.refusals?.flat().length ?? 0)
-    .filter(({ type }) => type === 'answer.rejected')
+    .filter((event) => event.type === 'answer.rejected')
 }
 
 export function check(holds: boolean, problem: string): void {

@@ -2,14 +2,9 @@
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { storableJson } from '../core/clean.ts'
+import { rejectionKey, type DurableEvent, type LiveEvent } from '../protocol/events.ts'
 
-export interface StoredEvent {
-  sessionId: string
-  offset: number
-  at: Date
-  type: string
-  data: Record<string, unknown>
-}
+export type StoredEvent = DurableEvent & { sessionId: string; offset: number; at: Date }
 
 /** A piece of a step that is under way. A higher lease replaces all pieces of a lower one. */
 export interface LivePiece {
@@ -17,8 +12,7 @@ export interface LivePiece {
   stepKey: string
   lease: number
   n: number
-  type: string
-  data: Record<string, unknown>
+  event: LiveEvent
   /** `n` of the piece of this step that it makes obsolete. */
   replaces?: number
 }
@@ -58,34 +52,26 @@ const APPEND_LIVE: Statement = statement(
   'live_append',
   `with p as (
            select * from jsonb_to_recordset($1)
-             as p("sessionId" text, "stepKey" text, lease int, n int, type text, data jsonb, replaces int)
+             as p("sessionId" text, "stepKey" text, lease int, n int, event jsonb, replaces int)
          ), obsolete as (
            delete from live l using p
            where l.session_id = p."sessionId" and l.step_key = p."stepKey" and l.lease = p.lease and l.n = p.replaces
          )
          insert into live (session_id, step_key, lease, n, type, data)
-         select p."sessionId", p."stepKey", p.lease, p.n, p.type, p.data from p
+         select p."sessionId", p."stepKey", p.lease, p.n, p.event->>'type', p.event->'data' from p
          join steps s on s.session_id = p."sessionId" and s.step_key = p."stepKey" and s.lease = p.lease and s.outcome is null
          where not exists (
            select from p later where later."sessionId" = p."sessionId" and later."stepKey" = p."stepKey"
              and later.lease = p.lease and later.replaces = p.n)
          on conflict do nothing`,
 )
-const BY_KEY: Statement = statement(
-  'event_by_key',
-  `select e.session_id, e."offset", e.at, e.type, e.data from sessions s, generate_series(0, s.gen) as known(gen),
+const REJECTED: Statement = statement(
+  'event_rejected',
+  `select e.data->>'reason' as reason from sessions s, generate_series(0, s.gen) as known(gen),
            lateral (select * from events where session_id = $1 and gen = known.gen and key = $2 offset 0) e
          where s.id = $1 and not e.abandoned order by e.gen desc limit 1`,
 )
 const NEXT_OFFSETS: Statement = statement('events_next', `select id, next_offset from sessions where id = any($1)`)
-
-interface EventRow {
-  session_id: string
-  offset: number
-  at: Date
-  type: string
-  data: Record<string, unknown>
-}
 
 /** What is new of a session. */
 export interface SessionNews {
@@ -118,10 +104,14 @@ export async function lookAt(
   places: ReadonlyMap<string, number>,
   { live = true, page = PAGE }: { live?: boolean; page?: number } = {},
 ): Promise<Look> {
-  interface Row extends Omit<EventRow, 'offset'>, Pick<LivePiece, 'lease' | 'n'> {
+  interface Row extends Pick<LivePiece, 'lease' | 'n'> {
+    session_id: string
     next_offset: number
     closed: boolean
     offset: number | null
+    at: Date
+    type: string
+    data: unknown
     step_key: string | null
   }
   if (places.size === 0) return { sessions: [], more: false }
@@ -133,10 +123,10 @@ export async function lookAt(
     found.set(sessionId, news)
     const { at, type, data, lease, n } = row
     if (stepKey !== null) {
-      news.pieces.push({ sessionId, stepKey, lease, n, type, data })
+      news.pieces.push({ sessionId, stepKey, lease, n, event: { type, data } as LiveEvent })
       continue
     }
-    if (offset !== null) news.events.push({ sessionId, offset, at, type, data })
+    if (offset !== null) news.events.push({ sessionId, offset, at, type, data } as StoredEvent)
     const all = news.events.length < page
     news.next = all ? Math.max(seen, row.next_offset) : (offset ?? seen) + 1
     news.ended = all && row.closed
@@ -146,10 +136,10 @@ export async function lookAt(
   return { sessions, more: passed >= page }
 }
 
-/** An event that is looked up by its key, such as the rejection of a message. */
-export async function readEvent(db: Database, sessionId: string, key: string): Promise<StoredEvent | undefined> {
-  const [row] = await run<EventRow>(db.pool, BY_KEY, [sessionId, key])
-  return row && toEvent(row)
+/** Why a message was refused; undefined where it was not. */
+export async function readRejection(db: Database, sessionId: string, messageId: string): Promise<string | undefined> {
+  const [row] = await run<{ reason: string }>(db.pool, REJECTED, [sessionId, rejectionKey(messageId)])
+  return row?.reason
 }
 
 /** The offset that the next event of each session will have. */
@@ -161,8 +151,4 @@ export async function nextOffsets(db: Database, sessionIds: string[]): Promise<M
 /** Pieces of steps that are settled meanwhile, or taken over, are dropped. */
 export async function appendLive(db: Database, pieces: readonly LivePiece[]): Promise<void> {
   await run(db.lazyPool, APPEND_LIVE, [storableJson(pieces)])
-}
-
-function toEvent({ session_id, ...event }: EventRow): StoredEvent {
-  return { sessionId: session_id, ...event }
 }

@@ -1,0 +1,81 @@
+/** The tables of events in docs/architecture.md are those of the types: each event, each field, and which may be missing. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import type { DurableEvents, LiveEvents, Streamed } from '../../src/protocol/events.ts'
+
+/** By field whether it may be missing. What differs from the types does not compile. */
+type Fields<Data> = { [Field in keyof Data]-?: object extends Pick<Data, Field> ? '?' : '' }
+type Table<Events> = { [Type in keyof Events]: Fields<Events[Type]> }
+
+const call = { callId: '', name: '', title: '?' } as const
+const goneBack = { generation: '', seq: '', turn: '' } as const
+const streamed = { step: '', attempt: '' } as const
+
+const DURABLE: Table<DurableEvents> = {
+  'turn.started': { turn: '', messageId: '', seq: '', text: '' },
+  'message.completed': { turn: '', round: '', seq: '', text: '', calls: '', usage: '', model: '' },
+  'message.rejected': { reason: '', preview: '', messageId: '?' },
+  'tool.status': {
+    ...call,
+    showTip: '?',
+    params: '?',
+    status: '',
+    turn: '',
+    seq: '',
+    durationMs: '',
+    result: '',
+    code: '?',
+    error: '?',
+    details: '?',
+  },
+  'tool.update': { ...call, update: '' },
+  'pending.opened': { ...call, id: '', kind: '', turn: '', round: '', preview: '', message: '', at: '' },
+  'pending.closed': { ...call, id: '', kind: '', turn: '', decision: '' },
+  'answer.rejected': { reason: '', id: '?', preview: '?' },
+  'step.quarantined': { key: '', kind: '', name: '', turn: '', callId: '?', deaths: '' },
+  'session.forked': { child: '', label: '', awaited: '', profile: '?', turn: '?', callId: '?' },
+  'session.paused': { reason: '', message: '', hint: '?' },
+  'session.resumed': {},
+  'turn.completed': { turn: '', stopReason: '', text: '' },
+  'session.rewound': goneBack,
+  'session.restarted': goneBack,
+  'session.closed': {},
+}
+
+const LIVE: Table<{ [Type in keyof LiveEvents]: LiveEvents[Type] & Streamed }> = {
+  'model.started': { model: '', round: '', ...streamed },
+  'message.delta': { text: '', ...streamed },
+  'tool.status': { ...call, showTip: '?', params: '?', status: '', result: '?', ...streamed },
+  'tool.update': { ...call, update: '', ...streamed },
+}
+
+const shown = (fields: object): string[] =>
+  Object.entries(fields)
+    .map(([field, mark]) => `${field}${mark}`)
+    .toSorted()
+
+/** The table whose first column has that heading: by the type of the event its fields. */
+function documented(heading: string): Record<string, string[]> {
+  const page = fileURLToPath(new URL('../../docs/architecture.md', import.meta.url))
+  const lines = readFileSync(page, 'utf8').split('\n')
+  const begin = lines.indexOf(`| ${heading} | tells | data |`)
+  const rows = lines.slice(begin + 2, lines.indexOf('', begin))
+  return Object.fromEntries(
+    rows.map((row) => {
+      const [, type = '', , data = ''] = row.split('|')
+      return [type.replaceAll('`', '').trim(), [...data.matchAll(/`(.+?)`/g)].map(([, field = '']) => field).toSorted()]
+    }),
+  )
+}
+
+describe('the docs name every event with its fields, and no other', () => {
+  it.each([
+    ['durable', DURABLE],
+    ['live', LIVE],
+  ])('%s', (heading, table) => {
+    expect(documented(heading)).toEqual(
+      Object.fromEntries(Object.entries(table).map(([type, fields]) => [type, shown(fields)])),
+    )
+  })
+})

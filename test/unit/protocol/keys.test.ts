@@ -1,0 +1,138 @@
+/** Keys are read as they were spelled, and two that mean different things are never the same. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { newEvent, rejectionKey } from '../../../src/protocol/events.ts'
+import {
+  OPEN_KEY,
+  announcedKey,
+  announcementKey,
+  callKey,
+  callOrigin,
+  childId,
+  clientOrigin,
+  eventKey,
+  hookKey,
+  idempotencyKey,
+  modelKey,
+  openingKey,
+  pendingId,
+  readCallKey,
+  readOpeningKey,
+  readPendingId,
+} from '../../../src/protocol/keys.ts'
+
+const count = fc.nat({ max: 1_000_000 })
+const roundAt = fc.record({ turn: count, round: count })
+const callAt = fc.record({ turn: count, round: count, index: count })
+/** Of every kind of step. */
+const stepKey = fc.oneof(
+  fc.constant(OPEN_KEY),
+  roundAt.map(modelKey),
+  callAt.map(callKey),
+  callAt.map((at) => openingKey(callKey(at))),
+  fc.oneof(fc.constant(OPEN_KEY), callAt.map(callKey)).map(hookKey),
+  count.map(announcementKey),
+)
+
+describe('a key', () => {
+  it('of a call is read as it was spelled, and no other key is taken for one', () => {
+    fc.assert(
+      fc.property(callAt, (at) => {
+        expect(readCallKey(callKey(at))).toEqual(at)
+      }),
+    )
+    fc.assert(fc.property(fc.string(), (text) => readCallKey(text) === undefined || /^t[\d.]+$/.test(text)))
+    expect(['t1.0', 't1.0.0.0', 't1.0.0 ', 't1.0.-1', 'T1.0.0', `t${'1'.repeat(16)}.0.0`].map(readCallKey)).toEqual(
+      Array(6).fill(undefined),
+    )
+  })
+
+  it('of the step that opens a child names the call, and the step that opens a session names none', () => {
+    fc.assert(
+      fc.property(callAt, (at) => {
+        expect(readOpeningKey(openingKey(callKey(at)))).toBe(callKey(at))
+      }),
+    )
+    expect([OPEN_KEY, hookKey(OPEN_KEY), 't1.0.0', 'm1.0', 'a1'].map(readOpeningKey)).toEqual(Array(5).fill(undefined))
+  })
+
+  it('of one step is that of no other step', () => {
+    const all = [
+      OPEN_KEY,
+      hookKey(OPEN_KEY),
+      ...[1, 11].flatMap((n) => [
+        announcementKey(n),
+        ...[1, 11].flatMap((round) => [
+          modelKey({ turn: n, round }),
+          ...[1, 11].flatMap((index) => {
+            const call = callKey({ turn: n, round, index })
+            return [call, openingKey(call), hookKey(call)]
+          }),
+        ]),
+      ]),
+    ]
+    expect(new Set(all).size).toBe(all.length)
+  })
+})
+
+describe('the id of a pending item', () => {
+  it('is read as it was spelled, whatever step asks', () => {
+    fc.assert(
+      fc.property(fc.record({ key: stepKey, gen: count, lease: count }), (at) => {
+        expect(readPendingId(pendingId(at))).toEqual(at)
+      }),
+    )
+  })
+
+  it('is none without a step, a generation and a lease', () => {
+    expect(['', '@0.1', 't1.0.0', 't1.0.0@', 't1.0.0@0', 't1.0.0@0.', 't1.0.0@a.1'].map(readPendingId)).toEqual(
+      Array(7).fill(undefined),
+    )
+  })
+})
+
+describe('the key of an event', () => {
+  it('is that of no other event, also where a message has the name of an announcement', () => {
+    const keys = [
+      announcedKey(1, 0),
+      announcedKey(1, 1),
+      rejectionKey(announcedKey(1, 0)),
+      eventKey('tool.status', 't1.0.0'),
+      eventKey('tool.update', 't1.0.0', 'progress'),
+      eventKey('tool.update', 't1.0.0', 'output'),
+      eventKey('pending.opened', 't1.0.0@0.1'),
+      eventKey('pending.closed', 't1.0.0@0.1'),
+    ]
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  it('comes with where the event belongs', () => {
+    const data = { turn: 3, stopReason: 'cancelled', text: '' } as const
+    expect(newEvent('turn.completed', { of: [3], at: { turn: 3 }, data })).toEqual({
+      type: 'turn.completed',
+      key: 'turn.completed 3',
+      at: { turn: 3 },
+      data,
+    })
+    // @ts-expect-error An event that does not say where it belongs does not compile: a rewind would forget it.
+    void (() => newEvent('turn.completed', { of: [3], data }))
+  })
+})
+
+describe('what a call is named by outside', () => {
+  it('differs with the session, the step and its input', () => {
+    const made = [callOrigin, idempotencyKey, childId].map((make) =>
+      [
+        ['s-1', 't1.0.0', 'a1b2'],
+        ['s-2', 't1.0.0', 'a1b2'],
+        ['s-1', 't1.0.1', 'a1b2'],
+        ['s-1', 't1.0.0', 'c3d4'],
+      ].map(([session = '', key = '', hash = '']) => make(session, key, hash)),
+    )
+    for (const names of made) expect(new Set(names).size).toBe(4)
+  })
+
+  it('is not taken for a request of a client', () => {
+    expect(callOrigin('s-1', 't1.0.0', 'a1')).not.toBe(clientOrigin('t1.0.0/a1'))
+  })
+})
