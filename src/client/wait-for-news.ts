@@ -16,12 +16,18 @@ export interface WaitOptions {
 }
 
 export interface NewsWait {
-  /**
-   * Resolves when something may have changed since the last call. @returns the sessions that were heard of; undefined:
-   * any may have changed, as is said once in `pollMs`, however much is heard of some
-   */
-  next(signal?: AbortSignal): Promise<Set<string> | undefined>
+  /** Resolves when something may have changed since the last call. */
+  next(signal?: AbortSignal): Promise<Heard>
   stop(): void
+}
+
+export interface Heard {
+  sessions: ReadonlySet<string>
+  /**
+   * Of which others news may have been lost. `all`: nobody listened for a while. `open`: the time has come to look at what
+   * can change by itself, as it does once in `pollMs`, however much is heard of some.
+   */
+  unheard: 'none' | 'open' | 'all'
 }
 
 export function waitForNews(
@@ -29,18 +35,20 @@ export function waitForNews(
   concerns: Concerns,
   { for: wanted = 'progress', pollMs = POLL_MS[wanted], lookMs }: WaitOptions = {},
 ): NewsWait {
-  let heard = new Set<string | undefined>()
+  let heard = new Set<string>()
+  let deaf = false
   let polled = performance.now()
   let wake: (() => void) | undefined
   let goOn: (() => void) | undefined
   const unsubscribe = listener.subscribe(concerns, (news, sessionId) => {
     if (wanted === 'decision' && news === 'progress') return goOn?.()
-    heard.add(sessionId)
+    if (sessionId === undefined) deaf = true
+    else heard.add(sessionId)
     wake?.()
   })
   return {
     async next(signal) {
-      if (heard.size === 0 && !signal?.aborted) {
+      if (heard.size === 0 && !deaf && !signal?.aborted) {
         const begun = performance.now()
         await new Promise<void>((resolve) => {
           const woken = (): void => {
@@ -56,17 +64,15 @@ export function waitForNews(
           signal?.addEventListener('abort', woken, { once: true })
         })
       }
-      const those = heard
+      const now = performance.now()
+      const polls = deaf || heard.size === 0 || now - polled >= pollMs
+      const those: Heard = { sessions: heard, unheard: deaf ? 'all' : polls ? 'open' : 'none' }
       heard = new Set()
+      deaf = false
       wake = goOn = undefined
-      if (those.size > 0 && isOfSome(those) && performance.now() - polled < pollMs) return those
-      polled = performance.now()
-      return undefined
+      if (polls) polled = now
+      return those
     },
     stop: unsubscribe,
   }
-}
-
-function isOfSome(heard: Set<string | undefined>): heard is Set<string> {
-  return !heard.has(undefined)
 }

@@ -61,7 +61,7 @@ export async function* watchSession(
         if (!isUnavailable(error)) throw error
         if (!away) onAway?.(error)
         away = true
-        due = open
+        due = open = new Set(ids)
         await news.next(signal)
         continue
       }
@@ -91,10 +91,12 @@ export async function* watchSession(
         for (const id of again) ids.add(id)
         due = again
       } else {
-        const heard = await news.next(signal)
-        due = heard ? new Set([...heard].filter((id) => ids.has(id))) : open
-        // One that was closed, and is heard of, was rewound.
-        for (const id of due) open.add(id)
+        const { sessions: heard, unheard } = await news.next(signal)
+        // One that was closed may have been rewound, if it is heard of or nobody listened.
+        if (unheard === 'all') open = new Set(ids)
+        const those = [...heard].filter((id) => ids.has(id))
+        for (const id of those) open.add(id)
+        due = unheard === 'none' ? new Set(those) : open
       }
     }
   } finally {

@@ -1,5 +1,5 @@
 /** What watching a tree costs the store, and that nothing is missed for it. */
-import { expect, it, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { ClientDeps } from '../../src/client/start-session.ts'
 import { watchSession } from '../../src/client/watch.ts'
 import type { StelloEvent } from '../../src/protocol/events.ts'
@@ -80,35 +80,62 @@ it('shows the whole of a fork that was made, worked and closed between two looks
   await watching.shows(`work of ${behind.sessionId}`)
 })
 
-it('shows a closed session again that is rewound, and no fork of its abandoned future', async () => {
-  const root = await openSession(at.db)
-  const child = await openSession(at.db, { parentId: root.sessionId, rootId: root.sessionId, depth: 1 })
-  const left = newSessionRow({ parentId: child.sessionId, rootId: root.sessionId, depth: 2 })
-  await announceFacts(at.db, child, 'm1.0.0', {
-    events: [
-      someEvent({
-        key: 'forked',
-        at: { turn: 1, round: 0 },
-        type: 'session.forked',
-        data: { child: left.sessionId },
-      }),
-    ],
-    child: { ...left, records: [] },
+describe('a closed session that is rewound is shown again, and no fork of its abandoned future', () => {
+  let root: RunRef
+  let child: RunRef
+
+  beforeEach(async () => {
+    root = await openSession(at.db)
+    child = await openSession(at.db, { parentId: root.sessionId, rootId: root.sessionId, depth: 1 })
+    const left = newSessionRow({ parentId: child.sessionId, rootId: root.sessionId, depth: 2 })
+    await announceFacts(at.db, child, 'm1.0.0', {
+      events: [
+        someEvent({
+          key: 'forked',
+          at: { turn: 1, round: 0 },
+          type: 'session.forked',
+          data: { child: left.sessionId },
+        }),
+      ],
+      child: { ...left, records: [] },
+    })
+    await announceFacts(at.db, child, 'a1', {
+      closed: true,
+      events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.closed', data: {} }],
+    })
   })
-  await announceFacts(at.db, child, 'a1', {
-    closed: true,
-    events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.closed', data: {} }],
+
+  const shownBy = async (watching: Watching): Promise<void> => {
+    await watching.shows('session.rewound')
+    const asked = looksOf(await sentBy(looked(3)))
+    expect(asked.at(-1)?.ids.toSorted()).toEqual([root.sessionId, child.sessionId].toSorted())
+  }
+
+  it('when it is heard of', async () => {
+    const [listener, notifier] = [createListener(at.url), createNotifier(at.db)]
+    onTestFinished(() => listener.close())
+    const watching = watch(root, listener)
+    await watching.shows('session.closed')
+    await resolveRun(at.db, resetRun(child, 'reset', 0))
+    notifier.notify(child.sessionId)
+    await shownBy(watching)
+    await notifier.close()
   })
-  const [listener, notifier] = [createListener(at.url), createNotifier(at.db)]
-  onTestFinished(() => listener.close())
-  const watching = watch(root, listener)
-  await watching.shows('session.closed')
-  await resolveRun(at.db, resetRun(child, 'reset', 0))
-  notifier.notify(child.sessionId)
-  await watching.shows('session.rewound')
-  const asked = looksOf(await sentBy(looked(3)))
-  expect(asked.at(-1)?.ids.toSorted()).toEqual([root.sessionId, child.sessionId].toSorted())
-  await notifier.close()
+
+  it('when nobody listened meanwhile', async () => {
+    let connected: () => void = () => undefined
+    const watching = watch(root, {
+      ...silent,
+      subscribe: (_concerns, heard) => {
+        connected = () => heard('decision')
+        return () => undefined
+      },
+    })
+    await watching.shows('session.closed')
+    await resolveRun(at.db, resetRun(child, 'reset', 0))
+    connected()
+    await shownBy(watching)
+  })
 })
 
 it('yields each event once and in order where there is more than a page, also of a future that was abandoned', async () => {

@@ -2,22 +2,21 @@
  * A program beside the tools: it puts a link in the place of a folder and takes it away again, without end, as fast as it
  * can. `workerData`: the folder, where it is put meanwhile, where the link leads.
  */
-import { renameSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 
 const [folder, aside, target] = workerData
 
+/** Throws wherever a tool has made the folder anew meanwhile; what is aside then is put back at the next try. */
 function swap() {
-  renameSync(folder, aside)
-  try {
-    symlinkSync(target, folder)
-    rmSync(folder)
-    renameSync(aside, folder)
-  } catch {
-    // A tool has made the folder anew meanwhile.
+  if (existsSync(aside)) {
     rmSync(folder, { recursive: true, force: true })
     renameSync(aside, folder)
   }
+  renameSync(folder, aside)
+  symlinkSync(target, folder)
+  rmSync(folder)
+  renameSync(aside, folder)
 }
 
 parentPort.postMessage('ready')
@@ -25,6 +24,6 @@ for (;;) {
   try {
     swap()
   } catch {
-    // The same, a moment later.
+    // Once more.
   }
 }

@@ -24,24 +24,28 @@ describe('a wait for any news', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('names the sessions that were heard of, and none once in a while, however much is heard of some', async () => {
+  it('names the sessions that were heard of, and says once in a while that others are due, however much is heard', async () => {
     const news = waitForNews(listener, () => true, { pollMs: 1000 })
     for (const id of ['a', 'b', 'a']) tell('progress', id)
-    expect(await news.next()).toEqual(new Set(['a', 'b']))
-    const heard: unknown[] = []
+    expect(await news.next()).toEqual({ sessions: new Set(['a', 'b']), unheard: 'none' })
+    const others: string[] = []
     for (let n = 0; n < 8; n++) {
       await vi.advanceTimersByTimeAsync(300)
       tell('progress', 'a')
-      heard.push((await news.next())?.size)
+      const { sessions, unheard } = await news.next()
+      expect(sessions).toEqual(new Set(['a']))
+      others.push(unheard)
     }
-    expect(heard).toEqual([1, 1, 1, undefined, 1, 1, 1, undefined])
+    expect(others).toEqual(['none', 'none', 'none', 'open', 'none', 'none', 'none', 'open'])
   })
 
-  it('names none where something may have been missed', async () => {
+  it('says where nobody has listened for a while, once', async () => {
     const news = waitForNews(listener, () => true)
     tell('progress', 'a')
     tell('decision')
-    expect(await news.next()).toBeUndefined()
+    expect(await news.next()).toEqual({ sessions: new Set(['a']), unheard: 'all' })
+    tell('progress', 'a')
+    expect(await news.next()).toEqual({ sessions: new Set(['a']), unheard: 'none' })
   })
 })
 
