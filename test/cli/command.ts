@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll } from 'vitest'
+import { builtModule } from '../support/built.ts'
 
 export interface Ended {
   code: number | null
@@ -31,7 +32,6 @@ export interface CommandOptions {
 }
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const MAIN = join(ROOT, 'src/cli/main.ts')
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 const running = new Set<Running>()
 const folders: string[] = []
@@ -44,14 +44,19 @@ afterAll(async () => {
 
 /** Finds no servers but those in `env`. */
 export function start(args: string[], options: CommandOptions = {}): Running {
-  return startScript(MAIN, args, options)
+  return run([builtModule('src/cli/main.ts'), ...args], options)
 }
 
-export function startScript(script: string, args: string[], { env = {}, cwd = ROOT }: CommandOptions = {}): Running {
+/** @param script in TypeScript */
+export function startScript(script: string, args: string[], options: CommandOptions = {}): Running {
+  return run(['--import', TSX, script, ...args], options)
+}
+
+function run(args: string[], { env = {}, cwd = ROOT }: CommandOptions): Running {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(TEMPORAL|STELLO|OPENAI|ANTHROPIC|RESEARCH)_/.test(name),
   )
-  const child = spawn(process.execPath, ['--import', TSX, script, ...args], {
+  const child = spawn(process.execPath, args, {
     cwd,
     env: { ...Object.fromEntries(inherited), NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
 /** What the files for production and for installation say; what the servers make of it is tested in test/cluster. */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -48,6 +48,37 @@ describe('docker-compose.yml', () => {
   it('runs no container as root', () => {
     expect(services['postgres']?.user).toBe('70:70')
     expect(read('Dockerfile')).toMatch(/^USER node$/m)
+  })
+})
+
+describe('.github/workflows/ci.yml', () => {
+  interface Job {
+    container: string
+    strategy: { 'fail-fast': boolean; matrix: { node: number[] } }
+    steps: { uses?: string; run?: string; with?: Record<string, unknown> }[]
+  }
+  const { on, jobs } = parse(read('.github/workflows/ci.yml')) as { on: Record<string, unknown>; jobs: { ci: Job } }
+  const { container, strategy, steps } = jobs.ci
+
+  it('runs what CI runs anywhere, on every push to main and every pull request', () => {
+    expect(Object.keys(jobs)).toEqual(['ci'])
+    expect(steps.at(-1)).toEqual({ run: '.ci/run' })
+    expect(on).toEqual({ push: { branches: ['main'] }, pull_request: null })
+    expect(statSync(fileURLToPath(new URL('../../.ci/run', import.meta.url))).mode & 0o111).toBe(0o111)
+  })
+
+  it('has a job for each version of Node that README says is supported, beginning with the oldest of package.json', () => {
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
+    const supported = [...read('README.md').matchAll(/^\| Node (\d+) \|/gm)].map(([, version]) => Number(version))
+    expect(strategy.matrix.node).toEqual(supported)
+    expect(`${strategy.matrix.node[0]}`).toBe(/\d+/.exec(engines.node)?.[0])
+    expect(container).toBe('node:${{ matrix.node }}-bookworm')
+    expect(strategy['fail-fast']).toBe(false)
+  })
+
+  it('keeps packages and the Temporal program from run to run', () => {
+    const kept = steps.find(({ uses }) => uses?.startsWith('actions/cache@'))
+    expect(String(kept?.with?.['path']).split('\n')).toEqual(expect.arrayContaining(['~/.npm', '~/.cache']))
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fnv1a } from '../../../src/protocol/keys.ts'
+import { SEEN_LIMIT } from '../../../src/session/state.ts'
 import { announced, message, only, opened, play, rests } from './play.ts'
 
 const openings = (commands: ReturnType<typeof play>['commands']) =>
@@ -14,6 +15,14 @@ describe('messages', () => {
   it('are taken once, however often they are sent', () => {
     const { state } = play(opened(), message('a'), message('a'), rests(1, 0, 2), message('a'))
     expect(state).toMatchObject({ turns: 1, queue: [] })
+  })
+
+  it('that is being answered is not taken again, nor refused, however many came meanwhile', () => {
+    const others = Array.from({ length: SEEN_LIMIT }, (_, n) => message(`other-${n}`))
+    const { state } = play(opened(), message('a'), ...others)
+    expect(state.turn?.opening.messageId).toBe('a')
+    expect(state.seen).not.toContain('a')
+    expect(play(state, message('a'))).toEqual({ state, commands: [] })
   })
 
   it('whose ids have one FNV-1a fingerprint are answered both', () => {

@@ -1,0 +1,127 @@
+/** Breaks of the ledger and its workers; what a break is says `main.mjs`. */
+const store = (file) => `src/store/${file}.ts`
+const onStore = (file) => ({ project: 'store', test: `test/store/${file}.test.ts` })
+
+export const LEDGER = [
+  // The claim.
+  {
+    rule: 'only the current run begins a step, without a look',
+    file: store('claim'),
+    from: `const FAST = \`
+  with ok as (
+    select gen from sessions
+    where id = $1 and run_id = $3 and gen = 0`,
+    to: `const FAST = \`
+  with ok as (
+    select gen from sessions
+    where id = $1 and gen = 0`,
+    ...onStore('claim'),
+  },
+  {
+    rule: 'a paused session begins no step',
+    file: store('claim'),
+    from: "if (state?.paused) return { kind: 'paused' }",
+    to: '',
+    ...onStore('claim'),
+  },
+  {
+    rule: 'a closed session begins no step',
+    file: store('claim'),
+    from: "if (state?.closed) return { kind: 'closed' }",
+    to: '',
+    ...onStore('closing'),
+  },
+  {
+    rule: 'a step in another hand is not taken',
+    file: store('claim'),
+    from: 'if (row.owner === null) return undefined',
+    to: 'if (row.owner !== owner) return undefined',
+    ...onStore('claim'),
+  },
+  {
+    rule: 'a step has one input',
+    file: store('claim'),
+    from: 'row.input_hash !== NEVER_CLAIMED && row.input_hash !== inputHash',
+    to: 'false',
+    ...onStore('claim'),
+  },
+  {
+    rule: 'what was begun stays begun when it is taken anew',
+    file: store('claim'),
+    from: 'begun: !existing.released',
+    to: 'begun: false',
+    ...onStore('claim'),
+  },
+  {
+    rule: 'the last taker of a step runs it alone',
+    file: store('claim'),
+    from: "if (existing?.deaths === TAKERS - 1 && !request.alone) return { kind: 'lastChance' }",
+    to: '',
+    ...onStore('quarantine'),
+  },
+  {
+    rule: 'a message is answered in one turn only',
+    file: store('claim'),
+    from: 'and not exists (select from turns where session_id = $1 and gen = 0 and message_id = $10 and turn <> $11)',
+    to: 'and $10::text is not null and $11::int is not null',
+    ...onStore('claim'),
+  },
+  {
+    rule: 'what waits for a person is nobody’s',
+    file: store('claim'),
+    from: "if (row.pending) return { kind: 'parked', gen, item: row.pending }",
+    to: '',
+    ...onStore('pending'),
+  },
+  // The settle.
+  {
+    rule: 'who has lost the lease settles nothing',
+    file: store('settle'),
+    from: `where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
+    returning gen
+  ), \${writesSql`,
+    to: `where session_id = $1 and step_key = $2 and gen = $3 and $4::int is not null and outcome is null
+    returning gen
+  ), \${writesSql`,
+    ...onStore('settle'),
+  },
+  {
+    rule: 'the first to settle decides',
+    file: store('settle'),
+    from: `where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
+    returning gen
+  ), \${writesSql`,
+    to: `where session_id = $1 and step_key = $2 and gen = $3 and lease = $4
+    returning gen
+  ), \${writesSql`,
+    ...onStore('settle'),
+  },
+  {
+    rule: 'to propose an outcome fences whoever runs the step',
+    file: store('settle'),
+    from: 'do update set lease = steps.lease + 1, owner = $6',
+    to: 'do update set lease = steps.lease, owner = $6',
+    ...onStore('settle'),
+  },
+  {
+    rule: 'a step that is handed over keeps the deaths of its takers',
+    file: store('settle'),
+    from: 'deaths = case when $5 or $6 then 0 when $8',
+    to: 'deaths = case when true then 0 when $8',
+    ...onStore('deaths'),
+  },
+  {
+    rule: 'a question stays the one that was put',
+    file: store('pending'),
+    from: "pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${ISO('now()')}))",
+    to: "pending = $5::jsonb || jsonb_build_object('at', ${ISO('now()')})",
+    ...onStore('pending'),
+  },
+  {
+    rule: 'a step that reopens has a lease nobody knows',
+    file: store('pending'),
+    from: 'update steps set lease = lease + 1, owner = null, token = null, released = true',
+    to: 'update steps set owner = null, token = null, released = true',
+    ...onStore('pending'),
+  },
+]
