@@ -8,6 +8,8 @@ import { run, transaction, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { resolveRun } from './runs.ts'
 import { type RunRef } from './abandon-future.ts'
+import { wholeOutcome } from './from-records.ts'
+import { WROTE, type Wrote } from './records.ts'
 import { reuseStep } from './reuse.ts'
 import { toParameter, writesSql, type NewRecord, type Writes } from './writes.ts'
 
@@ -100,6 +102,7 @@ interface StepRow {
   released: boolean
   pending: PendingItem | null
   outcome: unknown
+  wrote: Wrote
 }
 
 interface TakenRow {
@@ -147,7 +150,7 @@ const SLOW_INSERT: Statement = statement(
 )
 const READ_STEP: Statement = statement(
   'step_read',
-  `select input_hash, lease, owner, token, failures, deaths, released, pending, outcome from steps
+  `select input_hash, lease, owner, token, failures, deaths, released, pending, outcome, ${WROTE} as wrote from steps
          where session_id = $1 and gen = $2 and step_key = $3 for update`,
 )
 const RETAKE: Statement = statement(
@@ -280,7 +283,7 @@ function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | unde
       hint: `was Temporal or the store restored from a copy? \`stello recover ${ref.sessionId} --restart\` goes on from the store`,
     })
   }
-  if (row.outcome !== null) return { kind: 'settled', gen, outcome: row.outcome }
+  if (row.outcome !== null) return { kind: 'settled', gen, outcome: wholeOutcome(row.outcome, gen, row.wrote) }
   if (row.pending) return { kind: 'parked', gen, item: row.pending }
   if (row.owner === null) return undefined
   // Of a later lease it is not known whether the one before had begun.

@@ -1,6 +1,7 @@
 /** What watchers read: the durable log, gapless by offset, and what streams right now. */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
+import { wholeEvent, type Shown } from './from-records.ts'
 import { storableJson } from '../core/clean.ts'
 import { rejectionKey, type DurableEvent, type LiveEvent } from '../protocol/events.ts'
 
@@ -17,6 +18,10 @@ export interface LivePiece {
   replaces?: number
 }
 
+/** Of event `e`: the beginning of the record that it tells of. */
+const SHOWN = `(
+    select stello_shown(r.message) from records r
+    where r.session_id = e.session_id and r.gen = e.gen and r.seq = e.seq)`
 /**
  * Of each session the events behind a place, and what streams: one statement, however many sessions. Those that have
  * nothing new give no row, but the first and the closed ones do. When more is new than a page, the last have to wait;
@@ -33,14 +38,14 @@ const LOOK: Statement = statement(
     select known.*, sum(unread) over (order by place) - unread as before from known
     where unread > 0 or closed or place = 1
   )
-  select d.place, d.id as session_id, d.next_offset, d.closed, e."offset", e.at, e.type, e.data,
-    null as step_key, null::int as lease, null::int as n
+  select d.place, d.id as session_id, d.next_offset, d.closed, e."offset", e.at, e.type, e.turn, e.round, e.seq, e.data,
+    ${SHOWN} as shown, null as step_key, null::int as lease, null::int as n
   from due d left join lateral (
     select * from events where session_id = d.id and "offset" >= d.seen and not abandoned order by "offset" limit $3
   ) e on d.unread > 0
   where d.before < $3
   union all
-  select k.place, k.id, k.next_offset, k.closed, null, l.at, l.type, l.data, l.step_key, l.lease, l.n
+  select k.place, k.id, k.next_offset, k.closed, null, l.at, l.type, null, null, null, l.data, null, l.step_key, l.lease, l.n
   from known k join live l on l.session_id = k.id
   where $4 and l.lease = (
       select max(lease) from live m where m.session_id = l.session_id and m.step_key = l.step_key)
@@ -111,7 +116,11 @@ export async function lookAt(
     offset: number | null
     at: Date
     type: string
-    data: unknown
+    turn: number | null
+    round: number | null
+    seq: number | null
+    data: object
+    shown: Shown | null
     step_key: string | null
   }
   if (places.size === 0) return { sessions: [], more: false }
@@ -126,7 +135,8 @@ export async function lookAt(
       news.pieces.push({ sessionId, stepKey, lease, n, event: { type, data } as LiveEvent })
       continue
     }
-    if (offset !== null) news.events.push({ sessionId, offset, at, type, data } as StoredEvent)
+    if (offset !== null)
+      news.events.push({ sessionId, offset, at, type, data: wholeEvent(row, row.shown) } as StoredEvent)
     const all = news.events.length < page
     news.next = all ? Math.max(seen, row.next_offset) : (offset ?? seen) + 1
     news.ended = all && row.closed

@@ -5,7 +5,9 @@ import type { PendingItem, Question } from '../protocol/steps.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
+import { wholeOutcome } from './from-records.ts'
 import { ISO } from './inbox.ts'
+import { WROTE, type Wrote } from './records.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
 /** The first event tells of the question as it stands in the row: with the time, by the store's clock. */
@@ -39,7 +41,7 @@ const REOPEN: Statement = statement(
 )
 const READ_PARKED: Statement = statement(
   'step_parked',
-  `select lease, pending, outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
+  `select lease, pending, outcome, ${WROTE} as wrote from steps where session_id = $1 and gen = $2 and step_key = $3`,
 )
 
 /**
@@ -79,9 +81,14 @@ export async function readParked(
     lease: number
     pending: PendingItem | null
     outcome: unknown
+    wrote: Wrote
   }
   const [row] = await run<Row>(db.pool, READ_PARKED, [sessionId, gen, key])
   if (!row) return undefined
   const { lease, pending, outcome } = row
-  return { lease, ...(pending && { item: pending }), ...(outcome !== null && { outcome }) }
+  return {
+    lease,
+    ...(pending && { item: pending }),
+    ...(outcome !== null && { outcome: wholeOutcome(outcome, gen, row.wrote) }),
+  }
 }

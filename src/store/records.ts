@@ -3,6 +3,7 @@ import { StelloError } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import type { Branch } from '../protocol/config.ts'
 import { run, type Database } from './database.ts'
+import type { Shown } from './from-records.ts'
 import { statement, type Statement } from './statement.ts'
 
 export interface StoredRecord {
@@ -37,6 +38,12 @@ const WHOLE: Statement = statement(
            lateral (select * from records where session_id = $1 and gen = line.gen and seq = $3 offset 0) r
          where r.seq <= line.up_to order by r.gen desc limit 1`,
 )
+
+/** Of a row of `steps`: the beginnings of the records that it has written, for `wholeOutcome`. */
+export const WROTE = `(
+  select jsonb_agg(jsonb_build_object('seq', r.seq, 'message', stello_shown(r.message)) order by r.seq) from records r
+  where r.session_id = steps.session_id and r.gen = steps.gen and r.seq between steps.first_seq and steps.last_seq)`
+export type Wrote = { seq: number; message: Shown }[] | null
 
 /**
  * The session's own records after `from` up to `upTo`: of each the one of the nearest generation.

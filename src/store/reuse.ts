@@ -2,9 +2,11 @@
 import type pg from 'pg'
 import { run } from './database.ts'
 import { statement, type Statement } from './statement.ts'
+import { wholeEvent, wholeOutcome, type Shown } from './from-records.ts'
 import { DEAD, GRACE_MS } from './liveness.ts'
 import type { NewEvent } from '../protocol/events.ts'
 import { readOpeningKey } from '../protocol/keys.ts'
+import { TEXT } from './turns.ts'
 import { toParameter, writesSql, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
 
 interface Wanted {
@@ -34,10 +36,11 @@ const READ: Statement = statement(
   select
     (select jsonb_agg(jsonb_build_object('seq', seq, 'message', message, 'chain', chain, 'whole', whole))
      from records where session_id = $1 and gen = $2 and seq between $3 and $4) as records,
-    (select jsonb_agg(jsonb_build_object('key', key, 'type', type, 'data', data,
+    (select jsonb_agg(jsonb_build_object('key', key, 'type', type, 'data', data, 'turn', turn, 'round', round, 'seq', seq,
+       'shown', (select stello_shown(r.message) from records r where r.session_id = $1 and r.gen = $2 and r.seq = events.seq),
        'at', jsonb_build_object('turn', turn, 'round', round, 'told', told)) order by "offset")
      from events where session_id = $1 and gen = $2 and step = $5) as events,
-    (select jsonb_build_object('turn', turn, 'stopReason', stop_reason, 'text', text, 'rounds', rounds)
+    (select jsonb_build_object('turn', turn, 'stopReason', stop_reason, 'text', ${TEXT('turns')}, 'rounds', rounds)
      from turns where session_id = $1 and gen = $2 and turn = $6 and status = 'ended') as turn`,
 )
 /** Events that stayed visible until their step was due again. */
@@ -51,7 +54,7 @@ const COPY: Statement = statement(
   with guard as (
     insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, first_seq, last_seq, ends_turn, outcome, settled_at)
     select session_id, $3, step_key, kind, name, input_hash, 1, first_seq, last_seq, ends_turn,
-      jsonb_set(outcome, '{gen}', to_jsonb($3::int)), settled_at
+      case when outcome ? 'gen' then jsonb_set(outcome, '{gen}', to_jsonb($3::int)) else outcome end, settled_at
     from steps where session_id = $1 and step_key = $2 and gen = $4
     on conflict (session_id, gen, step_key) do update set
       lease = steps.lease + 1, kind = excluded.kind, name = excluded.name, input_hash = excluded.input_hash,
@@ -86,27 +89,29 @@ export async function reuseStep(
   const writes = await readWrites(tx, wanted, found)
   await run(tx, REPLACE, [sessionId, gen, (writes.events ?? []).map((event) => event.key)])
   const [copied] = await run<{ outcome: unknown }>(tx, COPY, [sessionId, key, gen, found.gen, toParameter(writes)])
-  return copied
+  const wrote = (writes.records ?? []).filter(({ seq }) => seq >= (found.first_seq ?? Infinity))
+  return copied && { outcome: wholeOutcome(copied.outcome, gen, wrote) }
 }
 
 /** What the step wrote, once more. Usage is not: it was paid once. Nor is a child: it lives. */
 async function readWrites(tx: pg.PoolClient, { sessionId, key, turn, opening }: Wanted, found: Found): Promise<Writes> {
   interface Row {
     records: NewRecord[] | null
-    events: NewEvent[] | null
+    events: (NewEvent & { turn: number | null; round: number | null; seq: number | null; shown: Shown | null })[] | null
     turn: TurnWrite | null
   }
   const { first_seq, last_seq, ends_turn, outcome, name } = found
   const task = readOpeningKey(key)
   const [row] = await run<Row>(tx, READ, [sessionId, found.gen, first_seq, last_seq, key, turn])
+  const told = (row?.events ?? []).map((event): NewEvent => {
+    const { key, at, type, shown } = event
+    return { key, at, type, data: wholeEvent(event, shown) } as NewEvent
+  })
   const { records = [], events = [], turns: [opened] = [] } = opening
   const ended = ends_turn && row?.turn ? row.turn : undefined
   return {
     records: [...records, ...(row?.records ?? [])],
-    events: [
-      ...events,
-      ...(row?.events ?? []).filter((event) => !events.some(({ key: known }) => known === event.key)),
-    ],
+    events: [...events, ...told.filter((event) => !events.some(({ key: known }) => known === event.key))],
     turns: opened || ended ? [{ turn, ...opened, ...ended }] : [],
     ...(task !== undefined && outcome?.kind === 'childOpened' && !outcome.result && { waiting: { key: task, name } }),
   }

@@ -67,7 +67,9 @@ const CONTENT = `
     message_id text not null,
     status text not null,
     stop_reason text,
+    -- What it ends with: the text of record end_seq, or one that no record of its generation holds.
     text text,
+    end_seq integer,
     rounds integer,
     start_seq integer not null,
     started_at timestamptz not null default now(),
@@ -93,7 +95,8 @@ const CONTENT = `
   );
   create index usage_root on usage (root_id);
 
-  -- step: which step told it. turn, round, told: where it belongs. Events of a future that Temporal was rewound from stay
+  -- step: which step told it. turn, round, told: where it belongs. seq: the record of its generation that holds the rest of
+  -- its data (src/store/from-records.ts). Events of a future that Temporal was rewound from stay
   -- in the log, so that offsets have no gap, and are not shown.
   create table events (
     session_id text not null, "offset" integer not null,
@@ -102,6 +105,7 @@ const CONTENT = `
     turn integer,
     round integer,
     told integer,
+    seq integer,
     type text not null,
     data jsonb not null,
     abandoned boolean not null default false,
@@ -120,7 +124,7 @@ const CONTENT = `
 `
 
 const LEDGER = `
-  -- deaths: how many takers died with it in hand. pending: the item that waits for a person, of a step that is parked;
+  -- outcome: without what its records, first_seq to last_seq, say. deaths: how many takers died with it in hand. pending: the item that waits for a person, of a step that is parked;
   -- beside an outcome it tells what was asked.
   create table steps (
     session_id text not null, gen integer not null, step_key text not null,
@@ -181,6 +185,17 @@ const LINE = `
   $$;
 `
 
+/** The beginning of a record: what is told of it, however long it is. */
+const SHOWN = `
+  create function stello_shown(message jsonb) returns jsonb language sql immutable as $$
+    select jsonb_strip_nulls(jsonb_build_object(
+      'content', left(message->>'content', 4097),
+      'toolCalls', (
+        select jsonb_agg(jsonb_build_object('id', call->'id', 'name', call->'name', 'arguments', left(call->>'arguments', 1001)) order by n)
+        from jsonb_array_elements(message->'toolCalls') with ordinality as calls(call, n))))
+  $$;
+`
+
 /**
  * Every row of a child is counted by the statement that inserts it, whichever that is, and once: a trigger of what is
  * inserted is not asked for a child that is there. It locks the parent's row, as the marks `closing_at` and `pauses_forks`
@@ -231,4 +246,4 @@ const FORKS = `
     for each row when (new.parent_id is not null) execute function stello_count_fork();
 `
 
-export const SCHEMA: string = SESSIONS + CONTENT + LEDGER + STORE + LINE + FORKS
+export const SCHEMA: string = SESSIONS + CONTENT + LEDGER + STORE + LINE + SHOWN + FORKS

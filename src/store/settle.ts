@@ -7,6 +7,8 @@ import type { StepId } from './claim.ts'
 import { DIED } from './liveness.ts'
 import { isNullViolation, isUniqueViolation, run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
+import { keepOutcome, wholeOutcome } from './from-records.ts'
+import { WROTE, type Wrote } from './records.ts'
 import { mustBeCurrent } from './runs.ts'
 import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
@@ -28,7 +30,7 @@ const SETTLE: Statement = statement(
 )
 const READ_OUTCOME: Statement = statement(
   'outcome_read',
-  `select outcome from steps where session_id = $1 and gen = $2 and step_key = $3`,
+  `select outcome, ${WROTE} as wrote from steps where session_id = $1 and gen = $2 and step_key = $3`,
 )
 const READ_HOLDER: Statement = statement(
   'holder_read',
@@ -70,7 +72,14 @@ const FORCE: Statement = statement(
 export async function settleStep(db: Database, step: StepId, outcome: unknown, writes: Writes): Promise<Settled> {
   const { sessionId, key, gen, lease } = step
   try {
-    const values = [sessionId, key, gen, lease, storableJson(outcome), toParameter(writes)]
+    const values = [
+      sessionId,
+      key,
+      gen,
+      lease,
+      storableJson(keepOutcome(outcome, gen, writes.records ?? [])),
+      toParameter(writes),
+    ]
     const [row] = await run<{ won: number }>(db.pool, SETTLE, values)
     if (row?.won === 1) return { won: true }
   } catch (error) {
@@ -92,8 +101,9 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
 
 /** The outcome of a settled step; undefined when it is not settled. */
 export async function readOutcome(db: Database, step: Omit<StepId, 'lease'>): Promise<unknown> {
-  const [row] = await run<{ outcome: unknown }>(db.pool, READ_OUTCOME, [step.sessionId, step.gen, step.key])
-  return row?.outcome ?? undefined
+  const { sessionId, gen, key } = step
+  const [row] = await run<{ outcome: unknown; wrote: Wrote }>(db.pool, READ_OUTCOME, [sessionId, gen, key])
+  return row && (wholeOutcome(row.outcome, gen, row.wrote) ?? undefined)
 }
 
 /** Boot id of the worker that has the step in hand; undefined when nobody has, or when it has ended. */

@@ -26,9 +26,14 @@ interface Row {
   rounds: number | null
 }
 
+/** @param turn alias of a row of `turns` */
+export const TEXT = (turn: string): string => `coalesce(${turn}.text, (
+  select coalesce(r.whole, r.message->>'content') from records r
+  where r.session_id = ${turn}.session_id and r.gen = ${turn}.gen and r.seq = ${turn}.end_seq))`
+
 const BY_MESSAGE: Statement = statement(
   'turn_by_message',
-  `select t.gen, turn, message_id, status, stop_reason, text, rounds from stello_line($1, $3) line,
+  `select t.gen, turn, message_id, status, stop_reason, ${TEXT('t')} as text, rounds from stello_line($1, $3) line,
            lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $2 offset 0) t
          where t.start_seq <= line.up_to order by t.gen desc limit 1`,
 )
@@ -36,7 +41,7 @@ const BY_MESSAGE: Statement = statement(
 const NOW: Statement = statement(
   'turn_now',
   `select s.gen as session_gen, s.closed_at is not null as closed,
-           t.gen, t.turn, t.message_id, t.status, t.stop_reason, t.text, t.rounds, paid.input, paid.output,
+           t.gen, t.turn, t.message_id, t.status, t.stop_reason, ${TEXT('t')} as text, t.rounds, paid.input, paid.output,
            case when t.turn is null then (
              select e.data->>'reason' from generate_series(0, s.gen) as known(gen),
                lateral (select * from events where session_id = $1 and gen = known.gen and key = $3 offset 0) e
@@ -55,7 +60,7 @@ const NOW: Statement = statement(
 )
 const BY_NUMBER: Statement = statement(
   'turn_by_number',
-  `select gen, turn, message_id, status, stop_reason, text, rounds from turns
+  `select gen, turn, message_id, status, stop_reason, ${TEXT('turns')} as text, rounds from turns
          where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
 )
 /** Of a step that a later generation took over from an earlier one, the row stands where it was paid for. */

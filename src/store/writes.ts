@@ -3,6 +3,7 @@
  * CTEs, so that claim, settle and announce each stay a single statement and every write hangs on the same guard.
  */
 import { storableJson } from '../core/clean.ts'
+import { answerOf, keepEvent } from './from-records.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import type { Message, Usage } from '../core/message.ts'
 import type { Branch, SessionConfig } from '../protocol/config.ts'
@@ -61,9 +62,19 @@ export interface Writes {
   message?: { messageId: string; text: string }
 }
 
-/** NUL and lone surrogates would be refused; they are replaced in one place. */
-export function toParameter(writes: Writes): string {
-  return storableJson(writes)
+/** NUL and lone surrogates would be refused; they are replaced in one place. What a record says is not said again. */
+export function toParameter({ events, turns, ...writes }: Writes): string {
+  const { records = [] } = writes
+  return storableJson({
+    ...writes,
+    ...(events && { events: events.map((event) => ({ ...event, ...keepEvent(event, records) })) }),
+    ...(turns && { turns: turns.map((turn) => keepTurn(turn, records)) }),
+  })
+}
+
+function keepTurn({ text, ...turn }: TurnWrite, records: readonly NewRecord[]): object {
+  const record = answerOf(text, records)
+  return record ? { ...turn, endSeq: record.seq } : { ...turn, text }
 }
 
 interface Slots {
@@ -112,36 +123,37 @@ export function writesSql({ session, key, writes, records }: Slots): string {
       closing_at is not null as closing
   ),
   w_events as (
-    insert into events (session_id, "offset", gen, key, step, turn, round, told, type, data, abandoned)
+    insert into events (session_id, "offset", gen, key, step, turn, round, told, seq, type, data, abandoned)
     select ${session}, s.first + e.n - 1, s.gen, e.event->>'key', ${key}, (e.event#>>'{at,turn}')::int,
-      (e.event#>>'{at,round}')::int, (e.event#>>'{at,told}')::int, e.event->>'type', e.event->'data', s.abandoned
+      (e.event#>>'{at,round}')::int, (e.event#>>'{at,told}')::int, (e.event->>'seq')::int, e.event->>'type', e.event->'data', s.abandoned
     from w_new_events e, w_session s
   ),
   w_usage as (
     insert into usage (session_id, gen, step_key, root_id, model, usage)
-    select ${session}, guard.gen, ${key}, ${writes}#>>'{usage,rootId}', ${writes}#>>'{usage,model}', ${writes}->'usage'
+    select ${session}, guard.gen, ${key}, ${writes}#>>'{usage,rootId}', ${writes}#>>'{usage,model}', (${writes}->'usage') - '{rootId,model}'::text[]
     from guard where ${writes} ? 'usage'
     on conflict do nothing
   ),
   w_turns_opened as (
-    insert into turns (session_id, gen, turn, message_id, start_seq, status, stop_reason, text, rounds, ended_at)
+    insert into turns (session_id, gen, turn, message_id, start_seq, status, stop_reason, text, end_seq, rounds, ended_at)
     select ${session}, guard.gen, t.turn, t."messageId", coalesce(t."startSeq", 0),
-      case when t."stopReason" is null then 'open' else 'ended' end, t."stopReason", t.text, t.rounds,
+      case when t."stopReason" is null then 'open' else 'ended' end, t."stopReason", t.text, t."endSeq", t.rounds,
       case when t."stopReason" is null then null else now() end
     from guard, jsonb_to_recordset(coalesce(${writes}->'turns', '[]'))
-      as t(turn int, "messageId" text, "startSeq" int, "stopReason" text, text text, rounds int)
+      as t(turn int, "messageId" text, "startSeq" int, "stopReason" text, text text, "endSeq" int, rounds int)
     where t."messageId" is not null and coalesce(
       (select x.turn from turns x
        where x.session_id = ${session} and x.gen = guard.gen and x.message_id = t."messageId") = t.turn, true)
     on conflict (session_id, gen, turn) do update set
-      status = excluded.status, stop_reason = excluded.stop_reason, text = excluded.text, rounds = excluded.rounds,
-      ended_at = excluded.ended_at
+      status = excluded.status, stop_reason = excluded.stop_reason, text = excluded.text, end_seq = excluded.end_seq,
+      rounds = excluded.rounds, ended_at = excluded.ended_at
       where turns.status = 'open'
   ),
   w_turns_ended as (
-    update turns set status = 'ended', stop_reason = t."stopReason", text = t.text, rounds = t.rounds, ended_at = now()
+    update turns set status = 'ended', stop_reason = t."stopReason", text = t.text, end_seq = t."endSeq", rounds = t.rounds,
+      ended_at = now()
     from guard, jsonb_to_recordset(coalesce(${writes}->'turns', '[]'))
-      as t(turn int, "messageId" text, "stopReason" text, text text, rounds int)
+      as t(turn int, "messageId" text, "stopReason" text, text text, "endSeq" int, rounds int)
     where t."messageId" is null and turns.session_id = ${session} and turns.gen = guard.gen and turns.turn = t.turn
       and turns.status = 'open'
       and turns.turn = (select max(e.turn) from jsonb_to_recordset(${writes}->'turns') as e(turn int, "messageId" text)
