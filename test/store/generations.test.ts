@@ -1,4 +1,5 @@
 /** Temporal rewound under the store: which run may write, what it sees, and what it need not do again. */
+import { modelKey } from '../../src/protocol/keys.ts'
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
 import { inputHash, nextRecord } from '../../src/store/hashes.ts'
@@ -32,7 +33,7 @@ const contents = async ({ sessionId }: RunRef, gen: number, seq: number): Promis
 async function sessionOf(n: number): Promise<RunRef> {
   const run = await openSession(at.db)
   for (let i = 1; i <= n; i++) {
-    const step = await take(at.db, run, { key: `m${i}.0`, inputHash: `hash ${i}` })
+    const step = await take(at.db, run, { key: modelKey({ turn: i, round: 0 }), inputHash: `hash ${i}` })
     await settleStep(at.db, step, { gen: 0, i }, { records: [userRecord(i, `old ${i}`)] })
   }
   return run

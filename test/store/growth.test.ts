@@ -1,4 +1,5 @@
 /** What a step costs the store does not grow with the session: counted in rows PostgreSQL reads. */
+import { modelKey } from '../../src/protocol/keys.ts'
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import { closedPrefix } from '../../src/client/closed-prefix.ts'
@@ -135,14 +136,14 @@ async function rowsOfTurn(before: number): Promise<number> {
   try {
     const [turn, seq] = [before + 1, 2 * before + 1]
     const begun = await rowsRead(db)
-    const step = await take(db, run, { key: `m${turn}.0`, opening: opening(turn, 'new', seq) })
+    const step = await take(db, run, { key: modelKey({ turn, round: 0 }), opening: opening(turn, 'new', seq) })
     await settleStep(
       db,
       step,
       { kind: 'done' },
       {
         records: [userRecord(seq + 1)],
-        events: [someEvent({ key: `m${turn}.0.message`, at: { told: 1 }, type: 'message.completed' })],
+        events: [someEvent({ key: `message ${turn}`, at: { told: 1 }, type: 'message.completed' })],
         usage: { rootId: sessionId, model: 'gpt', inputTokens: 1, outputTokens: 1 },
         turns: [{ turn, stopReason: 'end_turn', text: 'done', rounds: 0 }],
       },

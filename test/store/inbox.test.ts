@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce.ts'
 import { readHoldups, readInbox } from '../../src/store/inbox.ts'
+import { callOrigin, openingKey } from '../../src/protocol/keys.ts'
 import { parkStep } from '../../src/store/pending.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -18,13 +19,13 @@ const KEY = 't1.0.0'
 async function awaits(parent: RunRef, { key = KEY, hash = 'hash', root = parent.sessionId } = {}): Promise<RunRef> {
   const { sessionId: parentId } = parent
   await take(at.db, parent, { key: `m-${key}`, opening: opening(1, `message ${key}`, 1) }).catch(() => undefined)
-  const step = await take(at.db, parent, { key: `${key}.open`, kind: 'child', inputHash: hash })
+  const step = await take(at.db, parent, { key: openingKey(key), kind: 'child', inputHash: hash })
   const child = newSessionRow({
     sessionId: newId(),
     rootId: root,
     parentId,
     depth: 1,
-    origin: `${parentId}/${key}/${hash}`,
+    origin: callOrigin(parentId, key, hash),
   })
   await settleStep(at.db, step, {}, { child: { ...child, records: [] }, waiting: { key, name: 'new_task' } })
   const run: RunRef = { ...NEW_RUN, sessionId: child.sessionId, runId: 'run-1', gen: 0, turn: 1, place: placeAt(0) }

@@ -1,10 +1,11 @@
 /** What a session is started again with: no message of the run that was lost may depend on that the next one lives. */
-import { defaultPayloadConverter } from '@temporalio/common'
+import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { recoverSession, type Recovered } from '../../src/client/recover-session.ts'
 import type { ClientDeps } from '../../src/client/start-session.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { TASK_MESSAGE } from '../../src/store/tree.ts'
+import { openingKey } from '../../src/protocol/keys.ts'
 import type { SessionInput } from '../../src/protocol/session-input.ts'
 import { readIdentity } from '../../src/store/identity.ts'
 import { NAMESPACE, claim, newSessionRow, openSession, opening, take } from './fixtures.ts'
@@ -38,7 +39,7 @@ async function recovered(
   const start = async (_type: string, { args: [input] }: { args: [SessionInput] }): Promise<void> => {
     begunWith = input.session.messages ?? []
   }
-  const client = { workflow: { getHandle: () => lost, start } }
+  const client = { workflow: { getHandle: () => lost, start }, options: { loadedDataConverter: defaultDataConverter } }
   const deps = { client, db: at.db, searchable: async () => false, namespace } as unknown as ClientDeps
   return { ...(await recoverSession(deps, sessionId, { restart: true })), begunWith }
 }
@@ -60,7 +61,7 @@ it('begins the task of a child whose workflow was never started: its text came w
   const { sessionId } = run
   const origin = `${sessionId}/t1.0.0/hash`
   const child = { ...newSessionRow({ parentId: sessionId, depth: 1, origin }), records: [] }
-  const step = await take(at.db, run, { key: 't1.0.0.open', kind: 'child' })
+  const step = await take(at.db, run, { key: openingKey('t1.0.0'), kind: 'child' })
   await settleStep(at.db, step, {}, { child: { ...child, message: { messageId: TASK_MESSAGE, text: 'what is it?' } } })
   expect(await recovered(child.sessionId, [])).toEqual({ restarted: true, waiting: 1, begunWith: [TASK_MESSAGE] })
 })

@@ -2,6 +2,7 @@
  * A world around the session: commands that wait for an answer, a ledger that decides, people who interfere.
  * A tape of numbers decides everything, so that fast-check can replay and shrink a run.
  */
+import { callKey } from '../../../src/protocol/keys.ts'
 import { deepStrictEqual } from 'node:assert/strict'
 import type { Input } from '../../../src/session/inputs.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
@@ -137,7 +138,7 @@ export class Simulator {
 
   /** Also to a call that is not known to wait. */
   private personAnswers(): void {
-    const key = `t${this.state.turns}.${this.state.turn?.round ?? 0}.${this.choose(3)}`
+    const key = callKey({ turn: this.state.turns, round: this.state.turn?.round ?? 0, index: this.choose(3) })
     const never = this.position < this.tape.length ? [`${key}@0.x`] : []
     const answer = this.ledger.answer(never)
     this.happens({ type: 'answered', answer })
