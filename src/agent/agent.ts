@@ -1,4 +1,5 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
+import type { CapabilityPack } from './capability-pack.ts'
 import { collectProblems } from './collect-problems.ts'
 import { toMs, type Duration } from '../core/duration.ts'
 import { DEFAULT_BOUNDS, DEFAULT_LIMITS, type Limits, type TreeBounds } from '../protocol/limits.ts'
@@ -75,6 +76,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly skills: ReadonlyMap<string, Skill>
   /** Its fork profiles, by name. */
   readonly profiles: ReadonlyMap<string, ResolvedProfile>
+  /** Its packs of tools, which workers open. */
+  readonly packs: readonly CapabilityPack[]
   /** Whether it offers `attempt_completion` and `new_task`. */
   readonly systemTools: boolean
   /** Secrets that the worker cuts from everything it tells. */
@@ -175,6 +178,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     get warnings() {
       return parts.read().warnings
     },
+    packs: capabilities.packs ?? [],
     systemTools,
     redact: redact.flatMap((secret) => secret || []),
     ...(allowedTools && { allowedTools }),

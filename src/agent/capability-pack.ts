@@ -1,8 +1,47 @@
-/** Tools that belong together, ready to be put beside an agent's own. */
+/** Tools that belong together, ready to be put beside an agent's own; perhaps with something to open and to ask. */
+import { addTool } from './collect-tools.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
+import type { SessionContext, Tool } from '../tool/tool.ts'
 
-/** A tool of the agent's own replaces one of a pack that has its name. */
+/**
+ * Tools that belong together. A tool of the agent's own replaces one of a pack that has its name.
+ *
+ * @example
+ * const server = connectTo('weather')
+ * const weather: CapabilityPack = {
+ *   name: 'weather', open: () => server.start(), tools: () => server.listTools(), close: () => server.stop(),
+ * }
+ */
 export interface CapabilityPack {
-  /** A list of tools, or a registry of them. */
-  tools: { list(): readonly AnyTool[] } | readonly AnyTool[]
+  /** For errors. Default: `pack`. */
+  name?: string
+  /**
+   * A list of tools, or a registry of them. A function is asked at each model call, and when one of its tools is called,
+   * for at most 5 seconds: its list may change. Give the same objects again where nothing has changed.
+   */
+  tools: { list(): readonly AnyTool[] } | readonly AnyTool[] | PackTools
+  /** Called by each worker before it asks for work, for at most a minute. What it throws keeps the worker from starting. */
+  open?(): void | Promise<void>
+  /** Called when the worker has stopped, also where it did not come to start; only if `open` has ended well. */
+  close?(): void | Promise<void>
+}
+
+/** The tools of a session now. */
+export type PackTools = (session: SessionContext) => readonly AnyTool[] | Promise<readonly AnyTool[]>
+
+export function nameOfPack({ name = 'pack' }: CapabilityPack): string {
+  return name
+}
+
+/** What is known of a pack's tools without asking. */
+export function listedTools({ tools }: CapabilityPack): readonly AnyTool[] {
+  if (typeof tools === 'function') return []
+  return 'list' in tools ? tools.list() : tools
+}
+
+/** @throws StelloError INVALID_TOOL naming the pack; its names are checked as those of any tool */
+export function readAsked(pack: CapabilityPack, given: unknown, into: Map<string, Tool>): void {
+  const where = `pack "${nameOfPack(pack)}": `
+  if (!Array.isArray(given)) throw new TypeError(`${where}tools must give a list, not ${typeof given}`)
+  for (const each of given as unknown[]) addTool(into, each, { where, warnings: [] })
 }

@@ -1,4 +1,5 @@
 /** What an agent's registries hold: tools, skills, profiles. Read anew when they have changed, until a worker starts. */
+import { listedTools, type CapabilityPack } from './capability-pack.ts'
 import { collectProblems } from './collect-problems.ts'
 import { addTool, collectTools } from './collect-tools.ts'
 import { StelloError } from '../core/errors.ts'
@@ -29,6 +30,8 @@ export interface Capabilities {
   skills?: { list(): readonly Skill[] } & Sealable
   /** What a fork may be created as. */
   profiles?: { names(): readonly string[]; get(name: string): ForkProfile | undefined } & Sealable
+  /** Packs of tools. A tool of `tools` replaces one of a pack that has its name; sessions under a profile with tools have none. */
+  packs?: readonly CapabilityPack[]
 }
 
 export interface Parts {
@@ -50,7 +53,7 @@ export interface LiveParts {
 }
 
 export function createParts(agent: string, capabilities: Capabilities, limits: Limits): LiveParts {
-  const { tools: given = [], skills, profiles } = capabilities
+  const { tools: given = [], skills, profiles, packs = [] } = capabilities
   const registered: Tool[] = []
   let last: { found: readonly unknown[]; parts: Parts; problems: readonly string[] } | undefined
   const late = new Late('INVALID_TOOL')
@@ -58,12 +61,13 @@ export function createParts(agent: string, capabilities: Capabilities, limits: L
   const look = (): NonNullable<typeof last> => {
     if (late.sealed && last) return last
     const tools = [...('list' in given ? given.list() : given), ...registered]
+    const packed = packs.flatMap(listedTools)
     const named = (profiles?.names() ?? []).map((name) => [name, profiles?.get(name) ?? {}] as const)
     const known = skills?.list() ?? []
-    const found = [...tools, null, ...known, null, ...named.flat()]
+    const found = [...tools, null, ...packed, null, ...known, null, ...named.flat()]
     const before = last?.found
     if (!last || before?.length !== found.length || found.some((each, i) => each !== before[i])) {
-      last = { found, ...resolve({ tools, skills: known, profiles: named }, limits) }
+      last = { found, ...resolve({ tools, packed, skills: known, profiles: named }, limits) }
     }
     return last
   }
@@ -92,6 +96,8 @@ export function createParts(agent: string, capabilities: Capabilities, limits: L
 
 interface Found {
   tools: readonly unknown[]
+  /** What packs list. */
+  packed: readonly unknown[]
   skills: readonly Skill[]
   profiles: readonly (readonly [name: string, profile: ForkProfile])[]
 }
@@ -101,6 +107,10 @@ function resolve(found: Found, limits: Limits): { parts: Parts; problems: readon
   const { problems, attempt } = collectProblems()
   const warnings: string[] = []
   const tools = collectTools(found.tools, { where: '', attempt, warnings })
+  const own = new Set(tools.keys())
+  const replaced = (tool: unknown): boolean => attempt(() => own.has(toTool(tool).name), false)
+  for (const each of found.packed)
+    attempt(() => (replaced(each) ? undefined : addTool(tools, each, { where: '', warnings })), undefined)
   const skills = new Map(found.skills.map((skill) => [skill.name, skill]))
   const names = found.profiles.map(([name]) => name)
   const profiles = new Map<string, ResolvedProfile>()

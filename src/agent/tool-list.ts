@@ -24,14 +24,21 @@ export interface SessionTools {
   /** As the model sees them: built-ins A to Z, then user tools A to Z. */
   specs: ToolSpec[]
   names: string[]
+  /** Why there may be more: a pack could not be asked. */
+  unknown?: string
   /** Those it may fork into. */
   profiles: string[]
   find(name: string): { builtin: Builtin } | { tool: Tool } | undefined
 }
 
-/** Resolves a session's configuration against the agent the worker serves now. */
-export function sessionTools(agent: StelloAgent, scope: ToolScope): SessionTools {
-  const given = userTools(agent, scope.tools)
+/**
+ * Resolves a session's configuration against the agent the worker serves now.
+ *
+ * @param asked what packs gave when they were asked: a tool that the agent lists comes first
+ */
+export function sessionTools(agent: StelloAgent, scope: ToolScope, asked: readonly Tool[] = []): SessionTools {
+  const listed = userTools(agent, scope.tools)
+  const given = [...listed, ...asked.filter(({ name }) => !listed.some((tool) => tool.name === name))]
   const filters = [agent, scope]
   const own = given.filter(({ name }) => filters.every((filter) => permits(filter, name, STELLO_TOOLS)))
   const profiles = forksInto(agent, scope, own)
@@ -94,6 +101,8 @@ export function buildSessionToolList(
 
 /** Row H7: what the model reads when it called a tool it does not have. */
 export function toolNotFound(name: string, tools: SessionTools): StelloError {
+  if (tools.unknown !== undefined)
+    return new StelloError('TOOL_EXECUTION_ERROR', `tool "${name}" was not run: ${tools.unknown}`)
   const available = tools.names.length > 0 ? `Available: ${tools.names.join(', ')}` : 'There are no tools here'
   return new StelloError('TOOL_NOT_FOUND', `unknown tool "${name}". ${available}`)
 }

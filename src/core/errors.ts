@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'MODEL_RATE_LIMITED'
   | 'MODEL_UNAVAILABLE'
   | 'STORE_UNAVAILABLE'
+  | 'TOOLS_UNAVAILABLE'
   | 'WRONG_STORE'
   | 'MODEL_AUTH'
   | 'MODEL_REFUSED_REQUEST'
@@ -71,6 +72,7 @@ const FATES: Readonly<Record<ErrorCode, Fate>> = {
   MODEL_RATE_LIMITED: 'retry',
   MODEL_UNAVAILABLE: 'retry',
   STORE_UNAVAILABLE: 'retry',
+  TOOLS_UNAVAILABLE: 'retry',
   WRONG_STORE: 'retry',
 
   MODEL_AUTH: 'pause',

@@ -3,8 +3,7 @@ import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../ag
 import type { CapabilityPack } from '../agent/capability-pack.ts'
 import { isStelloError, StelloError } from '../core/errors.ts'
 import type { ModelLike } from '../core/model.ts'
-import { toTool } from '../tool/to-tool.ts'
-import { type AnyTool } from '../tool/any-tool.ts'
+import type { AnyTool } from '../tool/any-tool.ts'
 import { modelFromName } from './model-from-name.ts'
 
 /** An agent as `defineProfile` takes it. */
@@ -42,30 +41,18 @@ export function defineProfile({
   id,
   name: _title,
   agent,
-  capabilities = [],
+  capabilities: packs = [],
   skills,
   ...rest
 }: ProfileDefinition): StelloAgent {
   const { model, prompt, tools = [] } = agent
-  const own = new Set(tools.map(nameOf))
-  const packed = capabilities.flatMap(({ tools: pack }) => ('list' in pack ? pack.list() : pack))
   return createStelloAgent({
     ...rest,
     name: id,
     llm: typeof model === 'string' ? named(id, model) : model,
     ...(prompt !== undefined && { systemPrompt: prompt }),
-    capabilities: { tools: [...tools, ...packed.filter((tool) => !own.has(nameOf(tool)))], ...(skills && { skills }) },
+    capabilities: { tools, packs, ...(skills && { skills }) },
   })
-}
-
-/** What is no tool has no name here: the agent reports it. */
-function nameOf(tool: AnyTool): string | undefined {
-  try {
-    return toTool(tool).name
-  } catch (error) {
-    if (isStelloError(error)) return undefined
-    throw error
-  }
 }
 
 function named(id: string, model: string): ModelLike {

@@ -18,7 +18,7 @@ import { ToolUses } from '../activities/tool/tool-uses.ts'
 import type { StelloAgent } from '../agent/agent.ts'
 import { sessionTools } from '../agent/tool-list.ts'
 import { registerSearchAttributes } from '../client/search-attributes.ts'
-import { messageOf, type StelloError } from '../core/errors.ts'
+import type { StelloError } from '../core/errors.ts'
 import type { SessionActivities } from '../protocol/activities.ts'
 import { checkDatabase, openDatabase, type Database } from '../store/database.ts'
 import { proveDirect } from '../store/direct.ts'
@@ -30,8 +30,10 @@ import { createNotifier, type Notifier } from '../store/notifier.ts'
 import { saveAgent } from '../store/agents.ts'
 import { TranscriptCache } from '../store/transcript-cache.ts'
 import { enterWorker, leaveWorker } from '../store/workers.ts'
+import { OpenedParts } from './opened-parts.ts'
 import type { Readiness } from './health.ts'
 import { keepCounting } from './keep-counting.ts'
+import { openPacks } from './open-packs.ts'
 import { tellLiveness } from './liveness-news.ts'
 import { readinessOf } from './readiness.ts'
 import { keepTakingOver, workerIdentity } from './take-over.ts'
@@ -77,7 +79,7 @@ export interface Serving {
 
 /** @throws StelloError DATABASE_UNREACHABLE, also behind a pooler in transaction mode; then nothing is left open */
 export async function openServing(options: ServingOptions): Promise<Serving> {
-  const closing = new Closing(options.log)
+  const closing = new OpenedParts(options.log)
   try {
     return await open(options, closing)
   } catch (error) {
@@ -86,7 +88,7 @@ export async function openServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
-async function open(options: ServingOptions, closing: Closing): Promise<Serving> {
+async function open(options: ServingOptions, closing: OpenedParts): Promise<Serving> {
   const { agent, client, log } = options
   const { namespace } = client.options
   const metrics = createMetrics(Runtime.instance().metricMeter.withTags({ agent: agent.name }), countableOf(agent))
@@ -110,6 +112,7 @@ async function open(options: ServingOptions, closing: Closing): Promise<Serving>
   )
   const toolUses = closing.add(new ToolUses((message) => log.warn(message)), (each) => each.close())
   await registerSearchAttributes(client, log)
+  await openPacks(agent.packs, closing)
 
   let wrong: (why: StelloError) => void = () => undefined
   const misplaced = new Promise<StelloError>((resolve) => (wrong = resolve))
@@ -198,7 +201,7 @@ interface StoreNews {
 
 async function openStore(
   options: ServingOptions & { bootId: string; metrics: Metrics },
-  closing: Closing,
+  closing: OpenedParts,
   news: StoreNews,
 ): Promise<OpenedStore> {
   const { databaseUrl, bootId, metrics, log } = options
@@ -240,25 +243,5 @@ function manifestOf(agent: StelloAgent): { profiles: string[]; tools: string[]; 
     profiles: [...agent.profiles.keys()],
     tools: sessionTools(agent, { tools: 'agent' }).names,
     skills: [...agent.skills.keys()],
-  }
-}
-
-/** What was opened, closed in reverse order. What fails to close is told, and keeps nothing else open. */
-class Closing {
-  readonly #log: WorkerLog
-  readonly #steps: (() => Promise<void> | void)[] = []
-
-  constructor(log: WorkerLog) {
-    this.#log = log
-  }
-
-  add<T>(opened: T, close: (opened: T) => Promise<void> | void): T {
-    this.#steps.push(() => close(opened))
-    return opened
-  }
-
-  async run(): Promise<void> {
-    for (let close = this.#steps.pop(); close; close = this.#steps.pop())
-      await Promise.resolve(close()).catch((error: unknown) => this.#log.warn(messageOf(error)))
   }
 }

@@ -3,7 +3,7 @@ import { toCompletion } from './completion.ts'
 import { durationText } from '../../core/duration.ts'
 import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
-import { sessionTools } from '../../agent/tool-list.ts'
+import type { SessionTools } from '../../agent/tool-list.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
 import { getMessage } from '../../store/messages.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
@@ -12,6 +12,7 @@ import { currentAttempt } from '../step/attempt.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
 import type { Deps } from '../deps.ts'
 import { describeTools } from './describe-tools.ts'
+import { askedTools } from '../tool/session-tools.ts'
 import { aboutTurn } from '../tool/execute.ts'
 import { backoffMs, pauseOf, shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
@@ -45,6 +46,11 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
   const started = performance.now()
   const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, performance.now() - started)
 
+  const fail = (error: unknown, stop: AbortSignal, claim: Mine): Ending<ModelOutcome> => {
+    const ending = endingOf(error, { stop, claim, retryForMs: deps.agent.retryForMs })
+    if (ending.kind === 'giveBack') count(ending.result)
+    return ending
+  }
   const result = await runStep<ModelOutcome>(deps, attempt, {
     step: {
       key: input.key,
@@ -56,7 +62,12 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     },
     async run(claim, stop) {
       if (question) deps.transcripts.append(sessionId, claim.gen, [question])
-      const tools = sessionTools(deps.agent, config)
+      let tools: SessionTools
+      try {
+        tools = await askedTools({ agent: deps.agent, sessionId, session: stored, stop })
+      } catch (error) {
+        return fail(error, stop, claim)
+      }
       const live = deps.live.step(sessionId, input.key, claim.lease)
       const context = aboutTurn({ ...stored, sessionId, messageId: input.messageId })
       const titles = new Map<string, string>()
@@ -77,9 +88,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         )
         return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion }))
       } catch (error) {
-        const ending = endingOf(error, { stop, claim, retryForMs: deps.agent.retryForMs })
-        if (ending.kind === 'giveBack') count(ending.result)
-        return ending
+        return fail(error, stop, claim)
       } finally {
         streaming.end((index, name) =>
           willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,
@@ -171,7 +180,8 @@ function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<M
       delayMs: (failures) => retryAfterMs ?? backoffMs(failures),
     }
   }
-  return { kind: 'giveBack', result: { kind: 'failed', pause: pauseOf('model_error', known) } }
+  const reason = known.code === 'TOOLS_UNAVAILABLE' ? 'agent_error' : 'model_error'
+  return { kind: 'giveBack', result: { kind: 'failed', pause: pauseOf(reason, known) } }
 }
 
 /** Who waits for an answer is told now, not in a year. */

@@ -1,13 +1,14 @@
 /** One tool call as an activity finds it: what the model asked for, of which tool, in which session. */
 import { StelloError } from '../../core/errors.ts'
 import type { Message, ToolCall } from '../../core/message.ts'
-import { sessionTools, type SessionTools } from '../../agent/tool-list.ts'
+import type { SessionTools } from '../../agent/tool-list.ts'
 import type { CallToolInput } from '../../protocol/steps.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
 import { inputHash } from '../../store/hashes.ts'
 import type { Deps } from '../deps.ts'
 import type { Execution } from './execute.ts'
 import type { StoredSession } from '../session/session-configs.ts'
+import { toolsForCall } from './session-tools.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 export interface CallAtHand {
@@ -28,7 +29,8 @@ export async function readCallAtHand(deps: Deps, input: CallToolInput): Promise<
   const facts = await deps.configs.read(deps.db, input.sessionId)
   const { call, chain, messages } = await readCall(deps, input)
   const hash = inputHash('tool', chain, input.index, call.name, call.arguments)
-  return { input, call, messages, chain, hash, facts, tools: sessionTools(deps.agent, facts.config) }
+  const asking = { agent: deps.agent, sessionId: input.sessionId, session: facts, stop: deps.stopping }
+  return { input, call, messages, chain, hash, facts, tools: await toolsForCall(asking, call.name) }
 }
 
 /** The whole call stands in the assistant's record; the workflow only knows a preview. */
