@@ -41,12 +41,12 @@ export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, Too
   retryFor?: Duration
   /**
    * Secrets of yours: passwords, keys of tools. The worker cuts them from errors, logs, pauses, events and what tools
-   * return. Each of 8 to 4096 characters, cut where it stands as a whole; one that is unset or empty is passed over.
+   * return. Each has 8 to 4096 characters and is cut wherever it appears as a whole. An unset or empty one is ignored.
    */
   redact?: readonly (string | undefined)[]
   /** Offers `attempt_completion` and `new_task`. Default false. */
   systemTools?: boolean
-  /** Registries are live: what is added to them counts until a worker of the agent starts, and is refused then. */
+  /** Registries are live until a worker of the agent starts. After that, they refuse new entries. */
   capabilities?: Capabilities
   /** Called once for each fork, before the child runs. */
   onSessionFork?: (fork: SessionFork) => void | Promise<void>
@@ -84,7 +84,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly redact: readonly string[]
   /** Called once for each fork, before the child runs. */
   readonly onSessionFork?: (fork: SessionFork) => void | Promise<void>
-  /** For the worker's log: what was accepted and is probably not meant. */
+  /** For the worker's log: settings that were accepted and are probably mistakes. */
   readonly warnings: readonly string[]
   /** The model of a source; the agent's own when the profile is gone or has none. */
   model(source: PartSource): Model
@@ -101,7 +101,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
    */
   registerTool(tool: AnyTool): void
   /**
-   * A worker starts: from now on registries and `registerTool` refuse, since all workers of an agent must have the same.
+   * Called when a worker starts. From then on registries and `registerTool` refuse new entries, because all workers of
+   * an agent must have the same.
    *
    * @throws StelloError INVALID_AGENT when something was registered that is wrong
    */
@@ -109,8 +110,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
 }
 
 /**
- * Checks and freezes an agent's definition. Its registries are live until a worker starts; what is wrong with a late entry
- * is said then.
+ * Checks and freezes an agent's definition. Its registries are live until a worker starts. A wrong entry that is added
+ * later is reported at that start.
  *
  * @throws StelloError INVALID_AGENT listing every problem, not only the first
  * @example
@@ -196,7 +197,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   })
 }
 
-/** By shape, not by class: an agent module may have loaded another copy of this package. */
+/** Recognises an agent by its shape, not by its class: an agent module may have loaded another copy of this package. */
 export function isStelloAgent(value: unknown): value is StelloAgent {
   if (typeof value !== 'object' || value === null) return false
   const agent = value as Partial<StelloAgent>

@@ -1,11 +1,14 @@
-/** The runtime's own tools: what a model is told of them. What they do is elsewhere (`route` says where). */
+/** The runtime's own tools, as a model sees them. `route` says which code carries out a call. */
 import { checkOf } from '../tool/check-arguments.ts'
 import type { JsonSchema, ToolSpec } from '../core/model.ts'
 import type { Skill } from './skill.ts'
 import type { Check } from '../tool/tool.ts'
 
 export interface Builtin extends ToolSpec {
-  /** How a call is carried out: by one activity, by a child that is not awaited, by one that is. */
+  /**
+   * How a call is carried out: by one activity, by a child session whose answer is not awaited, or by one whose answer
+   * is.
+   */
   route: 'tool' | 'fork' | 'task'
   readonly check: Check
 }

@@ -3,7 +3,7 @@ import { isStelloError } from '../core/errors.ts'
 
 export interface Problems {
   readonly problems: string[]
-  /** @returns what was read, or `otherwise` where that is refused, which becomes one of the problems */
+  /** @returns what was read; `otherwise` when reading it failed, and then the reason is one of the problems */
   attempt<T>(read: () => T, otherwise: T): T
 }
 

@@ -12,7 +12,10 @@ export interface Collecting {
   warnings: string[]
 }
 
-/** By name. Tools named like Stello's own are left out with a warning; a name that comes twice is a problem. */
+/**
+ * The tools by name. A tool named like one of Stello's own is left out with a warning. A name that comes twice is a
+ * problem.
+ */
 export function collectTools(given: readonly unknown[], { where, attempt, warnings }: Collecting): Map<string, Tool> {
   const tools = new Map<string, Tool>()
   for (const each of given) attempt(() => addTool(tools, each, { where, warnings }), undefined)

@@ -7,7 +7,7 @@ import { isSameTool } from '../tool/to-tool.ts'
 import { permits, type ToolFilter } from '../protocol/tool-filter.ts'
 import type { Tool } from '../tool/tool.ts'
 
-/** The part of a session's configuration that decides what it may use, and by inheritance what all below it may. */
+/** The part of a session's configuration that decides what the session may use. Everything below inherits it. */
 export interface ToolScope extends ToolFilter {
   /** The profile it is under; unset = the agent itself. */
   profile?: string
@@ -19,11 +19,11 @@ export interface ToolScope extends ToolFilter {
 /**
  * Names of profiles, in order of registration.
  *
- * The agent itself may fork into all. A session under a profile: into those of its `forksInto`; by default into those that
- * bring no tool and no skill which the session has not itself. Under a profile that is gone: into none, since nobody
- * knows what it allowed.
+ * The agent itself may fork into all profiles. A session under a profile may fork into those of its `forksInto`; by
+ * default, into those that bring no tool and no skill which the session lacks. A session under a profile that is gone
+ * may fork into none, because nobody knows what the profile allowed.
  *
- * @param own the user tools that are left to the session
+ * @param own the user tools that the session may use
  */
 export function forksInto(agent: StelloAgent, session: ToolScope, own: readonly Tool[]): string[] {
   const all = [...agent.profiles]
@@ -35,7 +35,10 @@ export function forksInto(agent: StelloAgent, session: ToolScope, own: readonly 
   return all.filter(fits).map(([name]) => name)
 }
 
-/** A tool is the session's own when it was made of the same object: another of its name may do more, or elsewhere. */
+/**
+ * A tool is the session's own when it was made from the same object. Another tool of that name may do more, or do it
+ * elsewhere.
+ */
 function bringsNothing(
   agent: StelloAgent,
   session: ToolScope,

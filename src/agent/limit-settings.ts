@@ -14,7 +14,7 @@ export interface LimitSettings {
 }
 
 /**
- * The limits that apply: what is stated, the rest from `base`.
+ * The limits that apply: the stated ones, and the rest from `base`.
  *
  * @param where names the agent or profile in errors
  * @throws StelloError INVALID_AGENT

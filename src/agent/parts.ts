@@ -42,13 +42,13 @@ export interface Parts {
 }
 
 export interface LiveParts {
-  /** What is wrong with them as they are now. */
+  /** The problems of the registries as they are now. */
   problems(): readonly string[]
   /** @throws StelloError INVALID_AGENT listing every problem */
   read(): Parts
   /** @throws StelloError INVALID_TOOL */
   register(tool: AnyTool): void
-  /** A worker starts: all workers of an agent have the same parts, so what comes later is refused. */
+  /** Called when a worker starts: all workers of an agent have the same parts, so later entries are refused. */
   seal(): void
 }
 

@@ -11,8 +11,8 @@ import { filterProblem, isNames, type ToolFilter } from '../protocol/tool-filter
 /** A field that is left out is the parent's (limits: the agent's; skills: all). */
 export interface ForkProfile extends LimitSettings, ToolFilter {
   /**
-   * Text, or a function of the `vars` the fork was asked with. Reading a var nobody gave is an error the model gets
-   * to see; ask `'name' in vars` first where one is optional.
+   * Text, or a function of the `vars` the fork was asked with. Reading a var that nobody gave is an error, which the
+   * model reads. Check `'name' in vars` first when a var is optional.
    */
   systemPrompt?: string | ((vars: Record<string, string>) => string)
   /** How it goes together with the prompt the fork was asked with. Default `prepend`; `preset` ignores the latter. */
@@ -27,16 +27,17 @@ export interface ForkProfile extends LimitSettings, ToolFilter {
   contextFn?: (parentRecords: Message[]) => Message[] | Promise<Message[]>
   /** White-list for `activate_skill`: unset = all, `[]` = none at all, `'inherit'` = those the parent may. */
   skills?: readonly string[] | 'inherit'
-  /** As the tool filters: only ever narrows what the parent may. */
+  /** Can only narrow what the parent may do, like the tool filters. */
   permissionMode?: string
   /**
-   * Profiles that sessions under this one may fork into: it grants what those have. Default: the profiles that bring no
-   * tool and no skill which the session has not itself. A fork that names no profile stays under this one.
+   * Profiles that sessions under this one may fork into. It grants everything that those profiles have. Default: the
+   * profiles that bring no tool and no skill which the session lacks. A fork that names no profile stays under this
+   * one.
    */
   forksInto?: readonly string[]
   /**
-   * Keeps this profile's prompt in front of the prompt of its sessions and all below them, whatever is asked for.
-   * Without a `systemPrompt` of its own: the prompt the session begins with. Default false.
+   * Keeps this profile's prompt in front of the prompt of its sessions and of all sessions below them, whatever is
+   * asked for. If the profile has no `systemPrompt`, the prompt that the session begins with is kept. Default false.
    */
   lockPrompt?: boolean
 }
@@ -95,7 +96,7 @@ function nameProblem(name: unknown): string | undefined {
   return name.length > NAME_LIMIT ? `needs a name of at most ${NAME_LIMIT} characters` : undefined
 }
 
-/** Also asked by an agent: its registry may be of another make. */
+/** An agent asks this too, because its registry may be an object of another make. */
 export function profileProblem(profile: ForkProfile): string | undefined {
   const {
     systemPrompt,

@@ -1,7 +1,7 @@
 /** The list of secrets in an agent's definition. */
 import { canBeSecret, LONGEST_SECRET, SHORTEST_SECRET } from '../core/secrets.ts'
 
-/** What is wrong with the list; never shows an entry. */
+/** The problem with the list, in words that never show an entry. */
 export function redactProblem(redact: unknown): string | undefined {
   if (!Array.isArray(redact)) return "redact: must be a list of texts, e.g. [process.env['DB_PASSWORD']]"
   const wrong = redact.findIndex((secret) => secret !== undefined && secret !== '' && !isSecret(secret))

@@ -20,7 +20,7 @@ export interface ResolvedProfile extends ForkProfile {
 }
 
 interface Surroundings extends Omit<Collecting, 'where'> {
-  /** The agent's: what the profile leaves out. */
+  /** The agent's limits, for what the profile leaves out. */
   limits: Limits
   skills: ReadonlyMap<string, Skill>
   /** Names of all profiles. */

@@ -1,10 +1,10 @@
-/** The only reader of a model that comes from user code: what is behind it never asks for its name again. */
+/** The only place that reads a model of user code. All other code can rely on its name. */
 import { StelloError, messageOf } from '../core/errors.ts'
 import type { Model, ModelLike } from '../core/model.ts'
 
 /**
- * The model with a name. One of user code stays the same object, so that what it remembers stays with it; only one whose
- * name is computed is wrapped, since the name might fail or change while sessions run.
+ * The model with a name. A model of user code stays the same object, so that it keeps its own state. Only a model with
+ * a computed name is wrapped, because the name might fail or change while sessions run.
  *
  * @param where names it in errors, e.g. `llm`
  * @throws StelloError INVALID_AGENT when it is no model, or a field of it cannot be read

@@ -1,4 +1,4 @@
-/** Which tools a session has: what its model is shown, and what a called name means. Both come from one list. */
+/** The tools of a session: what its model is shown, and what a called name means. Both come from one list. */
 import type { StelloAgent } from './agent.ts'
 import {
   STELLO_TOOLS,
@@ -78,7 +78,7 @@ function userTools(agent: StelloAgent, source: PartSource): readonly Tool[] {
  * @param tools a registry, or a list of anything `toTool` takes
  * @param skillRouter adds `activate_skill` when it has skills
  * @param profiles adds `profile` and `vars` to `stello_create_session` when it has names
- * @throws StelloError INVALID_TOOL when one of the list is no tool, or says only when asked what it does
+ * @throws StelloError INVALID_TOOL when an entry of the list is no tool, or describes itself only in a session
  * @example const specs = buildSessionToolList(toolRegistry, skillRouter, profiles)
  */
 export function buildSessionToolList(
@@ -99,7 +99,7 @@ export function buildSessionToolList(
   )
 }
 
-/** Row H7: what the model reads when it called a tool it does not have. */
+/** What the model reads when it has called a tool that it does not have. */
 export function toolNotFound(name: string, tools: SessionTools): StelloError {
   if (tools.unknown !== undefined)
     return new StelloError('TOOL_EXECUTION_ERROR', `tool "${name}" was not run: ${tools.unknown}`)
@@ -120,7 +120,7 @@ interface Offered {
   tools: Tool[]
 }
 
-/** Precedence: Stello's two beat a user tool of their name; the system tools give way to one. */
+/** Stello's two tools win over a user tool of the same name. The system tools give way to it. */
 function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredients): Offered {
   const own = tools.filter(({ name }) => !STELLO_TOOLS.includes(name))
   const system = systemTools ? [attemptCompletionTool, newTaskTool(profiles)] : []
@@ -155,7 +155,7 @@ export function specOf({ name, description, parameters, effect, annotations: { t
   return effect === 'pure' ? { ...shown, readOnly: true } : shown
 }
 
-/** By code unit: the same order on every machine, which keeps prompt caches warm. */
+/** Sorts by code unit: the same order on every machine keeps prompt caches warm. */
 function byName(a: { name: string }, b: { name: string }): number {
   return a.name < b.name ? -1 : Number(a.name > b.name)
 }

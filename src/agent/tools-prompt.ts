@@ -3,7 +3,7 @@ import { mustBeKnown } from '../tool/dynamic-tool.ts'
 import { toolRegistry } from '../tool/forms.ts'
 import type { JsonSchema, ToolSpec } from '../core/model.ts'
 
-/** Of a nested object, fields down to here are named. */
+/** How deep the fields of nested objects are named. */
 const DEPTH_LIMIT = 4
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Runs a function of a module in a thread of its own, which can be ended at any moment, in the middle of a regular
- * expression too: for searches by what a model or a repository wrote. Nothing of it holds up the worker.
+ * Runs a function of a module in its own thread, which can be ended at any moment, even inside a regular expression. It
+ * is for searches with patterns from a model or a repository, and never holds up the worker.
  */
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
@@ -8,17 +8,17 @@ import { Worker } from 'node:worker_threads'
 import type { ThreadAnswer, ThreadWork } from './thread.ts'
 
 export interface ThreadBounds {
-  /** From the start of the thread; how long it waits for its turn does not count. */
+  /** The limit counts from the start of the thread, without the time it waits for its turn. */
   timeoutMs: number
   signal: AbortSignal
 }
 
-/** Of one thread, in MiB. */
+/** Memory of one thread, in MiB. */
 const HEAP_LIMIT = 256
-/** Others wait: each takes a core and its memory. */
+/** How many run at once: each takes a core and its memory. */
 const AT_ONCE = 4
 
-/** The thread came to no end within its time, or its memory. */
+/** The thread did not end within its time, or needed more than its memory. */
 export class ThreadEnded extends Error {
   readonly why: 'time' | 'memory'
 
@@ -32,7 +32,7 @@ let running = 0
 const waiting = new Set<() => void>()
 
 /**
- * What the module's export `run` makes of the input; both are structured clones.
+ * Returns the result of the module's export `run`. Input and result are structured clones.
  *
  * @param module its URL, beside the caller: `new URL('./search.ts', import.meta.url)`, also where it is compiled
  * @throws ThreadEnded; the signal's reason; an Error with the message of what `run` threw
@@ -61,7 +61,7 @@ async function turn(signal: AbortSignal): Promise<void> {
       signal.addEventListener('abort', wake)
     })
     if (signal.aborted) {
-      // The turn may have been meant for this one.
+      // This call may have been given a turn that it no longer needs, so it passes the turn on.
       waiting.values().next().value?.()
       throw signal.reason
     }
@@ -75,7 +75,7 @@ function carryOut(workerData: ThreadWork, { timeoutMs, signal }: ThreadBounds): 
       workerData,
       eval: !compiled,
       execArgv: [],
-      // Nothing of the worker's secrets.
+      // The thread gets none of the worker's secrets.
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT },
     })
@@ -98,18 +98,18 @@ function carryOut(workerData: ThreadWork, { timeoutMs, signal }: ThreadBounds): 
   })
 }
 
-/** Sources are TypeScript in a checkout and JavaScript in the package. */
+/** The sources are TypeScript in a checkout and JavaScript in the package. */
 const compiled = !import.meta.url.endsWith('.ts')
 
 function asLoaded(url: URL): URL {
   return compiled ? new URL(url.href.replace(/\.ts$/, '.js')) : url
 }
 
-/** Node reads no TypeScript by itself, and a thread does not inherit what its process was told about it. */
+/** Node cannot read TypeScript by itself, and a thread does not inherit the loader of its process. */
 function beginning(): URL | string {
   const module = asLoaded(new URL('./thread.ts', import.meta.url))
   if (compiled) return module
-  // Resolved as for `require`, of which the registration does not work in a thread.
+  // `resolve` finds the CommonJS file, whose registration does not work in a thread, so its .mjs is taken.
   const tsx = pathToFileURL(
     createRequire(import.meta.url)
       .resolve('tsx/esm/api')

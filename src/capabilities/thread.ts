@@ -1,4 +1,4 @@
-/** The other side of `in-thread.ts`: what a thread begins with. */
+/** The other side of `in-thread.ts`: the code that a thread starts. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { messageOf } from '../core/errors.ts'
 

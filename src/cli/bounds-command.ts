@@ -1,4 +1,4 @@
-/** `stello bounds`: what bounds a tree, shown and changed; the same options bound a tree from its start. */
+/** `stello bounds` shows and changes the bounds of a tree. `stello start` has the same options for a new tree. */
 import type { Command } from 'commander'
 import type { CreateSessionOptions } from '../client/index.ts'
 import type { OnSession } from './command-context.ts'
@@ -8,7 +8,7 @@ type Bounds = NonNullable<CreateSessionOptions['bounds']>
 
 export function addBoundsCommand(program: Command, on: OnSession): void {
   withBounds(program.command('bounds <session-id>'))
-    .description('what bounds the tree of a session; with options, changes it')
+    .description('show the bounds of the tree of a session; with options, change them')
     .action(
       on(async ({ stello, out }, id: string, options: Bounds) => {
         const { rootId, sessions, bounds } = await stello.session(id).bounds(takeBounds(options).bounds)
@@ -27,7 +27,7 @@ export function withBounds(command: Command): Command {
     .option('--max-sessions <n>', 'sessions of the tree, closed ones too', wholeNumber)
 }
 
-/** The bounds among the options of `withBounds`, and the rest. */
+/** Splits options into those of `withBounds` and the rest. */
 export function takeBounds<Options extends object>({
   maxDepth,
   maxChildren,

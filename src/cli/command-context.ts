@@ -1,8 +1,8 @@
-/** What the actions of commands work with. */
+/** What the actions of commands get. */
 import type { StelloClient } from '../client/index.ts'
 import type { Output } from './output.ts'
 
-/** What a command works with. */
+/** What an action gets: the client, and where output goes. */
 export interface Context {
   stello: StelloClient
   out: Output

@@ -5,7 +5,7 @@ import type { InboxItem, SessionStats, SessionSummary, SessionTree, StelloEvent 
 
 const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: pc.red, closed: pc.dim } as const
 
-/** Of what holds one session up. */
+/** Longest text about one item that holds a session up. */
 const HELD_SHOWN = 3
 
 export function sessionLine(session: SessionSummary): string {
@@ -19,7 +19,7 @@ export function sessionLine(session: SessionSummary): string {
   return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}${held}`.trimEnd()
 }
 
-/** What a session waits for below, and cannot go on without. */
+/** The items below a session that hold it up. */
 function heldBy({ heldBy: items }: SessionSummary): string {
   if (items.length === 0) return ''
   const shown = items
@@ -38,7 +38,7 @@ export function treeLines(tree: SessionTree, indent = '', branch = ''): string[]
   ]
 }
 
-/** What waits, and the command that makes it go on. */
+/** An item that waits, and the command that lets it go on. */
 export function inboxLines(item: InboxItem): string {
   const { sessionId, label, message, at } = item
   const where = pc.dim(`(${flat(label)}, ${age(new Date(at))})`)
@@ -57,7 +57,7 @@ export function statsLine({ toolName, executionCount, failureCount, averageDurat
   return `${flat(toolName)}: ${executionCount} calls, ${failed}, ${Math.round(averageDuration)} ms on average`
 }
 
-/** One line, or nothing for what only fills the screen. */
+/** An event as one line. Undefined for an event that would only fill the screen. */
 export function eventLine(event: StelloEvent): string | undefined {
   const text = describe(event)
   return text === undefined ? undefined : `${pc.dim(event.sessionId)} ${pc.dim(event.type.padEnd(18))} ${text}`
@@ -118,7 +118,7 @@ interface Named {
   title?: string
 }
 
-/** A tool as people know it. */
+/** The name of a tool for people. */
 function calledBy({ name, title }: Named): string {
   return flat(title ?? name)
 }
@@ -128,7 +128,7 @@ function oneLine(value: unknown): string {
   return line.length > 160 ? `${line.slice(0, 159)}…` : line
 }
 
-/** Whoever wrote a label must not write the next line too. */
+/** A label must not be able to write the next line too. */
 function flat(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

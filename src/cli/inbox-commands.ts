@@ -1,4 +1,4 @@
-/** The commands for what waits for a person. */
+/** The commands for everything that waits for a person. */
 import { Argument, type Command } from 'commander'
 import type { AnswerOptions } from '../client/index.ts'
 import { inboxLines } from './format.ts'
@@ -7,7 +7,7 @@ import type { OnSession } from './command-context.ts'
 export function addInboxCommands(program: Command, on: OnSession): void {
   program
     .command('inbox [session-id]')
-    .description('what waits for a person: everywhere, or in a session and its forks')
+    .description('show what waits for a person: everywhere, or in a session and its forks')
     .action(
       on(async ({ stello, out }, id: string | undefined) => {
         for (const item of await stello.inbox(id)) out.result(item, inboxLines)
@@ -16,7 +16,7 @@ export function addInboxCommands(program: Command, on: OnSession): void {
 
   program
     .command('answer <session-id> <item-id>')
-    .description('answer what waits; the inbox shows the ids')
+    .description('answer something that waits; the inbox shows the ids')
     .addArgument(new Argument('<decision>', 'did it take effect, or shall it run again?').choices(DECISIONS))
     .argument('[result]', 'with done: what the model reads as the result')
     .action(

@@ -1,20 +1,22 @@
 /** The longest that a timer of Node can be set to. */
 const VERY_LONG_MS = 2 ** 31 - 1
-/** One Ctrl-C may come as several signals: the terminal tells all processes, and npm and tsx pass theirs on as well. */
+/**
+ * One Ctrl-C may arrive as several signals: the terminal sends it to all processes, and npm and tsx pass theirs on too.
+ */
 const SAME_PRESS_MS = 500
-/** Ctrl-C, what service managers send, and what a terminal says that is closed. */
+/** Ctrl-C, the signal of service managers, and the signal of a terminal that is closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Resolves when somebody wants this process to end. Whoever insists, by another signal or by the same half a second
- * later, ends it at once.
+ * Resolves when somebody wants this process to end. Another signal, or the same one half a second later, ends it at
+ * once.
  *
  * The listeners stay until then. Libraries that clean up at exit (signal-exit, which log-update and many others load)
  * end a process at a signal as soon as nobody else listens.
  */
 export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
-    // To wait for a signal keeps no process alive, and servers of their own have nothing to do in this one.
+    // Waiting for a signal keeps no process alive, so a timer does: the servers are processes of their own.
     const alive = setInterval(() => undefined, VERY_LONG_MS)
     let first: { signal: string; at: number } | undefined
     for (const signal of SIGNALS) {
@@ -32,7 +34,7 @@ export function interrupted(): Promise<void> {
   })
 }
 
-/** The same as a signal: ends waiting and watching, the sessions go on. */
+/** The same as an abort signal: it ends waiting and watching, and the sessions go on. */
 export function untilInterrupted(): AbortSignal {
   const controller = new AbortController()
   void interrupted().then(() => controller.abort())

@@ -33,7 +33,7 @@ async function main(argv: string[]): Promise<void> {
   await program.parseAsync(argv)
 }
 
-// `stello list | head -1` closes the pipe early: that is no failure.
+// `stello list | head -1` closes the pipe early. That is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
 try {
@@ -45,5 +45,5 @@ try {
     process.exitCode = 1
   }
 }
-// An agent module may hold timers and connections of its own: they must not keep an ended command alive.
+// An agent module may have its own timers and connections. They must not keep an ended command alive.
 process.stdout.write('', () => process.exit())

@@ -2,17 +2,19 @@
 import { isStelloError, messageOf } from '../core/errors.ts'
 import { printable, printableJson } from './printable.ts'
 
-/** For people: a text, or what makes one of the value as it may be printed; only that may colour it. */
+/**
+ * The form for people: a text, or a function that makes one of the printable value. Only this function may colour it.
+ */
 export type Shown<T> = string | ((value: T) => string)
 
-/** The only way to the terminal: whatever comes from elsewhere becomes printable here. */
+/** The only way to the terminal. Everything that comes from elsewhere is made printable here. */
 export interface Output {
   readonly json: boolean
-  /** A result: `value` as a line of JSON, or as it is shown to people. */
+  /** Prints a result: `value` as a line of JSON, or its form for people. */
   result<T>(value: T, shown: Shown<T>): void
-  /** Progress and remarks. */
+  /** Prints progress and remarks. */
   note(text: string): void
-  /** A remark about a value. */
+  /** Prints a remark about a value. */
   noteOf<T>(value: T, shown: (value: T) => string): void
 }
 
@@ -28,7 +30,7 @@ export function createOutput(json: boolean): Output {
   }
 }
 
-/** What went wrong and what to do about it. */
+/** Prints what went wrong and what to do about it. */
 export function explain(error: unknown): string {
   const hint = isStelloError(error) ? error.hint : undefined
   return printable(`stello: ${messageOf(error)}${hint === undefined ? '' : `\n  ${hint}`}`)

@@ -1,19 +1,22 @@
 /**
- * What models, tools and other people wrote, made fit for a terminal: it must not move the cursor, set colours or titles,
+ * Makes text of models, tools and other people safe for a terminal: it must not move the cursor, set colours or titles,
  * write to the clipboard, or show text in another order than it is written in.
  */
 
-/** C0 but for line feed and tab, DEL, C1; what turns the direction of text, or is not seen between letters. */
+/**
+ * C0 except line feed and tab, DEL, C1; characters that turn the direction of text, and those that are invisible
+ * between letters.
+ */
 /* oxlint-disable no-control-regex -- they are what is looked for */
 const UNSAFE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu
 /* oxlint-enable no-control-regex */
 
-/** Carriage return, which would let a line be written over, is no more than the end of a line. */
+/** A carriage return would let a text write over its line, so it becomes the end of the line. */
 const LINE_END = /\r\n?/g
 
 /**
- * The same value with every unsafe character of its texts made visible; dates stay dates.
+ * A copy of the value in which every unsafe character is visible. Dates stay dates.
  *
  * @example printable('\u001b[2Jgone') // '<1b>[2Jgone'
  */
@@ -21,7 +24,7 @@ export function printable<T>(value: T): T {
   return map(value, (text) => text.replace(LINE_END, '\n').replace(UNSAFE, visible)) as T
 }
 
-/** JSON that holds the same values and, as it is, is fit for a terminal. */
+/** JSON of the same value that is safe for a terminal as it is. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value).replace(UNSAFE, (character) => `\\u${hex(character).padStart(4, '0')}`)
 }

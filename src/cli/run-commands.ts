@@ -1,4 +1,4 @@
-/** The commands that run something: development servers, a worker, and what helps to set them up. */
+/** The commands that run something: development servers, a worker, and the commands that help to set them up. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { InvalidArgumentError, type Command } from 'commander'
@@ -16,7 +16,7 @@ export function addRunCommands(program: Command): void {
 
   program
     .command('dev [agent]')
-    .description('Temporal, PostgreSQL and, with an agent module, a worker, until Ctrl-C')
+    .description('run Temporal, PostgreSQL and, with an agent module, a worker, until Ctrl-C')
     .option('--fresh', 'throw away what was kept in .stello')
     .option('--durable', 'survive a power cut too, more slowly')
     .option(...METRICS_PORT)
@@ -52,7 +52,7 @@ export function addRunCommands(program: Command): void {
 
   program
     .command('server')
-    .description('Temporal and PostgreSQL for development, until Ctrl-C')
+    .description('run Temporal and PostgreSQL for development, until Ctrl-C')
     .option('--fresh', 'throw away what was kept in .stello')
     .option('--durable', 'survive a power cut too, more slowly')
     .action(async (options: DevServersOptions) => {
@@ -103,8 +103,8 @@ export function addRunCommands(program: Command): void {
 
   program
     .command('health')
-    .description('whether the workers of a process can work, asked at its metrics port')
-    .option('--port <port>', 'where it serves its metrics', port, 9464)
+    .description('ask a worker process of this machine whether it can work')
+    .option('--port <port>', 'the metrics port of the process', port, 9464)
     .action(async ({ port: at }: { port: number }) => {
       const out = output()
       const { askHealth } = await import('./ask-health.ts')
@@ -133,7 +133,7 @@ export function addRunCommands(program: Command): void {
 
   program
     .command('doctor')
-    .description('what is there, what is missing, what to do')
+    .description('check machine, servers and sessions: what is missing, and what to do')
     .action(async () => {
       const out = output()
       const { diagnose } = await import('../dev/doctor-machine.ts')
@@ -176,7 +176,7 @@ async function load(file: string): Promise<StelloAgent> {
   return loadAgent(file)
 }
 
-/** Ctrl-C on a terminal also meets what is just being started: that it failed is no news then. */
+/** Ctrl-C on a terminal also ends a program that is just being started. Its failure is not reported then. */
 async function openServers(options: DevServersOptions, out: Output, stop: Promise<void>): Promise<DevServers> {
   const { openDevServers } = await import('../dev/dev-servers.ts')
   const opening = openDevServers({ ...options, onProgress: out.note })

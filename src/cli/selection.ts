@@ -1,4 +1,4 @@
-/** Many sessions at once: which of them a command means, and how it goes on behind one that fails. */
+/** Commands for many sessions: which sessions are meant, and what happens when one of them fails. */
 import { Option, type Command } from 'commander'
 import { isStelloError } from '../core/errors.ts'
 import type { SessionFilter, SessionSummary } from '../client/index.ts'
@@ -20,7 +20,7 @@ export const REASONS: readonly string[] = [
 ] satisfies NonNullable<SessionFilter['reason']>[]
 const EVERY = 1_000_000
 
-/** For a command whose session may be left out: `--all` and what narrows it. */
+/** Adds `--all` and the options that narrow it to a command whose session may be left out. */
 export function withSelection(command: Command, all: string): Command {
   return command
     .option('--all', all)
@@ -38,8 +38,9 @@ export function withSelection(command: Command, all: string): Command {
 }
 
 /**
- * Oldest first. One that fails keeps none of the others waiting: it is named, and the exit code is 1. One that was closed
- * meanwhile is passed over; one that lives elsewhere is named, and no failure.
+ * Works on the oldest session first. A session that fails does not stop the others: it is named, and the exit code is
+ * 1. A session that was closed meanwhile is skipped. One that belongs to another namespace or store is named, and
+ * counts as no failure.
  */
 export async function onSelected(
   { stello, out }: Context,

@@ -37,11 +37,11 @@ export function addSessionCommands(program: Command): void {
     .description('create a session of an agent that a worker serves')
     .option('--label <label>', 'display name')
     .option('--profile <name>', 'fork profile the session begins with')
-    .option('--system-prompt <text>', "instead of the agent's")
-    .option('--allowed-tools <names>', 'only these, separated by commas', names)
-    .option('--disallowed-tools <names>', 'none of these, separated by commas', names)
-    .option('--user-id <id>', 'whose session it is')
-    .option('--id <session-id>', 'instead of a new one')
+    .option('--system-prompt <text>', "system prompt, instead of the agent's")
+    .option('--allowed-tools <names>', 'only these tools, separated by commas', names)
+    .option('--disallowed-tools <names>', 'none of these tools, separated by commas', names)
+    .option('--user-id <id>', 'the user of the session')
+    .option('--id <session-id>', 'id of the session, instead of a new one')
     .option('--message <text>', 'first message')
     .option('--wait', 'wait for the answer to the first message')
     .hook('preAction', (command) => {
@@ -65,7 +65,7 @@ export function addSessionCommands(program: Command): void {
   program
     .command('send <session-id> <text>')
     .description('send a message')
-    .option('--message-id <id>', 'the same id is taken once')
+    .option('--message-id <id>', 'id of the message; the same id is taken only once')
     .option('--wait', 'wait for the answer and print it')
     .action(
       on(async ({ stello, out }, id: string, text: string, options: { messageId?: string; wait?: boolean }) => {
@@ -77,7 +77,7 @@ export function addSessionCommands(program: Command): void {
   program
     .command('watch <session-id>')
     .description('print events as they come, until Ctrl-C')
-    .option('--tree', 'children too')
+    .option('--tree', 'also the sessions below')
     .option('--from <cursor>', "an offset, the cursor of an event, or 'now'")
     .action(
       on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: string }) => {
@@ -91,7 +91,7 @@ export function addSessionCommands(program: Command): void {
 
   program
     .command('tree <session-id>')
-    .description('the session and its forks')
+    .description('show the session and its forks')
     .action(
       on(async ({ stello, out }, id: string) => {
         const tree = await stello.session(id).tree()
@@ -101,7 +101,7 @@ export function addSessionCommands(program: Command): void {
 
   program
     .command('transcript <session-id>')
-    .description('the conversation as the model knows it')
+    .description('show the conversation as the model knows it')
     .option('--at <seq>', 'one record in full length', wholeNumber)
     .action(
       on(async ({ stello, out }, id: string, { at }: { at?: number }) => {
@@ -116,7 +116,7 @@ export function addSessionCommands(program: Command): void {
 
   program
     .command('list')
-    .description('all sessions, newest first')
+    .description('list sessions, newest first')
     .option('--agent <name>')
     .addOption(new Option('--state <state>').choices(STATES))
     .addOption(new Option('--reason <reason>', 'only those paused for it').choices(REASONS))
@@ -132,7 +132,7 @@ export function addSessionCommands(program: Command): void {
 
   program
     .command('stats <session-id>')
-    .description('counts, tokens, and durations per tool (needs a running worker)')
+    .description('show counts, tokens, and durations per tool (needs a running worker)')
     .action(
       on(async ({ stello, out }, id: string) => {
         const stats = await stello.session(id).stats()
@@ -151,12 +151,12 @@ export function addSessionCommands(program: Command): void {
 
   program
     .command('fork <session-id>')
-    .description('a child session from what has been said so far')
+    .description('create a child session from the conversation so far')
     .requiredOption('--label <label>', 'display name')
     .option('--profile <name>', 'fork profile')
     .addOption(new Option('--context <context>').choices(['none', 'inherit']))
     .option('--prompt <text>', 'first message of the child, said by the assistant')
-    .option('--id <session-id>', 'instead of a new one; asked for again, it is the same fork')
+    .option('--id <session-id>', 'id of the fork, instead of a new one; repeated, it gives the same fork')
     .hook('preAction', (command) => refuseEarly(command, () => checkFork(toFork(command.opts()))))
     .action(
       on(async ({ stello, out }, id: string, options: Options) => {
@@ -166,7 +166,7 @@ export function addSessionCommands(program: Command): void {
     )
 }
 
-/** What the options of `start` ask for; `--json` is the program's. */
+/** The options of `start`, without `--json`, which belongs to the program. */
 function toSession(agent: string | undefined, options: Options): CreateSessionOptions {
   const { id: sessionId, message: _sent, wait: _for, json: _form, ...others } = options
   const { bounds, rest } = takeBounds(others)
@@ -177,7 +177,7 @@ function toFork({ id: sessionId, json: _form, ...request }: Options): ForkOption
   return { ...request, sessionId } as unknown as ForkOptions
 }
 
-/** Wrong usage is told before a server is looked for. */
+/** Wrong usage is reported before the servers are looked for. */
 function refuseEarly(command: Command, check: () => unknown): void {
   try {
     check()

@@ -1,4 +1,4 @@
-/** The commands that tell a session, or its tree, to hold still, to go on, to stop its turn, or to end. */
+/** The commands that pause a session or its tree, resume it, cancel its turn, or close it. */
 import type { Command } from 'commander'
 import type { Reached, SessionHandle } from '../client/index.ts'
 import { inboxLines } from './format.ts'
@@ -37,7 +37,7 @@ export function addSignalCommands(program: Command, on: OnSession): void {
       )
   }
   const tree = (command: Command): Command =>
-    command.option('--tree', 'all its forks too, and what is being forked at that moment')
+    command.option('--tree', 'also all its forks, and forks that are being created at that moment')
 
   tree(
     signal('pause', 'nothing new starts until resume', (session, { reason, tree = false }) =>
@@ -68,7 +68,7 @@ function tellReached({ out }: Context, name: string, id: string, { sessions, los
   for (const gone of lost) out.note(`${gone} has no workflow any more: \`stello recover ${gone}\` starts it again`)
 }
 
-/** A session that only waits for one below is moved by no resume of its own. */
+/** A resume does not help a session that only waits for one below. */
 async function tellHoldups({ out }: Context, session: SessionHandle): Promise<void> {
   const { heldBy, id } = await session.state()
   for (const item of heldBy) out.noteOf(item, (shown) => `${id} waits for ${shown.sessionId}\n${inboxLines(shown)}`)

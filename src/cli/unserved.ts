@@ -1,4 +1,4 @@
-/** Says so where no worker serves an agent. It refuses nothing: what was asked for is kept until one does. */
+/** Reports that no worker serves an agent. It refuses nothing: the request is kept until a worker serves the agent. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { isUnavailable, messageOf } from '../core/errors.ts'
 import type { SessionHandle } from '../client/index.ts'
@@ -7,7 +7,7 @@ import type { Context } from './command-context.ts'
 
 const LOOK_EVERY_MS = 1000
 
-/** Of each of these agents that no worker serves now; names those that are. */
+/** Reports each of these agents that no worker serves now, and names the agents that are served. */
 export async function noteUnserved({ stello, out }: Context, ...agents: string[]): Promise<void> {
   const served = await whileReachable(() => stello.servedAgents(), agents)
   const unserved = [...new Set(agents)].filter((agent) => !served.includes(agent))
@@ -24,7 +24,10 @@ export async function noteUnservedOf(context: Context, session: SessionHandle): 
   if (agent !== undefined) await noteUnserved(context, agent)
 }
 
-/** Whoever waits is told when nobody works at it, and when somebody does again. Never fails: these are remarks. */
+/**
+ * Tells a person who waits when no worker serves the agent, and when one does again. Never fails: these are only
+ * remarks.
+ */
 export async function keepNotingUnserved(context: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
   const { stello, out } = context
   let agent: string | undefined
@@ -49,7 +52,7 @@ async function agentOf(session: SessionHandle): Promise<string | undefined> {
   return whileReachable(async () => (await session.state()).agent, undefined)
 }
 
-/** While the store is away nothing is known, and a remark is no reason to fail. */
+/** While the store is away, nothing is known, and a remark is no reason to fail. */
 async function whileReachable<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await ask()

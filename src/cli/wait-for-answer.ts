@@ -1,4 +1,4 @@
-/** What follows a message that was sent: its id, or with `--wait` its answer, and what keeps that from coming. */
+/** Prints what follows a message: its id, or with `--wait` its answer and everything that holds the answer up. */
 import type { InboxItem, SessionHandle, TurnHandle } from '../client/index.ts'
 import { heldUp } from '../client/holdups.ts'
 import { inboxLines } from './format.ts'
@@ -21,7 +21,7 @@ export async function answer(
   const signal = untilInterrupted()
   const answered = new AbortController()
   const noting = keepNotingUnserved(context, session, AbortSignal.any([signal, answered.signal]))
-  /** A pause ends the waiting; a question may be answered while others of its tree go on. */
+  /** A pause ends the wait. A question does not: it may be answered while other sessions of the tree go on. */
   const onPause = (item: InboxItem): void => {
     if (item.kind === 'paused') throw heldUp(session.id, item)
     out.noteOf(item, (shown) => `waits for a person\n${inboxLines(shown)}`)

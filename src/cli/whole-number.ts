@@ -1,4 +1,4 @@
-/** Reads an option that is a whole number, from 0 on. */
+/** Reads an option that is a whole number, 0 or more. */
 import { InvalidArgumentError } from 'commander'
 
 export function wholeNumber(value: string): number {

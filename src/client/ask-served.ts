@@ -4,10 +4,10 @@ import { readServedAgents } from '../store/workers.ts'
 import { notServed } from './not-served.ts'
 import type { ClientDeps } from './start-session.ts'
 
-/** A worker that the store does not see at this moment, since its lock is just being taken again, gets this long. */
+/** How long a worker may be missing in the store: it may just be taking its lock again. */
 const UNSEEN_MS = 2000
 
-/** @throws StelloError AGENT_NOT_SERVED naming the agents that are served, when none of its workers lives */
+/** @throws StelloError AGENT_NOT_SERVED when no worker of the agent lives; it names the agents that are served */
 export async function askServed<T>(
   { client, db, namespace }: ClientDeps,
   agent: string,

@@ -7,7 +7,7 @@ export interface SessionTree extends SessionSummary {
   children: SessionTree[]
 }
 
-/** @param rootId the session the tree is drawn from; oldest children first */
+/** Children come oldest first. @param rootId the session at the top */
 export function buildTree(sessions: readonly SessionSummary[], rootId: string): SessionTree {
   const nodes = new Map(sessions.map((session): [string, SessionTree] => [session.id, { ...session, children: [] }]))
   const oldestFirst = [...nodes.values()].toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime())

@@ -1,4 +1,4 @@
-/** Closes what is open below a session that is closed itself: nobody else can be asked to. */
+/** Closes the open sessions below a session that is closed itself: its workflow is gone, so the client does it. */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { closeBelow, openChildren } from '../store/closing.ts'
 import { closeUnopened } from '../store/unopened.ts'
@@ -12,7 +12,8 @@ export async function closeForks(deps: ClientDeps, sessionId: string): Promise<v
       await deps.client.workflow.getHandle(childId).signal(closeSignal, { cascade: true })
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error
-      // It passes nothing on. One that is just being started finds in the store that it is to close, or closed.
+      // This session passes nothing on. A session that is just being started finds in the store that it must close, or
+      // that it is closed.
       await closeUnopened(deps.db, childId)
       await closeForks(deps, childId)
     }

@@ -1,12 +1,12 @@
-/** Where a fork may branch: behind the last exchange whose calls all have their results. */
+/** Where a fork may branch: after the last exchange whose calls all have their results. */
 import type { Database } from '../store/database.ts'
 import { lastSeq, readRecordsSoFar, type StoredRecord } from '../store/records.ts'
 
-/** Records looked at first; an answer that asked for more calls than this is found in the next, larger look. */
+/** How many records are read first. If an answer has more calls than this, the next, larger read finds it. */
 const WINDOW = 64
 
 /**
- * Reads the end only: what a fork costs must not grow with its parent.
+ * Reads only the end of the transcript: the cost of a fork must not grow with its parent.
  *
  * @returns seq of the last own record that may be inherited
  */

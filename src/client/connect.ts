@@ -38,16 +38,19 @@ export interface Servers {
   connection: object
 }
 
-/** What helps where nothing says where a server is. */
+/** The hint when no setting says where a server is. */
 const TO_FIND = 'start the development servers (`stello server` or `stello dev`) in this folder, or set the variable'
 
-/** Where a server is said to be; unset: nothing says. */
+/** Where the settings say a server is. Unset: no setting says. */
 export type Located = Omit<Servers, 'temporalAddress' | 'databaseUrl'> & {
   temporalAddress: string | undefined
   databaseUrl: string | undefined
 }
 
-/** What is given, else the environment, else what `.stello/dev.json` says. @throws what is wrong with a file of the configuration */
+/**
+ * Reads the options, else the environment, else `.stello/dev.json`. @throws an error that names the broken
+ * configuration file
+ */
 export async function locateServers(options: ConnectOptions = {}): Promise<Located> {
   const { connectionOptions, namespace } = loadClientConnectConfig()
   const { address: configured, ...connection } = connectionOptions
@@ -57,7 +60,7 @@ export async function locateServers(options: ConnectOptions = {}): Promise<Locat
     database: options.databaseUrl ?? process.env['STELLO_DATABASE_URL'],
   }
   const loading = loadDevInfo(await resolveHome(options.home))
-  // Where it is not needed, it cannot stand in the way.
+  // A broken dev.json must not matter when it is not needed.
   const dev = await (given.temporal && given.database ? loading.catch(() => undefined) : loading)
   const temporalAddress = given.temporal ?? (dev && demandLocal(dev.temporal.address))
   const databaseUrl = given.database ?? (dev && demandLocal(dev.postgres.url))
@@ -72,10 +75,10 @@ export async function locateServers(options: ConnectOptions = {}): Promise<Locat
 }
 
 /**
- * Where the servers are: what is given, else the environment, else what `.stello/dev.json` says.
+ * Finds the servers: by the options, else by the environment, else by `.stello/dev.json`.
  *
- * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when nothing says; INVALID_ARGUMENT when dev.json is another
- *   user's, or names another machine
+ * @throws StelloError SERVER_UNREACHABLE, DATABASE_UNREACHABLE when no setting says where a server is; INVALID_ARGUMENT
+ *   when dev.json belongs to another user, or names another machine
  * @example const { temporalAddress, databaseUrl } = await findServers()
  */
 export async function findServers(options: ConnectOptions = {}): Promise<Servers> {
@@ -111,7 +114,7 @@ export async function connectStello(options: ConnectOptions = {}): Promise<Stell
   const db = openDatabase(servers.databaseUrl)
   try {
     await checkDatabase(db)
-    // To bring an older schema up to date is for workers: those of the version before still run.
+    // A client never updates an older schema: workers of the previous version may still run on it.
     const schema = await readSchema(db)
     if (schema.newest === undefined || schema.unknown.length > 0) await migrate(db)
     const connection = await connect(servers)

@@ -1,4 +1,6 @@
-/** Whether every agent with open sessions is served, and whether Temporal and the store know of the same sessions. */
+/**
+ * Checks whether every agent with open sessions is served, and whether Temporal and the store know the same sessions.
+ */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
 import type { Finding } from '../dev/doctor-machine.ts'
 import type { Database } from '../store/database.ts'
@@ -9,9 +11,9 @@ import { servedNow } from './not-served.ts'
 import { pollersOf } from './pollers.ts'
 import { temporalTrouble } from './temporal-trouble.ts'
 
-/** More are not compared one by one. */
+/** How many sessions are compared one by one. */
 const COMPARED = 10_000
-/** Temporal's list lags behind, so each difference is looked at. */
+/** Temporal's list is late, so each difference is checked again. */
 const LOOKED_AT = 100
 const NAMED = 5
 
@@ -58,7 +60,7 @@ async function compared(client: Client, db: Database): Promise<Finding> {
     (id) => runs(client, id),
   )
   const closed = new Set(await readClosed(db, strange))
-  // What was opened or closed meanwhile is no difference.
+  // A session that was opened or closed meanwhile is no difference.
   const again = new Set(await readOpenIds(db, client.options.namespace, COMPARED + 1))
   const gone = lost.filter((id) => again.has(id))
   const foreign = strange.filter((id) => !again.has(id) && !closed.has(id))

@@ -1,4 +1,4 @@
-/** Whether PostgreSQL lets us in, has room for a worker, and holds a schema that this version can work on. */
+/** Checks whether PostgreSQL lets us in, has room for a worker, and has a schema that this version can use. */
 import { isStelloError, messageOf } from '../core/errors.ts'
 import type { Finding } from '../dev/doctor-machine.ts'
 import { connectTrouble } from '../store/connect-trouble.ts'
@@ -7,10 +7,10 @@ import { REMEDY, proveDirect } from '../store/direct.ts'
 import { readServer, type ServerFacts } from '../store/inspect.ts'
 import { FOREIGN, readSchema, type Schema } from '../store/migrate.ts'
 
-/** Of one worker: two pools, and two that hold the lock that says it lives. */
+/** Connections of one worker: two pools, and two that hold the lock by which it shows that it lives. */
 const WORKER_CONNECTIONS = 42
 
-/** @returns `usable`: this version can work on it */
+/** @returns `usable`: this version can use the schema */
 export async function inspectStore(url: string | undefined): Promise<{ findings: Finding[]; usable: boolean }> {
   const name = 'PostgreSQL'
   if (!url) {

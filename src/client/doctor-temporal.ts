@@ -1,4 +1,4 @@
-/** Whether Temporal answers, knows the namespace, lets us in, and has what sessions are searched by. */
+/** Checks whether Temporal answers, knows the namespace, lets us in, and has the search attributes of sessions. */
 import { Client, Connection } from '@temporalio/client'
 import type { Finding } from '../dev/doctor-machine.ts'
 import type { Located } from './connect.ts'
@@ -7,7 +7,7 @@ import { temporalTrouble } from './temporal-trouble.ts'
 
 const ANSWER_WITHIN_MS = 5000
 
-/** @returns `connection`, to be closed, when it can be worked with */
+/** @returns `connection` when Temporal can be used; the caller closes it */
 export async function inspectTemporal({
   temporalAddress: address,
   namespace,
@@ -18,7 +18,7 @@ export async function inspectTemporal({
     return { findings: [{ name: 'Temporal', ok: false, detail, hint: 'run `stello dev`, or set TEMPORAL_ADDRESS' }] }
   }
   const where = `namespace ${namespace} on ${address}`
-  // Lazy and without retries: else the time is over before the cause is told.
+  // Lazy and without retries: otherwise the time is over before the cause is known.
   const connection = Connection.lazy({ ...options, address, interceptors: [] })
   try {
     const version = await connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, async () => {
@@ -36,7 +36,7 @@ export async function inspectTemporal({
   }
 }
 
-/** Sessions run without them. */
+/** Sessions can run without search attributes. */
 async function searchAttributes(client: Client): Promise<Finding> {
   const name = 'Search attributes'
   try {

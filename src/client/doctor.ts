@@ -1,4 +1,7 @@
-/** What `stello doctor` says of the servers and the sessions on them: a finding per thing. Must never change anything. */
+/**
+ * What `stello doctor` finds out about the servers and their sessions, one finding per check. Must never change
+ * anything.
+ */
 import { Client } from '@temporalio/client'
 import { isStelloError, messageOf } from '../core/errors.ts'
 import type { Finding } from '../dev/doctor-machine.ts'

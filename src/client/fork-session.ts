@@ -1,4 +1,7 @@
-/** A fork that a client asks for. Only a worker knows profiles: the child's own first activity prepares what it inherits. */
+/**
+ * A fork that a client asks for. Only a worker knows the profiles, so the child's own first activity prepares what it
+ * inherits.
+ */
 import { StelloError, isStelloError } from '../core/errors.ts'
 import type { ForkRequest } from '../protocol/config.ts'
 import { clientOrigin } from '../protocol/keys.ts'
@@ -9,9 +12,9 @@ import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } 
 
 /**
  * @returns the child's id
- * @throws StelloError INVALID_ARGUMENT naming the field that is unknown, or not as it must be
- * @throws StelloError TREE_LIMIT when it is beyond a bound of the tree; SESSION_CLOSED when the parent is being closed
- * @throws StelloError SESSION_EXISTS when the id is that of another session, or of a fork that was asked for otherwise
+ * @throws StelloError INVALID_ARGUMENT naming the field that is unknown or has a wrong value
+ * @throws StelloError TREE_LIMIT when a bound of the tree is reached; SESSION_CLOSED when the parent is being closed
+ * @throws StelloError SESSION_EXISTS when the id names another session, or a fork with other options
  */
 export async function forkSession(deps: ClientDeps, parentId: string, options: ForkOptions): Promise<string> {
   const { db } = deps
@@ -53,7 +56,10 @@ export async function forkSession(deps: ClientDeps, parentId: string, options: F
   return sessionId
 }
 
-/** The same for the same request, in whatever order it is written. Where the parent stands is no part of it: it goes on. Short, since each fork keeps it. */
+/**
+ * The same text for the same request, whatever the order of its fields. The parent's position is left out, because the
+ * parent goes on. The text is short, because each fork keeps it.
+ */
 function originOf(parentId: string, { vars = {}, ...request }: ForkRequest): string {
   const sorted = [request, vars].map((fields) =>
     Object.entries(fields)

@@ -2,18 +2,18 @@
 import { StelloError } from '../core/errors.ts'
 import type { InboxItem } from '../store/inbox.ts'
 
-/** Once put, it is the same item: where a session is paused anew, it is another. */
+/** Identifies an item. A second pause of the same session is another item. */
 export function keyOf(item: InboxItem): string {
   return `${item.sessionId} ${item.kind === 'paused' ? item.at : item.id}`
 }
 
-/** The command that makes it go on. */
+/** The command that lets the session go on. */
 export function remedyOf(item: InboxItem): string {
   if (item.kind === 'paused') return `stello resume ${item.sessionId}`
   return `stello answer ${item.sessionId} ${item.id} done|not_done|retry`
 }
 
-/** @param sessionId the session that cannot go on, of the item or above it */
+/** @param sessionId the session that cannot go on: the item's own, or one above it */
 export function heldUp(sessionId: string, item: InboxItem): StelloError {
   const who =
     item.sessionId === sessionId

@@ -1,4 +1,4 @@
-/** What `stello migrate` does: the changes of a schema and its indexes, apart from the start of a worker. */
+/** What `stello migrate` does: it updates the schema and its indexes, without starting a worker. */
 import { checkDatabase, openDatabase } from '../store/database.ts'
 import { updateIndexes } from '../store/indexes.ts'
 import { migrate, readSchema } from '../store/migrate.ts'
@@ -13,7 +13,7 @@ export interface Migrated {
 }
 
 /**
- * Waits as long as it takes for transactions that hold up an index.
+ * Waits without a limit for transactions that block an index.
  *
  * @throws StelloError DATABASE_UNREACHABLE
  */

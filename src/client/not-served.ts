@@ -1,4 +1,4 @@
-/** What is said wherever somebody asks for an agent that no worker serves. Must import nothing heavy: the command line uses it too. */
+/** The error text when no worker serves an agent. Must import nothing heavy: the command line uses it too. */
 export function notServed(agent: string, served: readonly string[]): string {
   return `no worker serves agent "${agent}"; ${servedNow(served)}`
 }

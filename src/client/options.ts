@@ -1,6 +1,6 @@
 /**
- * What `createSession` and `fork` are asked with. It often comes from outside, as JSON: only known fields get through,
- * each as it must be, and what gets through is a copy. Must import nothing heavy: the command line checks with it too.
+ * The options of `createSession` and `fork`. They often come from outside, as JSON: only known fields with valid values
+ * pass, and the result is a copy. Must import nothing heavy: the command line checks with it too.
  */
 import { StelloError } from '../core/errors.ts'
 import { boundsProblem, type TreeBounds } from '../protocol/limits.ts'
@@ -18,17 +18,20 @@ export interface CreateSessionOptions {
   label?: string
   /** A fork profile whose model, tools, skills, tool filters, limits and prompt (by its mode) the session gets. */
   profile?: string
-  /** Instead of the agent's; behind it where the agent locks its own. */
+  /** Replaces the agent's prompt. If the agent locks its prompt, this one follows it. */
   systemPrompt?: string
-  /** Narrows what agent and profile allow; Stello's two stay. */
+  /** Only these tools, of those that agent and profile allow. `stello_create_session` and `activate_skill` stay. */
   allowedTools?: string[]
   /** These tools are never offered, even when `allowedTools` names them. */
   disallowedTools?: string[]
-  /** `plan`, `dontAsk`, `default`, `acceptEdits` (`autoEdit`), `bypassPermissions` (`yolo`). */
+  /**
+   * `plan`, `dontAsk`, `default`, `acceptEdits` (`autoEdit`) or `bypassPermissions` (`yolo`). Tools are told; nothing
+   * enforces it yet.
+   */
   permissionMode?: string
-  /** Whose session it is, and all below it. Letters, digits, `.`, `_`, `-`, `@`, `+`; at most 100. */
+  /** The user of this session and of all below it. Letters, digits, `.`, `_`, `-`, `@`, `+`; at most 100. */
   userId?: string
-  /** What bounds the tree this session is the root of; what is left out is the agent's. */
+  /** Bounds of the tree that begins with this session. A bound that is left out is the agent's. */
   bounds?: Partial<TreeBounds>
   /** Default: a new one. Letters, digits, `.`, `_`, `-`; at most 100. */
   sessionId?: string
@@ -36,14 +39,14 @@ export interface CreateSessionOptions {
 
 /** What a fork is asked with. */
 export interface ForkOptions extends ForkRequest {
-  /** Default: a new one. Asked for again with the same id, the same request names the same fork. */
+  /** Default: a new one. A repeated request with the same id and the same options gives the same fork. */
   sessionId?: string
 }
 
-/** Longest prompt, and var of a prompt, in UTF-16 units. */
+/** Longest prompt, and longest var of a prompt, in UTF-16 units. */
 const TEXT_LIMIT = 1024 * 1024
 
-/** What is wrong with a value; it follows the name of its field. */
+/** The problem with a value, as text that follows the name of its field. */
 type Check = (value: unknown) => string | undefined
 type Checks<Options> = Readonly<Record<keyof Options, Check>>
 

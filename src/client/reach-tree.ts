@@ -1,4 +1,4 @@
-/** Pauses, resumes and cancels a session, or all that is open in its tree, also behind what is closed. */
+/** Pauses, resumes and cancels a session, or all open sessions of its tree, also those below a closed one. */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
@@ -15,7 +15,7 @@ export interface TreeOptions {
 
 /** How far a pause reaches, and why. */
 export interface PauseOptions extends TreeOptions {
-  /** For people. */
+  /** Why, for people to read. */
   reason?: string
 }
 
@@ -23,16 +23,16 @@ export interface PauseOptions extends TreeOptions {
 export interface Reached {
   /** How many sessions were told. */
   sessions: number
-  /** Open sessions whose workflow is gone from Temporal: until they are recovered nobody can be told. */
+  /** Open sessions whose workflow is gone from Temporal. They cannot be told until they are recovered. */
   lost: string[]
 }
 
-/** Sessions that are told at once. */
+/** How many sessions are told at the same time. */
 const AT_ONCE = 20
 const PAUSED_BY_REQUEST = 'paused by request'
 const REASON_LIMIT = 500
 
-/** What is forked later begins paused, until the tree is resumed or the session that forks is. */
+/** Forks that come later begin paused, until the tree or the session that forks is resumed. */
 export async function pauseTree(deps: ClientDeps, sessionId: string, reason?: string): Promise<Reached> {
   await mustExist(deps.db, sessionId)
   const message = preview(reason ?? PAUSED_BY_REQUEST, REASON_LIMIT)
@@ -46,13 +46,13 @@ export async function resumeTree(deps: ClientDeps, sessionId: string): Promise<R
   return tellTree(deps, sessionId, resumeSignal.name)
 }
 
-/** A fork that is just being made is stopped by the session that makes it, as its turn is. */
+/** A fork that is just being made is stopped by the session that makes it, together with its turn. */
 export async function cancelTree(deps: ClientDeps, sessionId: string): Promise<Reached> {
   await mustExist(deps.db, sessionId)
   return tellTree(deps, sessionId, cancelTurnSignal.name)
 }
 
-/** Looks again until nothing new is there: what was forked meanwhile is told too. */
+/** Looks again until nothing new is found, so that sessions that were forked meanwhile are told too. */
 async function tellTree(deps: ClientDeps, sessionId: string, signal: string, ...args: string[]): Promise<Reached> {
   const known = new Set<string>()
   const reached: Reached = { sessions: 0, lost: [] }
@@ -70,7 +70,10 @@ async function tellTree(deps: ClientDeps, sessionId: string, signal: string, ...
   }
 }
 
-/** One whose workflow is not started yet begins as its row, or the session that forks it, says. */
+/**
+ * A session whose workflow has not started yet needs no message: its row, or the session that forks it, says how it
+ * begins.
+ */
 async function tellOne(
   { db }: ClientDeps,
   id: string,

@@ -24,19 +24,19 @@ import { takenMessages, unreadable } from './taken-messages.ts'
 /** What `recover` may do. */
 export interface RecoverOptions {
   /**
-   * Also ends a workflow that runs: for one that disagrees with the store since one of them was restored from a copy.
-   * `needed`: only where it can be seen that it cannot go on.
+   * Also ends a workflow that runs, for the case that it disagrees with the store because one of them was restored from
+   * a copy. `needed`: ends it only when it visibly cannot go on.
    */
   restart?: boolean | 'needed'
 }
 
 /** What `recover` did. */
 export interface Recovered {
-  /** False: the workflow runs, nothing was done. */
+  /** False: the workflow runs, and nothing was done. */
   restarted: boolean
-  /** Messages that the ended workflow had taken and not begun to answer; they are answered now. */
+  /** How many messages the ended workflow had taken and not begun to answer. They are answered now. */
   waiting: number
-  /** Temporal refuses the search attributes of its tree, which it has lost: it runs without. */
+  /** Temporal has lost the search attributes and refuses them: the session runs without. */
   unsearchable?: true
 }
 
@@ -79,7 +79,7 @@ export async function recoverSession(
   const { loadedDataConverter } = client.options
   const owner = { namespace, workflowId: sessionId }
   const taken = found ? await takenMessages(await ended.fetchHistory(), loadedDataConverter, owner) : []
-  // A task stands in the store since its call was made: it may have reached no workflow that Temporal knows of.
+  // A task has been in the store since its call: it may not have reached any workflow that Temporal knows.
   const first = task !== undefined && !taken.some(({ messageId }) => messageId === task) ? [{ messageId: task }] : []
   const messages: string[] = []
   let waiting = 0
@@ -97,7 +97,7 @@ export async function recoverSession(
       session: {
         sessionId,
         label: row.config.label,
-        // All of them: with the start they are handed over or not, but never in part.
+        // All of them go with the start, so that they are handed over together or not at all.
         messages,
         ...(awaited && { awaited }),
       },
@@ -109,10 +109,13 @@ export async function recoverSession(
   }
 }
 
-/** Attempts at one and the same decision: one that a dying worker took along is taken up by the next. */
+/** Attempts at the same decision. An attempt that a dying worker had taken is taken up by the next worker. */
 const ATTEMPTS_IN_VAIN = 4
 
-/** It runs, but cannot go on: the store contradicts it, or is ahead of it, or no worker can replay its history. */
+/**
+ * Whether a workflow runs but cannot go on: the store contradicts it or is ahead of it, or no worker can replay its
+ * history.
+ */
 async function isStuck(
   db: Database,
   { id, pause }: Pick<SessionRow, 'id' | 'pause'>,

@@ -1,4 +1,7 @@
-/** The search attributes of sessions in Temporal: which are there, and how they get there. Refused: sessions run without. */
+/**
+ * The search attributes of sessions in Temporal: which exist, and how they are registered. If Temporal refuses them,
+ * sessions run without.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { messageOf } from '../core/errors.ts'
@@ -8,14 +11,14 @@ import { SEARCH_ATTRIBUTES } from '../protocol/search-attributes.ts'
 const KEYWORD = 2
 const USABLE_WITHIN_MS = 10_000
 
-/** @throws what the server says when it refuses the question */
+/** @throws the server's error when it refuses the question */
 export async function missingSearchAttributes(client: Client): Promise<string[]> {
   const { namespace } = client.options
   const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace })
   return SEARCH_ATTRIBUTES.filter((name) => !(name in (customAttributes ?? {})))
 }
 
-/** Registers what is missing and waits until it can be used. @returns whether it can */
+/** Registers missing search attributes and waits until they can be used. @returns whether they can */
 export async function registerSearchAttributes(client: Client, log: { warn(message: string): void }): Promise<boolean> {
   try {
     const missing = await missingSearchAttributes(client)
@@ -38,8 +41,8 @@ export async function registerSearchAttributes(client: Client, log: { warn(messa
 }
 
 /**
- * Whether new sessions may use them: an unregistered one would make the start fail. A client may be older than the first
- * worker, which registers them, so it asks at each session until the answer is yes.
+ * Whether new sessions may use search attributes: an unregistered one would make the start fail. A client may be older
+ * than the first worker, which registers them, so it asks at each session until the answer is yes.
  */
 export function searchableBy(client: Client): () => Promise<boolean> {
   let known = false

@@ -47,7 +47,7 @@ import { createTurnHandle, refuseRejected, type TurnHandle } from './turn-handle
 import { watchSession, type WatchOptions } from './watch.ts'
 import type { StelloEvent } from '../protocol/events.ts'
 
-/** A fork has its row a moment before its parent's worker starts its workflow. */
+/** A fork's row exists a moment before its parent's worker starts its workflow. */
 const STARTED_WITHIN_MS = 30_000
 const STARTING_EVERY_MS = 50
 
@@ -210,8 +210,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   const workflow = client.workflow.getHandle(id)
 
   /**
-   * A workflow that is not there takes no signals: the row says whether it was closed, never existed, or is just being
-   * forked. What was opened between the look at Temporal and that at the row is there the next time.
+   * A missing workflow takes no signals. The row says whether the session was closed, never existed, or is just being
+   * forked. A session that was opened between the look at Temporal and the look at the row is found the next time.
    */
   const reach = async <T>(work: () => Promise<T>): Promise<T> => {
     const until = performance.now() + STARTED_WITHIN_MS
@@ -295,7 +295,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
           await workflow.signal(closeSignal, options)
           return true
         } catch (error) {
-          // Nobody has opened it: its row is all there is. A workflow that is just being started finds it closed.
+          // Nobody has opened the session: its row is all there is. A workflow that is just being started finds it
+          // closed.
           if (error instanceof WorkflowNotFoundError && (await closeUnopened(db, id))) return false
           throw error
         }

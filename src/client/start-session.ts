@@ -1,4 +1,4 @@
-/** How a session comes to be, and the checks everything in this folder begins with. */
+/** How a session is created, and the checks that everything in this folder begins with. */
 import { randomBytes } from 'node:crypto'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
@@ -34,8 +34,9 @@ export interface ClientDeps {
 }
 
 /**
- * The row first, then the workflow: a crash in between leaves a row that the same call completes. One with an `origin`
- * may be asked for again when it runs, or has ended: it is the same session. Where Temporal refuses, nothing is left.
+ * Writes the row first, then starts the workflow: a crash in between leaves a row that the same call completes. A
+ * session with an `origin` may be requested again when it runs or has ended: it is the same session. If Temporal
+ * refuses, nothing is left.
  *
  * @throws StelloError SERVER_UNREACHABLE naming the session, when Temporal refuses it or does not answer
  */
@@ -53,7 +54,7 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
       },
     )
   } catch (error) {
-    // The store did not answer: of Temporal nothing is known.
+    // The store did not answer: nothing is known about Temporal.
     if (isUnavailable(error)) throw error
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw await notStarted(deps.db, sessionId, error)
     if (origin !== undefined) return
@@ -63,7 +64,7 @@ export async function startSession(deps: ClientDeps, session: NewSessionRow): Pr
   }
 }
 
-/** A row whose workflow Temporal has refused is taken back; a fork stays, since its parent's log tells of it. */
+/** Removes a row whose workflow Temporal has refused. A fork stays, because the log of its parent names it. */
 async function notStarted(db: Database, sessionId: string, error: unknown): Promise<StelloError> {
   const { what, hint, refused } = temporalTrouble(error)
   const gone = refused && (await forgetSession(db, sessionId))
@@ -74,8 +75,8 @@ async function notStarted(db: Database, sessionId: string, error: unknown): Prom
 }
 
 /**
- * Search attributes that Temporal has lost, with its database for example, are registered once more; where it refuses
- * them, the workflow runs without.
+ * Registers search attributes again if Temporal has lost them, for example with its database. If it refuses them, the
+ * workflow runs without.
  *
  * @throws WorkflowExecutionAlreadyStartedError
  */
@@ -85,7 +86,7 @@ export async function startWorkflow(
   given: Omit<StartOptions, 'store'>,
 ): Promise<{ searchable: boolean }> {
   const options = { ...given, store: await readIdentity(deps.db) }
-  // Sessions of earlier versions do not say.
+  // Older sessions do not say.
   const searchable = row.config.searchable ?? (await deps.searchable())
   try {
     await start(deps.client, row, { ...options, searchable })

@@ -57,7 +57,7 @@ export interface StelloClient {
    * @example console.log(stello.uiLink(session.id))
    */
   uiLink(sessionId?: string): string | undefined
-  /** The connection to Temporal, for what this client has no word for. */
+  /** The connection to Temporal, for everything that this client has no method for. */
   readonly temporal: Client
   /**
    * Closes the connections to Temporal and to the store. Sessions go on.

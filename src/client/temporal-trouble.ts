@@ -1,4 +1,7 @@
-/** What keeps Temporal from answering as it should, and what somebody can do about it. Text for people; and whether it was a refusal. */
+/**
+ * Why Temporal does not answer as it should, what somebody can do about it, and whether it was a refusal. The texts are
+ * for people.
+ */
 import { isGrpcServiceError } from '@temporalio/client'
 import { NamespaceNotFoundError } from '@temporalio/common'
 import { messageOf } from '../core/errors.ts'
@@ -6,7 +9,7 @@ import { messageOf } from '../core/errors.ts'
 export interface TemporalTrouble {
   what: string
   hint: string
-  /** Temporal has answered: nothing was done. Else nobody knows. */
+  /** True: Temporal has answered, and nothing was done. Otherwise nobody knows. */
   refused: boolean
 }
 
@@ -16,7 +19,7 @@ const NAMESPACE: Words = {
   what: 'Temporal does not know the namespace',
   hint: 'create it (`temporal operator namespace create --namespace NAME`), or correct TEMPORAL_NAMESPACE',
 }
-/** Codes of gRPC with which a server refuses. */
+/** The gRPC codes of a refusal. */
 const REFUSALS: Readonly<Record<number, Words>> = {
   3: { what: 'Temporal refuses the request', hint: 'its own words say what it cannot take' },
   5: NAMESPACE,
@@ -34,7 +37,7 @@ const REFUSALS: Readonly<Record<number, Words>> = {
     hint: 'set TEMPORAL_API_KEY, or the client certificate in TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH',
   },
 }
-/** What the connection says where there is none, from the special to the general. */
+/** What a failed connection says, from the special to the general. */
 const CONNECTIONS: readonly [pattern: RegExp, words: Words][] = [
   [
     /self.signed|unable to (get|verify)|issuer|unknown ca/i,
@@ -101,7 +104,7 @@ function connectionTrouble(details: string): Words {
   return CONNECTIONS.find(([pattern]) => pattern.test(details))?.[1] ?? AWAY
 }
 
-/** The server's own words are part of what is said. */
+/** The server's own words are part of the text. */
 function told({ what, hint }: Words, details: string, refused: boolean): TemporalTrouble {
   return { what: details === '' ? what : `${what}: ${details}`, hint, refused }
 }

@@ -12,11 +12,11 @@ import { heldUp, keyOf } from './holdups.ts'
 import { throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
-/** Temporal is asked this often whether the session still lives. */
+/** How often Temporal is asked whether the session still lives. */
 const DESCRIBE_EVERY_MS = 10_000
-/** Meanwhile the row is not looked at. */
+/** The longest such question; the row is not read meanwhile. */
 const DESCRIBED_WITHIN_MS = 5000
-/** What holds the turn up may be far below, where nobody notifies this session. */
+/** How often the sessions below are checked: the turn may be held up far below, where nobody notifies this session. */
 const HOLDUPS_EVERY_MS = 1000
 
 /** How a turn ended. */
@@ -34,9 +34,9 @@ export interface TurnResult {
 /** How to wait for an answer. */
 export interface ResultOptions {
   /**
-   * What to do when the turn cannot go on by itself: the session, or one that it waits for at any depth, is paused or
-   * waits for a person. `wait` (default), `throw`, or a function that is told of each such item once; what that throws
-   * ends the wait.
+   * What to do when the turn cannot go on by itself, because the session, or one that it waits for at any depth, is
+   * paused or waits for a person. `wait` (default), `throw`, or a function that is called once with each such item; if
+   * it throws, the wait ends.
    *
    * @example await turn.result({ onPause: ({ sessionId, message }) => console.log(sessionId, message) })
    */
@@ -81,7 +81,7 @@ async function waitForResult(
         const result = await look()
         if (result) return result
       } catch (error) {
-        // While the store is away nothing is known: the turn goes on.
+        // While the store is away, nothing is known: the turn goes on.
         if (!isUnavailable(error)) throw error
       }
       await news.next(signal)
@@ -91,7 +91,7 @@ async function waitForResult(
   }
 
   async function look(): Promise<TurnResult | undefined> {
-    // Asked first: what is told of held a turn up that has not ended since.
+    // This comes first, so that only a turn that has not ended is reported as held up.
     const holdups = onPause === 'wait' ? undefined : await readHoldups(deps.db, [sessionId])
     const { closed, turn, usage, rejected } =
       (await readTurnNow(deps.db, sessionId, messageId)) ?? throwUnknown(sessionId)
@@ -129,7 +129,7 @@ function throwRejected(sessionId: string, messageId: string, reason: string): ne
   })
 }
 
-/** Temporal that does not answer says nothing of the turn: the row decides. */
+/** If Temporal does not answer, the row decides. */
 async function throwIfEnded({ client, db }: ClientDeps, sessionId: string): Promise<void> {
   const found = await client
     .withDeadline(Date.now() + DESCRIBED_WITHIN_MS, () => client.workflow.getHandle(sessionId).describe())

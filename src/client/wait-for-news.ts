@@ -2,16 +2,16 @@
 import type { Concerns, Listener } from '../store/listener.ts'
 import type { News } from '../store/notifier.ts'
 
-/** A lost notification costs no more than this: a second of what people watch, some of what they wait for. */
+/** The cost of a lost notification: a second for people who watch, some seconds for those who wait for an answer. */
 const POLL_MS = { progress: 1000, decision: 5000 }
-/** Where progress is not waited for: so long its arrival shows that nothing else was lost. */
+/** When progress does not end the wait: for so long, its arrival shows that nothing else was lost. */
 const PROGRESS_COUNTS_MS = 10_000
 
 export interface WaitOptions {
   /** Progress does not end the wait; default: any news does. */
   for?: News
   pollMs?: number
-  /** Something is looked for that nobody notifies of: the wait ends after so long, whatever progress is heard of. */
+  /** The wait ends after so many milliseconds, whatever progress arrives: for changes that nobody notifies of. */
   lookMs?: number
 }
 

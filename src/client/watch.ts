@@ -1,9 +1,10 @@
 /**
- * Watching a session or a whole tree. Durable events come from the log, each once and in order of their offsets; what
- * streams (text, tool cards) comes beside them and has no offset. A watcher that comes back goes on without a gap.
+ * Watching a session or a whole tree. Durable events come from the log, each once and in order of their offsets;
+ * streamed output (text, tool cards) comes beside them and has no offset. A watcher that comes back goes on without a
+ * gap.
  *
- * A look is one statement, at the sessions something was heard of, and once a second at all that are not closed. Which
- * sessions a tree has is told by its events: forks, and rewinds, which may take forks away.
+ * Each read is one statement: it reads the sessions that had news, and once a second all that are not closed. The
+ * events tell which sessions a tree has: forks add some, rewinds may take some away.
  */
 import { StelloError, isUnavailable } from '../core/errors.ts'
 import type { StelloEvent, StreamedEvent } from '../protocol/events.ts'
@@ -16,13 +17,15 @@ import { waitForNews } from './wait-for-news.ts'
 export interface WatchOptions {
   /** First offset (one session), or the `cursor` of the last event seen. Default 0; `'now'` leaves out the past. */
   from?: number | string
-  /** Children too, also those that are forked while watching. */
+  /** Includes the sessions below, also those that are forked while watching. */
   tree?: boolean
-  /** Text and tool cards while they stream. Default true. */
+  /** Includes text and tool cards while they stream. Default true. */
   live?: boolean
   /** Ends the watch. */
   signal?: AbortSignal
-  /** Told once when the store goes away while watching; the watch goes on where it was as soon as the store is back. */
+  /**
+   * Called once when the store goes away while watching. The watch goes on where it was as soon as the store is back.
+   */
   onAway?: (error: StelloError) => void
 }
 
@@ -126,7 +129,7 @@ function parse(json: string): unknown {
   }
 }
 
-/** Of each step that streams: the last piece there was. Steps that are settled are forgotten. */
+/** The last piece of each step that streams. Settled steps are forgotten. */
 type Seen = Map<string, { lease: number; n: number }>
 
 function lastOf(pieces: LivePiece[]): Seen {
@@ -138,7 +141,7 @@ function streamed({ event, stepKey, lease }: LivePiece): StreamedEvent {
   return { ...event, data: { ...event.data, step: stepKey, attempt: lease } } as StreamedEvent
 }
 
-/** Not yielded yet; a higher lease starts the step anew. */
+/** The pieces that were not yielded yet. A higher lease starts the step again. */
 function isFresh({ stepKey, lease, n }: LivePiece, seen: Seen | undefined): boolean {
   const last = seen?.get(stepKey)
   return !last || lease > last.lease || (lease === last.lease && n > last.n)

@@ -12,7 +12,7 @@ export function clean(text: string): string {
   return text.replace(EACH_UNSTORABLE, '\uFFFD')
 }
 
-/** The same for every text inside a JSON value. */
+/** Cleans every text inside a JSON value. */
 export function cleanJson<T>(value: T): T {
   if (typeof value === 'string') return clean(value) as T
   if (Array.isArray(value)) return value.map(cleanJson) as T
@@ -20,10 +20,12 @@ export function cleanJson<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [clean(key), cleanJson(each)])) as T
 }
 
-/** As JSON writes them; what only looks like one costs a look at every text. */
+/**
+ * The escapes that JSON writes for them. A match that only looks like one costs a look at every text, and nothing more.
+ */
 const UNSTORABLE_JSON = /\\u(?:0000|d[89a-f])/
 
-/** As JSON that PostgreSQL takes. */
+/** The value as JSON that PostgreSQL accepts. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value)
   return UNSTORABLE_JSON.test(json) ? JSON.stringify(cleanJson(value)) : json

@@ -5,7 +5,7 @@ import { StelloError, type ErrorCode } from './errors.ts'
 /** Milliseconds, or text such as `'10 minutes'`. */
 export type Duration = number | string
 
-/** Three hundred years. */
+/** About three hundred years: the longest duration that can be said. */
 const END_OF_TIME_MS = 1e13
 
 /** Timers take a 32-bit number: anything longer would fire at once. */

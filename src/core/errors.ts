@@ -153,8 +153,8 @@ function isCode(code: unknown): code is ErrorCode {
 }
 
 /**
- * What user code has thrown, as a StelloError that can be relied on: its texts cut, its wait a number, without a cause.
- * `undefined`: it is none, or one whose own fields throw.
+ * Something that user code has thrown, as a StelloError that is safe to use: its texts are cut, its wait is a number,
+ * its cause is left out. The error as a `StelloError`; undefined when it is none, or when its own fields throw.
  */
 export function toStelloError(error: unknown): StelloError | undefined {
   if (!isStelloError(error)) return undefined
@@ -174,7 +174,7 @@ export function isUnavailable(error: unknown): error is StelloError {
   return isStelloError(error) && error.code === 'STORE_UNAVAILABLE'
 }
 
-/** What is read of the text of an error, in UTF-16 units; there may be megabytes. */
+/** Longest part of an error's text that is read, in UTF-16 units: a text may have megabytes. */
 export const ERROR_TEXT_LIMIT: number = 16 * 1024
 const READ_LIMIT = ERROR_TEXT_LIMIT + LONGEST_SECRET
 
@@ -195,7 +195,10 @@ function textOf(error: unknown): string {
   return String(error)
 }
 
-/** Without secrets first: the end of what is read may be half of one, and is left out. Not between the halves of a character. */
+/**
+ * Cuts secrets first: the end of what is read may be half of a secret, so it is left out. The cut never splits a
+ * character.
+ */
 function cutText(text: string): string {
   const whole = text.length <= READ_LIMIT
   const told = withoutSecrets(whole ? text : text.slice(0, READ_LIMIT))

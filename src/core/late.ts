@@ -1,4 +1,4 @@
-/** Whether it is too late to add to a registry: a worker has read it. */
+/** Decides whether it is too late to add to a registry: it is when a worker has read it. */
 import { StelloError, type ErrorCode } from './errors.ts'
 
 export class Late {

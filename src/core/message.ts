@@ -36,7 +36,7 @@ export interface ImagePart {
 /** One piece of a richer content. */
 export type Part = TextPart | ImagePart
 
-/** One transcript entry (Stello's L3). `content` is always text; richer content stands beside it in `parts`. */
+/** One entry of a transcript. `content` is always text; richer content stands beside it in `parts`. */
 export interface Message {
   /** Who said it. */
   role: Role
@@ -71,7 +71,10 @@ export interface Usage {
 /** Longest label and name of a profile, in characters: they are shown in one line and go with every start of a workflow. */
 export const NAME_LIMIT = 200
 
-/** NUL and half a character: PostgreSQL takes them neither in text nor in jsonb. An id with them would name another. */
+/**
+ * NUL and half a character: PostgreSQL accepts them neither in text nor in jsonb. After cleaning, an id with them would
+ * be another id.
+ */
 export const UNSTORABLE: RegExp = /[\0\p{Surrogate}]/u
 
 /** Cuts on code points, so that a preview never ends in half an emoji; the cut is visible. */
@@ -82,15 +85,18 @@ export function preview(text: string, limit = 1000): string {
   return `${text.slice(0, cut)}…`
 }
 
-/** \b \t \n \f \r " and \ stand in JSON as two. */
+/** \b \t \n \f \r " and \ take two bytes in JSON. */
 const ESCAPED = [8, 9, 10, 12, 13, 34, 92]
 
-/** The same by what the text takes inside JSON: for what has to fit into a workflow's state, whatever script it is in. */
+/**
+ * Like `preview`, but the limit counts bytes inside JSON: for texts in any script that must fit into a workflow's
+ * state.
+ */
 export function brief(text: string, limit: number): string {
   return jsonBytes(text) <= limit ? text : `${cut(text, limit - 3)}…`
 }
 
-/** The beginning of a text, on code points, that takes at most so many bytes inside JSON. */
+/** The longest beginning of a text that takes at most so many bytes inside JSON. It never splits a character. */
 export function cut(text: string, limit: number): string {
   let [bytes, end] = [0, 0]
   for (const char of text) {
@@ -101,7 +107,7 @@ export function cut(text: string, limit: number): string {
   return text.slice(0, end)
 }
 
-/** What a text takes inside JSON as UTF-8, without its quotes. */
+/** The bytes that a text takes inside JSON as UTF-8, without the quotes. */
 export function jsonBytes(text: string): number {
   let bytes = 0
   for (const char of text) bytes += bytesOf(char)

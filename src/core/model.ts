@@ -46,8 +46,8 @@ export interface Completion {
   /** Why it stopped: at its end, for its calls, at its token limit, or because it refused. */
   finishReason: 'stop' | 'tool_calls' | 'length' | 'refusal'
   /**
-   * Which model answered, where that may be another than was asked for: a dated version, one behind a router. Unset: `name`.
-   * It stands in the record, in `message.completed` and in the usage; at most 200 characters of it.
+   * The model that answered, when it may differ from the one that was asked: a dated version, or one behind a router.
+   * Unset: `name`. It stands in the record, in `message.completed` and in the usage; at most 200 characters of it.
    */
   model?: string
 }

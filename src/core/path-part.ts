@@ -1,13 +1,16 @@
 /**
- * Ids that people make folders, keys and labels of: fit to be one part of a path. Checked where they come in, and once
- * more when a worker opens the session.
+ * Ids that people use as names of folders, keys and labels. Each must be a valid part of a path. They are checked on
+ * the way in, and again when a worker opens the session.
  */
 
-/** ASCII only: folders must not become one by how a file system folds letters. */
+/** ASCII only: a file system that folds letters must not make one folder of two ids. */
 const SESSION = /^(?!\.+$)[a-zA-Z0-9._-]{1,100}$/
-/** E-mail addresses too. */
+/** Allows e-mail addresses. */
 const USER = /^(?!\.+$)[a-zA-Z0-9._@+-]{1,100}$/
-/** What a template makes of a value that is not there: everybody without an id would be one user. */
+/**
+ * A template writes these words for a missing value. They are refused: otherwise everybody without an id would be the
+ * same user.
+ */
 const NOBODY = ['undefined', 'null', 'NaN']
 
 export function sessionIdProblem(id: unknown): string | undefined {

@@ -1,15 +1,17 @@
 /**
- * The secrets this process knows of, and texts without them. Import-free, and never told a secret there: the workflow
- * sandbox loads this file.
+ * The secrets that this process knows, and texts without them. Imports nothing, because the workflow sandbox loads this
+ * file; inside the sandbox no secret is ever registered.
  */
 
-/** Shorter ones are parts of words: to cut them would spoil texts, and hide nothing. In UTF-16 units. */
+/**
+ * Shortest secret, in UTF-16 units. Shorter ones are parts of words: cutting them would spoil texts and hide nothing.
+ */
 export const SHORTEST_SECRET = 8
-/** A text that is cut is read so far beyond the cut, lest half a secret be left. */
+/** How far a text is read beyond its cut, so that half a secret is never left at the end. */
 export const LONGEST_SECRET = 4096
 
 const CUT = '(secret)'
-/** Of a URL, `user:password@`. Bounded, so that a text full of URLs is read in linear time. */
+/** The `user:password@` of a URL. The pattern is bounded, so that a text full of URLs is read in linear time. */
 const URL_USER = /(?<=:\/\/)[^\s/?#"'<>\\]{1,1000}@/g
 const URL_PASSWORD = /(?<=[?&](?:password|passwd|pwd|sslpassword)=)[^&\s#"'<>\\]+/gi
 const OPENAI_KEY = /(?<![\w-])sk-[\w*.-]{5,}/g
@@ -17,12 +19,12 @@ const OPENAI_KEY = /(?<![\w-])sk-[\w*.-]{5,}/g
 const known = new Set<string>()
 let matcher: RegExp | undefined
 
-/** Whether a text can be cut from others: what is shorter, or longer, cannot. */
+/** Whether a text can be cut from others: one that is too short or too long cannot. */
 export function canBeSecret(text: string): boolean {
   return text.length >= SHORTEST_SECRET && text.length <= LONGEST_SECRET
 }
 
-/** From now on no text that this process tells holds them. What cannot be a secret is passed over. */
+/** From now on no text that leaves this process holds these secrets. A text that cannot be a secret is ignored. */
 export function keepSecret(...secrets: readonly (string | undefined)[]): void {
   for (const secret of secrets) {
     if (secret === undefined || !canBeSecret(secret) || known.has(secret)) continue
@@ -31,7 +33,7 @@ export function keepSecret(...secrets: readonly (string | undefined)[]): void {
   }
 }
 
-/** Without what `keepSecret` was told, and nothing else: for content, of which all the rest counts. */
+/** Cuts only what `keepSecret` was given. For content, where everything else must stay. */
 export function withoutKnown(text: string): string {
   for (const secret of known) {
     if (!text.includes(secret)) continue
@@ -42,7 +44,7 @@ export function withoutKnown(text: string): string {
 }
 
 /**
- * For errors, logs and pauses: users and passwords of URLs are cut too, and what looks like a key.
+ * For errors, logs and pauses: also cuts users and passwords of URLs, and text that looks like a key.
  *
  * @param also cut like known secrets, from this text only
  * @example withoutSecrets('cannot reach https://me:geheim@host/') // 'cannot reach https://(secret)@host/'
@@ -53,7 +55,7 @@ export function withoutSecrets(text: string, also: readonly string[] = []): stri
   return withoutKnown(bare).replace(URL_USER, `${CUT}@`).replace(URL_PASSWORD, CUT).replace(OPENAI_KEY, CUT)
 }
 
-/** The same for every text inside a JSON value; keys of objects too. */
+/** Cuts known secrets from every text inside a JSON value, keys of objects included. */
 export function withoutKnownIn<T>(value: T): T {
   if (typeof value === 'string') return withoutKnown(value) as T
   if (known.size === 0 || typeof value !== 'object' || value === null) return value
@@ -61,7 +63,7 @@ export function withoutKnownIn<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [withoutKnown(key), withoutKnownIn(each)])) as T
 }
 
-/** As it stands in a text, in a URL and in JSON. */
+/** The forms in which a secret appears: in a text, in a URL and in JSON. */
 function formsOf(secret: string): string[] {
   return [
     ...new Set([
@@ -72,7 +74,7 @@ function formsOf(secret: string): string[] {
   ]
 }
 
-/** Whole tokens only, the longest first: one may be the beginning of another. */
+/** Matches whole tokens only, the longest first: one secret may be the beginning of another. */
 function toMatcher(secrets: Iterable<string>): RegExp {
   const alternatives = [...secrets]
     .toSorted((a, b) => b.length - a.length)

@@ -1,6 +1,6 @@
 /**
- * JSON text that says no instead of dropping things: `JSON.stringify` leaves out functions, and makes `{}` of a Map, a
- * Promise, a Response. An error is told by its message.
+ * JSON text that refuses instead of dropping things: `JSON.stringify` leaves out functions, and makes `{}` of a Map, a
+ * Promise or a Response. An error becomes its message.
  */
 import { messageOf } from './errors.ts'
 
@@ -23,18 +23,18 @@ function notJson(value: unknown): string | undefined {
   if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') return typeof value
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   if (!isStillToCome(value) && !showsNothing(value)) return undefined
-  // Nobody will wait for it: its failure must not end the process.
+  // Nobody waits for this promise: its failure must not end the process.
   if (value instanceof Promise) value.catch(() => undefined)
   return `${nameOf(value)}${INSTEAD}`
 }
 
-/** Promises, streams, asynchronous generators: what they hold is not there yet, whatever fields they show. */
+/** Promises, streams, asynchronous generators: their content is not there yet, whatever fields they have. */
 function isStillToCome(value: object): boolean {
   const { then, pipe } = value as { then?: unknown; pipe?: unknown }
   return typeof then === 'function' || typeof pipe === 'function' || Symbol.asyncIterator in value
 }
 
-/** An instance without fields of its own would be told as `{}`, whatever it holds: a Map, a generator, a Response. */
+/** An instance without own fields would become `{}`, whatever it holds: a Map, a generator, a Response. */
 function showsNothing(value: object): boolean {
   if (Object.keys(value).length > 0 || BOXED.includes(nameOf(value))) return false
   return !isPlain(value) || Symbol.iterator in value
@@ -43,7 +43,7 @@ function showsNothing(value: object): boolean {
 /** `Object(5)`: JSON writes the value in it. */
 const BOXED = ['Number', 'Boolean', 'String']
 
-/** Also of another realm: behind its prototype there is nothing. */
+/** A plain object, also of another realm: its prototype has no prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null

@@ -1,4 +1,6 @@
-/** What is big and the same for every project of a user: the Temporal program, copies of PostgreSQL's. */
+/**
+ * The folder for big files that all projects of a user share: the Temporal program, copies of PostgreSQL's programs.
+ */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 

@@ -1,8 +1,9 @@
 /**
  * `<home>/dev.json`: which development servers run for a folder, on which addresses, and who holds them.
  *
- * What the file says is a claim. Nobody may use an address from it before a real connection has been made, nor one of
- * another machine, nor signal a process from it whose start time is another. A file that others could have written is none.
+ * The file only makes claims. Nobody may use an address from it before a real connection has been made, use an address
+ * of another machine, or signal a process whose start time differs. A file that others could have written counts as
+ * missing.
  */
 import { constants } from 'node:fs'
 import { open, realpath, rename, writeFile } from 'node:fs/promises'
@@ -16,7 +17,7 @@ import { isForeign, isLocal } from './trust.ts'
 export interface DevInfo {
   /** Absolute path of the folder the servers keep their state in. */
   home: string
-  /** Who stops the servers at its end. Unset once they were stopped; a dead holder left them behind. */
+  /** The process that stops the servers when it ends. Unset once they were stopped; a dead holder left them running. */
   holder?: ProcessId
   /** ISO 8601. */
   writtenAt: string
@@ -29,14 +30,14 @@ export async function resolveHome(home?: string): Promise<string> {
   return realpath(namedHome(home)).catch(() => namedHome(home))
 }
 
-/** The same as it was named, links and all. */
+/** The folder as it was named, with links. */
 export function namedHome(home: string = process.env['STELLO_HOME'] ?? '.stello'): string {
   return resolve(home)
 }
 
 /**
- * The development servers that run for a folder, found without any variable. Both have answered: Temporal described its
- * namespace, PostgreSQL a `select 1`.
+ * The development servers that run for a folder, found without any variable. Both have answered: Temporal has described
+ * its namespace, PostgreSQL has answered `select 1`.
  *
  * @param home the folder; default `STELLO_HOME`, else `.stello`
  * @returns undefined when there are none, or when one of the two does not answer
@@ -57,7 +58,7 @@ export async function readDevInfo(home?: string): Promise<DevInfo | undefined> {
 }
 
 /**
- * The file as it stands, nothing verified but whose it is; undefined when it is missing or no dev.json.
+ * Reads the file and checks only its owner. Undefined when it is missing or no dev.json.
  *
  * @throws StelloError INVALID_ARGUMENT when others than the user could have written it
  */
@@ -72,7 +73,7 @@ export async function loadDevInfo(home: string): Promise<DevInfo | undefined> {
   }
 }
 
-/** What is opened is what is judged: a link is not followed. */
+/** The opened file itself is checked: a link is not followed. */
 async function readOwn(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
@@ -88,9 +89,10 @@ async function readOwn(path: string): Promise<string> {
 }
 
 /**
- * An address out of the file.
+ * Returns an address of the file.
  *
- * @throws StelloError INVALID_ARGUMENT when it is of another machine: the file may have come with somebody else's project
+ * @throws StelloError INVALID_ARGUMENT when it names another machine: the file may have come with somebody else's
+ *   project
  */
 export function demandLocal(address: string): string {
   if (isLocal(address)) return address
@@ -99,7 +101,7 @@ export function demandLocal(address: string): string {
   })
 }
 
-/** Replaces the file in one step, so that a reader never meets half of it. */
+/** Replaces the file in one step, so that a reader never sees half of it. */
 export async function saveDevInfo(info: DevInfo): Promise<void> {
   const draft = join(info.home, `dev.json.${process.pid}`)
   await writeFile(draft, `${JSON.stringify(info, null, 2)}\n`, { mode: 0o600 })

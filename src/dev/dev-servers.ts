@@ -1,5 +1,5 @@
 /**
- * What a laptop needs: one Temporal server and one PostgreSQL per folder, found, adopted or started.
+ * The servers that a laptop needs: one Temporal and one PostgreSQL per folder. They are found, adopted or started.
  *
  * Both outlive their launcher and keep their state in the folder. Must never start a second server on a folder's data,
  * and never ends a server that a living process other than the caller holds, unless told to.
@@ -77,7 +77,7 @@ export async function openDevServers(options: DevServersOptions = {}): Promise<D
   if (options.fresh) await removeDevHome(options.home)
   const runAs = await postgresUser()
   const home = await createHome(options.home, runAs)
-  // Before the lock is taken: to build Temporal may take longer than others should wait for it.
+  // This comes before the lock: building Temporal may take longer than others should wait for the lock.
   const needsBinary = !process.env['TEMPORAL_ADDRESS'] && !isTemporalRunning(home)
   const binary = needsBinary ? await findTemporal({ onProgress }) : undefined
   return withLock(lockOf(home), () => open({ ...options, home, onProgress, runAs, binary }), { onProgress })
@@ -93,7 +93,7 @@ export async function stopDevServers(home?: string): Promise<void> {
 }
 
 /**
- * Throws away what the development servers keep in a folder; other files in it stay.
+ * Throws away everything that the development servers keep in a folder. Other files in it stay.
  *
  * @throws StelloError `INVALID_ARGUMENT` when a living process other than this one holds the servers.
  */
@@ -213,7 +213,9 @@ async function usePostgres(url: string): Promise<PostgresInfo> {
   })
 }
 
-/** Looks for the servers themselves, not into dev.json: a launcher killed early has left none. */
+/**
+ * Looks for the servers themselves instead of reading dev.json, which a launcher that was killed early has not written.
+ */
 async function stop(home: string): Promise<void> {
   await stopTemporal(home)
   await stopPostgres(home, await postgresUser())
@@ -223,13 +225,16 @@ async function stop(home: string): Promise<void> {
   await saveDevInfo({ ...rest, home })
 }
 
-/** Ours alone. As root, the user PostgreSQL runs as may pass through one we create, and see nothing of it. */
+/**
+ * A folder that only we can use. If we are root, the user that PostgreSQL runs as may pass through a folder that we
+ * create, and sees nothing of it.
+ */
 async function createHome(home: string | undefined, runAs: RunAs | undefined): Promise<string> {
   await mkdir(await resolveHome(home), { recursive: true, mode: runAs ? 0o711 : 0o700 })
   return ownHome(home)
 }
 
-/** @throws StelloError INVALID_ARGUMENT when it is there and not ours alone */
+/** @throws StelloError INVALID_ARGUMENT when it exists and others can use it too */
 async function ownHome(home: string | undefined): Promise<string> {
   if (existsSync(namedHome(home))) await demandOwnFolder(namedHome(home))
   return resolveHome(home)

@@ -1,4 +1,4 @@
-/** What `stello doctor` says of this machine: a finding per thing. Must never start or change anything. */
+/** What `stello doctor` finds out about this machine, one finding per check. Must never start or change anything. */
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -10,9 +10,9 @@ import { isAlive } from './processes.ts'
 
 export interface Finding {
   name: string
-  /** False: sessions do not run as they should until it is mended. */
+  /** False: sessions do not run as they should until it is repaired. */
   ok: boolean
-  /** It is ok, but somebody should look. */
+  /** It works, but somebody should look at it. */
   warning?: true
   detail: string
   /** What to do about it. */
@@ -20,7 +20,7 @@ export interface Finding {
 }
 
 /**
- * Looks at what a session needs on this machine, and not at the servers.
+ * Checks what a session needs on this machine, without the servers.
  *
  * @param home folder of the development servers; default `STELLO_HOME`, else `.stello`
  * @example

@@ -1,7 +1,7 @@
 /**
- * Where Temporal comes from on this machine, in a fixed order, always saying which way was taken.
+ * Finds Temporal on this machine, in a fixed order, and always says which way was taken.
  *
- * A way that fails is noted and the next one is tried; only when all failed is there an error, and it lists them all.
+ * When a way fails, the next one is tried. Only when all have failed there is an error, which lists them all.
  */
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
@@ -26,7 +26,7 @@ export interface TemporalBinary {
 export interface FindTemporalOptions {
   /** Whether it may be downloaded or built. Default true. */
   install?: boolean
-  /** Where archives of the program are; default Temporal's own download service. */
+  /** URL of the folder with archives of the program. Default: Temporal's own download service. */
   downloadUrl?: string
   /** SHA-256 of the archive there, in hex; default that of the published one. */
   downloadSha256?: string
@@ -35,7 +35,7 @@ export interface FindTemporalOptions {
 
 type Way = [source: string, find: () => Promise<string>]
 
-/** A build takes minutes on a small machine. */
+/** Longest wait for a build, which takes minutes on a small machine. */
 const INSTALL_LIMIT_MS = 20 * 60_000
 
 /**
@@ -77,7 +77,7 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<T
   ]
   let found = await firstOf([onThePath, cached])
   if (!found && install) {
-    // Whoever waited for another installer finds that one's copy.
+    // A process that has waited for another installer finds the copy of that one.
     const installFirst = async (): Promise<TemporalBinary | undefined> =>
       firstOf((await isExecutable(target)) ? [cached, ...installs] : installs)
     found = await withLock(`${dirname(target)}.lock`, installFirst, { onProgress, limitMs: INSTALL_LIMIT_MS })
@@ -93,9 +93,10 @@ export async function findTemporal(options: FindTemporalOptions = {}): Promise<T
 }
 
 /**
- * Checks `temporal --version`. Builds by `go install` call themselves 0.0.0-DEV: those are judged by the server inside.
+ * Checks `temporal --version`. A build by `go install` calls itself 0.0.0-DEV: for it, the version of the server inside
+ * counts.
  *
- * @throws Error when the program is older than 1.1, or none of Temporal's.
+ * @throws Error when the program is older than 1.1, or is not Temporal's.
  */
 async function versionOf(path: string): Promise<string> {
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 })
@@ -118,7 +119,7 @@ async function onPath(name: string): Promise<string | undefined> {
   return undefined
 }
 
-/** The cache may be a folder that others share. */
+/** Others may be able to write into the cache. */
 async function ownProgram(path: string): Promise<string> {
   return isForeign(await stat(path)) ? refuse(`${path} may have been written by another user`) : path
 }

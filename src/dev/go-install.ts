@@ -1,4 +1,4 @@
-/** Builds programs with Go, which takes minutes: says every 10 seconds how far it is. */
+/** Builds programs with Go, which takes minutes. It reports its progress every 10 seconds. */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -21,7 +21,7 @@ export async function goInstall({ go, packages, folder, onProgress }: GoInstallO
     onProgress(`go install: ${Math.round((Date.now() - began) / 1000)} s, ${modules} modules downloaded`)
   }, 10_000)
   try {
-    // -s leaves the symbol table out: 40 MB less.
+    // -s leaves the symbol table out, which saves 40 MB.
     const goFlags = `${process.env['GOFLAGS'] ?? ''} -ldflags=-s`.trim()
     const build = spawn(go, ['install', ...packages], {
       stdio: ['ignore', 'ignore', 'pipe'],

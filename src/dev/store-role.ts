@@ -4,7 +4,7 @@ import pg from 'pg'
 export const ROLE = 'stello'
 export const DATABASE = 'stello'
 
-/** What was made by a superuser, before there was the role. Sequences follow their tables. */
+/** Objects that a superuser created before the role existed. Sequences follow their tables. */
 const HAND_OVER = `
   do $$ declare handed record; begin
     for handed in
@@ -21,14 +21,14 @@ const HAND_OVER = `
   end $$`
 
 /**
- * Sees to it that the role and its database are there, and the password is the one given.
+ * Makes sure that the role and its database exist, and that the password is the given one.
  *
- * @param superuser a URL for the superuser, of whatever database
+ * @param superuser a URL for the superuser, of any database
  * @param password of letters, digits, `-` and `_`
  */
 export async function prepareStore(superuser: string, password: string): Promise<void> {
   const [server] = await query(superuser, `select pg_is_in_recovery() as "readOnly"`)
-  // A replica has what its primary has.
+  // A replica has the objects of its primary.
   if (server?.['readOnly'] === true) return
   const [role] = await query(superuser, `select from pg_roles where rolname = '${ROLE}'`)
   await query(superuser, `${role ? 'alter' : 'create'} role ${ROLE} login nosuperuser password '${password}'`)
@@ -46,7 +46,7 @@ function withDatabase(url: string, database: string): string {
   return Object.assign(new URL(url), { pathname: `/${database}` }).href
 }
 
-/** Over a connection of its own. */
+/** Uses its own connection. */
 export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000, query_timeout: 10_000 })
   // A server that goes away while we are connected must not end our process.

@@ -1,8 +1,8 @@
 /**
  * Temporal's development server for one folder: `temporal server start-dev` on a SQLite file.
  *
- * Must never let two servers run on one SQLite file: both would start, and fight silently. So before starting one it
- * looks for a process with that file on its command line, whatever dev.json says.
+ * Must never let two servers run on one SQLite file: both would start, and damage each other's data silently. So before
+ * it starts one, it looks for a process with that file on its command line, whatever dev.json says.
  */
 import { Connection, type ConnectionOptions } from '@temporalio/client'
 import { chmod } from 'node:fs/promises'
@@ -18,7 +18,7 @@ export interface TemporalInfo {
   namespace: string
   /** Unset when the server is not ours. */
   uiUrl?: string
-  /** Which way of finding Temporal led here. */
+  /** How Temporal was found. */
   source: string
   /** Version of the server. */
   version: string
@@ -26,11 +26,11 @@ export interface TemporalInfo {
   process?: ProcessId
   port?: number
   uiPort?: number
-  /** Of its HTTP API, which is not signed in to either. */
+  /** The port of its HTTP API, which has no sign-in either. */
   httpPort?: number
 }
 
-/** All of the type Keyword. */
+/** Search attributes, all of the type Keyword. */
 const SEARCH_ATTRIBUTES = ['StelloRoot', 'StelloParent', 'StelloState', 'StelloProfile', 'StelloLabel'] as const
 
 const NAMESPACE = 'default'
@@ -40,8 +40,8 @@ const READY_LIMIT_MS = 60_000
  * The server's defaults are for clusters: with one shard, 20 polls per second put 40 ms between the scheduling and the
  * start of every task. Together with eager activities this takes a turn from 350 to under 50 ms.
  *
- * A workflow task that time and again dies with its worker is given ever more time, up to 10 minutes, in which nobody
- * else may have it: a session that had met ten killed workers stood still for four minutes.
+ * A workflow task that dies with its worker again and again gets more and more time, up to 10 minutes, in which no
+ * other worker may have it. A session whose workers had been killed ten times stood still for four minutes.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=10000',
@@ -53,12 +53,12 @@ const DYNAMIC_CONFIG = [
 
 export interface TemporalServerOptions {
   home: string
-  /** Survive a power cut, not only the death of processes. */
+  /** Survives a power cut too, not only the death of processes. */
   durable: boolean
   port?: number | undefined
   uiPort?: number | undefined
   httpPort?: number | undefined
-  /** What ran here last: its ports are preferred. */
+  /** The server that ran here last: its ports are preferred. */
   last?: TemporalInfo | undefined
   onProgress: (line: string) => void
 }
@@ -129,7 +129,7 @@ async function start(binary: TemporalBinary, options: TemporalServerOptions): Pr
   const { home, durable, last, onProgress } = options
   const port = await choosePort('Temporal', options.port, last?.port)
   const uiPort = await choosePort("Temporal's UI", options.uiPort, last?.uiPort)
-  // Left out, it would be any free one.
+  // Without it, the server would take any free port.
   const httpPort = await choosePort("Temporal's HTTP API", options.httpPort, last?.httpPort)
   const log = join(home, 'temporal.log')
   await closeToOthers(home)
@@ -155,7 +155,7 @@ async function start(binary: TemporalBinary, options: TemporalServerOptions): Pr
   )
   const version = await until(async () => {
     if (server.ended()) return 'ended'
-    // Its UI ends it when that does not get its port, be it that the server answers already.
+    // If the UI does not get its port, the whole server ends, even when it answers already.
     const listens = (await listensOn(server.id, port)) && (await listensOn(server.id, uiPort))
     return listens ? pingTemporal(`127.0.0.1:${port}`, NAMESPACE) : undefined
   }, READY_LIMIT_MS)
@@ -178,7 +178,7 @@ export async function stopTemporal(home: string): Promise<void> {
   await Promise.all(findProcesses(databaseArguments(home)).map((server) => endProcess(server, 'SIGTERM')))
 }
 
-/** What a version before has left readable for all. */
+/** Files that an earlier version left readable for everybody. */
 async function closeToOthers(home: string): Promise<void> {
   for (const end of ['', '-wal', '-shm']) await chmod(databaseFile(home) + end, 0o600).catch(() => undefined)
 }

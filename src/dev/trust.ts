@@ -1,6 +1,6 @@
 /**
- * Whose something is. The development servers have no sign-in of their own worth the name, so folder, files and processes
- * they rely on must belong to the user, and addresses out of a file must be of this machine.
+ * Checks who owns something. The development servers have no real sign-in, so their folder, files and processes must
+ * belong to the user, and addresses from a file must be of this machine.
  */
 import { lstat, stat } from 'node:fs/promises'
 import { StelloError } from '../core/errors.ts'
@@ -8,14 +8,15 @@ import { StelloError } from '../core/errors.ts'
 /** Bits of a mode: others, or the group, may write. */
 const WRITABLE_BY_OTHERS = 0o022
 
-/** Ours; undefined where the system has no such ids. */
+/** Our user id; undefined when the system has no such ids. */
 export function ownUid(): number | undefined {
   return process.getuid?.()
 }
 
 /**
- * @param path of a folder that exists, as it was given: a link there counts too
- * @throws StelloError INVALID_ARGUMENT unless the folder, and a link to it, belongs to us and nobody else can write in it
+ * @param path of an existing folder, as it was given: a link is checked too
+ * @throws StelloError INVALID_ARGUMENT unless the folder, and a link to it, belongs to us and nobody else can write in
+ *   it
  */
 export async function demandOwnFolder(path: string): Promise<void> {
   const [named, folder] = [await lstat(path), await stat(path)]
@@ -30,7 +31,7 @@ export async function demandOwnFolder(path: string): Promise<void> {
   }
 }
 
-/** Whether others than the user could have written this. */
+/** Whether anybody but the user could have written this. */
 export function isForeign({ uid, mode }: { uid: number; mode: number }): boolean {
   return ownUid() !== undefined && (uid !== ownUid() || (mode & WRITABLE_BY_OTHERS) !== 0)
 }
@@ -41,7 +42,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i
 export function isLocal(url: string): boolean {
   try {
     const { hostname, searchParams } = new URL(url.includes('://') ? url : `tcp://${url}`)
-    // In a URL of PostgreSQL these would be asked instead.
+    // In a URL of PostgreSQL, these parameters would replace the host.
     return LOOPBACK.test(hostname) && !searchParams.has('host') && !searchParams.has('hostaddr')
   } catch {
     return false

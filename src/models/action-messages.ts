@@ -1,4 +1,6 @@
-/** A transcript with tool calls → plain messages in the JSON action protocol. Must never leave out a result. */
+/**
+ * Turns a transcript with tool calls into plain messages of the JSON action protocol. Must never leave out a result.
+ */
 import type { Message } from '../core/message.ts'
 import type { ToolSpec } from '../core/model.ts'
 import { toActionText } from './action-reply.ts'

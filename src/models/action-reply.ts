@@ -1,8 +1,8 @@
 /**
- * A reply in the JSON action protocol → what was said and which tools are called.
+ * Reads a reply in the JSON action protocol: the text, and the tools it calls.
  *
- * An action that must not run becomes a call all the same, with arguments that are no JSON: the session answers it with
- * an error that quotes them, the model reads why, and the transcript keeps what it wrote.
+ * An action that must not run becomes a call too, with arguments that are no JSON. The session answers it with an error
+ * that quotes them, so the model reads why, and the transcript keeps what the model wrote.
  */
 import { preview, type ToolCall } from '../core/message.ts'
 import type { Completion, ToolSpec } from '../core/model.ts'
@@ -11,7 +11,7 @@ import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.t
 import { Mender } from './mend-json.ts'
 
 export interface ActionReply {
-  /** What was said before the first action. What follows it was said without knowing its result, and is dropped. */
+  /** The text before the first action. Text after it is dropped: the model wrote it without knowing the result. */
   content: string
   toolCalls: ToolCall[]
 }
@@ -27,18 +27,18 @@ interface Action extends Call, Candidate {
   source: string
 }
 
-/** Of a call that is not run, what the transcript keeps. */
+/** What the transcript keeps of a call that is not run. */
 const QUOTE_LIMIT = 4096
 const REFUSED = /^\(not run: [^)]*\)\n/
 const CUT_OFF = 'your JSON was cut off or is too large; send it whole, in smaller pieces if need be'
 const SECOND = 'only the first action of a reply runs'
 const QUOTED =
   'an action must end your reply, on lines of its own or in a code block; to run it, send it so; to answer, leave it out'
-/** Nothing but the ends of code blocks. */
+/** Only ends of code blocks. */
 const FENCES = /^(?:\s|```)*$/
 const NAME = /\{\s*["']?(?:action|tool|name)["']?\s*:\s*["']([^"'\\]{1,64})["']/
 
-/** @param idPrefix the calls are numbered behind it */
+/** @param idPrefix begins the id of each call; a number follows */
 export function readActions(
   text: string,
   finishReason: Completion['finishReason'],
@@ -47,7 +47,7 @@ export function readActions(
 ): ActionReply {
   const found = findActions(text, tools)
   const meant = findMeant(text, found, tools)
-  // What was only quoted before an action that runs belongs to the prose.
+  // An action that was only quoted, before one that runs, belongs to the prose.
   const actions = found.slice(Math.max(meant, 0))
   const [first] = actions
   if (!first) return { content: text, toolCalls: [] }
@@ -63,8 +63,9 @@ export function readActions(
 }
 
 /**
- * The first action the model can only mean to run. One that changes nothing may stand anywhere; any other ends the reply,
- * alone on its lines or in a fence: a model that refuses quotes what it refuses. One that is cut off never runs.
+ * The first action that the model must have meant to run. One that changes nothing may be anywhere. Any other must end
+ * the reply, alone on its lines or in a fence, because a model that refuses quotes what it refuses. One that is cut off
+ * never runs.
  */
 function findMeant(text: string, actions: readonly Action[], tools: readonly ToolSpec[]): number {
   const readOnly = new Set(tools.flatMap((tool) => (tool.readOnly ? tool.name : [])))
@@ -81,7 +82,7 @@ function findMeant(text: string, actions: readonly Action[], tools: readonly Too
   })
 }
 
-/** Behind a thought, too. */
+/** Also after a thought. */
 function beginsLine(text: string, start: number): boolean {
   let at = start
   while (at > 0 && ' \t'.includes(text.charAt(at - 1))) at--
@@ -97,7 +98,7 @@ export function toActionText({ name, arguments: text }: ToolCall): string {
   )
 }
 
-/** Of registered tools if there are any, else the first of an unknown one, which the session answers. */
+/** Actions of registered tools if there are any, else the first one of an unknown tool, which the session answers. */
 function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
   const mender = new Mender()
   const actions = (text.length > REPLY_LIMIT ? tooLong(text) : findCandidates(text)).flatMap((candidate): Action[] => {
@@ -122,7 +123,7 @@ function readAction(source: string, closed: boolean, tools: readonly ToolSpec[],
   return tool ? { name: tool.name, arguments: refuse(closed ? 'your JSON is not valid' : CUT_OFF, source) } : undefined
 }
 
-/** Some models write calls in the manner of other protocols: taken where it can only mean a call. */
+/** Some models write calls as in other protocols. Such a form is accepted when it can only mean a call. */
 function toAction(object: Record<string, unknown>, tools: readonly ToolSpec[]): Call | undefined {
   const { action, ...rest } = object
   if (typeof action === 'string' && action !== '') {
@@ -135,7 +136,9 @@ function toAction(object: Record<string, unknown>, tools: readonly ToolSpec[]): 
   return tool && isObject(args) ? { name: tool.name, arguments: JSON.stringify(args) } : undefined
 }
 
-/** A tool may have a parameter `params` of its own; then `params` is the nested form only if it could not be that. */
+/**
+ * A tool may have its own parameter `params`. Then `params` is the nested form only when it cannot be that parameter.
+ */
 function isNested(toolName: string, params: Record<string, unknown>, tools: readonly ToolSpec[]): boolean {
   const properties = tools.find(({ name }) => name === toolName)?.parameters['properties']
   const ambiguous = isObject(properties) && 'params' in properties

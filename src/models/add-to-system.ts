@@ -1,4 +1,4 @@
-/** Puts text behind the system prompt of a conversation; without one it becomes the prompt. */
+/** Adds text at the end of a conversation's system prompt. Without a prompt, the text becomes the prompt. */
 import type { Message } from '../core/message.ts'
 
 export function addToSystem(messages: readonly Message[], text: string): Message[] {

@@ -1,4 +1,7 @@
-/** What a chat completion answered, plain or streamed → our completion. Tolerates what compatible servers leave out. */
+/**
+ * Turns the answer of a chat completion, plain or streamed, into our completion. Fields that compatible servers leave
+ * out may be missing.
+ */
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import type { CompletionUsage } from 'openai/resources/completions'
 import { StelloError } from '../core/errors.ts'
@@ -103,7 +106,7 @@ function withUniqueIds(calls: readonly ToolCall[]): ToolCall[] {
 function toFinishReason(reason: string | null, calls: boolean): Completion['finishReason'] {
   if (reason === 'length') return 'length'
   if (reason === 'content_filter') return 'refusal'
-  // Some servers end an answer with calls by `stop`.
+  // Some servers write `stop` although the answer has calls.
   return calls ? 'tool_calls' : 'stop'
 }
 

@@ -1,4 +1,7 @@
-/** Our messages → what a chat completion is asked with. Pure; must never drop a tool result: providers refuse a call without one. */
+/**
+ * Turns our messages into a request for a chat completion. Pure. Must never drop a tool result: providers refuse a call
+ * without one.
+ */
 import type {
   ChatCompletionContentPart,
   ChatCompletionFunctionTool,
@@ -11,7 +14,7 @@ import type { ToolSpec } from '../core/model.ts'
 export function toChatMessages(messages: readonly Message[]): ChatCompletionMessageParam[] {
   const result: ChatCompletionMessageParam[] = []
   let shown: ChatCompletionContentPart[] = []
-  // Tool messages carry text only, and nothing may stand between the results of one answer.
+  // Tool messages carry only text, and nothing may come between the results of one answer.
   const showImages = (): void => {
     if (shown.length > 0) result.push({ role: 'user', content: shown })
     shown = []
@@ -48,7 +51,7 @@ function toChatMessage(message: Message, images: ChatCompletionContentPart[]): C
       return [{ role, content: content === '' ? images : [{ type: 'text', text: content }, ...images] }]
     case 'assistant':
       if (toolCalls.length > 0) return [{ role, content: content || null, tool_calls: toolCalls.map(toChatCall) }]
-      // An answer that came out empty says nothing, and some providers refuse it.
+      // An empty answer says nothing, and some providers refuse it.
       return content === '' ? [] : [{ role, content }]
     case 'tool':
       return [
@@ -65,7 +68,7 @@ function toChatCall({ id, name, arguments: text }: ToolCall): ChatCompletionMess
   return { id, type: 'function', function: { name, arguments: toValidArguments(text) } }
 }
 
-/** Some providers parse the arguments of past calls, and refuse the whole conversation over a broken one. */
+/** Some providers parse the arguments of past calls. They refuse the whole conversation because of a broken one. */
 function toValidArguments(text: string): string {
   if (text.trim() === '') return '{}'
   return isJsonObject(text) ? text : JSON.stringify({ invalid: text })

@@ -1,4 +1,6 @@
-/** An agent in Agentrail's words: its model by name, its tools beside packs of tools. What it returns is an agent module. */
+/**
+ * An agent written as in Agentrail: its model by name, its tools beside packs of tools. The result is an agent module.
+ */
 import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../agent/agent.ts'
 import type { CapabilityPack } from '../agent/capability-pack.ts'
 import { isStelloError, StelloError } from '../core/errors.ts'
@@ -10,7 +12,7 @@ import { modelFromName } from './model-from-name.ts'
 export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {
   /** The agent's name, which is also its task queue. */
   id: string
-  /** For people; accepted and not shown yet. */
+  /** No effect yet: its name for people, which nothing shows. */
   name?: string
   /** Its model, its prompt and its own tools. */
   agent: {

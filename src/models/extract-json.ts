@@ -35,7 +35,7 @@ export function parseObject(text: string): Record<string, unknown> | null {
   return repaired === text ? null : parseObjectJson(repaired)
 }
 
-/** @param text what `parseObject` cannot read */
+/** @param text a text that `parseObject` cannot read */
 export function mendObject(text: string, mender: Mender): Record<string, unknown> | null {
   return mender.mend(repairEscapes(text))
 }

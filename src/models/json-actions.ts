@@ -1,6 +1,6 @@
 /**
- * The JSON action protocol around a model that only knows text. Keeps nothing between calls: everything it needs stands
- * in the messages. Must never run half an action, nor show the JSON of one as text.
+ * The JSON action protocol around a model that only knows text. It keeps nothing between calls: everything it needs is
+ * in the messages. Must never run half an action, and never show an action's JSON as text.
  */
 import type { Message } from '../core/message.ts'
 import type { Completion, Model, ModelDelta, ModelLike } from '../core/model.ts'
@@ -20,15 +20,16 @@ export interface JsonActionsOptions {
   toolsPrompt?: ToolsPrompt
 }
 
-/** Ten model calls for a message: a model that goes round in circles is stopped. */
+/** Ten model calls for a message: this stops a model that goes round in circles. */
 const MAX_TOOL_ROUNDS = 9
 
 /**
- * Lets any text model call tools: it is told of them in its system prompt, and calls one by answering
- * `{"action": "<tool>", …parameters}`. Results come back to it as user messages. One action per reply runs: where its tool
- * changes something, only one that ends the reply, on lines of its own or in a code block, since a model also quotes what
- * it refuses. Any other, and one that is cut off, broken, or longer than 256 Ki characters, is answered with an error the
- * model can read. Unless agent or profile states `maxToolRounds`, a message costs at most 10 model calls.
+ * Lets any text model call tools. Its system prompt describes the tools, and it calls one by answering `{"action":
+ * "<tool>", …parameters}`. Results come back as user messages. One action per reply runs. If its tool changes
+ * something, the action must end the reply, on lines of its own or in a code block, because a model also quotes what it
+ * refuses. Any other action, and one that is cut off, broken, or longer than 256 Ki characters, is answered with an
+ * error that the model can read. Unless agent or profile states `maxToolRounds`, a message costs at most 10 model
+ * calls.
  *
  * @param model a model, or a function from messages to text (its tokens are not counted)
  * @returns its `complete` throws what `model` throws
@@ -68,7 +69,7 @@ function fromText(ask: TextModel): ModelLike {
   }
 }
 
-/** Passes text on until JSON may begin; whether it was an action is known only at the end. */
+/** Passes text on until JSON may begin. Only the end of the reply shows whether it was an action. */
 class ProseStream {
   readonly #tell: (delta: ModelDelta) => void
   /** Space that may stand before an action. */
@@ -84,7 +85,7 @@ class ProseStream {
     if (delta.type !== 'text' || this.#holding) return
     const json = delta.text.search(/[{`]/)
     this.#holding = json >= 0
-    // The space before an action is no part of what was said. What is held is nothing but space, and not looked at again.
+    // The space before an action is not part of the text. Only space is held, so it is never read again.
     const sure = (this.#holding ? delta.text.slice(0, json) : delta.text).trimEnd()
     const space = delta.text.slice(sure.length)
     if (sure === '') this.#held += space

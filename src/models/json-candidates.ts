@@ -1,36 +1,38 @@
 /**
- * Where a model's reply may hold a JSON object. One pass over the text, aware of strings; never looks inside an object
- * for another one: half of an action must not pass for a whole.
+ * Finds the places where a model's reply may hold a JSON object. It makes one pass over the text and knows strings. It
+ * never looks for an object inside another one: half of an action must not count as a whole.
  */
 
 /** The longest reply that is read, in UTF-16 units. */
 export const REPLY_LIMIT: number = 256 * 1024
-/** Objects and arrays within each other. */
+/** How deep objects and arrays may be nested. */
 const DEPTH_LIMIT = 200
-/** Braces of prose (`use { to open`) that are passed over; each costs a pass, so there is an end to it. */
+/** How many braces of prose (`use { to open`) are skipped. Each costs a pass, so there is a limit. */
 const PROSE_BRACES_LIMIT = 16
-/** What does not parse is slow to refuse. */
+/** Text that does not parse is slow to refuse. */
 const CANDIDATES_LIMIT = 1000
 /** What must follow a brace in JSON. */
 const JSON_OBJECT = /\{\s*["}]/y
-/** What follows it where JavaScript or Python was written for JSON; also in CSS and in much prose. */
+/** What follows a brace when JavaScript or Python was written instead of JSON; also in CSS and in much prose. */
 const NEARLY_JSON = /\{\s*(?:['“‘]|[a-zA-Z_$][\w$]{0,64}\s*:)/y
 /** Longer than the opening of any fence, with its language and the line break. */
 const FENCE_WINDOW = 32
 
 export interface Candidate {
-  /** Of the brace. */
+  /** The place of the brace. */
   start: number
-  /** Behind the closing brace; the end of the text when there is none. */
+  /** The place after the closing brace; the end of the text when there is none. */
   end: number
   /** Balanced and begins like JSON or, in a fence or alone, nearly so; it may not parse. Only the last may be open. */
   closed: boolean
-  /** Where the prose before it ends: at its fence, if it has one. */
+  /** Where the prose before it ends: at its fence, if there is one. */
   proseEnd: number
   fenced: boolean
 }
 
-/** By position. Must not be given more than `REPLY_LIMIT`. What stands in `<think>` blocks was not said. */
+/**
+ * The candidates by position. The text must not be longer than `REPLY_LIMIT`. Text in `<think>` blocks does not count.
+ */
 export function findCandidates(text: string): Candidate[] {
   const found: Candidate[] = []
   const opening = /\{|<think>/g
@@ -66,7 +68,7 @@ function begins(pattern: RegExp, text: string, start: number): boolean {
   return pattern.test(text)
 }
 
-/** @param quotes what begins a string, and ends it */
+/** @param quotes the characters that begin and end a string */
 function endOfObject(text: string, start: number, quotes: string): number | undefined {
   let braces = 0
   let brackets = 0

@@ -1,14 +1,14 @@
 /**
- * Bodies of a provider's answers that end. The client reads an error, an answer in one piece and an event of a stream into
- * memory whole: one without end would fill the worker's before anything of it is looked at.
+ * Limits the bodies of a provider's answers. The client reads an error, a whole answer, and each event of a stream into
+ * memory: an endless one would fill the worker's memory before anybody looks at it.
  */
 import { StelloError } from '../core/errors.ts'
 
-/** More than the longest answer that is taken, with every character escaped. */
+/** More than the longest answer that is accepted, with every character escaped. */
 const ANSWER_BYTES: number = 32 * 1024 * 1024
-/** The client looks for the end of an event from its beginning with every piece that arrives. */
+/** With every piece that arrives, the client searches the whole event for its end. */
 const EVENT_BYTES: number = 4 * 1024 * 1024
-/** Of an error some hundred characters are shown. */
+/** Only some hundred characters of an error are shown. */
 const ERROR_LIMIT: number = 64 * 1024
 const [NEWLINE, RETURN] = [10, 13]
 
@@ -29,7 +29,7 @@ export function limitedFetch(model: string): typeof fetch {
   }
 }
 
-/** @param byEvent what counts is the event, else the whole */
+/** @param byEvent the limit holds for each event, else for the whole body */
 function refuseBeyond(model: string, byEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
   const [limit, unit] = byEvent ? [EVENT_BYTES, 'an event of the answer'] : [ANSWER_BYTES, 'the answer']
   let size = 0

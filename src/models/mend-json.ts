@@ -1,12 +1,16 @@
 /**
- * The last step of reading an object in a reply: `jsonrepair` for what is almost JSON. Must never lose, invent or move a
- * word: what cannot be read by changing punctuation alone is no JSON, for half an action may do the opposite of the whole.
+ * The last try to read an object in a reply: `jsonrepair` for text that is almost JSON. Must never lose, invent or move
+ * a word. Text that needs more than a change of punctuation is no JSON: half an action may do the opposite of the
+ * whole.
  */
 import { jsonrepair } from 'jsonrepair'
 import { parseObjectJson } from '../core/parse-json.ts'
 import { OutOfTime, withinTime } from './within-time.ts'
 
-/** What one reply may cost, in UTF-16 units and in time: on hostile text jsonrepair is quadratic, and takes long even so. */
+/**
+ * The limit for one reply, in UTF-16 units and in time: on hostile text jsonrepair is quadratic, and slow even within
+ * the limit.
+ */
 const MEND_LIMIT = 8 * 1024
 const MEND_MS = 250
 
@@ -14,7 +18,7 @@ const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/g
 const PUNCTUATION = /\\?["'`´“”‘’]|[\s,:]/g
 const CONSTANTS: Record<string, string> = { None: 'null', undefined: 'null', True: 'true', False: 'false' }
 
-/** For one reply: what it has mended counts against its limit. */
+/** Mends the texts of one reply, which share the limit. */
 export class Mender {
   #left = MEND_LIMIT
 
@@ -30,14 +34,14 @@ export class Mender {
     try {
       return withinTime(MEND_MS, () => jsonrepair(text))
     } catch (error) {
-      // Else a JSONRepairError, or a RangeError: it is recursive.
+      // Other errors are a JSONRepairError, or a RangeError because it is recursive.
       if (error instanceof OutOfTime) this.#left = 0
       return undefined
     }
   }
 }
 
-/** A quote that was taken for the end of a string leaves its partner alone in what it cut in two. */
+/** A quote that was wrongly read as the end of a string leaves a single quote in the rest. */
 function isSafe(text: string, mended: string): boolean {
   const evenQuotes = (mended.match(STRING) ?? []).every((string) => (string.match(/\\"/g) ?? []).length % 2 === 0)
   return evenQuotes && wordsOf(text) === wordsOf(mended)

@@ -1,20 +1,20 @@
 /**
- * The one classifier of what goes wrong when a provider is called: wait and try again, or pause and say why. The text
- * ends up in Temporal's history and in user interfaces: it must be short and must never hold a key.
+ * The one place that classifies errors of a provider: wait and try again, or pause and say why. The text is stored in
+ * Temporal's history and shown to people, so it must be short and must never hold a key.
  */
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { type ErrorCode, isStelloError, messageOf, StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
 import { withoutSecrets } from '../core/secrets.ts'
 
-/** Who was asked: what a person needs to correct the settings. */
+/** The model and the server that were asked: what a person needs to correct the settings. */
 export interface Asked {
   model: string
   /** Host of the server. */
   host: string
   /** The environment variable of the key. */
   keyVariable: string
-  /** What was sent and nobody may read: the key, the values of headers. */
+  /** Secrets that were sent: the key, the values of headers. */
   secrets?: readonly string[]
 }
 
@@ -28,7 +28,8 @@ const NO_ACCESS = /authentication_error|permission_error|invalid_api_key/i
 const RATE_LIMITED = /rate_?limit/i
 
 /**
- * @returns without `cause`: Temporal would write the provider's own text, which may quote the key, into the history
+ * @returns an error without `cause`: Temporal would write the provider's own text, which may quote the key, into the
+ *   history
  * @throws the error itself when it is an abort: whoever aborted knows what it means
  */
 export function toModelError(error: unknown, asked: Asked): StelloError {
@@ -53,7 +54,7 @@ export function isAbort(error: unknown): boolean {
 function codeOf(error: APIError): ErrorCode {
   const { status, message, headers } = error
   const said = `${error.code ?? ''} ${error.type ?? ''} ${message}`
-  // Inside a stream an error has no status: only its words tell.
+  // An error inside a stream has no status: only its words tell what it is.
   if (status === 401 || status === 402 || status === 403 || isWithoutCredit(error)) return 'MODEL_AUTH'
   if (status === undefined && NO_ACCESS.test(said)) return 'MODEL_AUTH'
   const retry = headers?.get('x-should-retry')
@@ -107,7 +108,7 @@ function retryAfter(headers: Headers | undefined): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }
 
-/** `fetch` buries the reason: "Connection error." ← "fetch failed" ← "connect ECONNREFUSED 127.0.0.1:9". */
+/** `fetch` hides the reason: "Connection error." ← "fetch failed" ← "connect ECONNREFUSED 127.0.0.1:9". */
 function innermost(error: unknown, depth = 0): string {
   if (depth === CAUSES_LIMIT) return messageOf(error)
   if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0], depth + 1)

@@ -9,7 +9,8 @@ const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {
 }
 
 /**
- * The model a name such as `provider:model` stands for. What follows the first colon is the provider's own name.
+ * The model that a name such as `provider:model` stands for. The text after the first colon is the provider's name of
+ * it.
  *
  * @throws StelloError INVALID_ARGUMENT listing the known providers
  * @example modelFromName('anthropic:claude-sonnet-4-5')

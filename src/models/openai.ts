@@ -23,7 +23,10 @@ export interface OpenAIOptions {
   temperature?: number
   /** Limit of one answer, in tokens. */
   maxTokens?: number
-  /** Their values are cut from errors; those of `authorization`, `…-key` and the like from all the worker tells. */
+  /**
+   * HTTP headers of each request. Their values are cut from errors. Values of `authorization`, `…-key` and the like are
+   * cut from everything the worker tells.
+   */
   headers?: Record<string, string>
   /** For `usage.costUsd`: US dollars per million tokens. */
   prices?: Prices
@@ -53,8 +56,8 @@ const ANTHROPIC: Provider = {
 }
 
 /**
- * A model of OpenAI, or of any server that speaks its chat completions: set `baseURL` or `OPENAI_BASE_URL`. Needs no key
- * before it is called, so that an agent module loads anywhere.
+ * A model of OpenAI, or of any server that speaks its chat completions: set `baseURL` or `OPENAI_BASE_URL`. It needs no
+ * key before it is called, so an agent module loads anywhere.
  *
  * @param options `temperature` and `maxTokens` are the provider's own defaults when left out
  * @returns its `complete` throws StelloError MODEL_AUTH, MODEL_RATE_LIMITED, MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST,
@@ -92,7 +95,7 @@ function modelAt(provider: Provider, options: OpenAIOptions): Model {
     name,
     async complete(messages, { tools, signal, onDelta, idempotencyKey } = {}): Promise<Completion> {
       const { client, asked } = connect(provider, options)
-      // The client's own option of this name sends nothing.
+      // The client's own option `idempotencyKey` sends nothing.
       const named = idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }
       const params = toParams(options, asked.host, messages, tools)
       try {
@@ -102,7 +105,7 @@ function modelAt(provider: Provider, options: OpenAIOptions): Model {
           { signal, ...named },
         )
         const tell = (delta: ModelDelta): void => {
-          // What has arrived already keeps coming after an abort.
+          // Pieces that have arrived already keep coming after an abort.
           signal?.throwIfAborted()
           onDelta(delta)
         }
@@ -137,7 +140,7 @@ function connect(
       },
     )
   }
-  // A server of one's own often needs no key, but the client does.
+  // Your own server often needs no key, but the client does.
   const key = apiKey || readVariable(keyVariable) || (elsewhere && 'none')
   if (!key) {
     throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for ${provider.title}`, {
@@ -157,14 +160,17 @@ function connect(
   return { client, asked: { model, host: url.host, keyVariable, secrets } }
 }
 
-/** Of these headers the worker tells nobody; of others only the model's errors tell nothing, since they may be plain words. */
+/**
+ * The worker never tells the values of these headers. Values of other headers are cut only from the model's errors,
+ * because they may be plain words.
+ */
 const SECRET_HEADER = /auth|cookie|key|pass|secret|token/i
 
-/** @returns what must not be read in an error of the model */
+/** @returns the texts to cut from the model's errors */
 function keepSecretsOf(headers: Record<string, string>): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
     if (!SECRET_HEADER.test(name)) return [value]
-    // Quoted alone may be what follows in `Bearer TOKEN` and in `name=TOKEN; name=TOKEN`.
+    // An error may quote the TOKEN of `Bearer TOKEN` or of `name=TOKEN; name=TOKEN` alone.
     const parts = value.split(/[\s;,]+/).flatMap((part) => [part, part.replace(/^[\w.-]+=/, '')])
     keepSecret(value, ...parts)
     return [value, ...parts]
@@ -199,7 +205,7 @@ function toParams(
     messages: toChatMessages(messages),
     ...(tools.length > 0 && { tools: toChatTools(tools) }),
     ...(temperature !== undefined && { temperature }),
-    // OpenAI's newer models refuse the old name, other servers know no other.
+    // OpenAI's newer models refuse the old name; other servers know only the old one.
     ...(maxTokens !== undefined &&
       (host === 'api.openai.com' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens })),
   }

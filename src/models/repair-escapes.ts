@@ -1,14 +1,16 @@
-/** Makes JSON of what models write for JSON. Must never change a valid escape, nor what an invalid one was to say. */
+/**
+ * Repairs escapes in what models write as JSON. Must never change a valid escape, nor the meaning of an invalid one.
+ */
 
-/** One without an end matches too: else the text behind each quote in it would be read again. */
+/** A string without an end matches too: otherwise the text after each of its quotes would be read again. */
 const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*("?)/g
 const ESCAPE = /\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|[\s\S])/g
 
 /**
- * Doubles the backslash of illegal escapes (`\;`, `\d`, `C:\users`) and escapes raw control characters, in strings only.
- * `\n`, `\t` and `\b` are legal and stay, also in what was meant as a Windows path.
+ * Doubles the backslash of illegal escapes (`\;`, `\d`, `C:\users`) and escapes raw control characters, in strings
+ * only. `\n`, `\t` and `\b` are legal and stay, even if the model meant a Windows path.
  *
- * @param text balanced text: each string in it ends; one that does not is left as it is
+ * @param text a balanced text, in which each string ends; a string that does not is left as it is
  * @example JSON.parse(repairEscapes(String.raw`{"re": "\d+"}`)) // { re: '\\d+' }
  */
 export function repairEscapes(text: string): string {

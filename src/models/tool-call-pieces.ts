@@ -3,13 +3,13 @@ import type { ChatCompletionChunk } from 'openai/resources/chat/completions'
 import type { ToolCall } from '../core/message.ts'
 import type { ModelDelta } from '../core/model.ts'
 
-/** What a server sends; not every server keeps to the type, which demands an index. */
+/** What a server sends. The type demands an index, but some servers leave it out. */
 type Piece = Partial<ChatCompletionChunk.Choice.Delta.ToolCall>
 
 export class ToolCallPieces {
   readonly calls: ToolCall[] = []
   readonly #byIndex = new Map<number, number>()
-  /** As the server wrote them, by position in `calls`; ours may differ. */
+  /** The server's indexes, by position in `calls`: ours may differ. */
   readonly #ids: string[] = []
   readonly #byId = new Map<string, number>()
 

@@ -1,11 +1,11 @@
-/** For models with tool calls of their own that do better when they also read of their tools. */
+/** For models with native tool calls that do better when the system prompt describes the tools too. */
 import type { Completion, Model, ModelLike } from '../core/model.ts'
 import { toModel } from '../agent/to-model.ts'
 import { generateToolsPrompt } from '../agent/tools-prompt.ts'
 import { addToSystem } from './add-to-system.ts'
 
 /**
- * The same model, with `generateToolsPrompt` behind its system prompt in every call. The tools are sent as before.
+ * The same model, with `generateToolsPrompt` added to its system prompt in every call. The tools are sent as before.
  *
  * @example createStelloAgent({ name: 'research', llm: withToolsPrompt(openai({ model: 'gpt-5-mini' })) })
  */

@@ -1,15 +1,15 @@
-/** Ends work that takes too long although nothing of it waits: a pattern that goes back and forth, a quadratic repair. */
+/** Ends synchronous work that takes too long: a pattern that backtracks, a quadratic repair. */
 import vm from 'node:vm'
 
 const context = vm.createContext({})
 const script = new vm.Script('work()')
 
-/** The work came to no end within its time. */
+/** The work did not end within its time. */
 export class OutOfTime extends Error {}
 
 /**
- * What `work` returns; the event loop stands still meanwhile. Only for work that may end anywhere: its own `finally` is
- * not carried out then. Loops and regular expressions are ended; a single call of a built-in is not.
+ * Returns the result of `work`; the event loop stands still meanwhile. Use it only for work that may stop anywhere: its
+ * own `finally` does not run then. Loops and regular expressions are ended, a single call of a built-in is not.
  *
  * @throws OutOfTime; whatever the work throws
  */

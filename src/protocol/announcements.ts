@@ -1,4 +1,7 @@
-/** What a workflow tells the store of its own: facts that no step commits. JSON, bounded, as all that crosses. */
+/**
+ * Facts that the workflow owns and no step commits, on their way to the store. They are bounded JSON, like everything
+ * that crosses processes.
+ */
 import type { AnnouncedEvent } from './events.ts'
 import type { Opening, Pause, StepRef, StopReason } from './steps.ts'
 

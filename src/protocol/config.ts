@@ -1,6 +1,6 @@
 /**
- * What a session was created with: plain data, stored with the session, never changed under it. Names are resolved
- * against the agent the worker serves; functions never get in here.
+ * The configuration that a session was created with: plain data, stored with the session and never changed. Names are
+ * resolved against the agent that the worker serves. It never contains functions.
  */
 
 import type { Limits } from './limits.ts'
@@ -13,9 +13,11 @@ export interface SessionConfig {
   agent: string
   label: string
   profile?: string
-  /** Unset until the first run opened the session: then the text the session keeps for life. */
+  /** Unset until the first run has opened the session. After that, the session keeps this text for life. */
   systemPrompt?: string
-  /** So many characters at the beginning of the prompt are rules, which no fork replaces (`lockPrompt`). Unset = none. */
+  /**
+   * How many characters at the beginning of the prompt are rules that no fork replaces (`lockPrompt`). Unset = none.
+   */
   locked?: number
   model: PartSource
   tools: PartSource
@@ -29,7 +31,7 @@ export interface SessionConfig {
   limits?: Limits
   /** Whether the tree uses the search attributes: chosen when its root is created, and inherited. */
   searchable?: boolean
-  /** What a client asked for; resolved, and removed, when the first run opens the session. */
+  /** The request of a client. It is resolved and removed when the first run opens the session. */
   fork?: { request: ForkRequest; at: Branch }
 }
 
@@ -40,7 +42,7 @@ export interface Branch {
   seq: number
 }
 
-/** What a model or a client may ask of a fork. */
+/** The options of a fork, for a model or a client. */
 export interface ForkRequest {
   /** The child's name for people, at most 200 characters. */
   label: string
@@ -48,7 +50,7 @@ export interface ForkRequest {
   profile?: string
   /** What the profile's `systemPrompt` function is called with. */
   vars?: Record<string, string>
-  /** The prompt of the child; how it goes together with that of a profile is for the profile to say. */
+  /** The prompt of the child. A profile says how it is combined with the profile's own prompt. */
   systemPrompt?: string
   /** Whether the child begins with the transcript of the parent. Default `none`. */
   context?: 'none' | 'inherit'

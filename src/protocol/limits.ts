@@ -10,8 +10,8 @@ export interface Limits {
 }
 
 /**
- * The bounds of a tree of sessions. What counts is every session that was ever made, closed ones too: so many cost money,
- * however soon each ends. They hold for the whole tree from when its root is opened; only a client changes them then.
+ * The bounds of a tree of sessions. Every session that was ever created counts, closed ones too, because each has cost
+ * money. The bounds hold for the whole tree from the time its root is opened. After that, only a client changes them.
  */
 export interface TreeBounds {
   /** Levels below the root. */
@@ -26,7 +26,7 @@ export const DEFAULT_BOUNDS: TreeBounds = { maxDepth: 5, maxChildren: 50, maxSes
 
 export const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
 
-/** What is wrong with bounds as somebody states them, if anything. */
+/** The problem with stated bounds; undefined when there is none. */
 export function boundsProblem(stated: object): string | undefined {
   for (const [name, value] of Object.entries(stated) as [string, unknown][]) {
     if (!Object.hasOwn(DEFAULT_BOUNDS, name))

@@ -1,4 +1,4 @@
-/** How a session shows itself: what its queries answer. */
+/** What the queries of a session answer. */
 import type { Pause, PendingRef, StopReason } from './steps.ts'
 
 /** What a session is doing. `waiting`: all that goes on in it waits for its forks or for a person. */

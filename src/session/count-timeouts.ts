@@ -1,4 +1,4 @@
-/** Time-outs in a row (H8). Counted when a round is over, in call order, so that the count never depends on timing. */
+/** Time-outs in a row. Counted when a round is over, in call order, so that the count never depends on timing. */
 import { TIMEOUTS_LIMIT, type Call } from './state.ts'
 
 export interface Counted {

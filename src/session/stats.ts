@@ -1,4 +1,4 @@
-/** What a session counts: tokens, and per tool how often, how well, how long (H9). */
+/** What a session counts: tokens, and per tool how often, how well, how long. */
 import type { Usage } from '../core/message.ts'
 import { ERRORS_LIMIT, STATS_LIMIT, type SessionState } from './state.ts'
 import { type ToolStats } from '../protocol/views.ts'

@@ -32,7 +32,7 @@ export async function loadSkillsFromDirectory(dir: string): Promise<Skill[]> {
   return skills
 }
 
-/** The same, with the broken files as data. */
+/** Like `loadSkillsFromDirectory`, but returns the broken files as data. */
 export async function loadSkills(dir: string): Promise<{ skills: Skill[]; problems: SkillProblem[] }> {
   const root = dir === '~' || dir.startsWith('~/') ? join(homedir(), dir.slice(1)) : dir
   const skills = new Map<string, Skill>()
@@ -62,7 +62,7 @@ async function foldersOf(root: string): Promise<string[]> {
   }
 }
 
-/** A folder without a SKILL.md, or a plain file beside the folders, is none of our business. */
+/** A folder without a SKILL.md, or a plain file beside the folders, is ignored. */
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8')

@@ -1,4 +1,4 @@
-/** A chat completions request → what our models are asked with. */
+/** Turns a chat completions request into the input of our models. */
 import type OpenAI from 'openai'
 import type { Message, Part } from '../core/message.ts'
 import type { ToolSpec } from '../core/model.ts'
@@ -6,7 +6,7 @@ import type { ToolSpec } from '../core/model.ts'
 /** The body of a request for a chat completion. */
 export type ChatRequest = OpenAI.ChatCompletionCreateParams
 
-/** Results do not carry their tool's name: it is found at the call they answer. */
+/** A result does not carry the name of its tool, which is found at the call that it answers. */
 export function readMessages({ messages }: ChatRequest): Message[] {
   const names = new Map<string, string>()
   return messages.map((message): Message => {

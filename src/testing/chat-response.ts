@@ -1,4 +1,4 @@
-/** Our answers and errors → the chat completions format, whole and as chunks. */
+/** Turns our answers and errors into the chat completions format, whole and as chunks. */
 import type OpenAI from 'openai'
 import { isStelloError, messageOf, type ErrorCode } from '../core/errors.ts'
 import type { Usage } from '../core/message.ts'
@@ -90,7 +90,7 @@ export interface ChatError {
   body: unknown
 }
 
-/** What a provider answers when our models would throw this. */
+/** The answer of a provider for which our models would throw this error. */
 const STATUS: Partial<Record<ErrorCode, number>> = {
   MODEL_AUTH: 401,
   MODEL_RATE_LIMITED: 429,

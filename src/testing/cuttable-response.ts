@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 
 export class CuttableResponse {
   readonly #response: ServerResponse
-  /** Bytes still to be sent before the connection breaks; undefined = it does not. */
+  /** How many bytes are still sent before the connection breaks; undefined when it does not break. */
   #left: number | undefined
 
   constructor(response: ServerResponse, cutAfter?: number) {
@@ -32,11 +32,14 @@ export class CuttableResponse {
 
   end(): void {
     if (this.#left === undefined) this.#response.end()
-    // An answer shorter than the cut breaks off at its end: once sent, but never closed.
+    // An answer that is shorter than the cut breaks off at its end: it is sent, but never closed.
     else if (this.#left > 0) this.#response.write('', () => this.#response.destroy())
   }
 
-  /** Without a length: in chunks, the other side notices a missing end wherever the answer breaks off. */
+  /**
+   * The answer is sent in chunks, without a length: then the other side notices a missing end wherever the answer
+   * breaks off.
+   */
   json(status: number, headers: Record<string, string>, body: unknown): void {
     this.head(status, { 'content-type': 'application/json', ...headers })
     this.write(typeof body === 'string' ? body : JSON.stringify(body))

@@ -1,6 +1,6 @@
 /**
- * A real HTTP server that speaks OpenAI's chat completions, in JSON and as a stream, with faults on demand. Answers by
- * any `Model`. For tests: it holds every request in memory.
+ * A real HTTP server that speaks OpenAI's chat completions, in JSON and as a stream, with faults on demand. Any `Model`
+ * gives the answers. For tests: it holds every request in memory.
  */
 import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ import { scriptedModel, type Script } from './scripted-model.ts'
 
 /** A script or a model that answers, and where the server listens. */
 export type FakeOpenAIOptions = ({ script: Script } | { model: Model }) & {
-  /** Requests with another key are answered 401. Unset = any key will do. */
+  /** Requests with another key are answered with 401. Unset = any key is accepted. */
   apiKey?: string
   /** Unset = a free one. */
   port?: number
@@ -53,7 +53,7 @@ export interface HeldRequests {
   release(): void
 }
 
-/** Each request meets at most one fault, in the order they were asked for. */
+/** A fake provider. Each request meets at most one fault, in the order in which the faults were requested. */
 export interface FakeOpenAI {
   /** What `baseURL` and OPENAI_BASE_URL take. */
   readonly url: string
@@ -65,11 +65,11 @@ export interface FakeOpenAI {
   dropNext(cut?: { afterBytes?: number }): void
   /** Answers a request `ms` milliseconds late. */
   delayNext(ms: number): void
-  /** Requests that arrive from now on, of these the ones that fit, wait until `release`. */
+  /** From now on, requests that `which` accepts (default: all) wait until `release`. */
   hold(which?: (request: FakeRequest) => boolean): HeldRequests
   /** Resolves as soon as `n` requests have arrived since the start. */
   requested(n: number): Promise<void>
-  /** Ends at once, open connections too. */
+  /** Stops the server at once and breaks open connections. */
   close(): Promise<void>
 }
 
@@ -175,7 +175,7 @@ export async function startFakeOpenAI(options: FakeOpenAIOptions): Promise<FakeO
   }
 }
 
-/** The head of a stream is sent with its first piece: what fails before has a status of its own. */
+/** The head of a stream is sent with its first piece, so that an earlier failure can still have its own status. */
 async function answer(
   model: Model,
   { body, id }: { body: ChatRequest; id: string },

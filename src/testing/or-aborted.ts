@@ -14,7 +14,7 @@ export async function orAborted<T>(work: Promise<T>, signal: AbortSignal | undef
   try {
     return await Promise.race([work, aborted])
   } catch (error) {
-    // Work that heeds the signal too ends with an error of its own.
+    // Work that also watches the signal ends with its own error.
     signal.throwIfAborted()
     throw error
   } finally {

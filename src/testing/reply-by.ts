@@ -1,11 +1,11 @@
-/** Chooses a reply by what the conversation ends with. */
+/** Chooses a reply by the end of the conversation. */
 import { StelloError } from '../core/errors.ts'
 import { preview, type Message } from '../core/message.ts'
 import type { Reply, ScriptFunction, ScriptRequest } from './scripted-model.ts'
 
 /**
- * Text or a pattern: found in the user message the conversation ends with. `{ tool }`: a result of that tool is among
- * those it ends with. A function: decides by the last message.
+ * Text or a pattern matches when the conversation ends with a user message that contains it. `{ tool }` matches when
+ * the conversation ends with results and one of them is of that tool. A function decides by the last message.
  */
 export type Matcher = string | RegExp | { tool: string } | ((last: Message, request: ScriptRequest) => boolean)
 
@@ -13,7 +13,7 @@ export type Matcher = string | RegExp | { tool: string } | ((last: Message, requ
 export type Rule = [matcher: Matcher, reply: Reply | ScriptFunction]
 
 /**
- * A script out of rules: the first that matches replies.
+ * Makes a script of rules: the first rule that matches gives the reply.
  *
  * @param rules each a matcher and a reply, or a function that makes the reply from the request
  * @returns a script for `scriptedModel`; a request that no rule matches throws MODEL_REFUSED_REQUEST
@@ -45,7 +45,7 @@ export function replyBy(rules: Rule[]): ScriptFunction {
 function matches(matcher: Matcher, last: Message, request: ScriptRequest): boolean {
   if (typeof matcher === 'function') return matcher(last, request)
   if (typeof matcher === 'string') return last.role === 'user' && last.content.includes(matcher)
-  // `search` starts at 0 also with the flags g and y, where `test` would remember its last place.
+  // `search` always starts at 0. With the flags g and y, `test` would remember its last place.
   if (matcher instanceof RegExp) return last.role === 'user' && last.content.search(matcher) >= 0
   const { messages } = request
   const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1)

@@ -1,4 +1,7 @@
-/** A model that answers from a script: for tests without a provider. Never reads a clock nor draws a random number. */
+/**
+ * A model that answers from a script: for tests without a provider. It never reads a clock and never draws a random
+ * number.
+ */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { StelloError, type ErrorCode } from '../core/errors.ts'
 import type { Message, ToolCall, Usage } from '../core/message.ts'
@@ -37,7 +40,7 @@ export interface FullReply {
   usage?: Usage
   /** Unset = `tool_calls` with calls, else `stop`. */
   finishReason?: Completion['finishReason']
-  /** Who says to have answered. Unset = nobody. */
+  /** The model that the reply names as its author. Unset = none. */
   model?: string
   /** Thrown instead of an answer. */
   error?: ReplyError | Error
@@ -139,7 +142,7 @@ function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value).length / 4)
 }
 
-/** Gives way after each piece, as a network does: a watcher may read it, and cancel. */
+/** Yields after each piece, as a network does, so that a watcher can read it and cancel. */
 async function stream(
   { content, toolCalls }: Completion,
   deltas: string[] = content.match(/\s*\S+\s*$|\s*\S+/g) ?? (content ? [content] : []),

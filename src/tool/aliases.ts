@@ -5,7 +5,10 @@ import type { JsonSchema } from '../core/model.ts'
 /** The other name → the parameter's own. */
 export type Aliases = Readonly<Record<string, string>>
 
-/** Only where the parameter's own name is missing; of two aliases of one parameter the first that was sent counts. */
+/**
+ * Renames an alias only when the parameter's own name is missing. If two aliases of one parameter were sent, the first
+ * counts.
+ */
 export function applyAliases(args: unknown, aliases: Aliases): unknown {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return args
   const result = new Map<string, unknown>()
@@ -16,7 +19,7 @@ export function applyAliases(args: unknown, aliases: Aliases): unknown {
   return Object.fromEntries(result)
 }
 
-/** @throws StelloError INVALID_TOOL when an alias stands for nothing, or is a parameter itself */
+/** @throws StelloError INVALID_TOOL when an alias names no parameter, or is the name of a parameter itself */
 export function checkAliases(aliases: unknown, { properties }: JsonSchema, where: string): Aliases {
   if (typeof aliases !== 'object' || aliases === null) {
     throw new StelloError('INVALID_TOOL', `${where}: aliases must be an object from the other name to the parameter's`)

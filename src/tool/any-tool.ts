@@ -25,15 +25,15 @@ export interface ToolLike<Input = Record<string, unknown>> {
    */
   validate?(args: Input, ctx: ToolContext): Validated | Promise<Validated>
   /**
-   * Told of the arguments while they stream in, unchecked and incomplete at any depth; now and then, not for each piece.
-   * Must do no work: the call may never come. What it throws is ignored.
+   * Gets the arguments while they stream in, unchecked and incomplete at any depth. It is called now and then, not for
+   * each piece. It must do no work, because the call may never come. What it throws is ignored.
    */
   onPartial?(args: Partial<Input>, ctx: ToolContext): void | Promise<void>
   /** Other names of parameters, as models write them: `{ filePath: 'file_path' }`. */
   aliases?: Aliases
-  /** Finds out whether a call took effect whose end nobody knows; see `ToolExtras`. */
+  /** Finds out whether a call took effect when nobody knows how it ended; see `ToolExtras`. */
   verify?(args: Input, ctx: ToolContext): Verified | Promise<Verified>
-  /** What follows when that cannot be found out. Unset = `report`. */
+  /** What to do when `verify` is missing or cannot tell. Unset = `report`. */
   onUnknownOutcome?: OnUnknownOutcome
   /** Hints for retries and for people. */
   annotations?: ToolAnnotations
@@ -49,20 +49,24 @@ export interface ToolLike<Input = Record<string, unknown>> {
   timeout?: Duration
   /** Another name for `timeout`, milliseconds. */
   timeoutMs?: number
-  // What it has not tells it from the other forms: so TypeScript knows the input of an `execute` written in a list.
+  // These absent fields tell it from the other forms, so that TypeScript knows the input of an `execute` written in a
+  // list.
   /** Only a dynamic tool has it. */
   getDescription?: undefined
   /** Only a factory has it. */
   factory?: undefined
 }
 
-/** What must be known before there is an instance. */
+/** The facts about a tool that must be known before there is an instance. */
 export type ToolFacts = Pick<
   ToolLike,
   'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs' | 'onUnknownOutcome'
 >
 
-/** A tool that says only when asked what it does and takes. Its result is what `ctx.setToolResult` was given. */
+/**
+ * A tool that is asked at run time what it does and which arguments it takes. Its result is what `ctx.setToolResult`
+ * was given.
+ */
 export interface DynamicTool<Input = Record<string, unknown>>
   extends ToolFacts, Pick<ToolLike<Input>, 'aliases' | 'verify'> {
   /** Asked before every model call: what the tool does and when to use it. */
@@ -90,7 +94,10 @@ export interface ToolFactory extends ToolFacts {
   getDescription?: undefined
 }
 
-/** Made once more, when it is registered, to read its name: connect in a factory, not in a constructor. */
+/**
+ * A class. One instance is made at registration, to read its name, so a constructor must not connect to anything: use a
+ * factory for that.
+ */
 export interface ToolClass {
   /** Makes the instance of one call. */
   new (): { name: string }

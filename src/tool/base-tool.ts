@@ -48,15 +48,15 @@ export abstract class BaseTool<Input = Record<string, unknown>> {
   async validate(_params: Input): Promise<Validated> {
     return { valid: true }
   }
-  /** The call has ended, however it did. */
+  /** Called when the call has ended, whatever its result. */
   async dispose(): Promise<void> {}
 
-  /** What the model reads. A call that ends without it is an error for the model. */
+  /** Sets what the model reads. A call that ends without a result is an error for the model. */
   protected async setToolResult(result: unknown): Promise<void> {
     await callOf(this).setToolResult(result)
   }
 
-  /** What people see of the call. */
+  /** Changes the card that people see of the call. */
   protected async sendToolStatus(requestId: string, status: ToolStatus, options?: ToolStatusOptions): Promise<void> {
     await callOf(this).sendToolStatus(requestId, status, options)
   }

@@ -1,4 +1,4 @@
-/** Row H6: arguments are validated first, repaired only when that fails, and validated again. */
+/** Arguments are validated first. Only when that fails, they are repaired and validated again. */
 import { z } from 'zod'
 import { coerce } from './coerce.ts'
 import { messageOf } from '../core/errors.ts'
@@ -44,7 +44,7 @@ export function checkArguments(schema: unknown, parameters: JsonSchema, args: un
 function validate(schema: unknown, parameters: JsonSchema, args: unknown): Checked {
   const standard = isZod(schema) ? undefined : standardOf(schema)
   if (!isZod(schema) && !standard) return validateJson(schema as JsonSchema, args)
-  // Else a parameter named `constructor` that was not sent is the one that every object has.
+  // Own fields only: otherwise a missing parameter named `constructor` would be the one that every object has.
   const own = namesInherited(parameters) ? withoutPrototype(args) : args
   const result = standard ? standard.validate(own) : parseZod(schema as z.ZodType, own)
   if (result instanceof Promise) {
@@ -55,7 +55,7 @@ function validate(schema: unknown, parameters: JsonSchema, args: unknown): Check
   return { ok: false, problem: describeIssues(result.issues, fromStandardIssue, args) }
 }
 
-/** Not by its `~standard`, which takes a refinement that throws for an asynchronous one. */
+/** Zod is not asked through `~standard`, which takes a refinement that throws for an asynchronous one. */
 function parseZod(schema: z.ZodType, args: unknown): StandardResult {
   const parsed = z.safeParse(schema, args)
   return parsed.success ? { value: parsed.data } : { issues: parsed.error.issues }
@@ -67,7 +67,7 @@ function namesInherited(schema: unknown): boolean {
   return names.some((name) => name in Object.prototype) || Object.values(schema).some(namesInherited)
 }
 
-/** A copy, at every depth. */
+/** Copies at every depth. */
 function withoutPrototype(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPrototype)
   if (typeof value !== 'object' || value === null) return value

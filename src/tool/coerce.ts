@@ -1,6 +1,7 @@
 /**
- * Repairs the slips models make in tool arguments. Only asked after validation failed, and only where the schema
- * expects another type than the one that came: text stays text wherever text is allowed. Never guesses ("1", "yes").
+ * Repairs the slips that models make in tool arguments. It is used only after validation failed, and only where the
+ * schema expects another type than the one that came: text stays text wherever text is allowed. Never guesses ("1",
+ * "yes").
  */
 import type { JsonSchema } from '../core/model.ts'
 import { parseJson } from '../core/parse-json.ts'
@@ -8,7 +9,7 @@ import { parseJson } from '../core/parse-json.ts'
 type Json = Record<string, unknown>
 
 /**
- * A repaired copy of the arguments; what cannot be repaired stays as it came.
+ * A repaired copy of the arguments. A value that cannot be repaired stays as it is.
  *
  * "true"/"false" → boolean, numeric text → number, JSON text → object or array, null dropped from optional fields,
  * unknown fields dropped where the schema forbids them.
@@ -29,7 +30,10 @@ function repair(value: unknown, given: unknown, root: JsonSchema): unknown {
   return isObject(whole) ? repairFields(whole, schema, root) : whole
 }
 
-/** The alternative of an anyOf/oneOf to repair towards: one that takes the value's type, else one its text becomes. */
+/**
+ * The alternative of an anyOf/oneOf that the value is repaired towards: one that accepts the value's type, else one
+ * that its text can become.
+ */
 function pick(value: unknown, schema: Json, root: JsonSchema): unknown {
   const alternatives = [...list(schema['anyOf']), ...list(schema['oneOf'])]
   const fitting = alternatives.filter((each) => accepts(value, resolve(each, root), root))
@@ -65,7 +69,7 @@ function repairFields(value: Json, schema: Json, root: JsonSchema): Json {
 }
 
 function repairItems(value: unknown[], schema: Json, root: JsonSchema): unknown[] {
-  // draft-07 has tuples in `items`, 2020-12 in `prefixItems`.
+  // Tuples are in `items` in draft-07, in `prefixItems` in 2020-12.
   const tuple = Array.isArray(schema['items']) ? schema['items'] : list(schema['prefixItems'])
   return value.map((item, index) => repair(item, index < tuple.length ? tuple[index] : schema['items'], root))
 }
@@ -89,7 +93,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Whether the schema takes this value as far as its type (and for plain values its enum) goes. */
+/** Whether the schema accepts the value's type, and for plain values its enum. */
 function accepts(value: unknown, schema: Json | undefined, root: JsonSchema): boolean {
   if (!schema) return true
   if ('const' in schema) return schema['const'] === value || isObject(schema['const'])
@@ -102,7 +106,7 @@ function accepts(value: unknown, schema: Json | undefined, root: JsonSchema): bo
   )
 }
 
-/** Follows local references; a reference that leads nowhere, or in circles, is no schema. */
+/** Follows local references. A reference that leads nowhere, or in a circle, gives no schema. */
 function resolve(schema: unknown, root: JsonSchema): Json | undefined {
   let current = schema
   for (let hops = 0; hops < 10; hops++) {

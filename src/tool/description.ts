@@ -13,17 +13,17 @@ export interface StructuredDescription {
   important?: string[]
 }
 
-/** With the tool's name for people. `category` is accepted and not used yet. */
+/** With the tool's name for people. `category` groups tools. */
 export interface NamedDescription {
   /** The tool's name for people. */
   displayName?: string
   /** What the tool does and when to use it. */
   description: string
-  /** Accepted; it does nothing yet. */
+  /** No effect yet: nothing shows groups of tools. */
   category?: string
 }
 
-/** Two of the seeds call their own shape so. */
+/** A description that is more than text. */
 export type ToolDescription = StructuredDescription | NamedDescription
 
 /** A description as an author may write it. */

@@ -1,6 +1,6 @@
 /**
- * Tools that are complete only when they are needed: description and parameters come from outside, or each call has an
- * instance of its own. Here they become a `Tool` with `open`.
+ * Tools that are complete only at run time: description and parameters come from outside, or each call has its own
+ * instance. This file makes them a `Tool` with `open`.
  */
 import { StelloError, messageOf } from '../core/errors.ts'
 import type { ToolLike, DynamicTool, ToolClass, ToolFactory, ToolFacts } from './any-tool.ts'
@@ -17,7 +17,10 @@ const FACTS = [
   'onUnknownOutcome',
 ] as const
 
-/** The field in which a `BaseTool` is told its call. By name: tools of another copy of this package work too. */
+/**
+ * The field in which a `BaseTool` keeps its call. It is found by name, so that tools of another copy of this package
+ * work too.
+ */
 const CALL = 'stelloCall'
 
 type Convert = (like: unknown) => Tool
@@ -27,9 +30,9 @@ export function isDynamic(value: unknown): value is DynamicTool | ToolFactory | 
 }
 
 /**
- * For what tells of tools at once: one that says only when asked what it does would be told wrongly.
+ * Refuses a dynamic tool where a description is needed at once.
  *
- * @param by who tells, for the error
+ * @param by who needs the description, for the error
  * @throws StelloError INVALID_TOOL naming the tool
  */
 export function mustBeKnown(tool: unknown, by: string): void {
@@ -68,7 +71,7 @@ export function toDynamicTool(given: DynamicTool | ToolFactory | ToolClass, conv
 interface Maker {
   known: ToolFacts
   make(ctx: SessionContext): unknown
-  /** Made for one call, and disposed of behind it. */
+  /** An instance for one call, disposed of afterwards. */
   owned: boolean
 }
 

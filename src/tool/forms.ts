@@ -1,4 +1,4 @@
-/** The other ways of writing a tool, each one line over `toTool`: nothing here may know more about tools than that. */
+/** The other ways of writing a tool, each one line over `toTool`. Nothing here may know more about tools than that. */
 import type { NamedDescription } from './description.ts'
 import type { JsonInput } from './json-input.ts'
 import { ToolRegistryImpl } from './tool-registry.ts'
@@ -6,7 +6,7 @@ import { toTool } from './to-tool.ts'
 import type { ToolLike } from './any-tool.ts'
 import type { Tool, ToolContext } from './tool.ts'
 
-/** What a schema lets through: TypeBox, Zod, any other Standard Schema, or JSON Schema written in place. */
+/** The type of what a schema accepts: TypeBox, Zod, any other Standard Schema, or JSON Schema written in place. */
 export type InputOf<Schema> = Schema extends { static: unknown; params: unknown[] }
   ? (Schema & { params: [] })['static']
   : Schema extends { '~standard': { types?: infer Types } }
@@ -78,8 +78,8 @@ export interface SimpleTool<Schema = unknown> extends Omit<ToolLike<InputOf<Sche
   /** The schema of its arguments: Zod, JSON Schema, TypeBox or a Standard Schema. */
   parameters: Schema
   /**
-   * What it returns is the result. With a third parameter it is also called while the arguments stream in: `isPartial` is
-   * true then, what is returned does not count, and nothing must be done but telling people.
+   * Its return value is the result. With a third parameter it is also called while the arguments stream in. `isPartial`
+   * is true then, the return value does not count, and it may only tell people.
    */
   execute(params: InputOf<Schema>, ctx: ToolContext, isPartial: boolean): unknown
 }
@@ -106,7 +106,10 @@ export function createSimpleTool<const Schema>(simple: SimpleTool<Schema>): Tool
   })
 }
 
-/** What `registerTool` fills; pass it as `capabilities.tools`. One per process: agents that share it share its tools. */
+/**
+ * The registry that `registerTool` fills; pass it as `capabilities.tools`. There is one per process: agents that share
+ * it share its tools.
+ */
 export const toolRegistry: ToolRegistryImpl = new ToolRegistryImpl()
 
 /**

@@ -1,6 +1,8 @@
-/** What a JSON Schema that is written in place lets through, as a type. Of what it cannot read it says `unknown`. */
+/**
+ * The type of what a JSON Schema accepts, when the schema is written in place. A part that it cannot read is `unknown`.
+ */
 
-/** Of a schema that is not written in place the words have been lost: it says no more than "an object". */
+/** The type of the input. A schema that is not written in place has lost its literal words: its input is any object. */
 export type JsonInput<Schema> = Schema extends { properties: infer Fields }
   ? Schema extends { required: readonly (infer Name)[] }
     ? string extends Name
@@ -15,7 +17,7 @@ type FieldsOf<Fields, Required> = Flat<
   }
 >
 
-/** One object type instead of two: what editors show. */
+/** One object type instead of two, for what editors show. */
 type Flat<Fields> = { [Name in keyof Fields]: Fields[Name] }
 
 type ValueOf<Schema> = Schema extends { const: infer Value }

@@ -6,7 +6,9 @@ import formats from 'ajv-formats'
 import type { JsonSchema } from '../core/model.ts'
 import { modernise } from './modern-schema.ts'
 
-/** A pattern is Unicode, as JSON Schema has it; one that only runs without that (`\_`, `[\w-.]`) runs without. */
+/**
+ * Patterns are Unicode, as in JSON Schema. A pattern that only works without the flag (`\_`, `[\w-.]`) runs without it.
+ */
 const regExp = Object.assign(
   (pattern: string, flags: string): RegExp => {
     try {
@@ -18,7 +20,7 @@ const regExp = Object.assign(
   { code: 'regExp' },
 )
 
-/** `ownProperties`: a parameter named `constructor` is there when it was sent, not because every object has one. */
+/** `ownProperties`: a parameter named `constructor` counts only when it was sent, not because every object has one. */
 const options = { strict: false, allErrors: true, logger: false, ownProperties: true, code: { regExp } } as const
 const draft07 = new Ajv(options)
 const draft2019 = new Ajv2019(options)
@@ -41,12 +43,12 @@ export function compile(schema: JsonSchema): ValidateFunction {
     compiled.set(schema, validate)
     return validate
   } finally {
-    // ajv would keep every schema for ever, and refuse a second one with the same $id.
+    // A new instance each time: ajv keeps every schema for ever, and refuses a second one with the same $id.
     ajv.removeSchema(own)
   }
 }
 
-/** Draft-06 says nothing that draft-07 takes in another sense; draft-04 was made draft-07. */
+/** Draft-06 means the same in draft-07. Draft-04 was converted to draft-07 before. */
 function ajvOf(dialect: string): Ajv {
   if (dialect.includes('2020-12')) return draft2020
   return dialect.includes('2019-09') ? draft2019 : draft07

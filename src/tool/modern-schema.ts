@@ -1,4 +1,4 @@
-/** What draft-04 and OpenAPI 3.0 write otherwise → draft-07, which ajv and providers know. Never changes what is allowed. */
+/** Converts draft-04 and OpenAPI 3.0 to draft-07, which ajv and providers know. Never changes what is allowed. */
 import type { JsonSchema } from '../core/model.ts'
 
 const ONE = [

@@ -1,7 +1,9 @@
-/** What a tool demands beyond its schema: "enough funds", "the branch exists". Asked right before the tool would run. */
+/**
+ * A tool's demands beyond its schema: "enough funds", "the branch exists". They are checked right before the tool runs.
+ */
 import { StelloError, messageOf } from '../core/errors.ts'
 
-/** `reason` is for the model: what it has to change. */
+/** The answer of `validate`. `reason` tells the model what it has to change. */
 export interface Validation {
   /** Whether the tool may run. */
   valid: boolean
@@ -9,7 +11,7 @@ export interface Validation {
   reason?: string
 }
 
-/** Returning nothing is consent: some checks only throw. */
+/** Returning nothing means yes: some checks only throw. */
 export type Validated = Validation | undefined | void
 
 /** @throws StelloError TOOL_PRECONDITION_FAILED when `validate` says no or throws; its message is all the model reads */

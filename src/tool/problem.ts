@@ -8,10 +8,10 @@ interface Issue {
   expected: string
 }
 
-/** More would bury the first ones. */
+/** How many problems are shown: more would hide the first ones. */
 const SHOWN = 20
 
-/** @param toIssue reads only those that are shown: there may be one for each of a million items */
+/** @param toIssue is called only for those that are shown: a list of a million items may have a million problems */
 export function describeIssues<Given>(
   issues: readonly Given[],
   toIssue: (given: Given) => Issue,
@@ -31,7 +31,7 @@ export function fromStandardIssue(issue: StandardIssue): Issue {
   return { path, expected: expectation(issue) }
 }
 
-/** Zod says only "Invalid input" of a union; what each alternative wanted stands in `errors`. */
+/** For a union, Zod says only "Invalid input". What each alternative wanted is in `errors`. */
 function expectation(issue: StandardIssue & { errors?: unknown }): string {
   if (!Array.isArray(issue.errors) || issue.errors.length === 0) return issue.message
   const alternatives = (issue.errors as StandardIssue[][]).map((each) =>

@@ -1,4 +1,7 @@
-/** The one reader of everything a tool may return. Never throws: what is not JSON becomes an error the model reads. */
+/**
+ * The one reader of everything a tool may return. Never throws: a result that is not JSON becomes an error that the
+ * model reads.
+ */
 import { messageOf } from '../core/errors.ts'
 import { preview, type Part } from '../core/message.ts'
 import { toJson } from '../core/to-json.ts'
@@ -6,10 +9,10 @@ import { toJson } from '../core/to-json.ts'
 export interface NormalizedResult {
   /** What the model reads. */
   content: string
-  /** Everything in order, when there is more than text. */
+  /** All parts in order, when there is more than text. */
   parts?: Part[]
   isError: boolean
-  /** What a failed tool calls its failure: `type` and `code` of its `error`. */
+  /** The tool's own words for its failure: `type` and `code` of its `error`. */
   error?: ToolFault
   /** For people, instead of `content`. */
   display?: string
@@ -22,7 +25,7 @@ export interface ToolFault {
   code?: string
 }
 
-/** Of a type or a code, in UTF-16 units. */
+/** Longest type or code, in UTF-16 units. */
 const FAULT_LIMIT = 64
 const NO_OUTPUT = '(no output)'
 
@@ -43,7 +46,7 @@ export function normalizeResult(value: unknown): NormalizedResult {
   }
 }
 
-/** `content` alone is not enough: `{ path, content: 'text of a file' }` is data. */
+/** `content` alone does not make it this shape: `{ path, content: 'text of a file' }` is data. */
 function isContent(value: Json): boolean {
   const { content } = value
   if (Array.isArray(content)) return content.every((part) => isObject(part) && typeof part['type'] === 'string')
@@ -64,7 +67,7 @@ function fromContent(value: Json): NormalizedResult {
   }
 }
 
-/** Kinds of content no model takes (audio, resources) are shown as the JSON they are. */
+/** Kinds of content that no model accepts (audio, resources) are shown as JSON. */
 function toPart(part: Json): Part {
   const { type, text, data, mimeType } = part
   if (type === 'text' && typeof text === 'string') return textPart(text)
@@ -76,7 +79,7 @@ function fromSuccess(value: Json): NormalizedResult {
   const { success, data, error, llmContent, displayContent, metadata, ...rest } = value
   const isError = success === false
   const problem = isError ? errorText(error) : undefined
-  // Fields beside the known ones: the object is data itself, nothing of it may get lost.
+  // An object with other fields is data itself: nothing of it may get lost.
   const shown = Object.keys(rest).length > 0 ? value : (llmContent ?? data)
   return {
     content:
@@ -112,7 +115,7 @@ function named(field: keyof ToolFault, value: unknown): ToolFault {
   return known ? { [field]: preview(String(value), FAULT_LIMIT) } : {}
 }
 
-/** Details are stored: what is not JSON is replaced by a note, the result itself still counts. */
+/** Details are stored. If they are not JSON, a note replaces them, and the result itself still counts. */
 function withDetails(details: unknown): { details?: unknown } {
   if (details === undefined || details === null) return {}
   try {

@@ -1,4 +1,4 @@
-/** Turns what an author gave as a schema into the JSON Schema a model is shown. */
+/** Turns an author's schema into the JSON Schema that a model is shown. */
 import { z } from 'zod'
 import { compile } from './json-schema.ts'
 import { StelloError, messageOf } from '../core/errors.ts'
@@ -28,12 +28,12 @@ export function toJsonSchema(schema: unknown, where: string): JsonSchema {
   return json
 }
 
-/** `{}` and `{ properties }`: arguments are an object, whatever else they are. */
+/** `{}` and `{ properties }` get `type: 'object'`: arguments are always an object. */
 function saysNoType(json: JsonSchema): boolean {
   return ['type', '$ref', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'].every((keyword) => json[keyword] === undefined)
 }
 
-/** At any depth: a parameter of that name never arrives (`parse-json.ts`). */
+/** Refuses the name at any depth: a parameter of that name never arrives (`parse-json.ts`). */
 function refuseProto(json: unknown, where: string): void {
   if (typeof json !== 'object' || json === null) return
   const { properties, required } = json as JsonSchema
@@ -56,7 +56,7 @@ export function isZod(schema: unknown): schema is z.ZodType {
   return typeof schema === 'object' && schema !== null && '_zod' in schema
 }
 
-/** `io: 'input'`: the model writes what goes in, so that a field with a default is optional. */
+/** `io: 'input'`: the model writes the input, so a field with a default is optional. */
 function fromZod(schema: z.ZodType, where: string): JsonSchema {
   try {
     return { ...z.toJSONSchema(schema, { io: 'input' }) } as JsonSchema
@@ -80,7 +80,7 @@ interface FieldWithoutJson {
   instead: string
 }
 
-/** The first field Zod cannot express: with `unrepresentable: 'any'` it comes out as the empty schema. */
+/** The first field that Zod cannot express: with `unrepresentable: 'any'` it becomes the empty schema. */
 function fieldWithoutJson(schema: z.ZodType): FieldWithoutJson | undefined {
   let found: FieldWithoutJson | undefined
   z.toJSONSchema(schema, {
@@ -117,7 +117,7 @@ function fromStandard(standard: StandardProps, where: string): JsonSchema {
   }
 }
 
-/** TypeBox too: its schemas are JSON Schema with symbols beside, which the copy leaves behind. */
+/** Includes TypeBox: its schemas are JSON Schema with extra symbols, which the copy leaves out. */
 function fromJson(schema: object, where: string): JsonSchema {
   try {
     compile(schema as JsonSchema)

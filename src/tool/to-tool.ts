@@ -1,4 +1,6 @@
-/** The only converter: whatever an author wrote as a tool becomes a `Tool`. Other forms are rewritten to `ToolLike`. */
+/**
+ * The only converter: it makes a `Tool` of whatever an author wrote as one. Other forms are rewritten to `ToolLike`.
+ */
 import { applyAliases, checkAliases } from './aliases.ts'
 import { checkOf } from './check-arguments.ts'
 import { describe, isDescription } from './description.ts'
@@ -10,7 +12,7 @@ import { demand } from './precondition.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 import type { Effect, Kind, OnUnknownOutcome, Tool, ToolAnnotations } from './tool.ts'
 
-/** What a tool was converted from. */
+/** The author's object behind each tool. */
 const origins = new WeakMap<Tool, unknown>()
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/
@@ -31,7 +33,7 @@ export function toTool(anything: unknown): Tool {
   return tool
 }
 
-/** Whether both are one tool: it may stand in several lists, and is converted for each. */
+/** Whether both are the same tool. A tool may be in several lists, and each list converts it. */
 export function isSameTool(a: Tool, b: Tool): boolean {
   return a === b || (origins.has(a) && origins.get(a) === origins.get(b))
 }
@@ -55,7 +57,8 @@ function convert(anything: unknown): Tool {
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
     ...(like.onUnknownOutcome === undefined ? {} : { onUnknownOutcome: like.onUnknownOutcome }),
     check: checkOf(inputSchema, parameters, rename),
-    // The arguments were checked: their schema is an object's. Called as methods, so that classes keep their `this`.
+    // The arguments were checked, so they are an object. The functions are called as methods, so that classes keep
+    // their `this`.
     ...(like.validate && {
       precondition: (args, ctx) => demand(async () => like.validate?.(args as Record<string, unknown>, ctx)),
     }),
@@ -72,7 +75,7 @@ function effectOf(annotations: ToolAnnotations, kind: Kind | undefined): Effect 
   return annotations.idempotentHint ? 'idempotent' : 'non_idempotent'
 }
 
-/** By shape, not by class: tools of another copy of this package are tools. */
+/** Recognises a tool by its shape, not by its class: tools of another copy of this package are tools too. */
 function isTool(value: unknown): value is Tool {
   return (
     isObject(value) &&

@@ -1,7 +1,7 @@
 /** The card of one call, as people see it: WAIT → DOING → SUCCESS or ERROR. What the model reads is another channel. */
 
 export const ToolStatus: {
-  /** Its arguments are still streaming in. */
+  /** The arguments are still streaming in. */
   readonly WAIT: 'WAIT'
   readonly DOING: 'DOING'
   readonly SUCCESS: 'SUCCESS'
@@ -30,8 +30,8 @@ export interface ToolCard extends ToolStatusOptions {
 const ORDER: readonly ToolStatus[] = ['WAIT', 'DOING', 'SUCCESS', 'ERROR']
 
 /**
- * The card after a status was sent: `params` are merged, `result` and `showTip` replaced, what is left out stays. A card
- * never goes back; behind its end a new one begins.
+ * The card after a status was sent. `params` are merged, `result` and `showTip` are replaced, and fields that are left
+ * out stay. The status of a card never goes back. After its end, a new card begins.
  *
  * @example mergeCard({ status: 'WAIT', params: { a: 1 } }, 'DOING', { params: { b: 2 } }) // DOING, { a: 1, b: 2 }
  */

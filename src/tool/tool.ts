@@ -19,7 +19,7 @@ export interface ToolAnnotations {
   title?: string
 }
 
-/** Which session it is, where it stands in its tree, and whose it is: what all user code is told of a session. */
+/** What all user code is told about its session: its id, its place in the tree, and its user. */
 export interface SessionFacts {
   /** The session's id. */
   sessionId: string
@@ -29,13 +29,13 @@ export interface SessionFacts {
   parentId?: string
   /** 0 for a root. */
   depth: number
-  /** Given when the root was created; the same in the whole tree. Fit to be the name of a folder. */
+  /** Given when the root was created; the same in the whole tree. It is a valid name of a folder. */
   userId?: string
-  /** The fork profile whose rules bind it: the one it was created with, else that of its parent. */
+  /** The fork profile whose rules apply: the one the session was created with, else its parent's. */
   profile?: string
 }
 
-/** What a tool is told before there is a call: whoever makes or describes it may need to know for whom. */
+/** What a tool is told before there is a call. A factory or a description may depend on the session. */
 export interface SessionContext extends SessionFacts {
   /** The permission mode of the session, as a hint; nothing enforces it yet. */
   permissionMode?: string
@@ -43,7 +43,7 @@ export interface SessionContext extends SessionFacts {
   signal: AbortSignal
 }
 
-/** What a running tool knows of its call. One object for all ways of writing a tool. */
+/** What a running tool knows about its call. There is one such object for all ways of writing a tool. */
 export interface ToolContext extends SessionContext {
   /** The user message this turn answers. */
   messageId: string
@@ -53,35 +53,44 @@ export interface ToolContext extends SessionContext {
   callId: string
   /** Stable over every repetition of this call: hand it to services that can deduplicate. */
   idempotencyKey: string
-  /** What was said up to this call. Unset while its arguments still stream in. */
+  /** The conversation up to this call. Unset while the arguments still stream in. */
   contextSnapshot?: { readonly messages: readonly Message[] }
   /** The session's stored configuration. */
   bladeConfig?: Readonly<Record<string, unknown>>
-  /** Never set yet: nobody can be asked from inside a tool. */
+  /** No effect yet: it is never set, because nobody can be asked from inside a tool. */
   confirmationHandler?: (request: unknown) => Promise<boolean>
-  /** To the model: the call's result, in any shape a tool may return. Set twice, the last counts; it beats what is returned. */
+  /**
+   * Sets what the model reads, in any shape a tool may return. The last one set counts, and it wins over the return
+   * value.
+   */
   setToolResult(result: unknown): Promise<void>
-  /** To people: the call's card. `requestId` is the context's. SUCCESS and ERROR are shown when the call has ended. */
+  /**
+   * Changes the card that people see. `requestId` is the context's. SUCCESS and ERROR are shown when the call has
+   * ended.
+   */
   sendToolStatus(requestId: string, status: ToolStatus, options?: ToolStatusOptions): Promise<void>
-  /** To people, while the tool runs: each of the three replaces what it told before, and may be dropped when it comes too often. */
+  /**
+   * Tells people something while the tool runs. Each of `onUpdate`, `onProgress` and `updateOutput` replaces what it
+   * told before, and a piece may be dropped when they come too often.
+   */
   onUpdate(update: unknown): void
-  /** One line about how far it is. */
+  /** Tells people in one line how far the tool is. */
   onProgress(message: string): void
-  /** The output so far, whole. */
+  /** Tells people the whole output so far. */
   updateOutput(output: string): void
 }
 
-/** What `verify` found out about a call whose end nobody knows. */
+/** What `verify` found out about a call, when nobody knew how it had ended. */
 export type Verification =
   /** It took effect; `result` is what `execute` would have returned. */
   | { happened: true; result?: unknown }
-  /** It did not: the tool is run. */
+  /** It did not take effect: the tool is run. */
   | { happened: false }
 
-/** Returning nothing means that it cannot be found out. */
+/** Returning nothing means that `verify` could not find out. */
 export type Verified = Verification | undefined | void
 
-/** When nobody knows whether a call took effect: the model reads so, or a person is asked. */
+/** What to do when nobody knows whether a call took effect: `report` it to the model, or `ask` a person. */
 export type OnUnknownOutcome = 'report' | 'ask'
 
 /**
@@ -115,19 +124,19 @@ export interface Tool {
   onUnknownOutcome?: OnUnknownOutcome
   /** Renames aliases, validates, and repairs what can be. */
   readonly check: Check
-  /** Runs inside the time-out, right before `execute`, which does not run when this throws. */
+  /** Runs inside the time-out, right before `execute`. When it throws, `execute` does not run. */
   precondition?(args: unknown, ctx: ToolContext): Promise<void>
-  /** Asked before `onUnknownOutcome`, under the tool's time-out. */
+  /** Asked first when the outcome is unknown, under the tool's time-out. */
   verify?(args: unknown, ctx: ToolContext): Promise<Verified>
-  /** Told of the arguments while they stream in. Unset: not interested. */
+  /** Gets the arguments while they stream in. Unset: the tool does not want them. */
   onPartial?(args: unknown, ctx: ToolContext): Promise<void>
-  /** May return any of the seeds' result shapes; `normalizeResult` is the only reader. */
+  /** May return a result of any shape that `normalizeResult` reads. */
   execute(args: unknown, ctx: ToolContext): Promise<unknown>
-  /** `channel`: the result is what `ctx.setToolResult` was given, and its absence is an error. */
+  /** `channel`: the result is what `ctx.setToolResult` was given; a call without it is an error. */
   answersBy?: 'channel'
   /**
-   * Set when description and parameters are known only when they are needed, or each call has an instance of its own:
-   * `description`, `parameters` and `check` of this tool say nothing then, those of the opened one count.
+   * Set when description and parameters are known only at run time, or when each call has its own instance. Then
+   * `description`, `parameters` and `check` of the opened tool count, not those of this one.
    */
   open?(ctx: SessionContext): Promise<OpenTool>
 }
@@ -158,11 +167,11 @@ export interface ToolExtras<Input = Record<string, unknown>> extends ToolAnnotat
   kind?: Kind
   /** Unset = the agent's `toolTimeout`. */
   timeout?: Duration
-  /** What follows when a call's end is unknown and `verify` cannot tell. Unset = `report`. */
+  /** What to do when nobody knows whether a call took effect, and `verify` cannot tell. Unset = `report`. */
   onUnknownOutcome?: OnUnknownOutcome
   /**
-   * Finds out whether a call took effect whose worker died in the middle of it. Must change nothing; it may be called
-   * more than once, and what it throws counts as "cannot be found out".
+   * Finds out whether a call took effect after its worker died in the middle of it. It must change nothing, and may be
+   * called more than once. If it throws, the effect counts as unknown.
    */
   verify?(input: Input, ctx: ToolContext): Verified | Promise<Verified>
 }

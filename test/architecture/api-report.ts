@@ -25,6 +25,8 @@ export interface ApiReport {
   undocumented: string[]
   /** Functions, and methods of the handles, whose docstring shows no call. */
   withoutExample: string[]
+  /** Members whose docstring says `No effect yet`. */
+  withoutEffect: string[]
 }
 
 interface Item {
@@ -146,6 +148,10 @@ function reportOf(name: string, config: ExtractorConfig, compilerState: Compiler
       .filter(({ kind }) => kind === 'Function' || kind === 'MethodSignature')
       .filter((item) => !item.docComment?.includes('@example'))
       .map((item) => item.name),
+    withoutEffect: exported
+      .flatMap(({ members = [] }) => members)
+      .filter((member) => member.docComment?.includes('No effect yet'))
+      .map((member) => member.name),
   }
 }
 

@@ -1,4 +1,5 @@
 /** The public surface: a change of it is seen, nothing in it lacks a name or an explanation. */
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiReports, type ApiReport } from './api-report.ts'
@@ -42,4 +43,12 @@ describe.each(ENTRIES)('the entry %s', (entry) => {
   it('shows a call of every function', () => {
     expect(reportOf(entry).withoutExample).toEqual([])
   })
+})
+
+it('the options without an effect are those that docs/seeds.md names', () => {
+  const [, section = ''] = readFileSync(`${root}docs/seeds.md`, 'utf8').split('## Accepted, and without effect yet')
+  const [table = ''] = section.split('\n## ')
+  const named = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+  const silent = ENTRIES.flatMap((entry) => reportOf(entry).withoutEffect)
+  expect([...new Set(silent)].toSorted()).toEqual(named.toSorted())
 })

@@ -1,4 +1,4 @@
-/** Row H3 and promise 6: what people see of an answer whose worker is killed while it streams. */
+/** What people see of an answer whose worker is killed while it streams. */
 import { randomBytes } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
 import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'

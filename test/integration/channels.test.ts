@@ -1,4 +1,4 @@
-/** Rows H1 to H4: tools with two channels, arguments that stream in, and an instance for each call. */
+/** Tools with two channels, arguments that stream in, and an instance for each call. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { BaseTool } from '../../src/tool/base-tool.ts'

@@ -1,4 +1,4 @@
-/** Rows S5 to S12: child sessions that the model asks for. */
+/** Child sessions that the model asks for. */
 import { describe, expect, it } from 'vitest'
 import type { SessionFork } from '../../src/agent/agent.ts'
 import type { Message } from '../../src/core/message.ts'

@@ -1,4 +1,4 @@
-/** Rows H1, H6, H7, A1 to A3, B1 to B4 and B11: every way of writing a tool, as the model and people see it in a session. */
+/** Every way of writing a tool, as the model and people see it in a session. */
 import { Type } from '@sinclair/typebox'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** Rows X1 to X5: a model that only knows text, in a real session. */
+/** A model that only knows text, in a real session. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import type { CompleteOptions, Completion } from '../../src/core/model.ts'

@@ -1,4 +1,4 @@
-/** Row S15 and H5: how a turn ends before the model rests by itself. */
+/** How a turn ends before the model rests by itself. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'

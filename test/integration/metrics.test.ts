@@ -1,4 +1,4 @@
-/** Row H9 for operators: what a worker tells Prometheus, really scraped. */
+/** What a worker tells Prometheus, really scraped. */
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/core/errors.ts'

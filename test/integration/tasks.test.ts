@@ -1,4 +1,4 @@
-/** Row H5: tasks given to child sessions, whose answers are awaited. */
+/** Tasks given to child sessions, whose answers are awaited. */
 import { describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'

@@ -1,4 +1,4 @@
-/** Row H8: tools that do not end. */
+/** Tools that do not end. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'

@@ -1,4 +1,4 @@
-/** Rows B8, B9, B11: which tools a session has, by what agent, profile and session say of them. */
+/** Which tools a session has, by what agent, profile and session say of them. */
 import { expect, it } from 'vitest'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import type { ForkProfile } from '../../src/agent/profile.ts'

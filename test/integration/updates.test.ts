@@ -1,4 +1,4 @@
-/** Row A4: what a long tool tells while it runs, and that telling costs the session nothing. */
+/** What a long tool tells while it runs, and that telling costs the session nothing. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

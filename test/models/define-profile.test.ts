@@ -1,4 +1,4 @@
-/** Row A5: an agent in Agentrail's words. */
+/** An agent in Agentrail's words. */
 import { expect, it } from 'vitest'
 import { isStelloAgent } from '../../src/agent/agent.ts'
 import { sessionTools } from '../../src/agent/tool-list.ts'

@@ -1,4 +1,4 @@
-/** What a fork asked for → what the child begins with (row S6): profile, system prompt, context. */
+/** What a fork asked for → what the child begins with: profile, system prompt, context. */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { dropOrphans } from './drop-orphans.ts'
 import { StelloError, isStelloError, messageOf, toStelloError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-/** Rows S7 and S8: a child's system prompt. The profile's template is user code: call this only in activities. */
+/** A child's system prompt. The profile's template is user code: call this only in activities. */
 import { StelloError, messageOf } from '../../core/errors.ts'
 import type { ForkProfile } from '../../agent/profile.ts'
 import type { SessionConfig } from '../../protocol/config.ts'

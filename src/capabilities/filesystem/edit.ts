@@ -1,4 +1,4 @@
-/** Edit: replaces a text in a file. Never run twice: a second time it might replace what the first one wrote. */
+/** Edit: replaces a text in a file. It must not run twice: the second run might replace what the first one wrote. */
 import { z } from 'zod'
 import { createTool } from '../../tool/forms.ts'
 import type { Tool, ToolContext, Verification } from '../../tool/tool.ts'

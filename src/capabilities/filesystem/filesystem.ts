@@ -19,7 +19,8 @@ export interface FilesystemOptions {
 /**
  * The tools Read, Write, Edit and Glob, which see one folder and nothing else.
  *
- * @throws StelloError INVALID_ARGUMENT when the root is no absolute path, or holds `undefined`; when `protect` is no list
+ * @throws StelloError INVALID_ARGUMENT when the root is no absolute path or contains `undefined`, or when `protect` is
+ *   no list
  * @example
  * defineProfile({
  *   id: 'coder', agent: { model: 'anthropic:claude-sonnet-4-5' },

@@ -1,4 +1,4 @@
-/** Glob: files by the pattern of their path, the ones changed last first. */
+/** Glob: finds files by a pattern of their path, the last changed first. */
 import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
 import { createTool } from '../../tool/forms.ts'

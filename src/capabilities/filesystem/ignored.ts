@@ -1,11 +1,11 @@
-/** What `.gitignore` files hide, from the root down: the nearest one that has something to say about a path decides. */
+/** What `.gitignore` files hide, from the root down. The nearest file with a rule for a path decides. */
 import { dirname, join, relative, sep } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
 import { withFile } from './open-file.ts'
 
 const SIZE_LIMIT = 1024 * 1024
 
-/** @param files paths of `.gitignore` files below the root; what cannot be read hides nothing */
+/** @param files paths of `.gitignore` files below the root; an unreadable one hides nothing */
 export async function ignoredBy(root: string, files: readonly string[]): Promise<(path: string) => boolean> {
   const rules = new Map<string, Ignore>()
   for (const path of files) {
@@ -23,7 +23,7 @@ export async function ignoredBy(root: string, files: readonly string[]): Promise
   }
 }
 
-/** Those that count for a folder, itself included, up to the root. */
+/** The files that count for a folder: its own, and those up to the root. */
 export function ignoreFilesAbove(folder: string, root: string): string[] {
   const found = [join(folder, '.gitignore')]
   for (let at = folder; at !== root; at = dirname(at)) found.push(join(dirname(at), '.gitignore'))

@@ -1,6 +1,6 @@
 /**
- * The path rule, the only way from what a model wrote to a path of the host. It holds for links as they are now; that no
- * link comes in between is the matter of `open-folder.ts`.
+ * The path rule: the only way from a model's text to a path of the host. It holds for links as they are now.
+ * `open-folder.ts` makes sure that no link is put there afterwards.
  */
 import { lstat, mkdir, realpath } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
@@ -16,20 +16,20 @@ export interface SandboxManager {
    * its own.
    */
   root: string | ((session: SessionContext) => string | Promise<string>)
-  /** Names that are neither read nor written nor listed, in place of `PROTECTED_NAMES`, which says how they are written. */
+  /** Names that are neither read nor written nor listed. They replace `PROTECTED_NAMES` and have the same form. */
   protect?: readonly string[]
 }
 
 export interface Place {
-  /** Of the folder, without links. */
+  /** The path of the folder, without links. */
   root: string
-  /** Without links. It need not exist. */
+  /** The path of the place, without links. It need not exist. */
   path: string
-  /** What the model reads: from the root, with slashes. */
+  /** The name that the model reads: from the root, with slashes. */
   name: string
 }
 
-/** What every tool of the folder does: the work is done at the place, or the model reads why it cannot be. */
+/** Does the work of a tool at a place, or tells the model why it cannot be done. */
 export function atPlace<Result>(
   sandbox: SandboxManager,
   session: SessionContext,
@@ -48,7 +48,7 @@ export async function locate(sandbox: SandboxManager, session: SessionContext, g
     throw new Refusal(`${given} is outside of the working directory. Use a path that is relative to it.`)
   }
   const name = relative(folder, path).split(sep).join('/') || '.'
-  // Nobody can be asked yet, so nobody gets it.
+  // No person can be asked yet, so the path is refused.
   if (protectedBy(sandbox.protect)(name))
     throw new Refusal(`${given} is protected: it may hold secrets, or be run by other programs.`)
   return { root: folder, path, name }
@@ -57,13 +57,13 @@ export async function locate(sandbox: SandboxManager, session: SessionContext, g
 async function openRoot(root: SandboxManager['root'], session: SessionContext): Promise<string> {
   const folder = typeof root === 'string' ? root : await root(session)
   const problem = rootProblem(folder)
-  // Not of the model's making: no other call would help.
+  // This is no fault of the model: no other call would help.
   if (problem !== undefined) throw new Error(`sandboxManager.root of this agent ${problem}`)
   await mkdir(folder, { recursive: true })
   return realpath(folder)
 }
 
-/** What does not exist yet has no links; what exists above it may. */
+/** The missing part of a path has no links. The existing part above it may have some. */
 async function withoutLinks(target: string): Promise<string> {
   const missing: string[] = []
   for (let at = target; ; at = dirname(at)) {

@@ -1,7 +1,11 @@
-/** Finds a text in another in time that grows with both, not with their product: for that, `indexOf` may take hours. */
+/**
+ * Finds a text in another one in linear time. `indexOf` in a loop takes the product of both lengths, which may be
+ * hours.
+ */
 
 /**
- * Where `part` begins in `text`: overlapping ones too, in order. Knuth, Morris, Pratt: no character is gone back to.
+ * All places where `part` begins in `text`, in order, overlapping ones too. The algorithm is Knuth-Morris-Pratt: it
+ * never goes back.
  *
  * @param part not empty
  * @example [...occurrences('aaa', 'aa')] // [0, 1]
@@ -19,7 +23,7 @@ export function* occurrences(text: string, part: string): Generator<number, unde
   }
 }
 
-/** Of each beginning of the text: how much of it is also its end. */
+/** For each beginning of the text: how much of it is also its end. */
 function bordersOf(part: string): Int32Array {
   const borders = new Int32Array(part.length)
   let length = 0

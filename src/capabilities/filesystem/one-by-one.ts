@@ -1,4 +1,7 @@
-/** Calls of one round run side by side; those that change one file must not. Among processes `replaceFile` notices. */
+/**
+ * Runs calls that change the same file one after another: calls of one round run side by side. Between processes,
+ * `replaceFile` notices a change.
+ */
 
 const running = new Map<string, Promise<unknown>>()
 

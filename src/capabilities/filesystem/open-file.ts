@@ -1,4 +1,7 @@
-/** Opens what `locate` found. Must never wait for a pipe, read from a device, or follow a link put there since, at any depth. */
+/**
+ * Opens the file that `locate` found. Must never wait for a pipe, read from a device, or follow a link that was put
+ * there since, at any depth.
+ */
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import type { Place } from './locate.ts'

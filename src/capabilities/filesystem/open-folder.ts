@@ -1,7 +1,7 @@
 /**
- * Holds a folder open while something is done in it: whatever another program puts in the place of the folder, or of one
- * above it, it is done in this one. So only on Linux, where `/proc` names what a process has open; elsewhere, and without
- * `/proc`, paths lead where they lead at that moment.
+ * Holds a folder open while something is done in it. If another program replaces this folder, or one above it, the work
+ * is still done in this one. This needs Linux, where `/proc` names the open files of a process. Elsewhere, and without
+ * `/proc`, a path leads where it leads at that moment.
  */
 import { constants, existsSync } from 'node:fs'
 import { mkdir, open, type FileHandle } from 'node:fs/promises'
@@ -11,16 +11,16 @@ import { codeOf } from './refusal.ts'
 
 const OPENED = '/proc/self/fd'
 const holds = process.platform === 'linux' && existsSync(OPENED)
-/** To go through a folder, no right to list it is needed. Node has no name for this flag of Linux. */
+/** Opens a folder without the right to list it. Node has no name for this flag of Linux. */
 const O_PATH = 0o10000000
 const THROUGH = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 export interface FolderOptions {
-  /** Make what is missing of it. */
+  /** Creates the missing part of the path. */
   make?: boolean
 }
 
-/** Work on what a place names, by a path that stays in the folder it was located in. */
+/** Works on a place, by a path that stays in the folder where the place was found. */
 export async function atFile<Result>(
   { root, path }: Pick<Place, 'root' | 'path'>,
   work: (path: string) => Promise<Result>,
@@ -30,7 +30,7 @@ export async function atFile<Result>(
   return inFolder({ root, path: dirname(path) }, (folder) => work(join(folder, basename(path))), options)
 }
 
-/** Work in a folder, by a path of it. */
+/** Works in a folder, by its path. */
 export async function inFolder<Result>(
   { root, path }: Pick<Place, 'root' | 'path'>,
   work: (folder: string) => Promise<Result>,

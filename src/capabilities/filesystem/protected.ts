@@ -1,8 +1,9 @@
-/** Names that no tool reads, writes or lists: what holds secrets, and what other programs run by themselves. */
+/** Names that no tool reads, writes or lists: files with secrets, and files that other programs run by themselves. */
 import ignore from 'ignore'
 
 /**
- * As in a `.gitignore`, from the root: without a slash at any depth, in any case. What a folder's name hides, hides all in it.
+ * Patterns as in a `.gitignore` at the root. A pattern without a slash matches at any depth. Upper and lower case are
+ * the same. A pattern that hides a folder hides everything in it.
  *
  * @example
  * filesystem({ sandboxManager: { root, protect: [...PROTECTED_NAMES, '*.sqlite', '!.npmrc'] } })
@@ -24,7 +25,7 @@ export function protectedBy(patterns: readonly string[] = PROTECTED_NAMES): (nam
   return (name) => name !== '' && name !== '.' && rules.ignores(name)
 }
 
-/** What is wrong with a list of patterns; it follows its name. */
+/** The problem with a list of patterns, as text that follows its name. */
 export function protectProblem(patterns: unknown): string | undefined {
   const fine = Array.isArray(patterns) && patterns.every((each) => typeof each === 'string' && each.trim() !== '')
   return patterns === undefined || fine ? undefined : 'is no list of patterns'

@@ -1,22 +1,22 @@
-/** Some lines of a text file of any size: reads it through, keeps no more than is shown. */
+/** Reads some lines of a text file of any size. It reads the whole file and keeps only what is shown. */
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { numbered } from './shown-change.ts'
 
 const LINE_LIMIT = 2000
-/** In UTF-16 units, under what the model reads of any result. */
+/** Longest text, in UTF-16 units: less than what the model reads of any result. */
 const TOTAL_LIMIT = 48 * 1024
 
 export interface ShownLines {
   lines: string[]
-  /** Of the file. */
+  /** The number of lines in the file. */
   total: number
   /** SHA-256 of the bytes, in hex. */
   hash: string
 }
 
 export interface Wanted {
-  /** From 1. */
+  /** Counted from 1. */
   first: number
   count: number
   signal: AbortSignal

@@ -1,4 +1,4 @@
-/** Read: lines of a text file, a picture, or what a directory holds. */
+/** Read: shows lines of a text file, a picture, or the names in a directory. */
 import { lstat, readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative } from 'node:path'
 import { isBinaryFile } from 'isbinaryfile'
@@ -22,7 +22,7 @@ type Input = z.output<typeof schema>
 
 const LINES = 2000
 const ENTRIES = 500
-/** To find the end of a larger file takes long. */
+/** Finding the end of a larger file takes too long. */
 const WHOLE_LIMIT = 256 * 1024 * 1024
 const PICTURE_LIMIT = 5 * 1024 * 1024
 const HEAD = 4096
@@ -95,7 +95,7 @@ async function listDirectory(place: Place, hidden: IsProtected): Promise<string>
     .join('\n')
 }
 
-/** Of folders with a slash behind. What is protected is not even named. */
+/** Names of folders end with a slash. Protected names are not even listed. */
 async function namesIn({ root, path }: Pick<Place, 'root' | 'path'>, hidden: IsProtected): Promise<string[]> {
   const entries = await inFolder({ root, path }, (folder) => readdir(folder, { withFileTypes: true }))
   return entries

@@ -1,10 +1,10 @@
-/** What the model can mend by calling again in another way: a result it reads, never an exception. */
+/** A refusal that the model can avoid by another call. It becomes a result that the model reads, never an exception. */
 
 export class Refusal extends Error {
   override readonly name = 'Refusal'
 }
 
-/** Of Node's own messages the model would read paths of the host. */
+/** Node's own messages would show the model paths of the host. */
 const REASONS: Record<string, string> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
@@ -22,7 +22,9 @@ export interface Refused {
   error: string
 }
 
-/** @param given what the model called it. What no other call can mend is thrown on: a full disk, a broken one. */
+/**
+ * Errors that no other call can avoid, such as a full disk, are thrown on. @param given the model's name for the file
+ */
 export async function answering<Result>(given: string, work: () => Promise<Result>): Promise<Result | Refused> {
   try {
     return await work()

@@ -1,4 +1,4 @@
-/** Puts a file in another's place at once: whoever reads, or crashes, meets the old one or the new one, whole. */
+/** Replaces a file in one step: a reader, also after a crash, finds the whole old file or the whole new one. */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { access, lstat, open, rename, rm } from 'node:fs/promises'
@@ -11,9 +11,9 @@ import { versionOf } from './versions.ts'
 
 export interface Replacement {
   bytes: Buffer
-  /** The version that is replaced; `undefined`: there is no file yet. */
+  /** The version that is replaced; `undefined` when there is no file yet. */
   before: string | undefined
-  /** The call's: a repetition of it cleans up what the first left behind. */
+  /** The key of the call: a repetition removes what the first try left behind. */
   idempotencyKey: string
 }
 
@@ -22,7 +22,7 @@ export function replaceFile(place: Place, replacement: Replacement): Promise<voi
   return atFile(place, (path) => replaceAt(path, place, replacement), { make: true })
 }
 
-/** @param path of the place, in a folder that is held open */
+/** @param path of the place, in a folder that is kept open */
 async function replaceAt(path: string, place: Place, { bytes, before, idempotencyKey }: Replacement): Promise<void> {
   const folder = dirname(path)
   const mode = before === undefined ? undefined : await modeOf(path)
@@ -44,14 +44,14 @@ async function replaceAt(path: string, place: Place, { bytes, before, idempotenc
   await syncFolder(folder)
 }
 
-/** Whom the file refuses to be written, a rename would not ask. */
+/** rename() ignores the file's own permissions, so they are checked first. */
 async function modeOf(path: string): Promise<number> {
   await access(path, constants.W_OK)
   return (await lstat(path)).mode & 0o7777
 }
 
 async function writeSynced(path: string, bytes: Buffer, mode: number | undefined): Promise<void> {
-  // Exclusive: follows no link, and writes into nobody's file.
+  // Exclusive: it follows no link, and never writes into an existing file.
   const file = await open(path, 'wx', 0o666)
   try {
     await file.writeFile(bytes)

@@ -1,4 +1,4 @@
-/** What an edit does to a text, and what a text tells of whether the edit was done. Pure. */
+/** The effect of an edit on a text, and how a text shows whether the edit was done. Pure. */
 import { occurrences } from './occurrences.ts'
 import { Refusal } from './refusal.ts'
 import { SIZE_LIMIT } from './text-file.ts'
@@ -11,7 +11,7 @@ export interface Change {
 
 /**
  * @param text `undefined` when there is no file
- * @throws Refusal saying how often the old text is there
+ * @throws Refusal saying how often the old text occurs
  */
 export function replaceText(text: string | undefined, { old_string, new_string, replace_all }: Change): string {
   if (old_string === new_string) throw new Refusal('old_string and new_string are the same: nothing would change.')
@@ -32,7 +32,7 @@ export function replaceText(text: string | undefined, { old_string, new_string, 
   return kept.join(new_string)
 }
 
-/** What stands between the occurrences that are replaced. */
+/** The parts between the replaced occurrences. */
 function around(text: string, part: string): string[] {
   const pieces: string[] = []
   let end = 0
@@ -46,8 +46,8 @@ function around(text: string, part: string): string[] {
 }
 
 /**
- * Whether a text is one that the change was made to: `false` also means that making it now does what it was to do.
- * Where both can be, nothing is said: a text may have held the new one before, or still hold the old one behind.
+ * Whether the change was made to a text. `false` also means that making it now has the intended effect. Undefined when
+ * both are possible: the text may have contained the new part before, or may still contain the old part elsewhere.
  */
 export function wasReplaced(text: string | undefined, change: Change): boolean | undefined {
   const { old_string, new_string, replace_all } = change
@@ -60,7 +60,7 @@ export function wasReplaced(text: string | undefined, change: Change): boolean |
   return found === 0 && mayBeDone ? true : undefined
 }
 
-/** Overlapping ones too: `aa` is not unique in `aaa`. */
+/** Counts overlapping ones too: `aa` is not unique in `aaa`. */
 function count(text: string, part: string): number {
   let found = 0
   for (const _start of occurrences(text, part)) found++

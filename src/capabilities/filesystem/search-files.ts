@@ -1,4 +1,7 @@
-/** What Glob looks for, in a thread: patterns, names and rules are a model's or a repository's, and may take for ever to match. */
+/**
+ * The search of Glob. It runs in a thread: patterns, names and rules come from a model or a repository, and may take
+ * for ever to match.
+ */
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { glob } from 'tinyglobby'
@@ -6,27 +9,27 @@ import { ignoredBy, ignoreFilesAbove } from './ignored.ts'
 import { protectedBy } from './protected.ts'
 
 export interface FileSearch {
-  /** Of the folder, and the directory in it to search, without links. */
+  /** The folder, and the directory in it to search, without links. */
   root: string
   cwd: string
   pattern: string
   directories: boolean
   caseSensitive: boolean
-  /** Patterns of names that are not told. */
+  /** Patterns of names that are not shown. */
   protect: readonly string[] | undefined
-  /** At most so many names. */
+  /** How many names are returned at most. */
   limit: number
 }
 
 export interface FoundFiles {
-  /** From the root, with slashes, the ones changed last first. */
+  /** Names from the root, with slashes, the last changed first. */
   names: string[]
-  /** How many were found beyond them. */
+  /** How many more were found. */
   more: number
 }
 
 const NEVER = ['**/.git/**', '**/node_modules/**', '**/.stello-*.tmp']
-/** Files looked at side by side. */
+/** How many files are examined at the same time. */
 const BATCH = 200
 
 /** Called by `thread.ts`. */
@@ -36,7 +39,7 @@ export async function run(search: FileSearch): Promise<FoundFiles> {
   const ignoreFiles = await glob('**/.gitignore', options)
   const paths = await glob(pattern, {
     ...options,
-    // Nested quantifiers take longest.
+    // Nested quantifiers take the longest to match.
     extglob: false,
     onlyFiles: !directories,
     caseSensitiveMatch: caseSensitive,
@@ -52,7 +55,7 @@ export async function run(search: FileSearch): Promise<FoundFiles> {
   return { names: shown.map(nameOf), more: found.length - shown.length }
 }
 
-/** Where a pattern begins with names, not with wildcards, the search follows them, over links too. */
+/** If a pattern begins with names instead of wildcards, the search follows them, also over links. */
 async function withoutLinked(paths: readonly string[]): Promise<string[]> {
   const reals = new Map<string, boolean>()
   for (const folder of new Set(paths.map(dirname))) {
@@ -71,7 +74,7 @@ async function newestFirst(paths: readonly string[]): Promise<string[]> {
   return dated.toSorted((a, b) => b.changed - a.changed || (a.path < b.path ? -1 : 1)).map(({ path }) => path)
 }
 
-/** One that is gone by now comes last. */
+/** A file that is gone by now comes last. */
 async function changedAt(path: string): Promise<number> {
   const stats = await lstat(path).catch(() => undefined)
   return stats?.mtimeMs ?? 0

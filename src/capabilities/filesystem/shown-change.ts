@@ -11,7 +11,7 @@ export interface ShownChange {
 
 const CONTEXT_LINES = 4
 const SNIPPET_LINES = 60
-/** Comparing is for the eye: it must not hold up the worker. */
+/** Comparing only helps readers, so it must not hold up the worker. */
 const COMPARE_MS = 500
 
 export function showChange(name: string, before: string, after: string): ShownChange {
@@ -24,7 +24,7 @@ export function showChange(name: string, before: string, after: string): ShownCh
   return { snippet: lines.slice(0, SNIPPET_LINES).join('\n'), diff: formatPatch(patch), hunks: patch.hunks }
 }
 
-/** As models know it from `cat -n`. */
+/** Numbered lines as `cat -n` writes them, which models know. */
 export function numbered(line: number, text: string): string {
   return `${String(line).padStart(6)}→${text}`
 }

@@ -1,10 +1,13 @@
-/** A text file as an edit sees it: with line feeds and without a byte order mark, both of which are put back. */
+/**
+ * A text file as an edit sees it: with line feeds and without a byte order mark. The original line ends and mark are
+ * put back.
+ */
 import type { Place } from './locate.ts'
 import { withFile } from './open-file.ts'
 import { codeOf, Refusal } from './refusal.ts'
 import { versionOf } from './versions.ts'
 
-/** Of one file, in bytes. */
+/** Largest file, in bytes. */
 export const SIZE_LIMIT: number = 10 * 1024 * 1024
 
 export interface TextFile {
@@ -15,11 +18,11 @@ export interface TextFile {
 
 export interface Form {
   bom: boolean
-  /** All its lines end with CR LF. Where only some do, they are left as they are. */
+  /** All lines end with CR LF. If only some do, they are left as they are. */
   crlf: boolean
 }
 
-/** @returns `undefined` when there is none; @throws Refusal when it cannot be written back as it was */
+/** @returns `undefined` when there is no file @throws Refusal when the file could not be written back unchanged */
 export async function readText(place: Place): Promise<TextFile | undefined> {
   const bytes = await readBytes(place)
   if (!bytes) return undefined
@@ -36,7 +39,7 @@ export async function readBytes(place: Place): Promise<Buffer | undefined> {
       return file.readFile()
     })
   } catch (error) {
-    // Whatever else goes wrong must not pass for a file that is not there.
+    // Other errors must not look like a missing file.
     if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }

@@ -1,6 +1,7 @@
 /**
- * Which version of a file the model has seen. Its transcript tells: each result about a file ends with a line that names
- * the version, so what is known survives, is inherited and is forgotten with the transcript, and no store is needed.
+ * Which version of a file the model has seen. The transcript tells: each result about a file ends with a line that
+ * names the version. So this knowledge survives, is inherited and is forgotten together with the transcript, and needs
+ * no store.
  */
 import { createHash } from 'node:crypto'
 import type { ToolContext } from '../../tool/tool.ts'
@@ -10,7 +11,9 @@ import { Refusal } from './refusal.ts'
 const TOOLS: readonly unknown[] = ['Read', 'Write', 'Edit']
 const DIGITS = 12
 
-/** Calls beside each other do not read of one another: what this process wrote for a session, it knows. */
+/**
+ * Calls that run side by side do not see each other's results, so this process remembers what it wrote for a session.
+ */
 const written = new Map<string, string>()
 const WRITTEN_LIMIT = 1000
 
@@ -23,7 +26,7 @@ export function versionLine(name: string, facts: string, version: string): strin
   return `[${name}: ${facts}, version ${version.slice(0, DIGITS)}]`
 }
 
-/** The same of a text the model has written, or part of it. */
+/** The last line for a text that the model has written, or for a part of it. */
 export function textLine(name: string, text: string, version: string): string {
   let lines = text === '' || text.endsWith('\n') ? 0 : 1
   for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) lines++

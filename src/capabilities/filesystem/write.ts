@@ -1,4 +1,4 @@
-/** Write: a whole file. May be repeated: the second time it meets its own text. */
+/** Write: writes a whole file. It may be repeated: the second run finds its own text. */
 import { z } from 'zod'
 import { createTool } from '../../tool/forms.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
@@ -15,7 +15,10 @@ const schema = z.object({
   content: z.string().describe('The whole text of the file'),
 })
 
-/** What models write instead of a text they are too lazy to repeat. On one line: over many, each would be read to the end. */
+/**
+ * Placeholders that models write instead of repeating a text. A pattern matches within one line: over many lines, each
+ * would be read to the end.
+ */
 const OMISSION =
   /^[^\S\n]*(?:\/\/|#|\/\*|<!--|--)[^\S\n]*(?:\.\.\.|…)[^\S\n]*(?:the )?(?:rest|remaining|existing|unchanged|previous)\b/im
 
@@ -35,7 +38,7 @@ export function writeTool(sandbox: SandboxManager): Tool {
   })
 }
 
-/** Whether a text stands for more than it says. */
+/** Whether a text is a placeholder for more than it says. */
 export function omits(content: string): boolean {
   return OMISSION.test(content)
 }

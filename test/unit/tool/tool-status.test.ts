@@ -1,4 +1,4 @@
-/** Row H2: what people see of a call accumulates, and is cleared behind its end. */
+/** What people see of a call accumulates, and is cleared behind its end. */
 import { describe, expect, it } from 'vitest'
 import { mergeCard, ToolStatus, type ToolCard, type ToolStatusOptions } from '../../../src/tool/tool-status.ts'
 
