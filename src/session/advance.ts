@@ -1,4 +1,7 @@
-/** What is due now: the only place that begins model calls, tool calls and turns, and so the only place that must hold still while paused. */
+/**
+ * Begins what is due. This is the only place that begins model calls, tool calls and turns, so it is the only place
+ * that must stop while the session is paused.
+ */
 import { announce, announceClose, announcePause } from './announce.ts'
 import { callInput, replaceCall } from './call.ts'
 import { cancelCall } from './calls.ts'
@@ -27,7 +30,7 @@ function held(state: SessionState): boolean {
   return state.pause !== undefined || state.resuming !== undefined || state.resting === true
 }
 
-/** A cancelled turn begins nothing, so a pause need not hold it. */
+/** A cancelled turn begins nothing, so a pause need not stop it. */
 function endsAtOnce({ cancelNext, resting, pause }: SessionState): boolean {
   return cancelNext === true && resting !== true && pause?.reason !== 'store_error'
 }
@@ -53,7 +56,10 @@ function modelPhase(state: SessionState, turn: Turn): Step {
   return [{ ...state, turn: { ...turn, running: true } }, [{ type: 'callModel', input: modelInput(state, turn) }]]
 }
 
-/** The step may have been answered, unheard: the ledger says so, or makes sure that it never is. */
+/**
+ * The step may have been answered although the workflow does not know it. The ledger says so, or makes sure that it
+ * never is.
+ */
 function stopModel(state: SessionState, turn: Turn): Step {
   if (state.pause?.reason === 'store_error') return [state, []]
   return [{ ...state, turn: { ...turn, running: true } }, [settleModel(state, turn, 'cancelled')]]
@@ -128,7 +134,7 @@ function endingPhase(state: SessionState, turn: Turn): Step {
   )
 }
 
-/** Until then, the message's record is the only one the turn has given out. */
+/** Until then, the record of the message is the only one that the turn has numbered. */
 function answeredOnce(state: SessionState, turn: Turn): boolean {
   return turn.round > 0 || turn.calls.length > 0 || state.seq === turn.base
 }

@@ -39,7 +39,7 @@ export function findCall(
   return call && { turn, call }
 }
 
-/** Its activity, or the question to the ledger how it ended, has not been answered. */
+/** Whether its activity, or the question to the ledger how it ended, is still unanswered. */
 export function isUnderWay(call: Call): boolean {
   return call.status === 'running' || call.status === 'settling'
 }

@@ -1,4 +1,6 @@
-/** The calls of one round: each runs, waits for a child or a person, or is settled; each ends with exactly one result. */
+/**
+ * The calls of one round. Each runs, waits for a child or a person, or is settled. Each ends with exactly one result.
+ */
 import { brief, preview } from '../core/message.ts'
 import { announcePause, foundPaused } from './announce.ts'
 import { findCall, isUnderWay, keyOf, replaceCall, settle } from './call.ts'
@@ -13,7 +15,7 @@ import { closeRequested } from './turn.ts'
 
 type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
-/** Ends a call the turn no longer wants; a child it waits for is told to stop too. */
+/** Ends a call that the turn no longer wants. If the call waits for a child, the child is told to stop too. */
 export function cancelCall(state: SessionState, turn: Turn, call: Call): Step {
   const [next, commands] = settle(state, turn, call, { kind: 'cancelled' })
   return [next, call.child ? [...commands, stopChild(call.child)] : commands]
@@ -50,14 +52,14 @@ export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
   }
 }
 
-/** The activity was cancelled or ran into its backstop: what really happened stands in the ledger. */
+/** The activity was cancelled or ran into its backstop. The ledger knows what really happened. */
 export function toolLost(state: SessionState, input: Of<'toolLost'>): Step {
   const found = findCall(state, input)
   if (!found || !isUnderWay(found.call)) return [state, []]
   return settle(state, found.turn, found.call, { kind: input.how })
 }
 
-/** A report is kept until its call is done: it may come before the call is known to wait, and settling may fail. */
+/** A report is kept until its call is done: it may arrive before the call is known to wait, and settling may fail. */
 export function childReported(state: SessionState, report: ChildReport): Step {
   const others = state.reports.filter((known) => known.callKey !== report.callKey || known.childId !== report.childId)
   const kept = { ...state, reports: [...others.slice(1 - REPORTS_LIMIT), report] }
@@ -72,7 +74,7 @@ export function childVanished(state: SessionState, input: Of<'childVanished'>): 
   return settle(state, found.turn, found.call, { kind: 'childLost', childId, message: preview(message) })
 }
 
-/** The children that calls of this session wait for. */
+/** The children that the calls of this session wait for. */
 export function awaitedChildren({ turn }: SessionState): { callKey: string; childId: string }[] {
   if (turn?.phase !== 'tools') return []
   return turn.calls.flatMap((call) =>
@@ -101,7 +103,7 @@ function settled(state: SessionState, turn: Turn, call: Call, result: CallResult
   return [addToolResult({ ...done, reports }, call.name, result), commands]
 }
 
-/** One call's text ends a turn: the first in call order. */
+/** The text of one call ends a turn: the first in call order. */
 function withoutText(call: Call): Call {
   return call.result?.preview ? { ...call, result: { ...call.result, preview: '' } } : call
 }

@@ -1,4 +1,6 @@
-/** What a session wants done, in the imperative. `workflows/perform` carries each out and answers with events. */
+/**
+ * What a session wants done, in the imperative. `workflows/perform` carries out each command and answers with inputs.
+ */
 import type { AnnounceInput } from '../protocol/announcements.ts'
 import type { AnnounceTag } from './inputs.ts'
 import type { SessionState } from './state.ts'
@@ -16,16 +18,16 @@ export type Command =
   | { type: 'openSession'; input: OpenSessionInput }
   | { type: 'callModel'; input: CallModelInput }
   | { type: 'callTool'; input: CallToolInput; route: CallRoute; preview: string; timeoutMs: number }
-  /** `timeoutMs`: how long a tool may take to find out what became of its call. */
+  /** `timeoutMs`: how long a tool may take to find out how its call ended. */
   | { type: 'settleStep'; input: SettleStepInput; timeoutMs?: number }
   | { type: 'startChild'; callKey: string; child: ChildStart; awaited: boolean }
   | { type: 'announce'; input: AnnounceInput; tag: AnnounceTag }
-  /** Cancels the model and tool activities that run. */
+  /** Cancels the running activities of models and tools. */
   | { type: 'cancelSteps' }
   | { type: 'cancelChild'; childId: string }
   /** Answered by `childrenTold`. */
   | { type: 'closeChildren'; children: string[] }
   | { type: 'reportToParent'; parentId: string; report: ChildReport }
 
-/** What every rule returns: the new state and what is to be done. */
+/** The result of every rule: the new state, and what is to be done. */
 export type Step = [state: SessionState, commands: Command[]]

@@ -1,13 +1,15 @@
-/** Time-outs in a row. Counted when a round is over, in call order, so that the count never depends on timing. */
+/**
+ * Counts time-outs in a row. It counts when a round is over, in call order, so that the count never depends on timing.
+ */
 import { TIMEOUTS_LIMIT, type Call } from './state.ts'
 
 export interface Counted {
   timeouts: Record<string, number>
-  /** The first tool whose time-outs reached the limit, and how many in a row they were then. */
+  /** The first tool whose time-outs reached the limit, and how many there were in a row. */
   exceeded?: { tool: string; count: number }
 }
 
-/** A time-out adds one to its tool, any other outcome of that tool clears it. */
+/** A time-out adds one to its tool. Any other outcome of that tool clears the count. */
 export function countTimeouts(before: Record<string, number>, calls: Call[], limit: number): Counted {
   const counts = new Map(Object.entries(before))
   let exceeded: Counted['exceeded']

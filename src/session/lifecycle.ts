@@ -60,7 +60,7 @@ export function pauseRequested(state: SessionState, message: string | undefined)
   return announcePause(state, { reason: 'user', message: message ?? 'paused by request' })
 }
 
-/** Clears the time-out counts (H8). Until the session is opened, only the store knows whether an earlier workflow has paused it. */
+/** Clears the time-out counts. Until the session is opened, only the store knows whether an earlier workflow has paused it. */
 export function resumeRequested(state: SessionState): Step {
   if (state.resuming || (state.opened && !state.pause)) return [state, []]
   return announceResume({ ...state, timeouts: {}, ...(!state.opened && { resumed: true }) })

@@ -1,15 +1,15 @@
-/** Messages in: deduplicated, bounded, answered in order. */
+/** The queue of messages: without duplicates, bounded, answered in order. */
 import { brief, jsonBytes } from '../core/message.ts'
 import { announce, refuse } from './announce.ts'
 import type { Step } from './commands.ts'
 import { QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type SessionState } from './state.ts'
 import { INLINE_TEXT_LIMIT } from '../protocol/messages.ts'
 
-/** Bytes that a refusal has of what was wrong, and of the message. */
+/** How many bytes of the reason and of the message a refusal keeps. */
 const REASON_LIMIT = 160
 const PREVIEW_LIMIT = 100
 
-/** A message without text has its body in the store already. */
+/** If a message has no text, its body is already in the store. */
 export function messageReceived(state: SessionState, messageId: string, text: string | undefined): Step {
   if (isKnown(state, messageId)) return [state, []]
   const refusal = state.closing ? 'the session is closed' : fullBy(state)
@@ -22,7 +22,7 @@ export function messageReceived(state: SessionState, messageId: string, text: st
   return announce({ ...known, queue }, { message: { messageId, text }, tag: 'message' })
 }
 
-/** Taken or refused before: nothing more becomes of it. */
+/** The message was taken or refused before: nothing more happens. */
 export function isKnown({ seen, queue, turn }: SessionState, messageId: string): boolean {
   const waits = queue.some((queued) => queued.messageId === messageId)
   return waits || turn?.opening.messageId === messageId || seen.includes(messageId)
@@ -48,7 +48,7 @@ export function messageRejected(state: SessionState, reason: string, text: strin
   return refuse(state, { type: 'message.rejected', data: { ...data, ...(messageId !== undefined && { messageId }) } })
 }
 
-/** The message's text has reached the store: its turn may open. */
+/** The text of the message has reached the store, so its turn may open. */
 export function messageStored(state: SessionState, messageId: string | undefined): SessionState {
   return {
     ...state,

@@ -33,7 +33,7 @@ import type { SessionState } from './state.ts'
 import { cancelRequested, closeRequested, modelEnded, modelLost } from './turn.ts'
 
 /**
- * Applies one input and says what is to be done.
+ * Applies one input. Returns the new state and what is to be done.
  *
  * @example
  * const [state, commands] = step(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' })

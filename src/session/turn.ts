@@ -1,4 +1,4 @@
-/** One turn: from a user message through rounds of calls until the model rests. */
+/** One turn: from a user message, through rounds of calls, to the answer. */
 import { modelKey } from '../protocol/keys.ts'
 import { announce, announcePause, foundPaused } from './announce.ts'
 import type { Command, Step } from './commands.ts'
@@ -66,7 +66,7 @@ export function modelEnded(state: SessionState, input: Of<'modelEnded'>): Step {
   }
 }
 
-/** The activity was cancelled or ran into its backstop: what really happened stands in the ledger. */
+/** The activity was cancelled or ran into its backstop. The ledger knows what really happened. */
 export function modelLost(state: SessionState, input: Of<'modelLost'>): Step {
   const turn = modelTurn(state, input)
   if (!turn) return [state, []]
@@ -78,7 +78,7 @@ export function settleModel(state: SessionState, turn: Turn, kind: 'cancelled' |
   return { type: 'settleStep', input: { of: 'model', step: modelInput(state, turn), proposed: { kind } } }
 }
 
-/** A message that waits is about to get its turn, so a cancel means that one. */
+/** If a message waits, its turn is about to begin, so a cancel means that turn. */
 export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'): Step {
   if (!state.turn) {
     const waits = why === 'cancelled' && state.queue.length > 0
@@ -89,8 +89,8 @@ export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'
 }
 
 /**
- * Until the close is told to the store, a later one may still widen it to the forks. A cascade is told at once where the
- * session cannot close yet, so that nothing is begun below it meanwhile.
+ * Until the store knows of the close, a later request may still widen it to the forks. If the session cannot close yet,
+ * a cascade is told to the store at once, so that nothing begins below it meanwhile.
  */
 export function closeRequested(state: SessionState, cascade: boolean): Step {
   const { closing } = state
@@ -117,7 +117,7 @@ export function completingCall(turn: Turn): Call | undefined {
   return turn.stopping === 'completed' ? turn.calls.find((call) => call.result?.endsTurn) : undefined
 }
 
-/** Tells the parent that this session has answered; turn 0 = it closed without an answer. */
+/** Tells the parent that this session has answered. Turn 0 means that it closed without an answer. */
 export function report(state: SessionState, to: { parentId: string; callKey: string }, turn: number): Command {
   const report = { childId: state.sessionId, childGen: state.gen, childTurn: turn, callKey: to.callKey }
   return { type: 'reportToParent', parentId: to.parentId, report }
@@ -135,7 +135,7 @@ function answered(state: SessionState, turn: Turn, answer: ModelAnswer): Step {
   return [{ ...known, turn: { ...turn, phase: 'tools', running: false, base: answer.seq, calls } }, []]
 }
 
-/** A `new_task` child that loses its first turn has nothing left to do: it closes, and its parent hears of it. */
+/** A `new_task` child that loses its first turn has nothing left to do: it closes, and tells its parent. */
 function closeAwaited(state: SessionState): SessionState {
   return state.awaited ? { ...state, closing: state.closing ?? CLOSING } : state
 }

@@ -10,9 +10,12 @@ import {
 import type { SessionActivities } from '../protocol/activities.ts'
 import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 
-/** The longest Temporal outage a running step survives undisturbed; lost workers are found much sooner (by taking over). */
+/**
+ * The longest outage of Temporal that a running step survives undisturbed. Lost workers are found much sooner, by
+ * taking over.
+ */
 const HEARTBEAT_MS = 60_000
-/** What a step may need beyond its own time-out: reading, settling. The worker enforces the time-out itself. */
+/** What a step may need beyond its own time-out, for reading and settling. The worker enforces the time-out itself. */
 const BACKSTOP_MS = 30_000
 
 /**
@@ -41,7 +44,10 @@ export function stepActivity<Name extends 'callModel' | 'callTool' | 'openChild'
   })
 }
 
-/** Ends a call that was lost: its tool may take its time to find out what happened, until the turn is cancelled. Never given up. */
+/**
+ * Ends a lost call. Its tool may take some time to find out what happened, until the turn is cancelled. It is never
+ * given up.
+ */
 export function verifyingSettle(timeoutMs: number, summary: string): SessionActivities['settleStep'] {
   return activity('settleStep', {
     startToCloseTimeout: timeoutMs + BACKSTOP_MS,
@@ -63,7 +69,7 @@ export function openingActivity(): SessionActivities['openSession'] {
   })
 }
 
-/** Short work with the store. Never cancelled; tried until the store answers. */
+/** Short work with the store. It is never cancelled, and tried until the store answers. */
 export function storeActivity<Name extends 'settleStep' | 'announce' | 'describeChildren'>(
   name: Name,
   summary: string,
@@ -76,7 +82,7 @@ export function storeActivity<Name extends 'settleStep' | 'announce' | 'describe
   })
 }
 
-/** Goes on to the next queue of its kind where a worker has refused it before it began. */
+/** Moves on to the next queue of its kind when a worker has refused the work before it began. */
 function activity<Name extends keyof SessionActivities>(name: Name, options: ActivityOptions): SessionActivities[Name] {
   const inPool = (pool: Pool): SessionActivities[Name] => {
     const taskQueue = taskQueueOf(workflowInfo().taskQueue, pool)

@@ -1,15 +1,15 @@
-/** When children that nobody will tell of are looked at again. */
+/** When to look again at children whose end nobody reports. */
 
 const MINUTE_MS = 60_000
-/** As long as a wait is young, somebody may be waiting along with it: an hour. */
+/** How long a wait counts as young, which means that a person may be waiting too: an hour. */
 const OFTEN_LOOKS = 12
 const OFTEN_MINUTES = 5
 const LONGEST_MINUTES = 15
 
 /**
- * Every 5 minutes for an hour, then a minute later each time, to 15 minutes: a child that was lost is missed for no
- * longer. A look takes about ten events of history; a run that waits for weeks is full of them after four days, and is
- * continued as new, since such a wait is quiet.
+ * Every 5 minutes for an hour, then a minute more each time, up to 15 minutes: so a lost child is noticed within that
+ * time. A look takes about ten events of history. A run that waits for weeks is full of them after four days, and
+ * continues as new, because such a wait is quiet.
  *
  * @param looks how often they have been looked at
  */

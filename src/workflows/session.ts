@@ -31,7 +31,8 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
     emit(event)
   }
   setHandlers(receive, () => state, mailbox, crowded)
-  // "Request Cancellation" in the UI means: close. Cancelled in the middle, the session's row would stay open for good.
+  // "Request Cancellation" in the UI closes the session. If the workflow were simply cancelled, the session's row would
+  // stay open for ever.
   CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))
   await CancellationScope.nonCancellable(live)
 
@@ -60,19 +61,19 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
     }
   }
 
-  /** Nothing is in flight that would be waited for, and no handle hears of an awaited child. */
+  /** Nothing is in flight that the end must wait for, and no handle of this run waits for a child. */
   function mayRest(performer: Performer): boolean {
     const { historyLength: events } = workflowInfo()
     return isLong({ events }) && performer.quiet() && awaitedChildren(state).length === 0
   }
 
-  /** A crowded run ends at the next quiet point, so what finds it crowded finds something still running. */
+  /** A crowded run ends at the next quiet point, so while it is crowded, something is still running. */
   function crowded(): string | undefined {
     const { historyLength, historySize } = workflowInfo()
     return crowdedBy({ events: historyLength, bytes: historySize, ...taken })
   }
 
-  /** Carries the whole state; memo and search attributes are kept, the summary is lost by Temporal. */
+  /** Carries the whole state. Temporal keeps memo and search attributes, but loses the summary. */
   async function continueAsNew({ resting: _resting, ...carried }: SessionState): Promise<never> {
     const again = makeContinueAsNewFunc<typeof session>({ memo: memoOf(input) })
     const { messages: _inState, ...known } = input.session

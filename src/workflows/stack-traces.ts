@@ -1,9 +1,9 @@
 /**
- * Keeps Temporal's bookkeeping of promises cheap. For every promise a workflow makes its SDK compiles two functions, which
- * it reaches through the constructor of the promise's class, and notes a stack trace mapped to the sources: more than all
- * else that many signals cost. Here each function is compiled once, and the class its traces are made of has none, so the
- * Call Stack of the UI stays empty. Errors keep their traces, of two frames. Must be preloaded: later the globals of the
- * sandbox are frozen.
+ * Keeps Temporal's bookkeeping of promises cheap. For every promise of a workflow, the SDK compiles two functions,
+ * which it reaches through the constructor of the promise's class, and takes a stack trace that it maps to the sources.
+ * With many signals, this costs more than everything else. This file compiles each function once, and removes the
+ * traces of that class, so the Call Stack of the UI stays empty. Errors keep traces of two frames. It must be
+ * preloaded, because the globals of the sandbox are frozen later.
  */
 if (!Object.isFrozen(Error)) Error.stackTraceLimit = 2
 

@@ -1,6 +1,6 @@
 /**
- * Watches awaited children whose end no handle of this run tells: those an earlier run started, and adopted ones.
- * Temporal is asked at once, then from time to time. Never keeps a session from being quiet.
+ * Watches awaited children for which this run has no handle: those that an earlier run started, and adopted ones. It
+ * asks Temporal at once, then from time to time. It never keeps a session from being quiet.
  */
 import { condition, sleep } from '@temporalio/workflow'
 import type { Input } from '../session/inputs.ts'

@@ -50,5 +50,5 @@ it('the options without an effect are those that docs/seeds.md names', () => {
   const [table = ''] = section.split('\n## ')
   const named = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
   const silent = ENTRIES.flatMap((entry) => reportOf(entry).withoutEffect)
-  expect([...new Set(silent)].toSorted()).toEqual(named.toSorted())
+  expect(new Set(silent)).toEqual(new Set(named))
 })

@@ -1,4 +1,4 @@
-/** Asks Temporal which children have ended: for a parent whose run holds no handle of theirs (durability 6). */
+/** Asks Temporal which children have ended, for a parent whose run has no handle of them (docs/durability.md, 6). */
 import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client'
 import type { DescribeChildrenInput, EndedChild } from '../../protocol/steps.ts'
 import type { Deps } from '../deps.ts'

@@ -1,12 +1,12 @@
-/** What `contextFn` returned, made fit for a provider: an unanswered call or an answer to nothing is refused by all. */
+/** Makes the result of `contextFn` valid for providers: all refuse an unanswered call, and a result without a call. */
 import { StelloError } from '../../core/errors.ts'
 import type { Message, ToolCall } from '../../core/message.ts'
 
 const ROLES: readonly unknown[] = ['system', 'user', 'assistant', 'tool']
 
 /**
- * Drops tool calls without results and results without calls, as `filter` and `slice` leave them behind.
- * A result counts only where providers want it: right behind the assistant message that asked for it.
+ * Drops tool calls without results and results without calls, as `filter` and `slice` leave them behind. A result
+ * counts only where providers want it: directly after the assistant message with its call.
  *
  * @param messages what `contextFn` returned
  * @returns the rest, and how many calls and results were dropped
@@ -27,7 +27,7 @@ export function dropOrphans(messages: unknown): { messages: Message[]; dropped: 
   return { messages: kept, dropped }
 }
 
-/** An exchange is one record and the tool results right behind it. */
+/** An exchange is one record and the tool results directly after it. */
 function endOfExchange(records: readonly Message[], start: number): number {
   let end = start + 1
   while (records[end]?.role === 'tool') end++

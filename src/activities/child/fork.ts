@@ -1,4 +1,4 @@
-/** What a child session is created with. Nothing of the parent reaches it but what stands here. */
+/** What a child session is created with. Nothing else of the parent reaches the child. */
 import { NAME_LIMIT, preview } from '../../core/message.ts'
 import { narrowerMode } from '../../protocol/permission-mode.ts'
 import type { ForkProfile } from '../../agent/profile.ts'
@@ -13,11 +13,12 @@ export interface ForkArgs {
 }
 
 /**
- * The configuration of a child. A field the profile does not state is the parent's, but for skills: then all; tool filters and the permission
- * mode only get narrower. `limits` stay unset: they are the agent's or the profile's, never the parent's.
+ * The configuration of a child. A field that the profile leaves out is the parent's; for skills it means all. Tool
+ * filters and the permission mode only get narrower. `limits` stay unset: they come from the agent or the profile,
+ * never from the parent.
  *
- * @param args of a model, whose label is cut
- * @param profile the one `args.profile` names; that it exists was checked
+ * @param args the arguments of a model; its label is cut
+ * @param profile the profile that `args.profile` names, which exists
  * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var that is not in `vars`
  */
 export function forkConfig(
@@ -48,7 +49,7 @@ export function forkConfig(
 }
 
 /**
- * The configuration of a session without a parent: the agent stands for it. `limits` stay unset.
+ * The configuration of a session without a parent: the agent takes the parent's place. `limits` stay unset.
  *
  * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var: there are none
  */
@@ -59,14 +60,14 @@ export function rootConfig(
 ): SessionConfig {
   const { systemPrompt: asked, ...rest } = given
   const locked = agent.lockPrompt ? agent.systemPrompt.length : 0
-  // One that is empty was meant so; from a fork's model it would count as left out.
+  // An empty prompt was meant to be empty. In a fork by a model, an empty one counts as left out.
   const inherited =
     asked === '' && profile?.systemPrompt === undefined ? agent.systemPrompt.slice(0, locked) : agent.systemPrompt
   const prompt = composeSystemPrompt({ requested: asked, inherited, locked, profile, vars: {} })
   return { ...rest, ...narrowed(given, profile), ...prompt }
 }
 
-/** What `profile` leaves of the skills, the tools and the permissions a session has. */
+/** The skills, tools and permissions of a session after `profile` has narrowed them. */
 function narrowed(session: SessionConfig, profile: ForkProfile | undefined): Partial<SessionConfig> {
   const skills = !profile || profile.skills === 'inherit' ? session.skills : profile.skills
   const allowedTools = intersection(session.allowedTools, profile?.allowedTools)

@@ -1,4 +1,4 @@
-/** What a fork asked for → what the child begins with: profile, system prompt, context. */
+/** Turns the request for a fork into what the child begins with: profile, system prompt, context. */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { dropOrphans } from './drop-orphans.ts'
 import { StelloError, isStelloError, messageOf, toStelloError } from '../../core/errors.ts'
@@ -35,11 +35,11 @@ export interface Forking {
 }
 
 /**
- * User code that met something that may pass: a model that is busy, say. Not an error of the project: what is tried again
- * without end is only what the project itself waits for.
+ * User code met an obstacle that may pass, such as a busy model. It is no error of the project, which repeats without
+ * end only what it waits for itself.
  */
 export class MayPass extends Error {
-  /** What it is when it does not pass. */
+  /** The error when the obstacle does not pass. */
   readonly failed: StelloError
 
   constructor(failed: StelloError) {
@@ -49,9 +49,9 @@ export class MayPass extends Error {
 }
 
 /**
- * How a fork ends that could not be prepared: as a tool that throws, it is tried three times where that may help.
+ * Ends a fork that could not be prepared. Like a tool that throws, it is tried three times if that may help.
  *
- * @param end what the failure becomes for whoever asked
+ * @param end turns the failure into the outcome for the side that asked
  * @throws the error itself when it is not about the request, the profile or the profile's code
  */
 export function notPrepared<Outcome>(
@@ -66,7 +66,7 @@ export function notPrepared<Outcome>(
   throw error
 }
 
-/** @throws StelloError with fate `model`: what is wrong with the request or the profile, for whoever asked; `MayPass` */
+/** @throws StelloError with fate `model`, naming the problem with the request or the profile; `MayPass` */
 export async function prepareChild(deps: Deps, { parent, request, at, stop }: Forking): Promise<PreparedChild> {
   const { agent } = deps
   const profile = findProfile(agent, request.profile, sessionTools(agent, parent).profiles)
@@ -82,7 +82,7 @@ export async function prepareChild(deps: Deps, { parent, request, at, stop }: Fo
   return { config, messages: opening, dropped: 0, ...(inherits && { branch: at }) }
 }
 
-/** The child's own first records; their chain goes on where the inherited part ends. */
+/** The child's own first records. Their chain continues where the inherited part ends. */
 export async function firstRecords(deps: Deps, { branch, messages }: PreparedChild): Promise<NewRecord[]> {
   if (messages.length === 0) return []
   const before = branch ? (await readAt(deps, branch)).chain : NO_CHAIN
@@ -98,7 +98,7 @@ function readAt(deps: Deps, at: Branch): Promise<Transcript> {
 }
 
 /**
- * @param allowed those that whoever asks may have
+ * @param allowed the names that the asking side may use
  * @throws StelloError TOOL_VALIDATION_ERROR naming them
  */
 export function findProfile(
@@ -136,7 +136,7 @@ function contextBounds(timeoutMs: number, stop: AbortSignal, profile: string | u
   }
 }
 
-/** User code: it gets a copy, and what it throws is told to whoever asked for the fork. */
+/** User code: it gets a copy. The side that asked for the fork is told what it throws. */
 async function runContextFn(
   contextFn: NonNullable<ForkProfile['contextFn']>,
   records: Message[],
@@ -144,7 +144,7 @@ async function runContextFn(
 ): Promise<{ messages: Message[]; dropped: number }> {
   try {
     const given: unknown = await bounded(bounds, () => contextFn(structuredClone(records)))
-    // Plain data: what is no JSON could be written nowhere.
+    // Must be plain data: only JSON can be stored.
     return dropOrphans(Array.isArray(given) ? JSON.parse(toJson(given)) : given)
   } catch (error) {
     const known = toStelloError(error)

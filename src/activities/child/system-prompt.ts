@@ -4,11 +4,11 @@ import type { ForkProfile } from '../../agent/profile.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
 
 export interface PromptParts {
-  /** What the fork asks for: the model's argument, or the client's. */
+  /** The prompt that the fork asks for: the model's argument, or the client's. */
   requested: string | undefined
-  /** The parent's. */
+  /** The parent's prompt. */
   inherited: string | undefined
-  /** So many characters of the parent's are rules. */
+  /** How many characters of the parent's prompt are rules. */
   locked?: number | undefined
   profile: ForkProfile | undefined
   vars: Record<string, string>
@@ -22,8 +22,8 @@ const BLANK_LINE = '\n\n'
  * The system prompt of a child session.
  *
  * Without a prompt in the profile: the requested one, else the parent's. With one: `prepend` and `append` join both by
- * a blank line (a missing side leaves none), `preset` is the profile's alone. In front of it stand, in every mode, the
- * parent's rules, and behind them what the profile locks itself; each text once.
+ * a blank line (a missing side leaves none), `preset` is the profile's alone. In every mode, the parent's rules come
+ * first, then what the profile locks itself. Each text appears once.
  *
  * @throws StelloError INVALID_ARGUMENT when the template needs a var that was not given, fails, or gives no text
  * @example
@@ -46,7 +46,7 @@ function byMode(profile: ForkProfile | undefined, own: string, asked: string | u
   return mode === 'append' ? join(asked, own) : join(own, asked)
 }
 
-/** A prompt that begins with the rules, as one does that was copied from the parent, does not repeat them. */
+/** A prompt that already begins with the rules, for example a copy of the parent's, does not repeat them. */
 function behind(rules: string, prompt: string): string {
   if (prompt === rules) return ''
   return rules && prompt.startsWith(rules + BLANK_LINE) ? prompt.slice(rules.length + BLANK_LINE.length) : prompt
@@ -79,7 +79,7 @@ function fill(template: (vars: Record<string, string>) => string, vars: Record<s
   )
 }
 
-/** Vars that answer for what is there and throw for the rest, so that "undefined" never gets into a prompt. */
+/** Vars that throw when a missing one is read, so that "undefined" never gets into a prompt. */
 function strict(vars: Record<string, string>): Record<string, string> {
   return new Proxy(vars, {
     has: (target, key) => Object.hasOwn(target, key),

@@ -1,13 +1,13 @@
-/** How much one answer of a model may hold. Without an end to it, one that goes round in circles would fill the memory. */
+/** The limit of one answer of a model. Without it, a model that repeats itself without end would fill the memory. */
 import { StelloError } from '../../core/errors.ts'
 
 /**
- * Text, and ids, names and arguments of the calls, of one answer, in UTF-16 units. The longest answers of models are a
- * tenth of it.
+ * Longest answer in UTF-16 units: text, and ids, names and arguments of its calls. The longest real answers are a tenth
+ * of it.
  */
 export const ANSWER_LIMIT: number = 4 * 1024 * 1024
 
-/** Counts what has come of an answer; the text itself is not looked at. */
+/** Counts how much of an answer has arrived. It does not read the text. */
 export class AnswerSize {
   readonly #model: string
   #size = 0
@@ -17,15 +17,15 @@ export class AnswerSize {
     this.#model = model
   }
 
-  /** @throws StelloError MODEL_BAD_ANSWER when that was too much */
+  /** @throws StelloError MODEL_BAD_ANSWER when the answer is too long */
   add(...texts: string[]): void {
-    // A text without a character takes room too.
+    // An empty text takes room too.
     for (const text of texts) this.#size += text.length + 1
     if (this.#size > ANSWER_LIMIT) throw tooLong(this.#model)
   }
 }
 
-/** The answer is given up, not asked for again: it would be paid once more, and hardly be shorter. */
+/** The answer is given up and not requested again: it would cost the same again, and would hardly be shorter. */
 export function tooLong(model: string): StelloError {
   return new StelloError(
     'MODEL_BAD_ANSWER',

@@ -1,6 +1,6 @@
 /**
- * What a model hands over, read once: anything may come from a model of user code. What is passed on is plain data of
- * bounded size, so that nothing behind it has to ask again.
+ * Reads the answer of a model once: a model of user code may return anything. The result is plain data of bounded size,
+ * so no later code has to check it again.
  */
 import { AnswerSize } from './answer-size.ts'
 import { StelloError, isStelloError, messageOf } from '../../core/errors.ts'
@@ -8,7 +8,7 @@ import { NAME_LIMIT, preview, type ToolCall, type Usage } from '../../core/messa
 import type { Completion } from '../../core/model.ts'
 
 const FINISH_REASONS: readonly unknown[] = ['stop', 'tool_calls', 'length', 'refusal']
-/** Of tokens and dollars; a sum of many such numbers is still exact enough. */
+/** Largest number of tokens or dollars: a sum of many such numbers is still exact enough. */
 const MOST = 1e12
 
 /**

@@ -1,4 +1,4 @@
-/** What a model is told of the tools: of those that say it only when asked, as it is at this model call. */
+/** The descriptions of tools for a model. Dynamic tools are asked for theirs at each model call. */
 import { messageOf } from '../../core/errors.ts'
 import type { ToolSpec } from '../../core/model.ts'
 import { specOf, type SessionTools } from '../../agent/tool-list.ts'
@@ -6,11 +6,11 @@ import type { Tool } from '../../tool/tool.ts'
 import type { AboutSession } from '../session/about-session.ts'
 import { bounded } from '../step/bounded.ts'
 
-/** A tool that says nothing for longer is left out. */
+/** A tool that takes longer to describe itself is left out. */
 const DESCRIBE_MS = 10_000
 
 export interface Describing {
-  /** The user's cancel or the worker's shutdown. */
+  /** Fires on the user's cancel and on the worker's shutdown. */
   stop: AbortSignal
   log: { warn(message: string, meta?: Record<string, unknown>): void }
 }

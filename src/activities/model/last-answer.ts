@@ -1,6 +1,6 @@
 /**
- * The calls of an answer beyond the round limit. None of them runs, and each gets a result all the same: an unanswered call
- * is refused by every provider. The first `attempt_completion` counts, since it only says what the answer is.
+ * The calls of an answer beyond the round limit. None of them runs, but each gets a result, because every provider
+ * refuses an unanswered call. The first `attempt_completion` counts, because it only says what the answer is.
  */
 import { StelloError } from '../../core/errors.ts'
 import type { ToolCall } from '../../core/message.ts'

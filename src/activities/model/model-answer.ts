@@ -1,4 +1,4 @@
-/** A model's completion → the records, events, usage and outcome it is settled with. */
+/** Turns a model's completion into the records, events, usage and outcome of its step. */
 import { cleanJson } from '../../core/clean.ts'
 import { brief, cut, preview, type ToolCall, type Usage } from '../../core/message.ts'
 import type { Completion } from '../../core/model.ts'
@@ -11,9 +11,9 @@ import type { Ending } from '../step/end-step.ts'
 import { endCalls } from './last-answer.ts'
 import type { Answering } from './answering.ts'
 
-/** Calls of one answer that are taken; more would not fit into the workflow's state. */
+/** How many calls of one answer are accepted: more would not fit into the workflow's state. */
 export const CALLS_LIMIT = 128
-/** Bytes of a call's arguments, its name and its id that the workflow keeps. */
+/** How many bytes of a call's arguments, name and id the workflow keeps. */
 const ARGUMENTS_PREVIEW = 100
 const CALL_NAME_LIMIT = 64
 const ID_LIMIT = 64
@@ -55,8 +55,8 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
 }
 
 /**
- * Ids are made unique: some models number the calls of every answer from zero, some repeat an id. Cleaned here already,
- * since a step is claimed by its call's name and by a hash over the call.
+ * Makes ids unique: some models number the calls of every answer from zero, some repeat an id. Texts are cleaned here
+ * already, because a step is claimed by its call's name and by a hash over the call.
  */
 function takeCalls({ completion, input, deps }: Answering): ToolCall[] {
   const { toolCalls } = completion
@@ -75,7 +75,7 @@ function takeCalls({ completion, input, deps }: Answering): ToolCall[] {
   })
 }
 
-/** Some models only estimate. */
+/** Some models only estimate their tokens. */
 function wholeTokens({ inputTokens, outputTokens, cachedTokens, ...cost }: Usage): Usage {
   return {
     inputTokens: Math.round(inputTokens),
@@ -110,9 +110,9 @@ interface Told {
   /** The model that answered. */
   by: string
   usage: Usage
-  /** Of calls that were ended with the answer. */
+  /** Results of calls that ended together with the answer. */
   ended: NewEvent[]
-  /** What the turn ends with, if it does. */
+  /** The text that the turn ends with, if it ends. */
   content: string
 }
 

@@ -1,15 +1,15 @@
-/** What streams in from a model, checked: it is shown and never stored, so what is not as it should be is left out. */
+/** Checks the pieces that stream in from a model. They are shown and never stored, so an invalid piece is left out. */
 import { AnswerSize } from './answer-size.ts'
 import type { ModelDelta } from '../../core/model.ts'
 import { CALLS_LIMIT } from './model-answer.ts'
 
 export interface Deltas {
   take(delta: ModelDelta): void
-  /** Called once, when more has come than an answer may hold; nothing is passed on after that. */
+  /** Called once, when the answer is too long. Nothing is passed on after that. */
   tooLong(error: unknown): void
 }
 
-/** What a model is given as `onDelta`. Never throws for what it is given. @param model its name */
+/** Makes the `onDelta` for a model. It never throws, whatever it is given. @param model its name */
 export function readDeltas(model: string, { take, tooLong }: Deltas): (given: unknown) => void {
   const size = new AnswerSize(model)
   let over = false
@@ -40,7 +40,7 @@ function toDelta(given: unknown): ModelDelta | undefined {
   }
 }
 
-/** Of a call that may be taken: no others are shown. */
+/** Only calls that may be accepted are shown. */
 function isIndex(index: unknown): index is number {
   return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < CALLS_LIMIT
 }

@@ -2,21 +2,21 @@
 import { Allow, parse } from 'partial-json'
 import { parseJson } from '../../core/parse-json.ts'
 
-/** Of one call, in UTF-16 units: the whole is read anew each time, so there is an end to it. */
+/** Longest arguments of one call that are read, in UTF-16 units: the whole text is read again each time. */
 export const PARTIAL_LIMIT: number = 32 * 1024
 
-/** A number may still grow, so it is not there before its end; `tru` is not true yet. */
+/** A number may still grow, so it appears only when it is complete. `tru` is not `true` yet. */
 const ALLOW = Allow.STR | Allow.ARR | Allow.OBJ
 
-/** Objects and arrays within each other: the parser takes long over each end that is missing. */
+/** How deep objects and arrays may be nested: each missing end costs the parser much time. */
 const DEPTH_LIMIT = 32
 
-/** Undefined as long as there is no object. Never throws; what is no JSON reads as far as it is. */
+/** Returns undefined as long as there is no object. Never throws. Broken JSON is read as far as possible. */
 export function readPartial(text: string): Record<string, unknown> | undefined {
   if (text.length > PARTIAL_LIMIT || !text.trimStart().startsWith('{') || isDeep(text)) return undefined
   try {
     const value = parse(text, ALLOW) as unknown
-    // The parser assigns keys, so that `__proto__` makes a prototype: the copy leaves it behind.
+    // The parser assigns keys, so `__proto__` becomes a prototype. The copy leaves it out.
     return parseJson(JSON.stringify(value)) as Record<string, unknown>
   } catch {
     return undefined

@@ -1,6 +1,6 @@
 /**
- * The calls of an answer that is still streaming in: their cards in WAIT, and tools that want to know of their arguments
- * early. Looks at them now and then, so that neither a long argument nor a slow tool holds up the stream.
+ * The calls of an answer that is still streaming in: it shows their cards in WAIT and gives tools their arguments
+ * early. It does so only now and then, so that neither a long argument nor a slow tool holds up the stream.
  */
 import type { ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
@@ -23,7 +23,7 @@ interface StreamingCall {
   text: string
   use: ToolUse
   tool: Tool | undefined
-  /** Something came since the last look. */
+  /** Something has arrived since the last look. */
   fresh: boolean
 }
 
@@ -33,7 +33,7 @@ export interface Streaming {
   titles: ReadonlyMap<string, string>
   live: LiveStep
   uses: ToolUses
-  /** What a tool may know of its call already. */
+  /** What a tool may already know about its call. */
   context: TurnContext
 }
 
@@ -90,7 +90,7 @@ export class StreamingCalls {
   }
 }
 
-/** A tool that is made for each call may want to: that shows when it is made. */
+/** A tool with an instance per call may want its arguments early. Only the instance shows it. */
 function wantsPartial(tool: Tool | undefined): tool is Tool {
   return tool?.open !== undefined || tool?.onPartial !== undefined
 }

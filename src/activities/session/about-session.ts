@@ -1,9 +1,11 @@
-/** What user code is told of a session, tools, factories and folders the same as hooks: the only place that decides it. */
+/**
+ * The only place that decides what user code is told about a session: tools, factories, folders and hooks get the same.
+ */
 import type { SessionContext, SessionFacts } from '../../tool/tool.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
 import type { StoredSession } from './session-configs.ts'
 
-/** What a tool is told before there is a call, but for the signal. */
+/** What a tool is told before there is a call, without the signal. */
 export type AboutSession = Omit<SessionContext, 'signal'>
 
 type Standing = Omit<StoredSession, 'config'> & { config: Pick<SessionConfig, 'userId' | 'profile'> }
@@ -25,7 +27,7 @@ export function aboutSession(sessionId: string, stored: StoredSession): AboutSes
   return { ...sessionFacts(sessionId, stored), ...(permissionMode !== undefined && { permissionMode }) }
 }
 
-/** Of what a call is told, the part that holds for its session. */
+/** The part of a call's context that belongs to its session. */
 export function sessionOf(ctx: AboutSession): AboutSession {
   const { sessionId, rootId, parentId, depth, permissionMode, ...config } = ctx
   const facts = sessionFacts(sessionId, { rootId, depth, config, ...(parentId !== undefined && { parentId }) })

@@ -1,4 +1,4 @@
-/** What the client checks when it writes a session, once more where a worker reads it: a row may be of other making. */
+/** Repeats the checks of the client when a worker reads a session: another program may have written the row. */
 import { StelloError } from '../../core/errors.ts'
 import { sessionIdProblem, userIdProblem } from '../../core/path-part.ts'
 import { permissionModeProblem } from '../../protocol/permission-mode.ts'

@@ -1,6 +1,7 @@
 /**
- * Sessions carry the identity of the store that holds them. A step of another store's session is given back, untouched, to
- * whoever serves that store; and a worker that has no session of its own store here is at the wrong one (durability 12).
+ * Sessions carry the identity of the store that holds them. A step of another store's session is given back, untouched,
+ * to the workers of that store. A worker that finds no session of its own store here is connected to the wrong one
+ * (docs/durability.md, 12).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
@@ -9,12 +10,12 @@ import { shownUrl, type Database } from '../../store/database.ts'
 import { newestSessions, readIdentity } from '../../store/identity.ts'
 import { backoffMs } from '../step/failures.ts'
 
-/** A worker asks Temporal about so many of its store's sessions. */
+/** How many of its store's sessions a worker asks Temporal about. */
 const SESSIONS_LOOKED_AT = 20
 
 const LOOK_EVERY_MS = 250
 
-/** What an activity is told of its session. `store` is absent where the session is older than identities. */
+/** What an activity is told about its session. `store` is absent when the session is older than identities. */
 export interface Belonging {
   sessionId: string
   store?: string
@@ -24,9 +25,9 @@ export interface RightStoreOptions {
   db: Database
   client: Client
   agent: string
-  /** Of the worker's store. Unknown: nothing is checked. */
+  /** The identity of the worker's store. Unset: nothing is checked. */
   identity: string | undefined
-  /** Told once it is certain, with what people are to do. */
+  /** Called once, when it is certain, with what people should do. */
   wrong(error: StelloError): void
   /** A step was given back. */
   foreign(): void
@@ -35,29 +36,31 @@ export interface RightStoreOptions {
 
 export interface RightStore {
   /**
-   * Comes before all that an activity does.
+   * Runs before everything else in an activity.
    *
    * @param attempt Temporal's count, from 1
-   * @throws StelloError WRONG_STORE: another worker is to take the step; STORE_UNAVAILABLE while it is not certain which
-   * store answers
+   * @throws StelloError WRONG_STORE: another worker is to take the step; STORE_UNAVAILABLE while it is not certain
+   *   which store answers
    */
   admit(session: Belonging, attempt: number): void
   /** Whether the store that answers is known to be the one the worker was started on. */
   certain(): boolean
-  /** No connection of the lock is left: another store may answer under the same URL from now on. */
+  /** Called when no connection of the lock is left: another store may answer under the same URL from now on. */
   doubt(): void
-  /** One is back: the store is asked which it is, until it says so. */
+  /** Called when a connection is back: asks the store for its identity until it answers. */
   lookAgain(): Promise<void>
 }
 
 export function createRightStore(options: RightStoreOptions): RightStore {
   const { db, identity, wrong, foreign, log } = options
   const own = `store ${identity} (${shownUrl(db.url)})`
-  /** A session of its own store was met: what comes of others is left over, or theirs. */
+  /**
+   * True once the worker has met a session of its own store: steps of other stores are remains, or belong to others.
+   */
   let proven = false
   let judging = false
   let warnedOf: string | undefined
-  /** How often it was doubted, and how many of these doubts are settled. */
+  /** How often the store was doubted, and how many of these doubts are settled. */
   let doubts = 0
   let settled = 0
 
@@ -120,12 +123,12 @@ function movedStore(own: string, now: string | undefined): StelloError {
   )
 }
 
-/** Open or closed: whether Temporal knows a workflow of one of this store's newest sessions. */
+/** Whether Temporal knows a workflow, open or closed, of one of this store's newest sessions. */
 async function hasSessionsHere({ db, client, agent, identity }: RightStoreOptions): Promise<boolean> {
   const { namespace } = client.options
   for (const sessionId of await newestSessions(db, { agent, namespace }, SESSIONS_LOOKED_AT)) {
     const known = await client.workflow.getHandle(sessionId).describe().catch(ignoreMissing)
-    // Of the same id, but another store's: ids may be chosen.
+    // A workflow of the same id may belong to another store: users can choose ids.
     if (known && (known.memo?.['store'] ?? identity) === identity) return true
   }
   return false

@@ -4,7 +4,7 @@ import type { SessionConfig } from '../../protocol/config.ts'
 import type { Database } from '../../store/database.ts'
 import { readSession } from '../../store/session-row.ts'
 
-/** Sessions remembered by one worker. */
+/** How many sessions one worker remembers. */
 const LIMIT = 2000
 
 export interface StoredSession {
@@ -31,7 +31,7 @@ export class SessionConfigs {
     return stored
   }
 
-  /** The store may have been put back to an earlier state. */
+  /** Forgets all: the store may have been put back to an earlier state. */
   clear(): void {
     this.#known.clear()
   }
