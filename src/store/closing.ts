@@ -1,11 +1,12 @@
-/** What a close meets below a session: who is to close too, and who can be asked to. */
+/** The sessions below a session that closes: which must close too, and which can be asked to. */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { ABANDONED } from './tree.ts'
 
 /**
- * A fork locks its parent's row before it looks whether that is to close. So whoever is marked has no more children than
- * those that are seen, and marked, next. The order of the ids keeps two cascades from waiting for each other.
+ * A fork locks its parent's row before it checks whether the parent must close. So a marked session gets no more
+ * children than those that are found, and marked, next. The order of the ids keeps two cascades from waiting for each
+ * other.
  */
 const CLOSE_BELOW: Statement = statement(
   'session_close_below',
@@ -20,12 +21,12 @@ const CLOSE_BELOW: Statement = statement(
          update sessions set closing_at = now() from due where sessions.id = due.id returning 1`,
 )
 
-/** All that is open below a session is to close: nothing is begun there any more, and nothing forked. */
+/** Marks all open sessions below a session: they must close, begin nothing more, and fork nothing more. */
 export async function closeBelow(db: Database, sessionId: string): Promise<void> {
   while ((await run(db.pool, CLOSE_BELOW, [sessionId])).length > 0);
 }
 
-/** Looks behind what is closed: only an open session can pass a close on. */
+/** Looks below closed sessions too: only an open session can pass a close on. */
 const OPEN_BELOW: Statement = statement(
   'session_open_below',
   `with recursive below as (

@@ -1,10 +1,13 @@
-/** Why PostgreSQL cannot be connected to, and what somebody can do about it. Decides nothing: text for people. */
+/**
+ * Explains why a connection to PostgreSQL fails, and what somebody can do about it. It is text for people and decides
+ * nothing.
+ */
 import { messageOf } from '../core/errors.ts'
 import { sqlState } from './database.ts'
 import { REMEDY } from './direct.ts'
 import type { Trouble } from './trouble.ts'
 
-/** By SQLSTATE: the server has answered. */
+/** Texts by SQLSTATE, for a server that has answered. */
 const REFUSALS: Readonly<Record<string, Trouble>> = {
   '08P01': { what: 'a pooler stands before PostgreSQL that does not pass settings on', hint: REMEDY },
   '28P01': { what: 'the password is wrong', hint: 'correct it in STELLO_DATABASE_URL, or in PGPASSWORD' },
@@ -26,7 +29,7 @@ const REFUSALS: Readonly<Record<string, Trouble>> = {
   },
   '57P03': { what: 'PostgreSQL is just starting or stopping', hint: 'ask again in a moment; its log says more' },
 }
-/** By what the connection says, from the special to the general. */
+/** Texts by the words of a failed connection, from the special to the general. */
 const CONNECTIONS: readonly [pattern: RegExp, trouble: Trouble][] = [
   [
     /self.signed|unable to (get|verify)|unknown ca/i,
@@ -70,7 +73,7 @@ export function connectTrouble(error: unknown): Required<Trouble> {
   return { what: `${what}: ${words}`, hint }
 }
 
-/** Where a name has several addresses, the driver says of each why it failed, and nothing of them all. */
+/** If a name has several addresses, the driver says for each one why it failed, and nothing about all of them. */
 function wordsOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
   return messageOf(error)

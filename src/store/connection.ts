@@ -1,13 +1,16 @@
 /**
- * How connections to PostgreSQL find out that the other end has vanished without a word: its machine lost power, the
- * network was cut. The system's own limits are hours (an idle connection) and a quarter of one (a question on its way).
+ * How connections to PostgreSQL notice that the other end has vanished, because its machine lost power or the network
+ * was cut. The system's own limits are hours for an idle connection and a quarter of an hour for a question on its way.
  */
 import type { ClientConfig } from 'pg'
 
 /** Both ends send a probe after this much silence, then one each second, and give up after ten: 15 s in all. */
 const SILENCE_S = 5
 const PROBES = 10
-/** The server, about its clients: so long a dead machine keeps its liveness lock and the rows its transactions hold. */
+/**
+ * The server's limit for its clients: for so long, a dead machine keeps its liveness lock and the rows that its
+ * transactions hold.
+ */
 const SERVER_OPTIONS = [
   `tcp_keepalives_idle=${SILENCE_S}`,
   'tcp_keepalives_interval=1',
@@ -16,12 +19,12 @@ const SERVER_OPTIONS = [
 ]
 const CONNECT_WITHIN_MS = 10_000
 
-/** For a connection that is meant to say nothing: a server may be set to cut those that are silent. */
+/** For a connection that is silent on purpose: a server may be configured to cut silent ones. */
 export const NEVER_IDLE: readonly string[] = ['idle_session_timeout=0']
 
 /**
  * @param name what PostgreSQL lists the connection as
- * @param url its `options` count beside ours, and win where both say something
+ * @param url its `options` are added to ours, and win over them
  * @param settings further settings of the server, as `name=value`
  */
 export function connectionConfig(url: string, name: string, settings: readonly string[] = []): ClientConfig {
@@ -37,7 +40,7 @@ export function connectionConfig(url: string, name: string, settings: readonly s
   }
 }
 
-/** The driver takes the options of a URL instead of all others. */
+/** The driver uses the options of a URL instead of all others. */
 function withoutOptions(url: string): { url: string; options: string[] } {
   const [base, query] = url.split('?', 2)
   const params = new URLSearchParams(query)

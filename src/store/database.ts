@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL, and the one place that tells passing trouble from refused content. */
+/** Connections to PostgreSQL, and the one place that decides whether an error may pass or the content was refused. */
 import pg from 'pg'
 import { StelloError, isUnavailable, messageOf } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
@@ -9,7 +9,7 @@ export interface Database {
   readonly url: string
   /** Commits are durable when they return. */
   readonly pool: pg.Pool
-  /** Commits may be lost with the server, in the order they were made: for what may be repeated. */
+  /** Commits may be lost with the server, the last ones first. For writes that may be repeated. */
   readonly lazyPool: pg.Pool
   close(): Promise<void>
 }
@@ -21,7 +21,7 @@ export interface DatabaseOptions {
   answerWithinMs?: number
 }
 
-/** Longer than any statement of ours takes, and than a dead client can keep rows locked. */
+/** Longer than any of our statements takes, and longer than a dead client can keep rows locked. */
 const ANSWER_WITHIN_MS = 30_000
 
 /** Opens pools; nothing is connected before the first query. */
@@ -100,7 +100,8 @@ export async function transaction<T>(db: Database, work: (tx: pg.PoolClient) => 
     return result
   } catch (error) {
     const known = toStoreError(error)
-    // Without its connection a transaction is rolled back too; one that does not answer would not answer this either.
+    // A transaction is also rolled back when its connection ends. A connection that does not answer would not answer a
+    // rollback either.
     if (isUnavailable(known)) tx.release(known)
     else
       await tx.query('rollback').then(
@@ -111,12 +112,12 @@ export async function transaction<T>(db: Database, work: (tx: pg.PoolClient) => 
   }
 }
 
-/** Classes of SQLSTATE that judge what is to be written: data, constraints, the limits of PostgreSQL. */
+/** SQLSTATE classes that refuse the content itself: data, constraints, the limits of PostgreSQL. */
 const VERDICTS = ['22', '23', '54']
 
 /**
- * Whatever is no verdict on the content passes: when the network is back, when somebody has mended the server, granted
- * the right or brought the schema up to date. An error without SQLSTATE came from the network, not from the server.
+ * Every other error may pass: when the network is back, or when somebody has repaired the server, granted a right or
+ * updated the schema. An error without SQLSTATE came from the network, not from the server.
  */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'StelloError' || error instanceof RangeError) return error

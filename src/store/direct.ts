@@ -1,4 +1,7 @@
-/** Proves that a connection to PostgreSQL stays the same one: whatever a worker holds there, its lock first, hangs on it. */
+/**
+ * Proves that a connection to PostgreSQL stays the same one: everything that a worker holds there, above all its lock,
+ * depends on it.
+ */
 import pg from 'pg'
 import { StelloError } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
@@ -18,8 +21,8 @@ export const REMEDY =
   'give a worker the address of PostgreSQL itself, or of a pooler in session mode (PgBouncer: pool_mode = session, ignore_startup_parameters = options)'
 
 /**
- * Behind a pooler that hands out connections for a transaction each, the lock of a worker would lie on a connection of
- * the pooler: it would live on when its worker has died.
+ * Behind a pooler in transaction mode, the lock of a worker would belong to a connection of the pooler, and would
+ * survive the death of the worker.
  *
  * @throws StelloError DATABASE_UNREACHABLE: behind such a pooler, or when PostgreSQL cannot be used
  */
@@ -52,7 +55,7 @@ async function keepsItsOwn(one: pg.Client, other: pg.Client): Promise<boolean> {
   for (let round = 0; round < ROUNDS; round++) {
     await other.query('begin')
     const its = await backendOf(other)
-    // It got what `one` does not use at the moment. To ask `one` now might wait for it.
+    // This connection got a backend that `one` does not use at the moment. A question to `one` now might wait for it.
     if (its === own) return false
     if ((await backendOf(one)) !== own) return false
     await other.query('commit')

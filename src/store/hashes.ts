@@ -7,17 +7,17 @@ import type { NewRecord } from './writes.ts'
 /** The chain hash before the first record. */
 export const NO_CHAIN = ''
 
-/** Of everything a step's outcome depends on. */
+/** The hash of everything that a step's outcome depends on. */
 export function inputHash(...parts: readonly (string | number)[]): string {
   return hash(JSON.stringify(parts))
 }
 
 /**
- * A record with its chain hash. Results of one round all hang on the assistant's record, since they are written in any
- * order; whatever follows hangs on all of them (`foldChain`). Cleaned before it is hashed: a text that is read back from
- * the store hashes the same.
+ * A record with its chain hash. All results of one round depend on the assistant's record, because they are written in
+ * any order. The next record depends on all of them (`foldChain`). The text is cleaned before it is hashed, so that a
+ * text read back from the store has the same hash.
  *
- * @param before chain hash of what the record follows
+ * @param before chain hash of the record before
  */
 export function nextRecord(before: string, seq: number, given: Message): NewRecord {
   const message = cleanJson(given)

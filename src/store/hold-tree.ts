@@ -1,6 +1,6 @@
 /**
- * Pausing a tree: what is open in it is told by its workflows; what is being forked at that moment, and what no run has
- * opened yet, is reached here.
+ * Pauses the part of a tree that signals cannot reach: forks that are being created at that moment, and sessions that
+ * no run has opened yet.
  */
 import type { Pause } from '../protocol/steps.ts'
 import { run, type Database } from './database.ts'
@@ -13,7 +13,7 @@ const BELOW = `
     union all
     select s.id from sessions s join below on s.parent_id = below.id where not ${ABANDONED('s.id', 's.parent_id')}
   )`
-/** In the order of their ids: two that do this at once do not wait for each other. */
+/** Locks in the order of ids, so that two such requests do not wait for each other. */
 const MARK = (change: string, due: string): string => `${BELOW}, due as (
     select id from sessions where id in (select id from below) and closed_at is null and ${due} order by id for no key update
   )
@@ -31,7 +31,9 @@ const OPEN: Statement = statement(
          where id in (select id from below) and closed_at is null order by depth, created_at, id`,
 )
 
-/** From now on whatever is forked in the session and below it begins paused, and what no run has opened yet is. */
+/**
+ * From now on, forks in the session and below it begin paused. Sessions that no run has opened yet are paused at once.
+ */
 export async function holdTree(db: Database, sessionId: string, pause: Pause): Promise<void> {
   await mark(db, HOLD, [sessionId, JSON.stringify(pause)])
   await run(db.pool, UNOPENED, [sessionId, JSON.stringify(pause)])
@@ -43,7 +45,7 @@ export async function releaseTree(db: Database, sessionId: string): Promise<void
   await run(db.pool, UNOPENED, [sessionId, null])
 }
 
-/** A fork that was in the way is seen by the next look. */
+/** The next look sees a fork that was in the way. */
 async function mark(db: Database, statement: Statement, values: unknown[]): Promise<void> {
   while ((await run(db.pool, statement, values)).length > 0);
 }

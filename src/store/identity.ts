@@ -1,17 +1,17 @@
-/** Which store this is, and by which sessions it is known to be the right one. */
+/** The identity of this store, and the sessions by which a worker recognises it as the right one. */
 import { isStelloError } from '../core/errors.ts'
 import { run, sqlState, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
 const READ: Statement = statement('identity_read', 'select identity::text from store')
-/** Also those that are closed: an idle store is no wrong one. */
+/** Closed sessions count too: an idle store is not a wrong one. */
 const NEWEST: Statement = statement(
   'sessions_newest',
   `select id from sessions where agent = $1 and coalesce(namespace, $2) = $2 order by created_at desc limit $3`,
 )
 const UNDEFINED_TABLE = '42P01'
 
-/** @returns undefined where the database holds no store, such as one that was put in its place */
+/** @returns undefined when the database contains no store, for example one that took the store's place */
 export async function readIdentity(db: Database): Promise<string | undefined> {
   try {
     const [row] = await run<{ identity: string }>(db.pool, READ, [])

@@ -1,6 +1,6 @@
 /**
- * Builds and drops indexes beside the work of others: a table stays readable and writable meanwhile. An index that was
- * begun and not finished is left behind by PostgreSQL as invalid: it is replaced.
+ * Builds and drops indexes while others work: a table stays readable and writable. PostgreSQL leaves an unfinished
+ * index as invalid, and this code replaces it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
@@ -10,10 +10,10 @@ import { toStoreError, type Database } from './database.ts'
 import { INDEXES } from './migrations.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** Any number nobody else locks; two that build at once would wait for each other for ever. */
+/** Any number that nobody else locks. Two processes that build at once would wait for each other for ever. */
 const LOCK = 731_406_114
 const LOOK_AGAIN_MS = 200
-/** An index waits for every transaction that was open before it: a backup may take hours. */
+/** An index waits for every transaction that was open before it, and a backup may take hours. */
 const WAIT_MS = 10_000
 
 const TRY_LOCK: Statement = statement('indexes_lock', `select pg_try_advisory_lock(${LOCK}) as locked`)
@@ -26,12 +26,12 @@ const STATES: Statement = statement(
 export interface IndexesOptions {
   /** Longest wait for transactions of others, each time, milliseconds. Default 10 s, 0: as long as it takes. */
   waitMs?: number
-  /** By name: what follows `create index <name>`, or null for one that is to go. */
+  /** Indexes by name: the text after `create index <name>`, or null for one that must be dropped. */
   definitions?: Readonly<Record<string, string | null>>
 }
 
 /**
- * Brings the indexes up to date. Asked again it does what is left.
+ * Brings the indexes up to date. A second call does what is left.
  *
  * @returns names of those that could not be built or dropped now, with the reason; the store works without
  * @throws StelloError STORE_UNAVAILABLE
@@ -48,7 +48,7 @@ export async function updateIndexes(
     await client.connect()
     if ((await due(client, definitions)).length === 0) return failed
     await client.query(`set lock_timeout = ${waitMs}`)
-    // Whoever waits inside a statement is waited for by an index: so the lock is tried, not waited for.
+    // An index waits for statements that wait. So the lock is tried, not waited for.
     while (!(await tryLock(client))) await delay(LOOK_AGAIN_MS)
     for (const [name, definition] of await due(client, definitions)) {
       try {

@@ -6,13 +6,13 @@ import { statement, type Statement } from './statement.ts'
 
 export interface ServerFacts {
   version: string
-  /** Connections that this user may open beside those there are. */
+  /** How many more connections this user may open. */
   free: number
   /** Tables of the store that the user may not read or write. */
   forbidden: string[]
 }
 
-/** Superusers have some connections for themselves; a limit of -1 is none. */
+/** Some connections are reserved for superusers. A limit of -1 means no limit. */
 const FACTS: Statement = statement(
   'server_facts',
   `
@@ -70,7 +70,7 @@ export async function readOpenIds(db: Database, namespace: string, limit: number
   return (await run<{ id: string }>(db.pool, OPEN, [namespace, limit])).map(({ id }) => id)
 }
 
-/** Those of the given sessions that are closed. */
+/** The closed ones among the given sessions. */
 export async function readClosed(db: Database, ids: readonly string[]): Promise<string[]> {
   return (await run<{ id: string }>(db.pool, CLOSED, [ids])).map(({ id }) => id)
 }

@@ -8,11 +8,16 @@ const RETRY_MS = 500
 
 type Heard = (news: News, sessionId?: string) => void
 
-/** One session, by its id, or all that pass. News of a session costs nothing to those who wait for another one. */
+/**
+ * One session, by its id, or all that a function accepts. News of one session costs nothing to a subscriber of another.
+ */
 export type Concerns = string | ((sessionId: string) => boolean)
 
 export interface Listener {
-  /** Calls `heard` for news of the sessions that concern the subscriber; without one: of any. @returns stops it */
+  /**
+   * Calls `heard` for news of the sessions that concern the subscriber; without one: of any. @returns a function that
+   * stops it
+   */
   subscribe(concerns: Concerns, heard: Heard): () => void
   close(): Promise<void>
 }
@@ -46,7 +51,7 @@ export function createListener(url: string): Listener {
         await next.query(`listen ${CHANNEL}`)
         if (ended) throw new Error('the connection has ended')
         client = next
-        // What came before is unheard.
+        // Earlier notifications are lost.
         for (const heard of [...ofOne.values()].flatMap((all) => [...all])) heard('decision')
         for (const heard of ofMany.keys()) heard('decision')
       } catch {

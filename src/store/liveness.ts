@@ -13,10 +13,10 @@ import { NEVER_IDLE, connectionConfig } from './connection.ts'
 import { cannotBeUsed, run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** Where the first worker has come to another server, the others get this long to take their locks there. */
+/** After the first worker has reached another server, the others have this long to take their locks there. */
 export const GRACE_MS = 15_000
 const RETAKE_EVERY_MS = 100
-/** A lock whose connection was cut is back by then, if PostgreSQL can be reached: who seems dead is looked at again. */
+/** How long a worker that seems dead is given before a second look: a lock whose connection was cut is back by then. */
 const DOUBT_MS = 250
 const doubt = (): Promise<void> => delay(DOUBT_MS)
 
@@ -61,7 +61,7 @@ const SUSPECTS: Statement = statement(
   'suspects',
   `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
 )
-/** First the lease is raised, which fences the owner: should it live after all, it cannot settle any more. */
+/** First the lease is raised: if the owner lives after all, it cannot settle any more. */
 const STEAL: Statement = statement(
   'steal',
   `

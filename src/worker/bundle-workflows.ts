@@ -13,7 +13,7 @@ import {
 } from '@temporalio/worker'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
 
-/** What stands in the sandbox beside the workflow of the sessions; every path is absolute. */
+/** What the sandbox contains beside the workflow of the sessions. Every path is absolute. */
 export interface WorkflowSources extends Pick<
   BundleOptions,
   'workflowInterceptorModules' | 'payloadConverterPath' | 'failureConverterPath' | 'ignoreModules' | 'webpackConfigHook'
@@ -27,8 +27,8 @@ type Webpack = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0]
 const OURS = new URL('../workflows', import.meta.url)
 
 /**
- * Our workflow and the user's in one bundle, for `workflowBundle` of a worker, a replay, or a build. The package carries a
- * bundle of ours alone, which is taken where nothing else is asked for.
+ * Our workflow and the user's in one bundle, for `workflowBundle` of a worker, a replay, or a build. The package
+ * contains a bundle of ours alone, which is used when nothing else is requested.
  *
  * @throws Error of Temporal's bundler, which names what cannot be bundled
  * @example
@@ -43,7 +43,7 @@ export async function bundleStelloWorkflows(sources: WorkflowSources = {}): Prom
 const bundled = new Map<string, Promise<WorkflowBundleWithSourceMap>>()
 
 /**
- * Once per process and folder; what failed is tried again when it is asked for again.
+ * Builds once per process and folder. A build that failed is tried again at the next request.
  *
  * @param folder the compiled or source folder `workflows`
  */
@@ -87,7 +87,7 @@ async function bundleNow(folder: URL, sources: WorkflowSources = {}): Promise<Wo
   }
 }
 
-/** The folder of ours is asked for by the bundler, which finds Temporal's packages from there; this is put in its place. */
+/** The bundler asks for our folder and finds Temporal's packages from there. This module takes its place. */
 async function writeJoint(ours: string, theirs: string): Promise<{ file: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'stello-workflows-'))
   const file = join(folder, 'index.cjs')

@@ -1,36 +1,37 @@
 /**
- * What a process says of its workers over HTTP: `/healthz` (it is alive), `/readyz` (its workers can work, and else why not)
- * and `/metrics`, which it hands on from Temporal's runtime. One port per process. It decides nothing and changes nothing.
+ * What a process says about its workers over HTTP: `/healthz` (it is alive), `/readyz` (its workers can work, or why
+ * not) and `/metrics`, which comes from Temporal's runtime. There is one port per process. It decides nothing and
+ * changes nothing.
  */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { messageOf } from '../core/errors.ts'
 
-/** How one worker stands. It never rejects. */
+/** Asks for the state of one worker. It never rejects. */
 export type Check = () => Promise<Readiness>
 
-/** How a worker stands. */
+/** The state of a worker. */
 export interface Readiness {
   /** The agent it serves. */
   agent: string
-  /** What keeps it from working; empty: nothing does. */
+  /** What keeps it from working; empty when nothing does. */
   problems: string[]
   /** For people: the facts behind it. */
   [fact: string]: unknown
 }
 
 export interface Health {
-  /** @returns takes the worker out; with the last one the port is given up */
+  /** @returns a function that removes the worker; the port closes with the last one */
   add(check: Check): () => Promise<void>
 }
 
 /**
- * Begins to answer. It ends with the last worker.
+ * Begins to answer. The port closes with the last worker.
  *
  * @param metricsAt where the runtime serves its metrics
- * @param ended told when the port is given up
- * @throws what the system says where the port cannot be had
+ * @param ended called when the port closes
+ * @throws the system's error when the port cannot be opened
  */
 export async function serveHealth(
   at: { port: number; host: string },

@@ -1,4 +1,4 @@
-/** Tells the metrics, again and again, how the sessions of the agent stand in the store. */
+/** Updates the metrics about the sessions of the agent from the store, again and again. */
 import { countSessions } from '../store/session-counts.ts'
 import type { Database } from '../store/database.ts'
 import { keepDoing } from './keep-doing.ts'
@@ -7,9 +7,9 @@ import type { Metrics } from '../activities/metrics.ts'
 const COUNT_EVERY_MS = 15_000
 
 /**
- * While the store does not answer, the numbers stay what they were. Every worker of an agent tells the same.
+ * While the store does not answer, the numbers do not change. Every worker of an agent reports the same numbers.
  *
- * @returns stops it
+ * @returns a function that stops it
  */
 export function keepCounting(
   db: Database,

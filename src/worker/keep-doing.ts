@@ -1,8 +1,8 @@
-/** Work that a worker does at once, and then again and again until it stops. */
+/** Repeats work of a worker until it stops, beginning at once. */
 
 /**
  * @param work never rejects; the next begins `everyMs` after it has ended
- * @returns stops it; resolves when the work under way has ended
+ * @returns a function that stops it, and resolves when the running work has ended
  */
 export function keepDoing(work: () => Promise<void>, everyMs: number): () => Promise<void> {
   let stopped = false

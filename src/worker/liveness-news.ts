@@ -1,4 +1,4 @@
-/** Tells people of the connections that say that this worker lives. Decides nothing. */
+/** Reports changes of the connections by which this worker shows that it lives. Decides nothing. */
 import { messageOf } from '../core/errors.ts'
 import type { LivenessChange } from '../store/liveness.ts'
 import type { Metrics } from '../activities/metrics.ts'
@@ -8,7 +8,7 @@ interface News {
   metrics: Pick<Metrics, 'liveness'>
 }
 
-/** @returns takes what `holdLiveness` tells */
+/** @returns a listener for `holdLiveness` */
 export function tellLiveness({ log, metrics }: News): (change: LivenessChange, held: boolean) => void {
   metrics.liveness(0, true)
   return (change, held) => {

@@ -1,4 +1,4 @@
-/** Says plainly that Node is too old, before anything fails in a way that explains nothing. */
+/** Says plainly that Node is too old, before something fails without an explanation. */
 const NEEDED = [20, 19] as const
 
 /** @throws Error when this Node is older than the package needs */

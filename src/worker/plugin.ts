@@ -39,11 +39,14 @@ export interface StelloPluginOptions {
 
 /** Makes a Temporal Worker serve an agent. */
 export interface StelloPlugin extends WorkerPlugin {
-  /** By which Temporal knows it. */
+  /** The identity of the worker in Temporal. */
   readonly name: 'stello'
   /** What keeps the worker from working, for a health check of your own; `problems` is empty when nothing does. */
   readiness(): Promise<Readiness>
-  /** Only where `Worker.create` has failed behind this plugin, and the process goes on: a Worker that ran closes it itself. */
+  /**
+   * Needed only when `Worker.create` has failed after this plugin and the process goes on: a Worker that ran closes it
+   * itself.
+   */
   close(): Promise<void>
 }
 
@@ -55,12 +58,12 @@ interface Configured {
 }
 
 /**
- * A plugin for one Worker. Put it last in `plugins`, so that it sees what others have set. Of the Worker's options it sets
- * identity, slots of activities, heartbeats and the bundle; `shutdownGraceTime` (default 10 s) says how long running steps
- * may go on. The store is opened by `Worker.create` and closed when the Worker has stopped.
+ * A plugin for one Worker. Put it last in `plugins`, so that it sees what others have set. Of the Worker's options it
+ * sets identity, slots of activities, heartbeats and the bundle; `shutdownGraceTime` (default 10 s) says how long
+ * running steps may go on. The store is opened by `Worker.create` and closed when the Worker has stopped.
  *
- * @throws by `Worker.create`: StelloError INVALID_ARGUMENT for options that do not go together, DATABASE_UNREACHABLE;
- *   by `worker.run()`: WRONG_STORE when it turns out to be on the wrong store
+ * @throws by `Worker.create`: StelloError INVALID_ARGUMENT for options that contradict each other,
+ *   DATABASE_UNREACHABLE; by `worker.run()`: WRONG_STORE when it turns out to be on the wrong store
  * @example
  * const worker = await Worker.create({
  *   connection, taskQueue: agent.name, workflowsPath, activities, dataConverter,
@@ -83,7 +86,7 @@ export function stelloPlugin(options: StelloPluginOptions): StelloPlugin {
     async configureWorker(given) {
       if (configured) throw refused('this plugin has a worker already', 'make one for each worker')
       checkWorker(given, options.agent)
-      // Whatever was registered until now counts, and nothing later.
+      // Entries that were registered until now count, later ones do not.
       options.agent.seal()
       const workflowBundle = given.workflowBundle ?? (await bundleStelloWorkflows(sourcesOf(given)))
       const client = clientOf(given)
@@ -94,7 +97,7 @@ export function stelloPlugin(options: StelloPluginOptions): StelloPlugin {
       return {
         maxCachedWorkflows: CACHED_WORKFLOWS,
         maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
-        // A killed worker's sticky queue is given up after this (default 10 s).
+        // How long a killed worker's sticky queue is still tried (Temporal's default: 10 s).
         stickyQueueScheduleToStartTimeout: '1s',
         ...rest,
         ...shared,
@@ -151,7 +154,7 @@ async function serve(
   if (wrongStore) throw wrongStore
 }
 
-/** What the Workers of the agent have in common, as the user gave it to the first. */
+/** The options that all Workers of the agent share, as the user gave them to the first one. */
 function configure(
   given: WorkerOptions,
   { serving, agent, concurrency }: StelloPluginOptions & { serving: Serving },

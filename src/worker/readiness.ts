@@ -1,4 +1,4 @@
-/** Whether a worker can work: asked from outside, again and again. Changes nothing. */
+/** Checks whether a worker can work. It is asked from outside, again and again. Changes nothing. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { messageOf } from '../core/errors.ts'
@@ -10,10 +10,10 @@ import type { TemporalWorkers } from './temporal-workers.ts'
 
 const STORE_WITHIN_MS = 2000
 
-/** What a worker is made of, as far as it is there yet. */
+/** The parts of a worker that exist so far. */
 export interface WorkerParts {
   agent: string
-  /** As Temporal lists it. */
+  /** Its name in Temporal's list. */
   identity: string
   db: Database
   liveness: Pick<Liveness, 'held'>
@@ -51,7 +51,7 @@ async function askStore(db: Database): Promise<string> {
   return Promise.race([asked, overdue]).finally(() => late.abort())
 }
 
-/** @returns seconds, or what is wrong */
+/** @returns seconds, or the problem */
 async function lastPoll({ client, agent, identity }: WorkerParts): Promise<number | string> {
   try {
     const own = (await pollersOf(client, agent)).find((poller) => poller.identity === identity)

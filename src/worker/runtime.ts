@@ -1,4 +1,4 @@
-/** Temporal's runtime, of which there is one per process: what it logs, and where its metrics can be read. */
+/** Temporal's runtime, one per process: what it logs, and where its metrics can be read. */
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { IllegalStateError } from '@temporalio/common'
@@ -7,7 +7,7 @@ import { HISTOGRAM_BUCKETS } from '../activities/metrics.ts'
 import { StelloError, messageOf } from '../core/errors.ts'
 import { serveHealth, type Health } from './health.ts'
 
-/** Two of a process's three Temporal workers serve no workflows: that is meant. */
+/** Two of the three Temporal workers of a process serve no workflows. That is intended. */
 const MEANT = 'No workflows registered, not polling for workflow tasks'
 
 class QuietLogger extends DefaultLogger {
@@ -16,18 +16,18 @@ class QuietLogger extends DefaultLogger {
   }
 }
 
-/** What this process serves, if anything: a port ends with its last worker, as the runtime does. */
+/** The port of this process, if it has one. The port closes with the last worker, like the runtime. */
 let served: { port: number; health: Health } | undefined
-/** Workers that start at once take their turns. */
+/** Workers that start at the same time wait for each other here. */
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Quiet, since Temporal's runtime and bundler report every step otherwise. The first to install wins.
+ * Installs a quiet runtime: otherwise Temporal's runtime and bundler report every step. The first to install wins.
  *
  * @param metricsPort serves `/metrics`, `/healthz` and `/readyz` there; 1 to 65535
  * @param metricsHost address of this machine to serve them on; nobody signs in to them
- * @returns where the worker's health is told, with a port
- * @throws StelloError INVALID_ARGUMENT when the port cannot be had
+ * @returns the health port, if there is one
+ * @throws StelloError INVALID_ARGUMENT when the port cannot be opened
  */
 export function installRuntime(metricsPort?: number, metricsHost = '127.0.0.1'): Promise<Health | undefined> {
   const installed = turn.then(() =>
@@ -45,7 +45,7 @@ function installQuiet(): undefined {
   }
 }
 
-/** The runtime serves its metrics on this machine only; who asks from elsewhere asks us. */
+/** The runtime serves its metrics on this machine only. Requests from elsewhere come to our port. */
 async function installServing(port: number, host: string): Promise<Health> {
   if (!(Number.isInteger(port) && port > 0 && port < 65536))
     throw new StelloError('INVALID_ARGUMENT', `metricsPort: ${port} is not a port`, { hint: 'use 1 to 65535' })
@@ -64,7 +64,7 @@ async function installServing(port: number, host: string): Promise<Health> {
     served = { port, health }
     return health
   } catch (error) {
-    // Else this process could serve no other port.
+    // Otherwise this process could open no other port later.
     await Runtime.instance().shutdown()
     throw refused(port, messageOf(error))
   }

@@ -1,4 +1,7 @@
-/** Finds what dead workers left and has Temporal schedule it at once, instead of after a heartbeat time-out (durability 4). */
+/**
+ * Finds the steps that dead workers left, and makes Temporal schedule them at once instead of after a heartbeat
+ * time-out (docs/durability.md, 4).
+ */
 import { ActivityNotFoundError, WorkflowNotFoundError, isGrpcServiceError, type Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { messageOf } from '../core/errors.ts'
@@ -15,15 +18,18 @@ import {
 import { keepDoing } from './keep-doing.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000
-/** Of gRPC: the workflow is over. */
+/** gRPC code: the workflow is over. */
 const NOT_FOUND = 5
-/** Temporal is asked for each. Whatever is left undone with more sessions waits for Temporal's own time-outs. */
+/**
+ * How many sessions Temporal is asked about, one by one. Attempts in further sessions wait for Temporal's own
+ * time-outs.
+ */
 const SESSIONS_LOOKED_AT = 1000
 const AT_ONCE = 20
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal's API. */
 const STARTED = 2
 
-/** What a worker calls itself in Temporal: for people, and so that its attempts can be told from those of others. */
+/** The identity of a worker in Temporal: for people, and to tell its attempts from those of others. */
 export function workerIdentity(host: string, pid: number, bootId: string): string {
   return `${pid}@${host}#${bootId}`
 }
@@ -35,9 +41,10 @@ export function workerIdentity(host: string, pid: number, bootId: string): strin
 export async function takeOver(db: Database, client: Client, self: string, graceMs?: number): Promise<number> {
   const taker = { bootId: self, namespace: client.options.namespace }
   try {
-    // Before their steps are taken: a worker that dies meanwhile is not forgotten, and so counted, until these are too.
+    // This comes before their steps are taken: a worker that dies meanwhile is not forgotten until these are, so its
+    // death counts.
     const dead = await claimDeadWorkers(db, taker, graceMs)
-    // First the leases are raised, which fences the dead; the rest only speeds things up.
+    // First the leases are raised, which stops the dead workers from writing. The rest only saves time.
     const stolen = await stealDeadSteps(db, taker, graceMs)
     await inBatches([...new Set(stolen.map(({ sessionId }) => sessionId))], (id) => unstick(client, id))
     const byToken = await inBatches(stolen, ({ token }) => endAttempt(client, new Uint8Array(token)))
@@ -45,7 +52,7 @@ export async function takeOver(db: Database, client: Client, self: string, grace
     for (const one of dead) ended += await search(db, client, one)
     return ended
   } catch (error) {
-    // Others may reach what this one does not.
+    // Other workers may reach sessions that this one cannot.
     await giveUpDeadWorkers(db, self).catch(() => undefined)
     throw error
   }
@@ -55,12 +62,12 @@ async function search(db: Database, client: Client, dead: KnownWorker): Promise<
   const { bootId } = dead
   const sessions = await findPerhapsBusySessions(db, dead, SESSIONS_LOOKED_AT)
   const counts = await inBatches(sessions, (sessionId) => endLeft(client, sessionId, bootId))
-  // Last of all: whoever dies before has another go on.
+  // This comes last: if this worker dies before, another one goes on.
   await leaveWorker(db, bootId)
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** Temporal is not asked more than this at a time, however much a dead worker had in hand. */
+/** How many requests go to Temporal at the same time, however much a dead worker had in hand. */
 async function inBatches<T, R>(all: readonly T[], ask: (one: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
   for (let from = 0; from < all.length; from += AT_ONCE)
@@ -68,7 +75,10 @@ async function inBatches<T, R>(all: readonly T[], ask: (one: T) => Promise<R>): 
   return answers
 }
 
-/** Attempts that Temporal had given to the dead worker, and that died before they reached the ledger, or after they had settled there. */
+/**
+ * Ends attempts that Temporal had given to the dead worker, and that died before they reached the ledger or after they
+ * had settled there.
+ */
 async function endLeft(client: Client, sessionId: string, bootId: string): Promise<number> {
   const description = await client.workflow
     .getHandle(sessionId)
@@ -87,7 +97,10 @@ async function endLeft(client: Client, sessionId: string, bootId: string): Promi
   return ended.filter(Boolean).length
 }
 
-/** Temporal keeps the workflow's next task for the worker that had it in its cache, dead or not, for a second. */
+/**
+ * Temporal keeps the workflow's next task for a second for the worker that had the workflow in its cache, even when
+ * that is dead.
+ */
 async function unstick(client: Client, sessionId: string): Promise<void> {
   const { namespace } = client.options
   await client.workflowService
@@ -97,7 +110,7 @@ async function unstick(client: Client, sessionId: string): Promise<void> {
     })
 }
 
-/** An attempt that is over already is refused by Temporal: nothing is left to do. */
+/** Temporal refuses an attempt that is over already: nothing is left to do. */
 async function endAttempt(
   client: Client,
   which: Uint8Array | { workflowId: string; activityId: string },
@@ -123,7 +136,7 @@ export function keepTakingOver(
 ): () => Promise<void> {
   const look = async (): Promise<void> => {
     try {
-      // Another may have taken this worker for dead, e.g. while its connection was down.
+      // Another worker may have taken this one for dead, for example while its connection was down.
       await enterWorker(db, self)
       const ended = await takeOver(db, client, self.bootId)
       if (ended > 0) {

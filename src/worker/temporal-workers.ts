@@ -1,6 +1,6 @@
 /**
- * The Temporal Workers of one process: one per task queue of the agent, each with slots of its own, run and shut down as
- * one. What waits for a slot waits in Temporal, where it has not begun and no time-out of its own runs.
+ * The Temporal Workers of one process: one per task queue of the agent, each with slots of its own, run and shut down
+ * as one. Work that waits for a slot waits in Temporal. It has not begun, and none of its time-outs runs.
  */
 import { ApplicationFailure } from '@temporalio/common'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
@@ -9,7 +9,7 @@ import type { SessionActivities } from '../protocol/activities.ts'
 import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 import { keepDoing } from './keep-doing.ts'
 
-/** How many of each kind one worker process runs at once; what is more waits. */
+/** How many of each kind one worker process runs at once. More work waits. */
 export interface Concurrency {
   /** Model calls, and openings of sessions. Default 100. Tools may take half of these slots. */
   models?: number
@@ -17,25 +17,26 @@ export interface Concurrency {
   tools?: number
 }
 
-/** Short work with the store: more would wait for its connections. A tool's `verify` runs here too. */
+/** Short work with the store. More at once would only wait for connections. A tool's `verify` runs here too. */
 const CONTROL_SLOTS = 40
 /**
- * Sessions that decide at once. A decision takes milliseconds, but a worker that has just started replays what it has not
- * in memory: many replays at once would share the processor until all of them miss the time-out of a workflow task.
+ * How many sessions decide at once. A decision takes milliseconds, but a new worker replays every session that it does
+ * not have in memory. Many replays at once would share the processor until all of them miss the time-out of a workflow
+ * task.
  */
 export const WORKFLOW_TASKS = 8
 
-/** A tool may wait so long for room beside the model calls. */
+/** How long a tool may wait for room beside the model calls. */
 const A_MOMENT_MS = 100
 
-/** Temporal shuts a Worker down by itself too, for a signal of the process: nothing tells of that. */
+/** Temporal also shuts a Worker down by itself, at a signal of the process, and reports nothing. */
 const LOOK_EVERY_MS = 50
 
 export interface TemporalWorkers {
-  /** Resolves when all have stopped. One that stops or fails stops the others; a failure rejects. */
+  /** Resolves when all have stopped. If one stops or fails, it stops the others. A failure rejects. */
   run(): Promise<void>
   shutdown(): void
-  /** It takes nothing new any more. */
+  /** It accepts no new work any more. */
   stopping(): boolean
   /** How many activities run at once, and how many may. */
   slots(): Record<Pool, Slots>
@@ -46,12 +47,12 @@ export interface Slots {
   of: number
 }
 
-/** What a Worker is told of the queue it serves. */
+/** The options of a Worker that depend on its queue. */
 export type PoolOptions = Pick<WorkerOptions, 'taskQueue' | 'maxConcurrentActivityTaskExecutions'> & {
   activities: Partial<SessionActivities>
 }
 
-/** @throws StelloError INVALID_ARGUMENT for a concurrency that is no positive integer */
+/** @throws StelloError INVALID_ARGUMENT when a concurrency is not a positive integer */
 export function poolsOf(
   agent: string,
   activities: SessionActivities,

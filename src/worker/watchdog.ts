@@ -1,7 +1,7 @@
 /**
- * Ends a process whose event loop stands still: no timer of that loop can. A thread looks on from outside, and counts
- * how often it wakes without a sign of life. It never reads a clock, so neither one that jumps, nor a machine that sleeps,
- * nor a process that was stopped is taken for a loop that stands still.
+ * Ends a process whose event loop stands still, which no timer of that loop can do. A thread watches from outside and
+ * counts how often it wakes without a sign of life. It never reads a clock, so a clock that jumps, a machine that
+ * sleeps or a process that was stopped is not mistaken for a loop that stands still.
  */
 import type * as fs from 'node:fs'
 import { url as debuggerUrl } from 'node:inspector'
@@ -17,16 +17,16 @@ export interface Watchdog extends StepWatch {
 /** Signs of life, and looks for them: at least so many within the limit, and at most one a second. */
 const LOOKS = 10
 const LONGEST_TICK_MS = 1000
-/** Names are models' words too. */
+/** Names may come from models. */
 const NAME_SHOWN = 100
 
 /** One thread for all workers of the process. */
 let onlooker: { thread: Worker; alive: NodeJS.Timeout; workers: Set<symbol>; inHand: InHand } | undefined
 
 /**
- * @param limitMs how long the loop may stand still, milliseconds; 0 = for ever. Where a process has several workers, that
- *   of the first counts
- * @param warn told when the thread itself ends
+ * @param limitMs how long the loop may stand still, milliseconds; 0 = for ever. Where a process has several workers,
+ *   that of the first counts
+ * @param warn called when the thread itself ends
  */
 export function startWatchdog(limitMs: number, warn: (message: string) => void): Watchdog {
   if (limitMs === 0) return { begun: () => undefined, ended: () => undefined, stop: async () => undefined }
