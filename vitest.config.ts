@@ -14,6 +14,12 @@ const onServers = {
   expect: { poll: { timeout: 60_000 } },
 }
 const shared = { ...onServers, globalSetup: ['test/support/servers.ts'] }
+/**
+ * Hundreds of workers are started in these processes, and the thread that each has for its workflows takes half of the time to load.
+ * Here they run their workflows, in the same sandbox, without it; those that are processes (`cli`, `crash`, `examples`) and
+ * `npm run test:cluster` have it.
+ */
+const withoutThreads = { ...shared, env: { TEMPORAL_DEBUG: 'true' } }
 
 /** Where a CI run wants the totals as JSON, beside what people read. */
 const report = process.env['STELLO_TEST_REPORT']
@@ -56,8 +62,8 @@ export default defineConfig({
           globalSetup: ['test/support/temporal-program.ts'],
         },
       },
-      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...shared } },
-      { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...shared } },
+      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...withoutThreads } },
+      { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...withoutThreads } },
       { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], ...shared } },
       { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared } },
       { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared } },
