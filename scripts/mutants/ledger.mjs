@@ -101,7 +101,7 @@ export const LEDGER = [
     file: store('settle'),
     from: 'do update set lease = steps.lease + 1, owner = $6',
     to: 'do update set lease = steps.lease, owner = $6',
-    ...onStore('settle'),
+    ...onStore('claim'),
   },
   {
     rule: 'a step that is handed over keeps the deaths of its takers',

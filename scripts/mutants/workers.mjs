@@ -118,7 +118,7 @@ export const WORKERS = [
     file: step('run-step'),
     from: 'claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, hand)',
     to: 'await work.run(claim, stop, hand)',
-    ...onStore('lost-call'),
+    ...onStore('call-tool'),
   },
   {
     rule: 'a worker that seems dead begins nothing',
