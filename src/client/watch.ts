@@ -82,7 +82,7 @@ export async function* watchSession(
         }
         offsets.set(id, next)
         for (const piece of pieces.filter((one) => isFresh(one, seen.get(id)))) {
-          yield { sessionId: id, at: new Date(), ...streamed(piece), cursor: cursor() }
+          yield { sessionId: id, at: piece.at, ...streamed(piece), cursor: cursor() }
         }
         seen.set(id, lastOf(pieces))
         if (ended && !tree) return

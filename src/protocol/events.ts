@@ -151,7 +151,7 @@ export type StreamedEvent = {
 export interface Watched {
   /** The session it happened in. */
   sessionId: string
-  /** When, by the store's clock; of what streams, when it was read. */
+  /** When, by the store's clock. */
   at: Date
   /** Where a later watch goes on behind this event. */
   cursor: string

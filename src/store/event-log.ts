@@ -18,6 +18,9 @@ export interface LivePiece {
   replaces?: number
 }
 
+/** A piece as it is read. `at`: when it was written, by the store's clock. */
+export type ShownPiece = LivePiece & { at: Date }
+
 /** Of event `e`: the beginning of the record that it tells of. */
 const SHOWN = `(
     select stello_shown(r.message) from records r
@@ -82,7 +85,7 @@ const NEXT_OFFSETS: Statement = statement('events_next', `select id, next_offset
 export interface SessionNews {
   sessionId: string
   events: StoredEvent[]
-  pieces: LivePiece[]
+  pieces: ShownPiece[]
   /** The offset behind what was read. */
   next: number
   /** Closed, and read to its end: nothing comes any more, unless it is rewound. */
@@ -132,7 +135,7 @@ export async function lookAt(
     found.set(sessionId, news)
     const { at, type, data, lease, n } = row
     if (stepKey !== null) {
-      news.pieces.push({ sessionId, stepKey, lease, n, event: { type, data } as LiveEvent })
+      news.pieces.push({ sessionId, stepKey, lease, n, at, event: { type, data } as LiveEvent })
       continue
     }
     if (offset !== null)

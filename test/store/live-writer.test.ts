@@ -1,4 +1,6 @@
 /** What streams while a step runs: few rows, nothing left behind. */
+import type { ClientDeps } from '../../src/client/start-session.ts'
+import { watchSession } from '../../src/client/watch.ts'
 import { expect, it } from 'vitest'
 import { createLiveWriter, type LiveStep, type LiveWriter } from '../../src/activities/live-writer.ts'
 import { ToolChannel } from '../../src/activities/tool/tool-channel.ts'
@@ -187,6 +189,24 @@ it('leaves no rows behind when the step ends while a write of it fails', async (
   await accept()
   await writer.close()
   expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
+})
+
+it('tells a watcher that comes later when it was written, by the clock of the store', async () => {
+  const run = await openSession(at.db)
+  const step = await take(at.db, run)
+  const writer = createLiveWriter(at.db, () => undefined, quiet)
+  writer.step(run.sessionId, step.key, step.lease).text('hello')
+  await writer.close()
+  const { rows } = await at.db.pool.query<{ at: Date }>(
+    `update live set at = now() - interval '1 hour' where session_id = $1 returning at`,
+    [run.sessionId],
+  )
+  const listener = { subscribe: () => () => undefined, close: async () => undefined }
+  for await (const event of watchSession({ db: at.db, listener } as unknown as ClientDeps, run.sessionId)) {
+    expect(event).toMatchObject({ type: 'message.delta', data: { text: 'hello' }, at: rows[0]?.at })
+    break
+  }
+  expect.assertions(1)
 })
 
 it('gives up what the store never takes, and goes on', async () => {
