@@ -67,10 +67,13 @@ async function callMany(calls: number): Promise<void> {
       channel: use.channel,
     }
     const call = { ...input.call, arguments: text }
-    const end = await runPhases({ call, tools, agent, use, execution, begin: async () => undefined })
+    const end = await runPhases({ call, tools, agent, use, execution, begin, approved: false })
+    if ('asks' in end) throw new Error('nobody is to be asked')
     settlement({ input, claim: { gen: 0 }, chain: '', durationMs: 0, end })
   }
 }
+
+const begin = async (): Promise<void> => undefined
 
 const nobody: LiveStep = {
   started: () => undefined,

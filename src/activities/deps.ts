@@ -13,8 +13,11 @@ import type { Running } from './step/in-flight.ts'
 import type { SessionConfigs } from './session/session-configs.ts'
 import type { ToolUses } from './tool/tool-uses.ts'
 
-/** Says why a call must not run; nothing when it may. */
-export type Permit = (tool: Tool, args: unknown, ctx: ToolContext) => Promise<string | undefined>
+/** Whether a call may run; `ask`: a person decides, who reads the question. */
+export type Permission = { kind: 'allow' } | { kind: 'deny'; reason: string } | { kind: 'ask'; question: string }
+
+/** Asked with checked arguments, perhaps more than once for a call. */
+export type Permit = (tool: Tool, args: unknown, ctx: ToolContext) => Promise<Permission>
 
 /** Told of every step before any code of the user's runs for it: what is in hand can be named when the loop stands still. */
 export interface StepWatch {

@@ -5,7 +5,8 @@ import type { StelloAgent } from '../agent/agent.ts'
 import type { PartSource } from '../protocol/config.ts'
 import { sessionTools, type SessionTools } from '../agent/tool-list.ts'
 import type { SessionStatus } from '../protocol/views.ts'
-import type { CallResult, ModelOutcome, PauseReason, PendingKind, ToolOutcome } from '../protocol/steps.ts'
+import type { CallResult, ModelOutcome, PauseReason, ToolOutcome } from '../protocol/steps.ts'
+import { PENDING_KINDS } from '../protocol/pending.ts'
 import type { SessionCounts } from '../store/session-counts.ts'
 
 export interface Metrics {
@@ -64,7 +65,6 @@ const REASONS: Readonly<Record<PauseReason, true>> = {
   agent_error: true,
   store_error: true,
 }
-const PENDING_KINDS: Readonly<Record<PendingKind, true>> = { unknown_outcome: true }
 
 /** @param countable unset: counters appear when they first count */
 export function createMetrics(meter: MetricMeter, countable: Countable = { tools: [], models: [] }): Metrics {
@@ -140,7 +140,7 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     sessions(counts) {
       set(sessions, 'state', STATES, counts.states)
       set(paused, 'reason', Object.keys(REASONS), counts.pauses)
-      set(pending, 'kind', Object.keys(PENDING_KINDS), counts.pending)
+      set(pending, 'kind', PENDING_KINDS, counts.pending)
       oldest.set(counts.oldest.paused, { for: 'resume' })
       oldest.set(counts.oldest.pending, { for: 'person' })
     },

@@ -27,16 +27,8 @@ export type { InboxItem, InboxPause, InboxPlace, InboxQuestion } from '../store/
 export type { BoundedTree } from '../store/bounds.ts'
 export type { ForkRequest } from '../protocol/config.ts'
 export type { TreeBounds } from '../protocol/limits.ts'
-export type {
-  Decision,
-  Pause,
-  PauseReason,
-  PendingItem,
-  PendingKind,
-  PendingRef,
-  Question,
-  StopReason,
-} from '../protocol/steps.ts'
+export type { Pause, PauseReason, StopReason } from '../protocol/steps.ts'
+export type { Decision, DecisionsByKind, PendingItem, PendingKind, PendingRef, Question } from '../protocol/pending.ts'
 export type { SessionStatus, ToolStats, ToolStatsView } from '../protocol/views.ts'
 export type { Message, Usage } from '../core/message.ts'
 export type { SessionFilter, SessionSummary } from '../store/sessions.ts'

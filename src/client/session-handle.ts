@@ -5,7 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError, isStelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import { UNSTORABLE, jsonBytes, type Message } from '../core/message.ts'
-import type { Answer, Decision } from '../protocol/steps.ts'
+import type { Answer, Decision } from '../protocol/pending.ts'
 import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
 import { putMessage } from '../store/messages.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
@@ -24,7 +24,7 @@ import {
   resumeSignal,
   statsQuery,
 } from '../protocol/messages.ts'
-import { readAnswer, wrongWord } from '../protocol/pending.ts'
+import { ANSWER_TEXT_LIMIT, readAnswer, wrongWord } from '../protocol/pending.ts'
 import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
 import { closeForks } from './close-forks.ts'
@@ -61,10 +61,13 @@ export interface SessionStats {
 
 /** A person's answer to something that waits for a person. */
 export interface AnswerOptions {
-  /** `done`, `not_done`: whether the call took effect. `retry`: run it again. */
+  /**
+   * To `unknown_outcome`: `done`, `not_done` (whether the call took effect), `retry` (run it again). To `approval`:
+   * `approve`, `deny` (whether the call may run).
+   */
   decision: Decision
-  /** With `done`: what the model reads as the call's result. */
-  result?: string
+  /** With `done`: what the model reads as the call's result. With `deny`: why, for the model. */
+  text?: string
 }
 
 /** One session, from outside. It need not exist: every method then throws SESSION_NOT_FOUND. */
@@ -142,7 +145,7 @@ export interface SessionHandle {
    * @param id of an item of `pending()`
    * @throws StelloError INVALID_ARGUMENT when nothing waits under that id, or the decision does not fit the question;
    *   SESSION_NOT_FOUND, SESSION_CLOSED
-   * @example await session.answer(question.id, { decision: 'done', result: 'sent' })
+   * @example await session.answer(question.id, { decision: 'done', text: 'sent' })
    */
   answer(id: string, answer: AnswerOptions): Promise<void>
   /**
@@ -276,17 +279,17 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       await mustExist(db, id)
       return readQuestions(db, [id])
     },
-    async answer(itemId, { decision, result }) {
+    async answer(itemId, { decision, text }) {
       await refuseClosed(id)
-      const big = result !== undefined && jsonBytes(result) > INLINE_TEXT_LIMIT
-      const resultId = big ? `answer-${randomUUID()}` : undefined
+      const big = text !== undefined && jsonBytes(text) > ANSWER_TEXT_LIMIT
+      const textId = big ? `answer-${randomUUID()}` : undefined
       const answer = checkAnswer(await readQuestions(db, [id]), {
         id: itemId,
         decision,
-        ...(resultId !== undefined && { resultId }),
-        ...(result !== undefined && !big && { result }),
+        ...(textId !== undefined && { textId }),
+        ...(text !== undefined && !big && { text }),
       })
-      if (resultId !== undefined && result !== undefined) await putMessage(db, id, resultId, result)
+      if (textId !== undefined && text !== undefined) await putMessage(db, id, textId, text)
       await reach(() => workflow.signal(answerSignal, answer))
     },
     async close(options = {}) {

@@ -1,7 +1,8 @@
 /** How the world talks to a session workflow: signals, updates, queries, and how what somebody sent is read. */
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common'
 import { UNSTORABLE, jsonBytes } from '../core/message.ts'
-import type { Answer, ChildReport, Opening } from './steps.ts'
+import type { ChildReport, Opening } from './steps.ts'
+import type { Answer } from './pending.ts'
 import type { PendingView, SessionView, ToolStatsView, Totals } from './views.ts'
 
 /** A message body of more bytes is kept in the store. */

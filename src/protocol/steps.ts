@@ -6,6 +6,7 @@ import type { ToolErrorCode } from '../core/errors.ts'
 import type { Usage } from '../core/message.ts'
 import type { SessionConfig } from './config.ts'
 import type { Limits } from './limits.ts'
+import type { Answer, PendingRef } from './pending.ts'
 
 /**
  * Why a turn ended: `end_turn` the model had answered; `completed` a tool ended it; `max_tool_rounds` its rounds were
@@ -165,58 +166,16 @@ export interface ChildStart {
   messageId?: string
 }
 
-/** Why a call waits for a person. */
-export type PendingKind = 'unknown_outcome'
-
-/** What waits for a person, as the workflow keeps it; the store holds the whole item. */
-export interface PendingRef {
-  /** What an answer refers to. */
-  id: string
-  /** What is asked. */
-  kind: PendingKind
-}
-
-/** What a person is asked. */
-export interface Question extends PendingRef {
-  /** The tool's name. */
-  name: string
-  /** Its name for people. */
-  title?: string
-  /** The call that waits. */
-  callId: string
-  /** The turn of the call. */
-  turn: number
-  /** Its round in the turn. */
-  round: number
-  /** The beginning of the call's arguments. */
-  preview: string
-  /** The question, for people. */
-  message: string
-}
-
-/** The whole item: the question and when it was put, ISO 8601, by the store's clock. */
-export interface PendingItem extends Question {
-  /** When it was asked, ISO 8601. */
-  at: string
-}
-
-/** `done`, `not_done`: whether the call took effect. `retry`: run it again, whatever happened. */
-export type Decision = 'done' | 'not_done' | 'retry'
-
-/** What a person said to a pending item. */
-export interface Answer {
-  id: string
-  decision: Decision
-  /** With `done`: what the model reads as the call's result. */
-  result?: string
-  /** Instead of `result`: the id of a long text in the table `messages`. */
-  resultId?: string
+/** Parked in the ledger until a person answers. */
+export interface Waiting {
+  kind: 'pending'
+  gen: number
+  item: PendingRef
 }
 
 export type ToolOutcome =
   | CallResult
-  /** Parked in the ledger until a person answers. */
-  | { kind: 'pending'; gen: number; item: PendingRef }
+  | Waiting
   /** Given back as never begun: it may be run. */
   | { kind: 'due'; gen: number }
   /** A child was prepared: start it. With `result`, the call is settled already (a fork); without, its answer is awaited. */

@@ -1,5 +1,6 @@
 /** What the queries of a session answer. */
-import type { Pause, PendingRef, StopReason } from './steps.ts'
+import type { Pause, StopReason } from './steps.ts'
+import type { PendingRef } from './pending.ts'
 
 /** What a session is doing. `waiting`: all that goes on in it waits for its forks or for a person. */
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'paused' | 'closed'

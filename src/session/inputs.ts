@@ -1,6 +1,7 @@
 /** What can happen to a session, in the past tense. Each is JSON; times and ids arrive inside. */
 import type { AnnounceOutcome } from '../protocol/announcements.ts'
-import type { Answer, ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
+import type { ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
+import type { Answer } from '../protocol/pending.ts'
 
 export type Input =
   | { type: 'runStarted' }

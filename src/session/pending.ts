@@ -9,7 +9,7 @@ import { refuse } from './announce.ts'
 import { isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
 import { ANSWERS_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
-import type { Answer, PendingRef } from '../protocol/steps.ts'
+import type { Answer, PendingRef } from '../protocol/pending.ts'
 
 const STOPPING = 'the turn is being stopped'
 
@@ -19,8 +19,8 @@ export function answerProblem(state: SessionState, answer: Answer): string | und
   if (!turn || !call) return `nothing with the id "${answer.id}" waits for an answer`
   if (call.answer) return `"${answer.id}" has been answered already`
   if (turn.stopping) return STOPPING
-  const kept = turn.calls.reduce((sum, one) => sum + jsonBytes(one.answer?.result ?? ''), 0)
-  if (kept + jsonBytes(answer.result ?? '') > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
+  const kept = turn.calls.reduce((sum, one) => sum + jsonBytes(one.answer?.text ?? ''), 0)
+  if (kept + jsonBytes(answer.text ?? '') > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
   return call.pending && wrongWord(call.pending.kind, answer)
 }
 

@@ -8,18 +8,17 @@ import { DEFAULT_LIMITS, type Limits } from '../protocol/limits.ts'
 import { LABEL_SHOWN, type Awaited, type NewSession } from '../protocol/session-input.ts'
 import type { SessionStatus, ToolStats, Totals } from '../protocol/views.ts'
 import type {
-  Answer,
   CallRef,
   CallResult,
   ChildReport,
   ModelFacts,
   Opening,
   Pause,
-  PendingRef,
   Place,
   StepRef,
   StopReason,
 } from '../protocol/steps.ts'
+import type { Answer, PendingRef } from '../protocol/pending.ts'
 
 /** Message ids remembered for deduplication, whole; older ones are found in the store when a turn opens. */
 export const SEEN_LIMIT = 200

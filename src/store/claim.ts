@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
 import { newEvent, rejectionKey, type NewEvent } from '../protocol/events.ts'
-import type { PendingItem } from '../protocol/steps.ts'
+import type { Decided, PendingItem } from '../protocol/pending.ts'
 import { run, transaction, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { resolveRun } from './runs.ts'
@@ -68,6 +68,8 @@ export type Claim =
       failures: number
       deaths: number
       begun: boolean
+      /** What a person has decided about it. */
+      decided?: Decided
     }
   /** A person has been asked about it: until the answer it is nobody's, whatever it is. */
   | { kind: 'parked'; gen: number; item: PendingItem }
@@ -101,6 +103,7 @@ interface StepRow {
   deaths: number
   released: boolean
   pending: PendingItem | null
+  decided: Decided | null
   outcome: unknown
   wrote: Wrote
 }
@@ -150,7 +153,7 @@ const SLOW_INSERT: Statement = statement(
 )
 const READ_STEP: Statement = statement(
   'step_read',
-  `select input_hash, lease, owner, token, failures, deaths, released, pending, outcome, ${WROTE} as wrote from steps
+  `select input_hash, lease, owner, token, failures, deaths, released, pending, decided, outcome, ${WROTE} as wrote from steps
          where session_id = $1 and gen = $2 and step_key = $3 for update`,
 )
 const RETAKE: Statement = statement(
@@ -230,7 +233,8 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   if (existing && existing.input_hash !== NEVER_CLAIMED) {
     const values = [ref.sessionId, gen, key, existing.lease, owner, token, inputHash, preparing]
     const [row] = await run<TakenRow>(tx, RETAKE, values)
-    return taken(row, key, { gen, begun: !existing.released })
+    const { released, decided } = existing
+    return taken(row, key, { gen, begun: !released, ...(decided && { decided }) })
   }
   const duplicate = await findDuplicate(tx, request, gen)
   if (duplicate) return duplicate
@@ -270,7 +274,7 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   return taken(inserted?.taken === 1 ? FIRST : undefined, key, { gen, begun })
 }
 
-function taken(row: TakenRow | undefined, key: string, how: { gen: number; begun: boolean }): Claim {
+function taken(row: TakenRow | undefined, key: string, how: Pick<Mine, 'gen' | 'begun' | 'decided'>): Claim {
   if (!row) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
   const { lease, failures, deaths } = row
   return { kind: 'mine', ...how, lease, failures, deaths }

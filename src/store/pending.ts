@@ -1,7 +1,7 @@
 /** Steps that are parked until a person answers: the item stands in the step's own row, so the two cannot disagree. */
 import { storableJson } from '../core/clean.ts'
 import { newEvent } from '../protocol/events.ts'
-import type { PendingItem, Question } from '../protocol/steps.ts'
+import type { Decided, PendingItem, Question } from '../protocol/pending.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -33,7 +33,7 @@ const REOPEN: Statement = statement(
   `
   with guard as (
     update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = false, pending = null,
-      failures = 0, deaths = case when pending is null then deaths else 0 end
+      failures = 0, deaths = case when pending is null then deaths else 0 end, decided = coalesce($6::jsonb, decided)
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'strict' })}
@@ -65,10 +65,17 @@ export async function parkStep(
   return row?.done === 1
 }
 
+export interface Reopening {
+  writes: Writes
+  /** Kept with the step until it has ended; unset: what was decided before stays. */
+  decided?: Decided
+}
+
 /** Gives the step back as never begun. @returns false when the lease is lost or the step has ended */
-export async function reopenStep(db: Database, step: StepId, writes: Writes): Promise<boolean> {
+export async function reopenStep(db: Database, step: StepId, { writes, decided }: Reopening): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const [row] = await run<{ done: number }>(db.pool, REOPEN, [sessionId, key, gen, lease, toParameter(writes)])
+  const values = [sessionId, key, gen, lease, toParameter(writes), decided && JSON.stringify(decided)]
+  const [row] = await run<{ done: number }>(db.pool, REOPEN, values)
   return row?.done === 1
 }
 

@@ -139,6 +139,7 @@ const LEDGER = `
     released boolean not null default false,
     waiting boolean not null default false,
     pending jsonb,
+    decided jsonb,
     outcome jsonb,
     first_seq integer,
     last_seq integer,

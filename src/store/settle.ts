@@ -1,7 +1,7 @@
 /** Ending a step: the second half of the ledger rule (durability 2). Whoever settles first decides, for everybody. */
 import { storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
-import type { PendingItem } from '../protocol/steps.ts'
+import type { PendingItem } from '../protocol/pending.ts'
 import { toForkRefusal } from './bounds.ts'
 import type { StepId } from './claim.ts'
 import { DIED } from './liveness.ts'

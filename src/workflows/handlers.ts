@@ -8,10 +8,11 @@ import { preview } from '../core/message.ts'
 import { readCallKey } from '../protocol/keys.ts'
 import type { Input } from '../session/inputs.ts'
 import { answerProblem, pendingCalls } from '../session/pending.ts'
-import { readAnswer } from '../protocol/pending.ts'
+import { DECISIONS, readAnswer } from '../protocol/pending.ts'
 import { fullBy, isKnown } from '../session/queue.ts'
 import { status, type SessionState } from '../session/state.ts'
-import type { Answer, ChildReport } from '../protocol/steps.ts'
+import type { ChildReport } from '../protocol/steps.ts'
+import type { Answer } from '../protocol/pending.ts'
 import {
   answerSignal,
   answerUpdate,
@@ -113,8 +114,8 @@ export function setHandlers(
   setHandler(closeUpdate, close, { description: 'Like the signal.' })
   setHandler(answerSignal, answer, {
     description:
-      'Answers what waits for a person: {"id": "...", "decision": "done" | "not_done" | "retry", "result": "..."}. ' +
-      'The query pending shows the ids; a result goes with done.',
+      `Answers what waits for a person: {"id": "...", "decision": ${quoted(DECISIONS)}, "text": "..."}. ` +
+      'The query pending shows the ids; a text goes with some decisions.',
   })
   setHandler(
     answerUpdate,
@@ -166,6 +167,10 @@ function pendingView(state: SessionState): PendingView[] {
     callId: call.id,
     preview: call.preview,
   }))
+}
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(' | ')
 }
 
 function busyText(full: string): string {

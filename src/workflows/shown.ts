@@ -4,7 +4,7 @@ import { preview } from '../core/message.ts'
 import { pendingCalls } from '../session/pending.ts'
 import { status, type Call, type SessionState } from '../session/state.ts'
 import { type SessionStatus } from '../protocol/views.ts'
-import type { PendingKind } from '../protocol/steps.ts'
+import { asksOf } from '../protocol/pending.ts'
 import { STATE } from '../protocol/search-attributes.ts'
 import type { SessionInput } from '../protocol/session-input.ts'
 
@@ -80,14 +80,10 @@ function pendingLines(state: SessionState): string[] {
     '## Waits for a person',
     ...items
       .slice(0, CALLS_SHOWN)
-      .map(({ call, item }) => `- ${ASKS[item.kind](call.title ?? call.name)} (\`${item.id}\`)`),
+      .map(({ call, item }) => `- ${asksOf(item.kind, call.title ?? call.name)} (\`${item.id}\`)`),
     ...(items.length > CALLS_SHOWN ? [`- … ${items.length - CALLS_SHOWN} more`] : []),
     `Answer with \`stello answer ${state.sessionId} ID DECISION\` or the signal \`answer\`.`,
   ]
-}
-
-const ASKS: Record<PendingKind, (name: string) => string> = {
-  unknown_outcome: (name) => `Did \`${name}\` take effect? \`done\`, \`not_done\` or \`retry\``,
 }
 
 function turnLines({ turn, limits }: SessionState): string[] {

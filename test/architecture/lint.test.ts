@@ -37,7 +37,7 @@ const ARROWS: Record<string, string[]> = {
     'tool',
   ],
   client: ['core', 'dev/dev-info.ts', 'dev/doctor-machine.ts', 'protocol', 'store'],
-  cli: ['agent', 'client', 'core', 'dev', 'worker', 'worker.ts'],
+  cli: ['agent', 'client', 'core', 'dev', 'protocol', 'worker', 'worker.ts'],
   web: ['client'],
   dev: ['core'],
   testing: ['core', 'models'],

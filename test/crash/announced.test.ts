@@ -137,7 +137,7 @@ describe('a worker that dies as a person', () => {
     const session = await begun()
     const die = await armed(session, await stage.startWorker(), { step: 't1.0.0', moment: 'park' }, lastWord)
     await die()
-    await session.answer((await question(session)).id, { decision: 'done', result: 'wired 3' })
+    await session.answer((await question(session)).id, { decision: 'done', text: 'wired 3' })
     await expectAnsweredOnce(session)
   })
 
@@ -146,7 +146,7 @@ describe('a worker that dies as a person', () => {
     const worker = await stage.startWorker()
     const { id } = await question(session)
     const die = await armed(session, worker, { step: 't1.0.0', moment: 'settle' }, lastWord)
-    const answering = session.answer(id, { decision: 'done', result: 'wired 3' })
+    const answering = session.answer(id, { decision: 'done', text: 'wired 3' })
     await die()
     await answering
     await expectAnsweredOnce(session)

@@ -98,7 +98,7 @@ describe('a tool that has a person asked', () => {
     expect(await session.state()).toMatchObject({ state: 'waiting', inHand: [] })
     await second.kill()
     await session.pause('lunch')
-    await session.answer(item.id, { decision: 'done', result: 'wired 3' })
+    await session.answer(item.id, { decision: 'done', text: 'wired 3' })
     await stage.startWorker()
     await eventsUntil(session, ({ type }) => type === 'pending.closed')
     await session.resume()

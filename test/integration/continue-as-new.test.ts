@@ -79,7 +79,7 @@ it('goes on inside a round that waits for a person', async () => {
   const waiting = []
   for (let n = 0; n < 30; n++) waiting.push(await session.send(`message ${n}`))
   while ((await runIdsOf(stello, session)).length < 2) await session.stats()
-  await session.answer(String(fieldOf(data, 'id')), { decision: 'done', result: 'paid 3' })
+  await session.answer(String(fieldOf(data, 'id')), { decision: 'done', text: 'paid 3' })
   expect((await turn.result()).text).toBe('pay: paid 3')
   const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
   expect(answers).toEqual(waiting.map(() => 'ok'))

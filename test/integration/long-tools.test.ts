@@ -90,7 +90,7 @@ it('lets a person answer what waits for one', async () => {
   await stello.work({ ...agent, name: first.taskQueue }, small)
   const { data } = await eventOf(session, 'pending.opened')
   await holdAll(first.taskQueue)
-  await session.answer(String(fieldOf(data, 'id')), { decision: 'done', result: 'paid 3' })
+  await session.answer(String(fieldOf(data, 'id')), { decision: 'done', text: 'paid 3' })
   expect((await turn.result()).text).toBe('read: paid 3')
 })
 

@@ -99,7 +99,7 @@ describe('what waits for a person', () => {
   it('takes an answer by the client, whose long result goes through the store', async () => {
     const { session, turn, item, runs } = await waiting()
     const long = `wired ${'x'.repeat(20_000)}`
-    await session.answer(item.id, { decision: 'done', result: long })
+    await session.answer(item.id, { decision: 'done', text: long })
     expect((await turn.result()).text).toBe(`read: go |  | ${long}`)
     expect(runs()).toBe(1)
     expect(await stello.client.inbox(session.id)).toEqual([])
@@ -110,7 +110,7 @@ describe('what waits for a person', () => {
   it('takes an answer that the store refused once the store is mended, without asking anybody again', async () => {
     const { session, turn, item, runs, verified } = await waiting()
     await refuseAnswers('22000')
-    await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    await session.answer(item.id, { decision: 'done', text: 'paid 3' })
     // Until then the question holds the turn up, and is what is thrown.
     await eventOf(session, 'session.paused')
     await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe('what waits for a person', () => {
   it('takes an answer that the store had no room for, and lets no attempt at that wait on beside the next', async () => {
     const { session, turn, item } = await waiting()
     await refuseAnswers('53100')
-    await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    await session.answer(item.id, { decision: 'done', text: 'paid 3' })
     const failed = await vi.waitFor(async () => {
       const { raw } = await workflow(session).describe()
       const [{ attempt, lastFailure } = {}] = raw.pendingActivities ?? []
@@ -153,7 +153,7 @@ describe('an answer in wrong words', () => {
   it.each([
     ['to nothing', { id: 't1.0.0@0.99', decision: 'done' }, 'waits for an answer'],
     ['that is no word', { decision: 'yes' }, 'decision must be one of done, not_done, retry'],
-    ['with a result of nothing', { decision: 'retry', result: 'x' }, 'a result goes with done'],
+    ['with a text to nothing', { decision: 'retry', text: 'x' }, 'a text goes with done or deny'],
   ])('%s fails as an update, is an event as a signal, and changes nothing', async (_what, wrong, problem) => {
     const { session, turn, item } = await waiting()
     const input = { id: item.id, ...wrong } as Parameters<typeof session.answer>[1] & { id: string }
@@ -211,7 +211,7 @@ describe('the wait for a person', () => {
   it('lets messages queue up, which are answered afterwards', async () => {
     const { session, turn, item } = await waiting()
     const next = await session.send('next')
-    await session.answer(item.id, { decision: 'done', result: 'paid 3' })
+    await session.answer(item.id, { decision: 'done', text: 'paid 3' })
     await turn.result()
     expect((await next.result()).text).toContain('paid 3')
   })
@@ -235,7 +235,7 @@ describe('a reset of the workflow', () => {
     expect(more).toEqual([])
     expect(again?.id).not.toBe(item.id)
     expect(shown).toEqual([again?.id])
-    await session.answer(String(again?.id), { decision: 'done', result: 'paid 3' })
+    await session.answer(String(again?.id), { decision: 'done', text: 'paid 3' })
     expect((await turn.result()).text).toBe('read: go |  | paid 3')
     expect(runs()).toBe(1)
   })
@@ -266,7 +266,7 @@ describe('a reset of the workflow', () => {
     await session.resume()
     await questions(session, 1)
     const [again] = await session.pending()
-    await session.answer(String(again?.id), { decision: 'done', result: 'paid 3' })
+    await session.answer(String(again?.id), { decision: 'done', text: 'paid 3' })
     expect((await turn.result()).text).toBe('read: go |  | paid 3')
   })
 })

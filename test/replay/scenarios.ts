@@ -200,7 +200,7 @@ export const SCENARIOS: Record<string, Scenario> = {
     await start()
     await eventOf(session, 'pending.opened')
     const [item] = await session.pending()
-    await session.answer(item?.id ?? '', { decision: 'done', result: 'transferred' })
+    await session.answer(item?.id ?? '', { decision: 'done', text: 'transferred' })
     await turn.result()
   },
   async 'continued-between-turns'({ session }) {

@@ -107,14 +107,14 @@ describe('the deaths before count no more', () => {
       message: '',
     } as const
     await parkStep(at.db, parked, { id: pendingId(parked), ...question })
-    await reopenStep(at.db, parked, {})
+    await reopenStep(at.db, parked, { writes: {} })
     expect(await deathsOf(run)).toBe(0)
   })
 
   it('but they do when it was the tool that said so, which would be run for ever', async () => {
     const run = await openSession(at.db)
     await killTakers(at.db, run, 2)
-    await reopenStep(at.db, await take(at.db, run, { alone: true }), {})
+    await reopenStep(at.db, await take(at.db, run, { alone: true }), { writes: {} })
     expect(await deathsOf(run)).toBe(2)
   })
 })

@@ -11,7 +11,8 @@ import { settleAnswered } from '../../src/activities/step/settle-answered.ts'
 import type { CallAtHand } from '../../src/activities/tool/tool-call.ts'
 import { defineSimpleTool } from '../../src/tool/forms.ts'
 import type { Tool, ToolContext, Verified } from '../../src/tool/tool.ts'
-import type { Decision, ToolOutcome } from '../../src/protocol/steps.ts'
+import type { ToolOutcome } from '../../src/protocol/steps.ts'
+import type { Decision } from '../../src/protocol/pending.ts'
 import { putMessage } from '../../src/store/messages.ts'
 import { readQuestions } from '../../src/store/inbox.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
@@ -223,7 +224,7 @@ describe('an answer', () => {
     const outcome = await end('timedOut')
     if (outcome?.kind !== 'pending') throw new Error('nobody was asked')
     await putMessage(at.db, run.sessionId, 'answer-1', 'a long text')
-    const answer = { id: outcome.item.id, decision: 'done', resultId: 'answer-1' } as const
+    const answer = { id: outcome.item.id, decision: 'done', textId: 'answer-1' } as const
     await settleAnswered(deps(), attemptOf(run), call, answer)
     expect(await read()).toBe('a long text')
   })

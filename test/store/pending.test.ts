@@ -1,6 +1,6 @@
 /** Steps that wait for a person: parked and answered in their own row, once, and shown as long as they wait. */
 import { describe, expect, it } from 'vitest'
-import type { Question } from '../../src/protocol/steps.ts'
+import type { Question } from '../../src/protocol/pending.ts'
 import { announceFacts } from '../../src/store/announce.ts'
 import type { StepId } from '../../src/store/claim.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
@@ -131,7 +131,7 @@ describe('a parked step', () => {
         step: { ...request, inputHash: 'hash', durable: false },
       }),
     )
-    expect(await ran).toMatchObject({ parked: item, gen: 0 })
+    expect(await ran).toEqual({ kind: 'pending', gen: 0, item: { id: item.id, kind: item.kind } })
     expect(await settleStep(at.db, step, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
   })
 
@@ -165,7 +165,7 @@ describe('reopenStep', () => {
   it('gives the step back as never begun; the next question has another id', async () => {
     const { run, step, item } = await parked()
     const closed = { events: [someEvent({ key: `${item.id}.closed`, at: { told: 1 }, type: 'pending.closed' })] }
-    expect(await reopenStep(at.db, step, closed)).toBe(true)
+    expect(await reopenStep(at.db, step, { writes: closed })).toBe(true)
     expect(await typesOf(run.sessionId)).toEqual(['pending.opened', 'pending.closed'])
     expect(await idsIn(run.sessionId)).toEqual([])
     const again = await claim(at.db, run, request)
@@ -179,9 +179,9 @@ describe('reopenStep', () => {
       events: [someEvent({ key: `e${n}`, at: { told: 1 }, type: 'pending.closed', data: { n } })],
     })
     const [reopened, settled, again] = await Promise.all([
-      reopenStep(at.db, step, event(1)),
+      reopenStep(at.db, step, { writes: event(1) }),
       settleStep(at.db, step, { kind: 'settled', gen: 0 }, event(2)),
-      reopenStep(at.db, step, event(3)),
+      reopenStep(at.db, step, { writes: event(3) }),
     ])
     expect([reopened, settled.won, again].filter(Boolean)).toHaveLength(1)
     expect((await typesOf(run.sessionId)).filter((type) => type === 'pending.closed')).toHaveLength(1)
@@ -189,9 +189,9 @@ describe('reopenStep', () => {
 
   it('comes too late for a step that runs again: an old answer does not fence it', async () => {
     const { run, step } = await parked()
-    await reopenStep(at.db, step, {})
+    await reopenStep(at.db, step, { writes: {} })
     const running = await take(at.db, run, request)
-    expect(await reopenStep(at.db, step, {})).toBe(false)
+    expect(await reopenStep(at.db, step, { writes: {} })).toBe(false)
     expect(await settleStep(at.db, running, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
   })
 })

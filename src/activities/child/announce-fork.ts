@@ -10,7 +10,7 @@ import type { Attempt } from '../step/attempt.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
 import type { Deps } from '../deps.ts'
 import type { Ending } from '../step/end-step.ts'
-import { runStep } from '../step/run-step.ts'
+import { mustNotWait, runStep } from '../step/run-step.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 
 /** The hook only tells others of a fork: what takes longer is not waited for. */
@@ -38,7 +38,7 @@ export async function announceFork(
   const { parentId, config } = child
   const fork: SessionFork = { ...sessionFacts(sessionId, child), parentId, label: config.label }
   const done: Ending<{ done: boolean }> = { kind: 'settle', outcome: { done: true }, writes: {} }
-  const result = await runStep<{ done: boolean }>(deps, attempt, {
+  const ran = await runStep<{ done: boolean }>(deps, attempt, {
     step: { key, kind: 'hook', name: 'onSessionFork', inputHash: inputHash('fork', fork.sessionId), durable: true },
     async run(_claim, stop) {
       try {
@@ -52,6 +52,7 @@ export async function announceFork(
     quarantined: () => done,
     refused: () => done,
   })
+  const result = mustNotWait(ran)
   return 'kind' in result ? result : undefined
 }
 

@@ -26,7 +26,6 @@ import { type Mine } from '../../store/claim.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 import { readCall } from '../tool/tool-call.ts'
 import { settlement, finish } from '../tool/finish.ts'
-import { waits } from '../tool/unknown-outcome.ts'
 
 /** A cascade has reached the session meanwhile: it opens none. */
 const CLOSING: Ending<ToolOutcome> = { kind: 'giveBack', result: { kind: 'notStarted', closing: true } }
@@ -84,7 +83,6 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     },
   })
   if ('kind' in result) return result
-  if ('parked' in result) return waits(result.parked, result.gen)
   if (!('outcome' in result)) throw new Error(`child step ${input.key} met an opening`)
   const { outcome } = result
   if (outcome.kind === 'childOpened') {

@@ -20,7 +20,7 @@ import { readDeltas } from './model-deltas.ts'
 import { makePrompt, toMessages, type Prompt } from './prompt.ts'
 import type { Ending } from '../step/end-step.ts'
 import { killsWorkers } from '../step/quarantine.ts'
-import { runStep } from '../step/run-step.ts'
+import { mustNotWait, runStep } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
 import { StreamingCalls } from './streaming-calls.ts'
 import { useId } from '../tool/tool-uses.ts'
@@ -51,7 +51,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     if (ending.kind === 'giveBack') count(ending.result)
     return ending
   }
-  const result = await runStep<ModelOutcome>(deps, attempt, {
+  const ran = await runStep<ModelOutcome>(deps, attempt, {
     step: {
       key: input.key,
       kind: 'model',
@@ -109,8 +109,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       },
     }),
   })
+  const result = mustNotWait(ran)
   if ('kind' in result) return result
-  if ('parked' in result) throw new StelloError('STORE_CORRUPT', `model step ${input.key} waits for a person`)
   return 'outcome' in result ? result.outcome : { kind: 'duplicate', gen: result.gen }
 }
 

@@ -20,7 +20,7 @@ import type { Deps } from '../deps.ts'
 import { pauseOf, shutsDown } from '../step/failures.ts'
 import { findProfile, firstRecords, notPrepared, prepareChild, type PreparedChild } from '../child/prepare-child.ts'
 import { killsWorkers } from '../step/quarantine.ts'
-import { runStep } from '../step/run-step.ts'
+import { mustNotWait, runStep } from '../step/run-step.ts'
 
 export async function openSession(deps: Deps, input: OpenSessionInput): Promise<OpenSessionOutcome> {
   const attempt = currentAttempt(deps, input)
@@ -122,7 +122,7 @@ async function configureFork(
   { id: sessionId, rootId, depth }: SessionRow,
   { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
 ): Promise<SessionConfig | NotStarted> {
-  const result = await runStep<ForkOutcome>(deps, attempt, {
+  const ran = await runStep<ForkOutcome>(deps, attempt, {
     step: { key: OPEN_KEY, kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
     async run(claim, stop) {
       const parent = await openedConfig(deps.db, at.sessionId)
@@ -148,6 +148,7 @@ async function configureFork(
       throw new StelloError('STORE_CORRUPT', `the fork cannot be stored: ${message}`)
     },
   })
+  const result = mustNotWait(ran)
   if ('kind' in result) return result
   if (!('outcome' in result)) throw new Error(`the fork ${sessionId} met an opening`)
   if ('failed' in result.outcome) throw result.outcome.failed

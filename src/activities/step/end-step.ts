@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isStelloError, isUnavailable, messageOf, type ErrorCode } from '../../core/errors.ts'
 import type { NewEvent } from '../../protocol/events.ts'
-import type { Question } from '../../protocol/steps.ts'
+import type { Decided, PendingRef, Question } from '../../protocol/pending.ts'
+import type { Waiting } from '../../protocol/steps.ts'
 import type { StepId } from '../../store/claim.ts'
 import { isDataError } from '../../store/database.ts'
 import { parkStep, reopenStep } from '../../store/pending.ts'
@@ -25,9 +26,9 @@ export type Ending<Outcome> =
   /** Without: give the step back and tell the workflow. */
   | { kind: 'giveBack'; result: Outcome; writes?: Writes }
   /** Without: a person must answer first, and until then nobody has the step. */
-  | { kind: 'park'; question: Question; result: Outcome; writes?: Pick<Writes, 'events'> }
-  /** Without: nothing has been done, and the step may be begun. */
-  | { kind: 'reopen'; result: Outcome; writes: Writes }
+  | { kind: 'park'; question: Question; writes?: Pick<Writes, 'events'> }
+  /** Without: nothing has been done, and the step may be begun. `decided` is kept with it, for whoever begins it. */
+  | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided }
   /**
    * Without: give the step back and let Temporal try again. `failed` counts as an attempt at the model or tool; `begun`
    * leaves its end as unknown as it was.
@@ -58,7 +59,7 @@ export async function endStep<Outcome>(
   step: StepId,
   ending: Ending<Outcome>,
   finishing: Finishing<Outcome> = {},
-): Promise<Outcome> {
+): Promise<Outcome | Waiting> {
   switch (ending.kind) {
     case 'settle':
       return settle(deps, step, ending, finishing)
@@ -74,10 +75,11 @@ export async function endStep<Outcome>(
       const done = await stored(deps, finishing, step, () =>
         ending.kind === 'park'
           ? parkStep(deps.db, step, ending.question, ending.writes)
-          : reopenStep(deps.db, step, ending.writes),
+          : reopenStep(deps.db, step, ending),
       )
       deps.notify(step.sessionId)
-      return done ? ending.result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
+      if (!done) return otherOutcome(step, await readOutcome(deps.db, step)) as Outcome
+      return ending.kind === 'park' ? waitsFor(ending.question, step.gen) : ending.result
     }
     case 'abandon':
       throw ending.error
@@ -95,7 +97,7 @@ async function settle<Outcome>(
   step: StepId,
   { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
   { refused, ...told }: Finishing<Outcome>,
-): Promise<Outcome> {
+): Promise<Outcome | Waiting> {
   try {
     const settled = await stored(deps, told, step, () => settleStep(deps.db, step, outcome, writes))
     deps.notify(step.sessionId, writes.turns || writes.pause || writes.closed ? 'decision' : 'progress')
@@ -143,6 +145,11 @@ async function stored<T>(
 function lost(deps: Deps, key: string, sessionId: string, error: StelloError): Error {
   deps.log.warn(`session ${sessionId}: the worker stops, and how step ${key} ended is lost: ${explained(error)}`)
   return shutsDown({ cause: error })
+}
+
+/** What the workflow is told of a step that waits for a person. */
+export function waitsFor({ id, kind }: PendingRef, gen: number): Waiting {
+  return { kind: 'pending', gen, item: { id, kind } }
 }
 
 function otherOutcome(step: StepId, outcome: unknown): unknown {

@@ -5,7 +5,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isUnavailable } from '../../core/errors.ts'
-import type { NotStarted, PendingItem } from '../../protocol/steps.ts'
+import type { NotStarted, Waiting } from '../../protocol/steps.ts'
 import { beginStep } from '../../store/begin.ts'
 import { claimStep, type Claim, type ClaimRequest, type StepId, type Mine } from '../../store/claim.ts'
 import { isAlive } from '../../store/liveness.ts'
@@ -13,7 +13,7 @@ import { releaseStep } from '../../store/settle.ts'
 import type { Attempt } from './attempt.ts'
 import type { StopWhy, InFlight } from './in-flight.ts'
 import type { Deps } from '../deps.ts'
-import { endStep, type Ending } from './end-step.ts'
+import { endStep, waitsFor, type Ending } from './end-step.ts'
 import { shutsDown } from './failures.ts'
 import { mustNotRun, quarantine, type Quarantined } from './quarantine.ts'
 
@@ -43,11 +43,11 @@ export interface Hand {
   begin(): Promise<void>
 }
 
-/** Duplicates, and what waits for a person, are passed on. */
+/** Duplicates are passed on. A step that waits for a person says so, whatever it is, whoever had parked it. */
 export type StepResult<Outcome> =
   | { outcome: Outcome; gen: number }
   | { duplicate: true; gen: number }
-  | { parked: PendingItem; gen: number }
+  | Waiting
   | NotStarted
 
 /** How often a step that another living worker runs is looked at. */
@@ -76,7 +76,7 @@ export async function runStep<Outcome>(
   const claim = await attempt.attend(obtain(deps, attempt, work.step, waiting.signal), (why) => waiting.abort(why))
   switch (claim.kind) {
     case 'inFlight':
-      return { outcome: (await join(attempt, claim.inFlight)) as Outcome, gen: claim.gen }
+      return resultOf((await join(attempt, claim.inFlight)) as Outcome | Waiting, claim.gen)
     case 'settled':
       deps.notify(attempt.run.sessionId)
       return { outcome: claim.outcome as Outcome, gen: claim.gen }
@@ -91,12 +91,12 @@ export async function runStep<Outcome>(
         claim.leave?.()
       })
       deps.running.set(here, { ended, stop, noted })
-      return { outcome: await join(attempt, { ended, stop, noted }), gen: claim.gen }
+      return resultOf(await join(attempt, { ended, stop, noted }), claim.gen)
     }
     case 'duplicate':
       return { duplicate: true, gen: attempt.run.gen }
     case 'parked':
-      return { parked: claim.item, gen: claim.gen }
+      return waitsFor(claim.item, claim.gen)
     case 'paused':
       return { kind: 'notStarted' }
     case 'closed':
@@ -104,6 +104,20 @@ export async function runStep<Outcome>(
     case 'stale':
       throw ApplicationFailure.nonRetryable('another run of this session has taken over', 'STALE_RUN')
   }
+}
+
+/** For work that parks nothing, and a workflow that would wait for nobody. @throws StelloError STORE_CORRUPT */
+export function mustNotWait<Outcome>(result: StepResult<Outcome>): Exclude<StepResult<Outcome>, Waiting> {
+  if (!isWaiting(result)) return result
+  throw new StelloError('STORE_CORRUPT', `"${result.item.id}" waits for a person, and nobody was to be asked`)
+}
+
+function resultOf<Outcome>(ended: Outcome | Waiting, gen: number): StepResult<Outcome> {
+  return isWaiting(ended) ? ended : { outcome: ended, gen }
+}
+
+function isWaiting(ended: unknown): ended is Waiting {
+  return typeof ended === 'object' && ended !== null && 'kind' in ended && ended.kind === 'pending'
 }
 
 /** Waits for as long as a living worker has the step, or, for its last taker, until it can be run alone. */
@@ -193,7 +207,7 @@ async function carryOut<Outcome>(
   work: StepWork<Outcome>,
   claim: Mine,
   { stop, noted }: { stop: AbortSignal; noted: InFlight['noted'] },
-): Promise<Outcome> {
+): Promise<Outcome | Waiting> {
   const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key: work.step.key, lease: claim.lease }
   let ending: Ending<Outcome>
   let refused: { error: unknown } | undefined

@@ -16,7 +16,8 @@ import { readCallAtHand, toExecution } from './tool-call.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { ToolUse } from './tool-use.ts'
 import { useId } from './tool-uses.ts'
-import { askPerson, findOut, unknownText, waits } from './unknown-outcome.ts'
+import { askPerson } from './ask-person.ts'
+import { findOut, unknownText } from './unknown-outcome.ts'
 
 export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOutcome> {
   const attempt = currentAttempt(deps, input)
@@ -50,7 +51,10 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     use.channel.start(input.call, stage)
     const execution = toExecution(deps, at, tool?.timeoutMs, stop, use.channel)
     try {
-      return settle(claim, await runPhases({ ...deps, call, tools, use, execution, begin }), use.channel)
+      const approved = claim.decided?.kind === 'approval'
+      const end = await runPhases({ ...deps, call, tools, use, execution, begin, approved })
+      if ('asks' in end) return askPerson(at, claim, { kind: 'approval', about: end.asks })
+      return settle(claim, end, use.channel)
     } catch (error) {
       if (stop.aborted && stop.reason !== 'cancel') return handOver(once && begun)
       const known = toStelloError(error)
@@ -70,7 +74,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     // Not run by this attempt: some of its time is used up, and behind its backstop the tool would be run beside itself.
     if (verified) return { kind: 'reopen', result: { kind: 'due', gen: claim.gen }, writes: {} }
     if (stop.reason === 'shutdown') return { kind: 'retry', error: shutsDown(), failed: false, begun: true }
-    if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(at, claim)
+    if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(at, claim, UNKNOWN)
     return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
   }
   const result = await runStep<ToolOutcome>(deps, attempt, {
@@ -81,7 +85,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     quarantined(claim) {
       if (found && !(once && claim.begun))
         return fail(claim, workerLost(call.name, claim, tool?.effect === 'idempotent' ? PERHAPS_DONE : ''))
-      if (tool?.onUnknownOutcome === 'ask') return askPerson(at, claim)
+      if (tool?.onUnknownOutcome === 'ask') return askPerson(at, claim, UNKNOWN)
       return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
     },
     callId: call.id,
@@ -90,7 +94,6 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
   })
   if ('kind' in result) return result
-  if ('parked' in result) return waits(result.parked, result.gen)
   if ('outcome' in result) return result.outcome
   throw new Error(`tool step ${input.key} met an opening`)
 }
@@ -100,4 +103,5 @@ function handOver(lost: boolean): Ending<ToolOutcome> {
   return lost ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
 }
 
+const UNKNOWN = { kind: 'unknown_outcome' } as const
 const PERHAPS_DONE = 'It may have taken effect. '

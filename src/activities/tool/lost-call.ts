@@ -1,7 +1,8 @@
 /** A call whose activity is gone: it ran into its backstop, or was cancelled while its worker was dead. */
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import type { Tool } from '../../tool/tool.ts'
-import type { PendingItem, ToolOutcome } from '../../protocol/steps.ts'
+import type { ToolOutcome } from '../../protocol/steps.ts'
+import { PENDING } from '../../protocol/pending.ts'
 import type { Forced } from '../../store/settle.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
@@ -10,7 +11,10 @@ import type { Ending } from '../step/end-step.ts'
 import type { CallAtHand } from './tool-call.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { mustNotRun, quarantine } from '../step/quarantine.ts'
-import { askPerson, closing, findOut, unknownText } from './unknown-outcome.ts'
+import { askPerson, closing } from './ask-person.ts'
+import { findOut, unknownText } from './unknown-outcome.ts'
+
+const UNKNOWN = { kind: 'unknown_outcome' } as const
 
 /**
  * Where the call had begun, its tool may know more than anybody else, and a person may be asked; but a turn that stops
@@ -31,8 +35,9 @@ export async function endLost(
     settle({ error: new StelloError(code, text) })
 
   if (forced.parked) {
-    if (how === 'timedOut') return askPerson(at, forced)
-    return closing(fail('TOOL_OUTCOME_UNKNOWN', withdrawn(forced.parked)), forced.parked, 'cancelled')
+    if (how === 'timedOut') return askPerson(at, forced, forced.parked)
+    const { code, says } = PENDING[forced.parked.kind].stopped
+    return closing(fail(code, says(forced.parked.name)), forced.parked, 'cancelled')
   }
   const found = at.tools.find(at.call.name)
   const tool = found && 'tool' in found ? found.tool : undefined
@@ -40,7 +45,7 @@ export async function endLost(
   if (mustNotRun(forced)) {
     const { name } = at.call
     const asks = tool.onUnknownOutcome === 'ask' && how === 'timedOut'
-    const ending = asks ? askPerson(at, forced) : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
+    const ending = asks ? askPerson<ToolOutcome>(at, forced, UNKNOWN) : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
     const { sessionId, key, turn, round } = at.input
     return quarantine(deps, { sessionId, key, kind: 'tool', name, turn, round, callId: at.call.id }, forced, ending)
   }
@@ -53,15 +58,11 @@ export async function endLost(
   if (verified) return fail('TOOL_CANCELLED', notYet(tool))
   if (stop.signal.reason === 'shutdown') throw shutsDown()
   return tool.onUnknownOutcome === 'ask' && how === 'timedOut' && !stop.signal.aborted
-    ? askPerson(at, forced)
+    ? askPerson(at, forced, UNKNOWN)
     : undefined
 }
 
 /** The call has begun, perhaps in a worker that lives: its lease is lost, its code may go on. */
 function notYet({ name }: Tool): string {
   return `"${name}" was cancelled; when its tool looked, it had not taken effect; if a worker still runs it, it may yet`
-}
-
-function withdrawn({ name }: PendingItem): string {
-  return `the turn was stopped before a person said whether "${name}" took effect; it was not run again`
 }

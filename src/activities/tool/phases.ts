@@ -16,14 +16,21 @@ export interface Phases extends Omit<Preparing, 'tool'> {
   begin(): Promise<void>
 }
 
-/** @throws StelloError with the code of the stage that refused; what `begin` throws; whatever the tool throws */
-export async function runPhases({ tools, agent, execution, begin, ...preparing }: Phases): Promise<CallEnd> {
+/** @throws StelloError with the code of the stage that refused; what `begin` throws; whatever the tool throws @returns `asks`: nothing has begun, a person must be asked */
+export async function runPhases({
+  tools,
+  agent,
+  execution,
+  begin,
+  ...preparing
+}: Phases): Promise<CallEnd | { asks: string }> {
   const { call, use } = preparing
   const found = tools.find(call.name)
   if (!found) throw toolNotFound(call.name, tools)
   if ('builtin' in found) return runBuiltin(found.builtin.name, checked(call, found.builtin.check), agent)
   return withinTimeOut(call.name, execution, async (ctx) => {
     const prepared = await prepare({ ...preparing, tool: found.tool }, ctx)
+    if ('asks' in prepared) return prepared
     ctx.signal.throwIfAborted()
     await begin()
     return { value: await execute(prepared, use.channel, ctx) }

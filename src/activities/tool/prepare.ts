@@ -15,6 +15,8 @@ export interface Preparing {
   use: ToolUse
   /** Unset = everything is permitted. */
   permit?: Permit
+  /** A person has permitted this very call: `permit` may still deny it, and asks in vain. */
+  approved: boolean
 }
 
 /** The call as it will run: the tool of this very call, and checked arguments. */
@@ -23,14 +25,21 @@ export interface Prepared {
   args: unknown
 }
 
-/** @throws StelloError with the code of the stage that refused; whatever the tool's own code throws */
-export async function prepare({ call, tool, use, permit }: Preparing, ctx: ToolContext): Promise<Prepared> {
+/**
+ * @returns `asks`: a person must be asked first, with that question
+ * @throws StelloError with the code of the stage that refused; whatever the tool's own code throws
+ */
+export async function prepare(
+  { call, tool, use, permit, approved }: Preparing,
+  ctx: ToolContext,
+): Promise<Prepared | { asks: string }> {
   await use.complete()
   const opened = await use.open(tool, ctx)
   const args = checked(call, opened.check)
   await opened.precondition?.(args, ctx)
-  const refusal = await permit?.(opened, args, ctx)
-  if (refusal !== undefined) throw new StelloError('TOOL_PERMISSION_DENIED', refusal)
+  const permission = await permit?.(opened, args, ctx)
+  if (permission?.kind === 'deny') throw new StelloError('TOOL_PERMISSION_DENIED', permission.reason)
+  if (permission?.kind === 'ask' && !approved) return { asks: permission.question }
   return { tool: opened, args }
 }
 

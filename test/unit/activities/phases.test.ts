@@ -1,6 +1,7 @@
 /** The way of one call, without Temporal: its stages in order, all under one time-out, each with its own error code. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { Permission } from '../../../src/activities/deps.ts'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
 import { runPhases, type Phases } from '../../../src/activities/tool/phases.ts'
 import { ToolChannel } from '../../../src/activities/tool/tool-channel.ts'
@@ -34,6 +35,7 @@ function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest
     tools: sessionTools(agent, { tools: 'agent' }),
     use: new ToolUse(channel),
     begin: async () => undefined,
+    approved: false,
     ...rest,
     execution: {
       sessionId: 's-1',
@@ -71,8 +73,10 @@ function staged(ran: string[], extra: Partial<ToolLike<{ path: string; deep: boo
 describe('a call', () => {
   it('passes all stages in order: aliases, repair, precondition, permission, execute', async () => {
     const ran: string[] = []
-    const permit = async (tool: { name: string }, args: unknown): Promise<undefined> =>
-      void ran.push(`permit ${tool.name} ${JSON.stringify(args)}`)
+    const permit = async (tool: { name: string }, args: unknown): Promise<Permission> => {
+      ran.push(`permit ${tool.name} ${JSON.stringify(args)}`)
+      return { kind: 'allow' }
+    }
     const { ended, channel } = runTool(staged(ran), { args: '{"filePath":"a","deep":"true"}', permit })
     expect(await ended).toEqual({ value: 'done' })
     expect(ran).toEqual(['validate a true', 'permit staged {"path":"a","deep":true}', 'execute a true'])
@@ -100,11 +104,36 @@ describe('a call', () => {
 
   it('that is not permitted is not executed, and its card never says DOING', async () => {
     const ran: string[] = []
-    const permit = async (): Promise<string> => 'only on weekdays'
+    const permit = async (): Promise<Permission> => ({ kind: 'deny', reason: 'only on weekdays' })
     const { ended, channel } = runTool(staged(ran), { args: '{"path":"a","deep":false}', permit })
     await expect(ended).rejects.toMatchObject({ code: 'TOOL_PERMISSION_DENIED', message: 'only on weekdays' })
     expect(ran).toEqual(['validate a false'])
     expect(channel.card).toBeUndefined()
+  })
+
+  describe('that a person must permit', () => {
+    const permit = async (): Promise<Permission> => ({ kind: 'ask', question: 'really?' })
+    const begun = (ran: string[]) => async (): Promise<void> => void ran.push('begun')
+
+    it('asks, and has not begun', async () => {
+      const ran: string[] = []
+      const { ended } = runTool(staged(ran), { args: '{"path":"a","deep":true}', permit, begin: begun(ran) })
+      expect(await ended).toEqual({ asks: 'really?' })
+      expect(ran).toEqual(['validate a true'])
+    })
+
+    it('runs when one has, and begins right before', async () => {
+      const ran: string[] = []
+      const approving = { args: '{"path":"a","deep":true}', permit, approved: true, begin: begun(ran) }
+      expect(await runTool(staged(ran), approving).ended).toEqual({ value: 'done' })
+      expect(ran).toEqual(['validate a true', 'begun', 'execute a true'])
+    })
+
+    it('is denied all the same where it is denied by now', async () => {
+      const deny = async (): Promise<Permission> => ({ kind: 'deny', reason: 'no longer' })
+      const { ended } = runTool(staged([]), { args: '{"path":"a","deep":true}', permit: deny, approved: true })
+      await expect(ended).rejects.toMatchObject({ code: 'TOOL_PERMISSION_DENIED' })
+    })
   })
 
   it('is told the call, the session and what was said', async () => {

@@ -154,7 +154,7 @@ describe('the state is bounded', () => {
     const item = (i: number) => ({ id: `t1.1.${i}@0.123456789`, kind: 'unknown_outcome' }) as const
     const answer = (i: number): Input => ({
       type: 'answered',
-      answer: { id: item(i).id, decision: 'done', ...(i < 64 ? { result: wide(300) } : { resultId: name(i, 100) }) },
+      answer: { id: item(i).id, decision: 'done', ...(i < 64 ? { text: wide(300) } : { textId: name(i, 100) }) },
     })
     const children = many(55, (i) => i)
     const people = many(64, (i) => 55 + i)
@@ -217,7 +217,7 @@ describe('the state is bounded', () => {
       closed: true,
     }
     expect(Object.entries(filled).filter(([, isFull]) => !isFull)).toEqual([])
-    expect(turn?.calls.filter((call) => call.answer?.result ?? call.answer?.resultId)).toHaveLength(64)
+    expect(turn?.calls.filter((call) => call.answer?.text ?? call.answer?.textId)).toHaveLength(64)
     expect(turn?.calls.filter((call) => call.child)).toHaveLength(children.length)
     expect(bytes(full)).toBeLessThan(256 * 1024)
   })

@@ -1,6 +1,5 @@
 /** The simulated ledger: how each step has ended, which calls are parked, and what follows from an answer. */
 import type {
-  Answer,
   CallModelInput,
   CallResult,
   CallToolInput,
@@ -8,6 +7,7 @@ import type {
   Proposal,
   ToolOutcome,
 } from '../../../src/protocol/steps.ts'
+import type { Answer } from '../../../src/protocol/pending.ts'
 import { callRef, usage } from './play.ts'
 import type { Watcher } from './watcher.ts'
 

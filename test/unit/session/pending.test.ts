@@ -5,7 +5,8 @@ import { answerProblem, pendingCalls } from '../../../src/session/pending.ts'
 import { readAnswer } from '../../../src/protocol/pending.ts'
 import { ANSWERS_TEXT_LIMIT, status } from '../../../src/session/state.ts'
 import { INLINE_TEXT_LIMIT } from '../../../src/protocol/messages.ts'
-import type { Decision, ToolOutcome } from '../../../src/protocol/steps.ts'
+import type { ToolOutcome } from '../../../src/protocol/steps.ts'
+import type { Decision } from '../../../src/protocol/pending.ts'
 import {
   announced,
   asks,
@@ -26,7 +27,7 @@ const ID = 't1.0.0@0.2'
 const pending = (id = ID): ToolOutcome => ({ kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome' } })
 const answer = (decision: Decision, id = ID, text?: string): Input => ({
   type: 'answered',
-  answer: { id, decision, ...(text !== undefined && { result: text }) },
+  answer: { id, decision, ...(text !== undefined && { text: text }) },
 })
 const lost: Input = { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'timedOut' }
 const failed: Input = { type: 'stepFailed', step: { of: 'tool', turn: 1, round: 0, index: 0 }, message: 'full' }
@@ -113,7 +114,7 @@ describe('an answer', () => {
     const early = play(running('pay').state, answer('done', ID, 'paid'))
     expect(early.commands).toEqual([])
     expect(proposals(play(early.state, tool(1, 0, 0, pending())))).toEqual([
-      { kind: 'answered', answer: { id: ID, decision: 'done', result: 'paid' } },
+      { kind: 'answered', answer: { id: ID, decision: 'done', text: 'paid' } },
     ])
   })
 
@@ -133,7 +134,7 @@ describe('an answer', () => {
     expect(only(resumed.commands, 'callTool')).toHaveLength(1)
     const parted = play(resumed.state, tool(1, 0, 0, { kind: 'notStarted' }))
     const again = play(parted.state, announced(parted, 'resume'), tool(1, 0, 0, pending()))
-    expect(proposals(again)).toEqual([{ kind: 'answered', answer: { id: ID, decision: 'done', result: 'paid' } }])
+    expect(proposals(again)).toEqual([{ kind: 'answered', answer: { id: ID, decision: 'done', text: 'paid' } }])
   })
 
   it('is taken while the session is paused; what it leads to waits for resume', () => {
@@ -216,13 +217,17 @@ describe('readAnswer', () => {
     ['no id', { decision: 'done' }, 'id is missing'],
     ['an id without end', { id: 'x'.repeat(300), decision: 'done' }, 'id is missing'],
     ['an unknown word', { id: ID, decision: 'yes' }, 'decision must be one of done, not_done, retry'],
-    ['a result of nothing done', { id: ID, decision: 'retry', result: 'x' }, 'a result goes with done, not with retry'],
-    ['a result that is no text', { id: ID, decision: 'done', result: 3 }, 'result is not a text'],
-    ['two results', { id: ID, decision: 'done', result: 'x', resultId: 'y' }, 'stands beside a result'],
-    ['a result under an id with NUL', { id: ID, decision: 'done', resultId: 'x\0' }, 'resultId is not the id'],
+    [
+      'a text to nothing done',
+      { id: ID, decision: 'retry', text: 'x' },
+      'a text goes with done or deny, not with retry',
+    ],
+    ['a text that is no text', { id: ID, decision: 'done', text: 3 }, 'text is not a text'],
+    ['two texts', { id: ID, decision: 'done', text: 'x', textId: 'y' }, 'stands beside a text'],
+    ['a text under an id with NUL', { id: ID, decision: 'done', textId: 'x\0' }, 'textId is not the id'],
     [
       'a result that belongs into the store',
-      { id: ID, decision: 'done', result: 'x'.repeat(INLINE_TEXT_LIMIT + 1) },
+      { id: ID, decision: 'done', text: 'x'.repeat(INLINE_TEXT_LIMIT + 1) },
       '`stello answer` takes longer ones',
     ],
   ])('refuses %s', (_what, input, problem) => {
@@ -230,10 +235,10 @@ describe('readAnswer', () => {
   })
 
   it('takes the words and drops the rest', () => {
-    expect(readAnswer({ id: ID, decision: 'done', result: 'ok', more: 1 })).toEqual({
+    expect(readAnswer({ id: ID, decision: 'done', text: 'ok', more: 1 })).toEqual({
       id: ID,
       decision: 'done',
-      result: 'ok',
+      text: 'ok',
     })
   })
 })

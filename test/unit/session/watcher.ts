@@ -5,7 +5,7 @@ import type { Command } from '../../../src/session/commands.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import type { SessionState } from '../../../src/session/state.ts'
 import type { Limits } from '../../../src/protocol/limits.ts'
-import type { Answer, Decision } from '../../../src/protocol/steps.ts'
+import type { Answer, Decision } from '../../../src/protocol/pending.ts'
 
 interface Round {
   names: string[]
