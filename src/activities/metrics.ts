@@ -4,8 +4,9 @@ import type { Usage } from '../core/message.ts'
 import type { StelloAgent } from '../agent/agent.ts'
 import type { PartSource } from '../protocol/config.ts'
 import { sessionTools, type SessionTools } from '../agent/tool-list.ts'
-import type { SessionStatus } from '../protocol/views.ts'
-import type { CallResult, ModelOutcome, PauseReason, ToolOutcome } from '../protocol/steps.ts'
+import { SESSION_STATUSES } from '../protocol/views.ts'
+import type { CallResult, ModelOutcome, ToolOutcome } from '../protocol/steps.ts'
+import { PAUSE_REASONS } from '../core/errors.ts'
 import { PENDING_KINDS } from '../protocol/pending.ts'
 import type { SessionCounts } from '../store/session-counts.ts'
 
@@ -56,15 +57,7 @@ export const HISTOGRAM_BUCKETS: Record<string, number[]> = {
 
 const MODEL_OUTCOMES = ['answered', 'cancelled', 'failed'] as const satisfies ModelOutcome['kind'][]
 const STEP_KINDS = ['model', 'tool', 'child', 'hook'] as const
-const STATES = ['idle', 'running', 'waiting', 'paused'] as const satisfies SessionStatus[]
-const REASONS: Readonly<Record<PauseReason, true>> = {
-  user: true,
-  tool_timeouts: true,
-  model_error: true,
-  budget: true,
-  agent_error: true,
-  store_error: true,
-}
+const OPEN_STATES = SESSION_STATUSES.filter((status) => status !== 'closed')
 
 /** @param countable unset: counters appear when they first count */
 export function createMetrics(meter: MetricMeter, countable: Countable = { tools: [], models: [] }): Metrics {
@@ -138,8 +131,8 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     foreign: () => foreign.add(1),
     liveQueue: (pieces) => queue.set(pieces),
     sessions(counts) {
-      set(sessions, 'state', STATES, counts.states)
-      set(paused, 'reason', Object.keys(REASONS), counts.pauses)
+      set(sessions, 'state', OPEN_STATES, counts.states)
+      set(paused, 'reason', PAUSE_REASONS, counts.pauses)
       set(pending, 'kind', PENDING_KINDS, counts.pending)
       oldest.set(counts.oldest.paused, { for: 'resume' })
       oldest.set(counts.oldest.pending, { for: 'person' })
@@ -155,7 +148,7 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     }
     for (const kind of STEP_KINDS) retries.add(0, { kind })
     for (const kind of STEP_KINDS) quarantines.add(0, { kind })
-    for (const reason of Object.keys(REASONS)) pauses.add(0, { reason })
+    for (const reason of PAUSE_REASONS) pauses.add(0, { reason })
     takeovers.add(0)
     losses.add(0)
     foreign.add(0)

@@ -1,23 +1,13 @@
 /** Commands for many sessions: which sessions are meant, and what happens when one of them fails. */
 import { Option, type Command } from 'commander'
-import { isStelloError } from '../core/errors.ts'
+import { PAUSE_REASONS, isStelloError } from '../core/errors.ts'
+import { SESSION_STATUSES } from '../protocol/views.ts'
 import type { SessionFilter, SessionSummary } from '../client/index.ts'
 import { explain } from './output.ts'
 import type { Context } from './command-context.ts'
 
 export type Selection = Pick<SessionFilter, 'agent' | 'state' | 'reason'> & { all?: boolean }
 
-export const STATES: readonly string[] = ['idle', 'running', 'waiting', 'paused', 'closed'] satisfies NonNullable<
-  SessionFilter['state']
->[]
-export const REASONS: readonly string[] = [
-  'user',
-  'tool_timeouts',
-  'model_error',
-  'budget',
-  'agent_error',
-  'store_error',
-] satisfies NonNullable<SessionFilter['reason']>[]
 const EVERY = 1_000_000
 
 /** Adds `--all` and the options that narrow it to a command whose session may be left out. */
@@ -26,9 +16,11 @@ export function withSelection(command: Command, all: string): Command {
     .option('--all', all)
     .option('--agent <name>', 'with --all: only sessions of that agent')
     .addOption(
-      new Option('--state <state>', 'with --all: only those').choices(STATES.filter((one) => one !== 'closed')),
+      new Option('--state <state>', 'with --all: only those').choices(
+        SESSION_STATUSES.filter((one) => one !== 'closed'),
+      ),
     )
-    .addOption(new Option('--reason <reason>', 'with --all: only those paused for it').choices(REASONS))
+    .addOption(new Option('--reason <reason>', 'with --all: only those paused for it').choices(PAUSE_REASONS))
     .hook('preAction', (selecting) => {
       const { all: every, agent, state, reason } = selecting.opts<Selection>()
       if ((selecting.args[0] === undefined) === !every) selecting.error('error: name one session, or use --all')

@@ -9,7 +9,8 @@ import { eventLine, sessionLine, statsLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
-import { REASONS, STATES } from './selection.ts'
+import { PAUSE_REASONS } from '../core/errors.ts'
+import { SESSION_STATUSES } from '../protocol/views.ts'
 import { addSignalCommands } from './signal-commands.ts'
 import { noteUnserved } from './unserved.ts'
 import { loadDataConverter } from './load-data-converter.ts'
@@ -118,8 +119,8 @@ export function addSessionCommands(program: Command): void {
     .command('list')
     .description('list sessions, newest first')
     .option('--agent <name>')
-    .addOption(new Option('--state <state>').choices(STATES))
-    .addOption(new Option('--reason <reason>', 'only those paused for it').choices(REASONS))
+    .addOption(new Option('--state <state>').choices(SESSION_STATUSES))
+    .addOption(new Option('--reason <reason>', 'only those paused for it').choices(PAUSE_REASONS))
     .option('--limit <n>', 'at most this many', wholeNumber, 50)
     .action(
       on(async ({ stello, out }, options: Parameters<StelloClient['list']>[0]) => {

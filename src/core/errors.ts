@@ -1,5 +1,6 @@
 /**
- * Every error code of the project and its fate, and the texts of errors: cut, and without secrets. The workflow sandbox
+ * Every error code of the project, its fate and why it pauses a session, and the texts of errors: cut, and without
+ * secrets. The workflow sandbox
  * loads this file.
  *
  * Three fates at run time: `model` (the model reads it as a tool result and goes on), `retry` (Temporal schedules the
@@ -56,45 +57,84 @@ export type ErrorCode =
   | 'SERVER_UNREACHABLE'
   | 'DATABASE_UNREACHABLE'
 
-const FATES: Readonly<Record<ErrorCode, Fate>> = {
-  TOOL_NOT_FOUND: 'model',
-  TOOL_VALIDATION_ERROR: 'model',
-  TOOL_PRECONDITION_FAILED: 'model',
-  TOOL_PERMISSION_DENIED: 'model',
-  TOOL_TIMEOUT: 'model',
-  TOOL_CANCELLED: 'model',
-  TOOL_EXECUTION_ERROR: 'model',
-  TOOL_OUTCOME_UNKNOWN: 'model',
-  TOOL_WORKER_LOST: 'model',
-  TOOL_ROUND_LIMIT: 'model',
-  TREE_LIMIT: 'model',
+/** What a session can be paused for. */
+export const PAUSE_REASONS = ['user', 'tool_timeouts', 'model_error', 'budget', 'agent_error', 'store_error'] as const
 
-  MODEL_RATE_LIMITED: 'retry',
-  MODEL_UNAVAILABLE: 'retry',
-  STORE_UNAVAILABLE: 'retry',
-  TOOLS_UNAVAILABLE: 'retry',
-  WRONG_STORE: 'retry',
+/** Why a session is paused: somebody asked for it, or something went wrong that a person can mend. */
+export type PauseReason = (typeof PAUSE_REASONS)[number]
 
-  MODEL_AUTH: 'pause',
-  MODEL_REFUSED_REQUEST: 'pause',
-  MODEL_CONTEXT_TOO_LONG: 'pause',
-  MODEL_BAD_ANSWER: 'pause',
-  STORE_CORRUPT: 'pause',
+/** What a person reads and does where an error pauses a session. */
+interface Pausing {
+  reason: PauseReason
+  hint: string
+}
 
-  INVALID_AGENT: 'caller',
-  INVALID_TOOL: 'caller',
-  INVALID_MESSAGE: 'caller',
-  INVALID_ARGUMENT: 'caller',
-  SESSION_NOT_FOUND: 'caller',
-  SESSION_EXISTS: 'caller',
-  SESSION_BUSY: 'caller',
-  SESSION_CLOSED: 'caller',
-  SESSION_PAUSED: 'caller',
-  SESSION_TERMINATED: 'caller',
-  SESSION_ELSEWHERE: 'caller',
-  AGENT_NOT_SERVED: 'caller',
-  SERVER_UNREACHABLE: 'caller',
-  DATABASE_UNREACHABLE: 'caller',
+interface Known {
+  fate: Fate
+  /** Unset: only code of the agent's can be the reason. */
+  pause?: Pausing
+}
+
+const AGENT: Pausing = { reason: 'agent_error', hint: 'mend the agent, start its worker, then resume' }
+const STORE: Pausing = { reason: 'store_error', hint: 'mend what the message names, then resume' }
+const model = (hint: string): Pausing => ({ reason: 'model_error', hint })
+
+const ERRORS: Readonly<Record<ErrorCode, Known>> = {
+  TOOL_NOT_FOUND: { fate: 'model' },
+  TOOL_VALIDATION_ERROR: { fate: 'model' },
+  TOOL_PRECONDITION_FAILED: { fate: 'model' },
+  TOOL_PERMISSION_DENIED: { fate: 'model' },
+  TOOL_TIMEOUT: { fate: 'model' },
+  TOOL_CANCELLED: { fate: 'model' },
+  TOOL_EXECUTION_ERROR: { fate: 'model' },
+  TOOL_OUTCOME_UNKNOWN: { fate: 'model' },
+  TOOL_WORKER_LOST: { fate: 'model' },
+  TOOL_ROUND_LIMIT: { fate: 'model' },
+  TREE_LIMIT: { fate: 'model' },
+
+  MODEL_RATE_LIMITED: { fate: 'retry', pause: model('look at the limits of the account of the model, then resume') },
+  MODEL_UNAVAILABLE: { fate: 'retry', pause: model('look at the worker and at the server of the model, then resume') },
+  TOOLS_UNAVAILABLE: { fate: 'retry' },
+  STORE_UNAVAILABLE: { fate: 'retry', pause: STORE },
+  WRONG_STORE: { fate: 'retry', pause: STORE },
+
+  MODEL_AUTH: {
+    fate: 'pause',
+    pause: model('set the key of the model where its worker runs, restart the worker, then resume'),
+  },
+  MODEL_REFUSED_REQUEST: { fate: 'pause', pause: model('look at the name and the settings of the model, then resume') },
+  MODEL_CONTEXT_TOO_LONG: {
+    fate: 'pause',
+    pause: model('give the agent a model with a larger context, then resume; or go on in a new session'),
+  },
+  MODEL_BAD_ANSWER: { fate: 'pause', pause: model('look at the server of the model, then resume: it is asked again') },
+  STORE_CORRUPT: { fate: 'pause', pause: STORE },
+
+  INVALID_AGENT: { fate: 'caller' },
+  INVALID_TOOL: { fate: 'caller' },
+  INVALID_MESSAGE: { fate: 'caller' },
+  INVALID_ARGUMENT: { fate: 'caller' },
+  SESSION_NOT_FOUND: { fate: 'caller' },
+  SESSION_EXISTS: { fate: 'caller' },
+  SESSION_BUSY: { fate: 'caller' },
+  SESSION_CLOSED: { fate: 'caller' },
+  SESSION_PAUSED: { fate: 'caller' },
+  SESSION_TERMINATED: { fate: 'caller' },
+  SESSION_ELSEWHERE: { fate: 'caller' },
+  AGENT_NOT_SERVED: { fate: 'caller' },
+  SERVER_UNREACHABLE: { fate: 'caller' },
+  DATABASE_UNREACHABLE: { fate: 'caller' },
+}
+
+export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ERRORS) as ErrorCode[]
+
+export function fateOf(code: ErrorCode): Fate {
+  return ERRORS[code].fate
+}
+
+/** Why a session pauses for an error of that code, whatever its fate is elsewhere, and what helps. */
+export function reasonOf(code: ErrorCode): Pausing {
+  return ERRORS[code].pause ?? AGENT
 }
 
 /** What else is known of an error. */
@@ -130,7 +170,7 @@ export class StelloError extends Error {
 
   /** What it leads to inside a session. */
   get fate(): Fate {
-    return FATES[this.code]
+    return fateOf(this.code)
   }
 }
 
@@ -148,8 +188,8 @@ export function isStelloError(error: unknown): error is StelloError {
   }
 }
 
-function isCode(code: unknown): code is ErrorCode {
-  return typeof code === 'string' && Object.hasOwn(FATES, code)
+export function isCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERRORS, code)
 }
 
 /**

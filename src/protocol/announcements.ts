@@ -3,7 +3,8 @@
  * that crosses processes.
  */
 import type { AnnouncedEvent } from './events.ts'
-import type { Opening, Pause, StepRef, StopReason } from './steps.ts'
+import type { Pause } from '../core/pause.ts'
+import type { Opening, StepRef, StopReason } from './steps.ts'
 
 /** A message or an answer that was not taken. */
 export type Refusal = Extract<AnnouncedEvent, { type: 'message.rejected' | 'answer.rejected' }>

@@ -6,7 +6,8 @@ import type { ToolErrorCode } from '../core/errors.ts'
 import type { Usage } from '../core/message.ts'
 import { announcedKey, eventKey } from './keys.ts'
 import type { Decision, PendingItem } from './pending.ts'
-import type { Pause, StopReason } from './steps.ts'
+import type { Pause } from '../core/pause.ts'
+import type { StopReason } from './steps.ts'
 
 /** The call that an event is about. */
 export interface NamedCall {

@@ -3,6 +3,7 @@
  * previews only: never a conversation, never whole arguments or results.
  */
 import type { ToolErrorCode } from '../core/errors.ts'
+import type { Pause } from '../core/pause.ts'
 import type { Usage } from '../core/message.ts'
 import type { SessionConfig } from './config.ts'
 import type { Limits } from './limits.ts'
@@ -21,19 +22,6 @@ export type StopReason =
   | 'closed'
   | 'refused'
   | 'max_tokens'
-
-/** Why a session is paused: somebody asked for it, or something went wrong that a person can mend. */
-export type PauseReason = 'user' | 'tool_timeouts' | 'model_error' | 'budget' | 'agent_error' | 'store_error'
-
-/** A pause: nothing new starts until a resume. */
-export interface Pause {
-  /** Which kind of reason, for programs. */
-  reason: PauseReason
-  /** For people: what happened. */
-  message: string
-  /** For people: what to do before `resume`. */
-  hint?: string
-}
 
 /** Where a step stands. The run id itself is read from Temporal by the activity: a reset gives the same input a new run. */
 export interface StepRef {

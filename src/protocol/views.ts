@@ -1,9 +1,13 @@
 /** What the queries of a session answer. */
-import type { Pause, StopReason } from './steps.ts'
+import type { StopReason } from './steps.ts'
+import type { Pause } from '../core/pause.ts'
 import type { PendingRef } from './pending.ts'
 
+/** What a session can be doing, as lists and filters name it. */
+export const SESSION_STATUSES = ['idle', 'running', 'waiting', 'paused', 'closed'] as const
+
 /** What a session is doing. `waiting`: all that goes on in it waits for its forks or for a person. */
-export type SessionStatus = 'idle' | 'running' | 'waiting' | 'paused' | 'closed'
+export type SessionStatus = (typeof SESSION_STATUSES)[number]
 
 export interface Totals {
   turns: number

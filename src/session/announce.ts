@@ -14,7 +14,7 @@ import {
   placeOf,
   type SessionState,
 } from './state.ts'
-import type { Pause } from '../protocol/steps.ts'
+import type { Pause } from '../core/pause.ts'
 
 interface Announcement {
   events?: AnnouncedEvent[]

@@ -1,4 +1,5 @@
 /** What can happen to a session, in the past tense. Each is JSON; times and ids arrive inside. */
+import type { ErrorCode } from '../core/errors.ts'
 import type { AnnounceOutcome } from '../protocol/announcements.ts'
 import type { ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
 import type { Answer } from '../protocol/pending.ts'
@@ -22,7 +23,7 @@ export type Input =
   /** The children up to that one, in order of their ids, know that they are to close. */
   | { type: 'childrenTold'; upTo: string }
   /** A step met an error that neither the model nor a retry can mend. */
-  | { type: 'stepFailed'; step: FailedStep; message: string }
+  | { type: 'stepFailed'; step: FailedStep; code: ErrorCode; message: string }
   | { type: 'pauseRequested'; message?: string }
   | { type: 'resumeRequested' }
   | { type: 'cancelRequested' }

@@ -1,5 +1,7 @@
 /** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
+import { StelloError } from '../core/errors.ts'
 import { brief } from '../core/message.ts'
+import { toPause } from '../core/pause.ts'
 import { OPEN_KEY } from '../protocol/keys.ts'
 import { announceClose, announcePause, announceResume, refusalsTold, switchTold, tellHeldBack } from './announce.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
@@ -110,14 +112,10 @@ function tellMoreChildren(state: SessionState): Step {
 }
 
 /** The step is due again and the session pauses: after a mend, resume tries that very step once more. */
-export function stepFailed(state: SessionState, { step, message }: Of<'stepFailed'>): Step {
+export function stepFailed(state: SessionState, { step, code, message }: Of<'stepFailed'>): Step {
   const due = makeDue(state, step)
   if (due === state) return [state, []]
-  return announcePause(due, {
-    reason: 'store_error',
-    message,
-    hint: 'mend what the message names, then resume',
-  })
+  return announcePause(due, toPause(new StelloError(code, message)))
 }
 
 function makeDue(state: SessionState, step: Of<'stepFailed'>['step']): SessionState {

@@ -13,11 +13,11 @@ import type {
   ChildReport,
   ModelFacts,
   Opening,
-  Pause,
   Place,
   StepRef,
   StopReason,
 } from '../protocol/steps.ts'
+import type { Pause } from '../core/pause.ts'
 import type { Answer, PendingRef } from '../protocol/pending.ts'
 
 /** Message ids remembered for deduplication, whole; older ones are found in the store when a turn opens. */

@@ -2,7 +2,7 @@
  * Pauses the part of a tree that signals cannot reach: forks that are being created at that moment, and sessions that
  * no run has opened yet.
  */
-import type { Pause } from '../protocol/steps.ts'
+import type { Pause } from '../core/pause.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { ABANDONED } from './tree.ts'

@@ -1,7 +1,7 @@
 /** What waits for a person: questions that steps were parked with, and pauses; and which sessions it holds up. */
 import { SQL } from '../protocol/keys.ts'
 import type { PendingItem } from '../protocol/pending.ts'
-import type { Pause } from '../protocol/steps.ts'
+import type { Pause } from '../core/pause.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 

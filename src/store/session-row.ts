@@ -1,6 +1,6 @@
 /** One session as it was created, and where it stands. */
 import type { Branch, SessionConfig } from '../protocol/config.ts'
-import type { Pause } from '../protocol/steps.ts'
+import type { Pause } from '../core/pause.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 

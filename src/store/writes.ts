@@ -8,7 +8,8 @@ import type { TreeBounds } from '../protocol/limits.ts'
 import type { Message, Usage } from '../core/message.ts'
 import type { Branch, SessionConfig } from '../protocol/config.ts'
 import type { NewEvent } from '../protocol/events.ts'
-import type { Pause, StopReason } from '../protocol/steps.ts'
+import type { Pause } from '../core/pause.ts'
+import type { StopReason } from '../protocol/steps.ts'
 
 export interface NewRecord {
   seq: number

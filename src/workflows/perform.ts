@@ -4,6 +4,7 @@
  */
 import {
   ActivityFailure,
+  ApplicationFailure,
   CancellationScope,
   ChildWorkflowCancellationType,
   ParentClosePolicy,
@@ -17,7 +18,7 @@ import {
   type Workflow,
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/common'
-import { messageOf } from '../core/errors.ts'
+import { isCode, messageOf, type ErrorCode } from '../core/errors.ts'
 import type { Command } from '../session/commands.ts'
 import type { FailedStep, Input } from '../session/inputs.ts'
 import type { ModelOutcome, StepRef, ToolOutcome } from '../protocol/steps.ts'
@@ -276,7 +277,14 @@ function lostHow(error: unknown): 'cancelled' | 'timedOut' | undefined {
 }
 
 function failed(step: FailedStep, error: unknown): Input {
-  return { type: 'stepFailed', step, message: messageOf(causeOf(error)) }
+  const cause = causeOf(error)
+  return { type: 'stepFailed', step, code: codeOf(cause), message: messageOf(cause) }
+}
+
+/** Activities say it as the type of their failure. What has none was no error of this project: a person must look. */
+function codeOf(cause: unknown): ErrorCode {
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined
+  return isCode(type) ? type : 'STORE_CORRUPT'
 }
 
 function causeOf(error: unknown): unknown {

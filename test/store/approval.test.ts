@@ -101,7 +101,7 @@ describe.each(Object.keys(HINTS) as Effect[])('a call with effect %s that a pers
     expect(await tried()).toMatchObject({ kind: 'settled', isError: false })
     expect([runs(), await read()]).toEqual([1, 'wiped'])
     const told = (await readEvents(at.db, sessionId, 0)).filter(({ type }) => type.startsWith('pending.'))
-    expect(told.map(({ type, data }) => [type, data['decision']])).toEqual([
+    expect(told.map(({ type, data }) => [type, 'decision' in data ? data.decision : undefined])).toEqual([
       ['pending.opened', undefined],
       ['pending.closed', 'approve'],
     ])

@@ -2,6 +2,7 @@
 import { toCompletion } from './completion.ts'
 import { durationText } from '../../core/duration.ts'
 import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
+import { toPause } from '../../core/pause.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
@@ -14,7 +15,7 @@ import type { Deps } from '../deps.ts'
 import { describeTools } from './describe-tools.ts'
 import { askedTools } from '../tool/session-tools.ts'
 import { aboutTurn } from '../tool/execute.ts'
-import { backoffMs, pauseOf, shutsDown } from '../step/failures.ts'
+import { backoffMs, shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
 import { readDeltas } from './model-deltas.ts'
 import { makePrompt, toMessages, type Prompt } from './prompt.ts'
@@ -98,14 +99,14 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     },
     quarantined: ({ deaths }) => ({
       kind: 'giveBack',
-      result: { kind: 'failed', pause: pauseOf('agent_error', killsWorkers(`model ${model.name} was asked`, deaths)) },
+      result: { kind: 'failed', pause: toPause(killsWorkers(`model ${model.name} was asked`, deaths)) },
     }),
     settled: count,
     refused: (_claim, message) => ({
       kind: 'giveBack',
       result: {
         kind: 'failed',
-        pause: pauseOf('model_error', new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
+        pause: toPause(new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
       },
     }),
   })
@@ -169,7 +170,7 @@ function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<M
   if (known.fate === 'retry' && retryAfterMs !== undefined && retryAfterMs > retryForMs) {
     return {
       kind: 'giveBack',
-      result: { kind: 'failed', pause: pauseOf('model_error', tooLongAWait(known, retryAfterMs, retryForMs)) },
+      result: { kind: 'failed', pause: toPause(tooLongAWait(known, retryAfterMs, retryForMs)) },
     }
   }
   if (known.fate === 'retry' && claim.failures + 1 < MODEL_ATTEMPTS) {
@@ -180,8 +181,7 @@ function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<M
       delayMs: (failures) => retryAfterMs ?? backoffMs(failures),
     }
   }
-  const reason = known.code === 'TOOLS_UNAVAILABLE' ? 'agent_error' : 'model_error'
-  return { kind: 'giveBack', result: { kind: 'failed', pause: pauseOf(reason, known) } }
+  return { kind: 'giveBack', result: { kind: 'failed', pause: toPause(known) } }
 }
 
 /** Who waits for an answer is told now, not in a year. */

@@ -1,8 +1,9 @@
 /** The first activity of every run: which generation it is, where the store stands, and what the session keeps for life. */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
+import { toPause } from '../../core/pause.ts'
 import { OPEN_KEY, hookKey } from '../../protocol/keys.ts'
-import type { NotStarted, OpenSessionInput, OpenSessionOutcome, Pause } from '../../protocol/steps.ts'
+import type { NotStarted, OpenSessionInput, OpenSessionOutcome } from '../../protocol/steps.ts'
 import { rootConfig } from '../child/fork.ts'
 import { fixBounds } from '../../store/bounds.ts'
 import type { Database } from '../../store/database.ts'
@@ -17,7 +18,7 @@ import { announceFork } from '../child/announce-fork.ts'
 import { currentAttempt, type Attempt } from '../step/attempt.ts'
 import { checkRow } from './check-row.ts'
 import type { Deps } from '../deps.ts'
-import { pauseOf, shutsDown } from '../step/failures.ts'
+import { shutsDown } from '../step/failures.ts'
 import { findProfile, firstRecords, notPrepared, prepareChild, type PreparedChild } from '../child/prepare-child.ts'
 import { killsWorkers } from '../step/quarantine.ts'
 import { mustNotWait, runStep } from '../step/run-step.ts'
@@ -55,16 +56,6 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   } catch (error) {
     if (!isStelloError(error) || error.fate === 'retry') throw error
     return { kind: 'failed', pause: toPause(error) }
-  }
-}
-
-/** What is wrong with the store says so; anything else is the agent's: a profile that is gone, or whose code fails. */
-function toPause(error: StelloError): Pause {
-  const told = pauseOf(error.code === 'STORE_CORRUPT' ? 'store_error' : 'agent_error', error)
-  if (told.reason === 'store_error' || told.hint) return told
-  return {
-    ...told,
-    hint: 'the session cannot begin with the agent as it is served: mend it, start its worker, then resume',
   }
 }
 

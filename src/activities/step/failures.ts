@@ -5,7 +5,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { messageOf, toStelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
-import type { Pause, PauseReason } from '../../protocol/steps.ts'
 import { isDataError } from '../../store/database.ts'
 
 /** Attempts at user code that may be repeated and throws: a pure or idempotent tool, a `contextFn`. */
@@ -118,10 +117,4 @@ export function shutsDown(options?: ErrorOptions): Error {
 /** @param failures how many attempts have failed, this one included */
 export function backoffMs(failures: number): number {
   return Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS)
-}
-
-/** A pause for an error, as the workflow keeps it. */
-export function pauseOf(reason: PauseReason, error: unknown): Pause {
-  const hint = toStelloError(error)?.hint
-  return { reason, message: preview(messageOf(error)), ...(hint && { hint: preview(hint) }) }
 }

@@ -1,5 +1,6 @@
 /** Ends a step whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
+import { toPause } from '../../core/pause.ts'
 import { openingKey } from '../../protocol/keys.ts'
 import type {
   CallModelInput,
@@ -54,11 +55,7 @@ async function settleModel(
   if ('outcome' in forced) return forced.outcome as ModelOutcome
   return {
     kind: 'failed',
-    pause: {
-      reason: 'model_error',
-      message: 'the model gave no answer, and its worker did not say why',
-      hint: 'look at the worker and at the model’s server, then resume',
-    },
+    pause: toPause(new StelloError('MODEL_UNAVAILABLE', 'the model gave no answer, and its worker did not say why')),
   }
 }
 

@@ -34,6 +34,7 @@ describe('the calls of a round', () => {
   it('pause the session when a step fails for good, and resume tries that very step again', () => {
     const failed = play(asked('Read').state, {
       type: 'stepFailed',
+      code: 'STORE_CORRUPT',
       step: { of: 'tool', turn: 1, round: 0, index: 0 },
       message: 'bad row',
     })
@@ -61,6 +62,7 @@ describe('the calls of a round', () => {
     })
     const failed = play(stopping.state, {
       type: 'stepFailed',
+      code: 'STORE_CORRUPT',
       step: { of: 'tool', turn: 1, round: 0, index: 0 },
       message: 'bad row',
     })
@@ -78,6 +80,7 @@ describe('the calls of a round', () => {
     })
     const failed = play(stopping.state, {
       type: 'stepFailed',
+      code: 'STORE_CORRUPT',
       step: { of: 'tool', turn: 1, round: 0, index: 0 },
       message: 'bad row',
     })

@@ -111,7 +111,12 @@ describe('cancel', () => {
   })
 
   it('takes an answer that nobody heard because the step failed, once the store is mended', () => {
-    const failure = { type: 'stepFailed', step: { of: 'model', turn: 1, round: 0 }, message: 'bad row' } as const
+    const failure = {
+      type: 'stepFailed',
+      code: 'STORE_CORRUPT',
+      step: { of: 'model', turn: 1, round: 0 },
+      message: 'bad row',
+    } as const
     const failed = play(opened(), message('a'), failure, cancel, resume)
     expect(only(failed.commands, 'settleStep')).toEqual([])
     const resumed = play(failed.state, announced(failed, 'resume'))

@@ -68,6 +68,7 @@ describe('a call that awaits a child', () => {
   it('keeps the report when settling fails, and finds it again after resume', () => {
     const failed = play(asked, prepared, reported(), {
       type: 'stepFailed',
+      code: 'STORE_CORRUPT',
       step: { of: 'tool', turn: 1, round: 0, index: 0 },
       message: 'bad row',
     })

@@ -15,11 +15,11 @@ describe('an event that belongs to nothing under way changes nothing', () => {
     ['a lost call that has ended', { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'cancelled' }],
     [
       'the failure of a call that has ended',
-      { type: 'stepFailed', step: { of: 'tool', turn: 1, round: 0, index: 0 }, message: 'x' },
+      { type: 'stepFailed', code: 'STORE_CORRUPT', step: { of: 'tool', turn: 1, round: 0, index: 0 }, message: 'x' },
     ],
     [
       'the failure of a model call that has answered',
-      { type: 'stepFailed', step: { of: 'model', turn: 1, round: 0 }, message: 'x' },
+      { type: 'stepFailed', code: 'STORE_CORRUPT', step: { of: 'model', turn: 1, round: 0 }, message: 'x' },
     ],
     [
       'a child of a call that does not wait',

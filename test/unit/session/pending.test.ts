@@ -30,7 +30,12 @@ const answer = (decision: Decision, id = ID, text?: string): Input => ({
   answer: { id, decision, ...(text !== undefined && { text: text }) },
 })
 const lost: Input = { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'timedOut' }
-const failed: Input = { type: 'stepFailed', step: { of: 'tool', turn: 1, round: 0, index: 0 }, message: 'full' }
+const failed: Input = {
+  type: 'stepFailed',
+  code: 'STORE_CORRUPT',
+  step: { of: 'tool', turn: 1, round: 0, index: 0 },
+  message: 'full',
+}
 
 const running = (...names: string[]): Played => play(opened(), message('a'), asks(1, 0, 2, ...names))
 const waiting = (): Played => play(running('pay').state, tool(1, 0, 0, pending()))

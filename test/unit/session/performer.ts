@@ -87,7 +87,12 @@ export class Performer {
     const settled = this.around.ledger.models.get(key)
     if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
     if (odd === 0)
-      return this.around.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
+      return this.around.happens({
+        type: 'stepFailed',
+        code: 'STORE_CORRUPT',
+        step: { of: 'model', turn, round },
+        message: 'corrupt',
+      })
     if (odd === 1) {
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'notStarted' } })
     }
@@ -115,7 +120,13 @@ export class Performer {
     const at = { turn, round, index }
     const settled = this.around.ledger.tools.get(key)
     if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
-    if (odd === 0) return this.around.happens({ type: 'stepFailed', step: { of: 'tool', ...at }, message: 'corrupt' })
+    if (odd === 0)
+      return this.around.happens({
+        type: 'stepFailed',
+        code: 'STORE_CORRUPT',
+        step: { of: 'tool', ...at },
+        message: 'corrupt',
+      })
     if (odd === 1) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
     if (odd === 2) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: AUTH } })
     if (odd === 3)
@@ -161,7 +172,12 @@ export class Performer {
     const { turn, round } = input.step
     if (input.of === 'model') {
       if (odd === 0)
-        return this.around.happens({ type: 'stepFailed', step: { of: 'model', turn, round }, message: 'corrupt' })
+        return this.around.happens({
+          type: 'stepFailed',
+          code: 'STORE_CORRUPT',
+          step: { of: 'model', turn, round },
+          message: 'corrupt',
+        })
       return this.tell({
         type: 'modelEnded',
         turn,
@@ -171,7 +187,12 @@ export class Performer {
     }
     const { index, key } = input.step
     if (odd === 0)
-      return this.around.happens({ type: 'stepFailed', step: { of: 'tool', turn, round, index }, message: 'corrupt' })
+      return this.around.happens({
+        type: 'stepFailed',
+        code: 'STORE_CORRUPT',
+        step: { of: 'tool', turn, round, index },
+        message: 'corrupt',
+      })
     const undecided = this.around.ledger.tools.has(key)
       ? undefined
       : this.around.ledger.decide(key, input.proposed, odd)

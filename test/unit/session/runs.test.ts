@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
 import { initialState, status } from '../../../src/session/state.ts'
-import type { ModelOutcome, Pause } from '../../../src/protocol/steps.ts'
+import type { ModelOutcome } from '../../../src/protocol/steps.ts'
+import type { Pause } from '../../../src/core/pause.ts'
 import {
   LIMITS,
   announced,
