@@ -13,7 +13,8 @@ import { toEndlessRetry, toFailure } from './step/failures.ts'
 import { openChild } from './child/open-child.ts'
 import { openSession } from './session/open-session.ts'
 import type { Belonging, RightStore } from './session/right-store.ts'
-import { settleStep } from './step/settle-step.ts'
+import { settleModel } from './model/settle-model.ts'
+import { settleTool } from './tool/settle-tool.ts'
 
 /** Nothing of an activity runs for a session that is not admitted. */
 export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'>): SessionActivities {
@@ -36,7 +37,8 @@ export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'
     callModel: bind(callModel),
     callTool: bind(callTool),
     openChild: bind(openChild),
-    settleStep: bind(settleStep),
+    settleModel: bind(settleModel),
+    settleTool: bind(settleTool),
     announce: bind(announce, toEndlessRetry),
     describeChildren: bind(describeChildren),
   }
@@ -45,5 +47,5 @@ export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'
 /** None where the store is not asked: Temporal alone knows which children have ended. */
 function sessionOf(input: Parameters<SessionActivities[keyof SessionActivities]>[0]): Belonging | undefined {
   if ('children' in input) return undefined
-  return 'of' in input ? input.step : input
+  return 'step' in input ? input.step : input
 }

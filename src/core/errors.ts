@@ -1,7 +1,6 @@
 /**
  * Every error code of the project, its fate and why it pauses a session, and the texts of errors: cut, and without
- * secrets. The workflow sandbox
- * loads this file.
+ * secrets. The workflow sandbox loads this file.
  *
  * Three fates at run time: `model` (the model reads it as a tool result and goes on), `retry` (Temporal schedules the
  * step again), `pause` (the session pauses with the reason; `resume` tries that very step again). `caller` errors

@@ -8,7 +8,8 @@ import type {
   ModelOutcome,
   OpenSessionInput,
   OpenSessionOutcome,
-  SettleStepInput,
+  SettleModelInput,
+  SettleToolInput,
   ToolOutcome,
 } from './steps.ts'
 
@@ -17,7 +18,8 @@ export interface SessionActivities {
   callModel(input: CallModelInput): Promise<ModelOutcome>
   callTool(input: CallToolInput): Promise<ToolOutcome>
   openChild(input: CallToolInput): Promise<ToolOutcome>
-  settleStep(input: SettleStepInput): Promise<ModelOutcome | ToolOutcome>
+  settleModel(input: SettleModelInput): Promise<ModelOutcome>
+  settleTool(input: SettleToolInput): Promise<ToolOutcome>
   announce(input: AnnounceInput): Promise<AnnounceOutcome>
   describeChildren(input: DescribeChildrenInput): Promise<EndedChild[]>
 }

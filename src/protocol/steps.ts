@@ -171,7 +171,7 @@ export type ToolOutcome =
   | { kind: 'failed'; pause: Pause }
   | NotStarted
 
-/** What the workflow proposes for a step whose activity ended without an outcome; the ledger decides. */
+/** What the workflow proposes for a call whose activity ended without an outcome; the ledger decides. */
 export type Proposal =
   | { kind: 'cancelled' }
   | { kind: 'timedOut' }
@@ -179,10 +179,20 @@ export type Proposal =
   | { kind: 'childLost'; childId: string; message: string }
   | { kind: 'answered'; answer: Answer }
 
-export type SettleStepInput =
-  | { of: 'model'; step: CallModelInput; proposed: Proposal }
-  /** `opening`: the call may have a child that the workflow has not heard of; a child that was prepared is to be started. */
-  | { of: 'tool'; step: CallToolInput; proposed: Proposal; opening?: true }
+/** How the activity of a step ended without an outcome. */
+export type LostHow = 'cancelled' | 'timedOut'
+
+export interface SettleModelInput {
+  step: CallModelInput
+  proposed: LostHow
+}
+
+export interface SettleToolInput {
+  step: CallToolInput
+  proposed: Proposal
+  /** The call may have a child that the workflow has not heard of; a child that was prepared is to be started. */
+  opening?: true
+}
 
 /** What the workflow knows of its model. */
 export interface ModelFacts {

@@ -16,7 +16,8 @@ export const POOLS: { readonly [Name in keyof SessionActivities]: readonly [Pool
   callModel: ['models'],
   callTool: ['models', 'tools'],
   openChild: ['tools'],
-  settleStep: ['control'],
+  settleModel: ['control'],
+  settleTool: ['control'],
   announce: ['control'],
   describeChildren: ['control'],
 }

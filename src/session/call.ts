@@ -24,8 +24,8 @@ export function namesOf({ id, name, title }: CallNames): CallNames {
 /** Asks the ledger to end the call as proposed, unless it has ended otherwise already. */
 export function settle(state: SessionState, turn: Turn, call: Call, proposed: Proposal): Step {
   const opening = call.route === 'task' && !call.child && { opening: true as const }
-  const input = { of: 'tool' as const, step: callInput(state, turn, call), proposed, ...opening }
-  const command = { type: 'settleStep' as const, input, timeoutMs: call.timeoutMs }
+  const input = { step: callInput(state, turn, call), proposed, ...opening }
+  const command = { type: 'settleTool' as const, input, timeoutMs: call.timeoutMs }
   return [replaceCall(state, turn, { ...call, status: 'settling' }), [command]]
 }
 

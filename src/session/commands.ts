@@ -11,15 +11,17 @@ import type {
   ChildReport,
   ChildStart,
   OpenSessionInput,
-  SettleStepInput,
+  SettleModelInput,
+  SettleToolInput,
 } from '../protocol/steps.ts'
 
 export type Command =
   | { type: 'openSession'; input: OpenSessionInput }
   | { type: 'callModel'; input: CallModelInput }
   | { type: 'callTool'; input: CallToolInput; route: CallRoute; preview: string; timeoutMs: number }
+  | { type: 'settleModel'; input: SettleModelInput }
   /** `timeoutMs`: how long a tool may take to find out how its call ended. */
-  | { type: 'settleStep'; input: SettleStepInput; timeoutMs?: number }
+  | { type: 'settleTool'; input: SettleToolInput; timeoutMs: number }
   | { type: 'startChild'; callKey: string; child: ChildStart; awaited: boolean }
   | { type: 'announce'; input: AnnounceInput; tag: AnnounceTag }
   /** Cancels the running activities of models and tools. */

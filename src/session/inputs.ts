@@ -1,11 +1,13 @@
 /** What can happen to a session, in the past tense. Each is JSON; times and ids arrive inside. */
 import type { ErrorCode } from '../core/errors.ts'
 import type { AnnounceOutcome } from '../protocol/announcements.ts'
-import type { ChildReport, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
+import type { ChildReport, LostHow, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
 import type { Answer } from '../protocol/pending.ts'
 
 export type Input =
   | { type: 'runStarted' }
+  /** The run has grown long: it is to end at the next quiet point. */
+  | { type: 'runFilled' }
   | { type: 'sessionOpened'; outcome: OpenSessionOutcome }
   | { type: 'messageReceived'; messageId: string; text?: string }
   | { type: 'messageRejected'; reason: string; preview: string }
@@ -13,9 +15,9 @@ export type Input =
   | { type: 'answerRejected'; reason: string; preview: string }
   | { type: 'modelEnded'; turn: number; round: number; outcome: ModelOutcome }
   /** The activity ended without telling the outcome: the ledger must be asked. */
-  | { type: 'modelLost'; turn: number; round: number; how: 'cancelled' | 'timedOut' }
+  | { type: 'modelLost'; turn: number; round: number; how: LostHow }
   | { type: 'toolEnded'; turn: number; round: number; index: number; outcome: ToolOutcome }
-  | { type: 'toolLost'; turn: number; round: number; index: number; how: 'cancelled' | 'timedOut' }
+  | { type: 'toolLost'; turn: number; round: number; index: number; how: LostHow }
   | { type: 'childReported'; report: ChildReport }
   /** The child's workflow ended without a report, or never started. */
   | { type: 'childVanished'; callKey: string; childId: string; message: string }

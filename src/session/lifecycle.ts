@@ -23,6 +23,16 @@ export function runStarted(state: SessionState): Step {
   return [next, [openSession(known), ...commands]]
 }
 
+/** Nothing new starts in this run: it ends when what is under way has ended. */
+export function runFilled(state: SessionState): Step {
+  return [{ ...state, resting: true }, []]
+}
+
+/** What the next run begins with. */
+export function carriedOver({ resting: _ended, ...state }: SessionState): SessionState {
+  return state
+}
+
 /** A resume while the session is being opened asks the store twice: the later answer is of no use. */
 export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpened'>): Step {
   if (state.opened) return [state, []]

@@ -128,7 +128,7 @@ export interface SessionState {
   /** A resume came before the session was opened: a pause that the store tells of then is older. */
   resumed?: true
   /** The run is about to continue as new; nothing starts in this one. */
-  resting?: boolean
+  resting?: true
   /** What this run has told although it is about to end. */
   toldAtRest?: number
   closing?: Closing

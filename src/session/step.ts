@@ -23,6 +23,7 @@ import {
   childrenTold,
   pauseRequested,
   resumeRequested,
+  runFilled,
   runStarted,
   sessionOpened,
   stepFailed,
@@ -49,6 +50,8 @@ function apply(state: SessionState, input: Input): Step {
   switch (input.type) {
     case 'runStarted':
       return runStarted(state)
+    case 'runFilled':
+      return runFilled(state)
     case 'sessionOpened':
       return sessionOpened(state, input)
     case 'messageReceived':

@@ -6,7 +6,7 @@ import type { Input } from './inputs.ts'
 import { messageRejected } from './queue.ts'
 import { addUsage } from './stats.ts'
 import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
-import type { CallModelInput, ModelAnswer, StopReason } from '../protocol/steps.ts'
+import type { CallModelInput, LostHow, ModelAnswer, StopReason } from '../protocol/steps.ts'
 
 const CLOSING = { cascade: false, announced: false }
 
@@ -74,8 +74,8 @@ export function modelLost(state: SessionState, input: Of<'modelLost'>): Step {
 }
 
 /** Asks the ledger to end the model step as proposed, unless it has ended otherwise already. */
-export function settleModel(state: SessionState, turn: Turn, kind: 'cancelled' | 'timedOut'): Command {
-  return { type: 'settleStep', input: { of: 'model', step: modelInput(state, turn), proposed: { kind } } }
+export function settleModel(state: SessionState, turn: Turn, proposed: LostHow): Command {
+  return { type: 'settleModel', input: { step: modelInput(state, turn), proposed } }
 }
 
 /** If a message waits, its turn is about to begin, so a cancel means that turn. */

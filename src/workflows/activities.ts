@@ -48,8 +48,8 @@ export function stepActivity<Name extends 'callModel' | 'callTool' | 'openChild'
  * Ends a lost call. Its tool may take some time to find out what happened, until the turn is cancelled. It is never
  * given up.
  */
-export function verifyingSettle(timeoutMs: number, summary: string): SessionActivities['settleStep'] {
-  return activity('settleStep', {
+export function verifyingSettle(timeoutMs: number, summary: string): SessionActivities['settleTool'] {
+  return activity('settleTool', {
     startToCloseTimeout: timeoutMs + BACKSTOP_MS,
     heartbeatTimeout: '10 seconds',
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -70,7 +70,7 @@ export function openingActivity(): SessionActivities['openSession'] {
 }
 
 /** Short work with the store. It is never cancelled, and tried until the store answers. */
-export function storeActivity<Name extends 'settleStep' | 'announce' | 'describeChildren'>(
+export function storeActivity<Name extends 'settleModel' | 'settleTool' | 'announce' | 'describeChildren'>(
   name: Name,
   summary: string,
 ): SessionActivities[Name] {

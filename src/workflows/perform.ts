@@ -21,7 +21,7 @@ import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@te
 import { isCode, messageOf, type ErrorCode } from '../core/errors.ts'
 import type { Command } from '../session/commands.ts'
 import type { FailedStep, Input } from '../session/inputs.ts'
-import type { ModelOutcome, StepRef, ToolOutcome } from '../protocol/steps.ts'
+import type { LostHow, StepRef } from '../protocol/steps.ts'
 import { openingActivity, stepActivity, storeActivity, verifyingSettle } from './activities.ts'
 import { cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/messages.ts'
 import {
@@ -116,17 +116,25 @@ export function createPerformer(
       })
     },
 
-    async settleStep({ input: settle, timeoutMs }) {
-      const { turn, round } = settle.step
-      const index = settle.of === 'tool' ? settle.step.index : -1
-      const summary = settleSummary(settle)
-      const { kind } = settle.proposed
-      const verifying = timeoutMs && (kind === 'cancelled' || kind === 'timedOut')
+    async settleModel({ input: { step, proposed } }) {
+      const { turn, round } = step
+      try {
+        const settle = storeActivity('settleModel', `model: ${PROPOSED[proposed]}`)
+        emit({ type: 'modelEnded', turn, round, outcome: await settle({ step: { ...step, ...run }, proposed }) })
+      } catch (error) {
+        emit(failed({ of: 'model', turn, round }, error))
+      }
+    },
+
+    async settleTool({ input: { step, ...proposal }, timeoutMs }) {
+      const { turn, round, index, call } = step
+      const { kind } = proposal.proposed
+      const summary = `${call.title ?? call.name}: ${PROPOSED[kind]}`
+      const verifying = timeoutMs > 0 && (kind === 'cancelled' || kind === 'timedOut')
       const end = async (): Promise<void> => {
-        const settleStep = verifying ? verifyingSettle(timeoutMs, summary) : storeActivity('settleStep', summary)
-        const outcome = await settleStep(withRun(settle, run))
-        if (settle.of === 'model') emit({ type: 'modelEnded', turn, round, outcome: outcome as ModelOutcome })
-        else emit({ type: 'toolEnded', turn, round, index, outcome: outcome as ToolOutcome })
+        const settle = verifying ? verifyingSettle(timeoutMs, summary) : storeActivity('settleTool', summary)
+        const outcome = await settle({ step: { ...step, ...run }, ...proposal })
+        emit({ type: 'toolEnded', turn, round, index, outcome })
       }
       try {
         // What a cancel has begun is not cancelled by it.
@@ -134,8 +142,7 @@ export function createPerformer(
       } catch (error) {
         if (verifying && lostHow(error) === 'cancelled')
           emit({ type: 'toolLost', turn, round, index, how: 'cancelled' })
-        else
-          emit(failed(settle.of === 'model' ? { of: 'model', turn, round } : { of: 'tool', turn, round, index }, error))
+        else emit(failed({ of: 'tool', turn, round, index }, error))
       }
     },
 
@@ -259,17 +266,8 @@ const PROPOSED = {
   answered: 'a person has answered',
 } as const
 
-function settleSummary({ of, step, proposed }: Of<'settleStep'>['input']): string {
-  return `${of === 'model' ? 'model' : (step.call.title ?? step.call.name)}: ${PROPOSED[proposed.kind]}`
-}
-
-function withRun(settle: Of<'settleStep'>['input'], run: RunFacts): Of<'settleStep'>['input'] {
-  if (settle.of === 'model') return { ...settle, step: { ...settle.step, ...run } }
-  return { ...settle, step: { ...settle.step, ...run } }
-}
-
 /** An activity that was cancelled (also when its dead worker was taken over meanwhile) or ran into its backstop. */
-function lostHow(error: unknown): 'cancelled' | 'timedOut' | undefined {
+function lostHow(error: unknown): LostHow | undefined {
   if (isCancellation(error)) return 'cancelled'
   if (!(error instanceof ActivityFailure)) return undefined
   if (error.retryState === 'CANCEL_REQUESTED') return 'cancelled'

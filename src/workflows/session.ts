@@ -14,6 +14,7 @@ import type { Input } from '../session/inputs.ts'
 import { awaitedChildren } from '../session/calls.ts'
 import { crowdedBy, isLong } from './run-load.ts'
 import { initialState, notTaken, type SessionState } from '../session/state.ts'
+import { carriedOver } from '../session/lifecycle.ts'
 import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
 import { memoOf, type SessionInput } from '../protocol/session-input.ts'
@@ -47,13 +48,14 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
       shown.show(state)
       const quiet = mailbox.length === 0 && performer.quiet() && allHandlersFinished()
       if (quiet && state.closed) return
-      if (quiet && state.resting) await continueAsNew(state)
+      if (quiet && state.resting) await continueAsNew()
       await condition(() => mailbox.length > 0 || (performer.quiet() && (state.closed || state.resting === true)))
     }
   }
 
   function drain(performer: Performer): void {
-    if (workflowInfo().continueAsNewSuggested || crowded() || mayRest(performer)) state = { ...state, resting: true }
+    const filled = workflowInfo().continueAsNewSuggested || crowded() || mayRest(performer)
+    if (filled && !state.resting) mailbox.unshift({ type: 'runFilled' })
     for (let event = mailbox.shift(); event; event = mailbox.shift()) {
       const [next, commands] = step(state, event)
       state = next
@@ -74,9 +76,9 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   }
 
   /** Carries the whole state. Temporal keeps memo and search attributes, but loses the summary. */
-  async function continueAsNew({ resting: _resting, ...carried }: SessionState): Promise<never> {
+  async function continueAsNew(): Promise<never> {
     const again = makeContinueAsNewFunc<typeof session>({ memo: memoOf(input) })
     const { messages: _inState, ...known } = input.session
-    return again({ ...input, session: known, state: carried })
+    return again({ ...input, session: known, state: carriedOver(state) })
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Deps, Permit } from '../../src/activities/deps.ts'
-import { settleStep } from '../../src/activities/step/settle-step.ts'
+import { settleTool } from '../../src/activities/tool/settle-tool.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import type { Answer, Decision, PendingItem } from '../../src/protocol/pending.ts'
 import type { Proposal, ToolOutcome } from '../../src/protocol/steps.ts'
@@ -60,8 +60,7 @@ async function calling(effect: Effect, running?: Gate, permit?: Permit): Promise
   await write(at.db, run, 'm1.0', 1, [{ role: 'assistant', content: '', toolCalls: [call] }])
   const place = { turn: 1, base: 1, place: placeAt(1), messageId: 'm', round: 0, index: 0, seq: 2 }
   const step = { sessionId, key: 't1.0.0', call, gen: 0, ...place }
-  const propose = (proposed: Proposal): Promise<ToolOutcome> =>
-    attempt(run, () => settleStep(deps, { of: 'tool', step, proposed })) as Promise<ToolOutcome>
+  const propose = (proposed: Proposal): Promise<ToolOutcome> => attempt(run, () => settleTool(deps, { step, proposed }))
   const open = (): Promise<PendingItem[]> => readQuestions(at.db, [sessionId])
   let asked: string | undefined
   return {

@@ -4,7 +4,8 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import type { Deps } from '../../src/activities/deps.ts'
-import { settleStep } from '../../src/activities/step/settle-step.ts'
+import { settleModel } from '../../src/activities/model/settle-model.ts'
+import { settleTool } from '../../src/activities/tool/settle-tool.ts'
 import { defineSimpleTool } from '../../src/tool/forms.ts'
 import type { CallToolInput, ModelOutcome, ToolOutcome } from '../../src/protocol/steps.ts'
 import type { StepId } from '../../src/store/claim.ts'
@@ -49,13 +50,12 @@ async function inHand(of: 'model' | 'tool', owner: string): Promise<InHand> {
     messageId: 'm',
     round: 0,
   }
-  const proposed = { kind: 'timedOut' } as const
   const tool: CallToolInput = { ...common, call, index: 0, seq: 2 }
-  const input =
+  const end = (): Promise<ModelOutcome | ToolOutcome> =>
     of === 'model'
-      ? ({ of, step: { ...common, round: 1, upTo: 1, last: false }, proposed } as const)
-      : ({ of, step: tool, proposed } as const)
-  return { deps, run, step, end: () => attempt(run, () => settleStep(deps, input)) }
+      ? settleModel(deps, { step: { ...common, round: 1, upTo: 1, last: false }, proposed: 'timedOut' })
+      : settleTool(deps, { step: tool, proposed: { kind: 'timedOut' } })
+  return { deps, run, step, end: () => attempt(run, end) }
 }
 
 async function living(): Promise<string> {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { announce } from '../../src/activities/session/announce.ts'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import type { Deps } from '../../src/activities/deps.ts'
-import { settleStep } from '../../src/activities/step/settle-step.ts'
+import { settleModel } from '../../src/activities/model/settle-model.ts'
 import type { CallModelInput, ModelOutcome, ToolOutcome } from '../../src/protocol/steps.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
@@ -47,7 +47,7 @@ async function openingStep(): Promise<Step> {
 
 const asked = ({ run, deps, input }: Step): Promise<ModelOutcome> => attempt(run, () => callModel(deps, input))
 const lost = ({ run, deps, input: step }: Step, kind: 'cancelled' | 'timedOut'): Promise<ModelOutcome | ToolOutcome> =>
-  attempt(run, () => settleStep(deps, { of: 'model', step, proposed: { kind } }))
+  attempt(run, () => settleModel(deps, { step, proposed: kind }))
 const ended = ({ run, deps, input }: Step): Promise<unknown> => {
   const endTurn = { stopReason: 'cancelled', rounds: 0, opening: { messageId: 'm', text: 'hello', seq: 1 } } as const
   return attempt(run, () => announce(deps, { ...input, key: 'a1', told: 1, events: [], endTurn }))

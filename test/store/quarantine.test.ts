@@ -9,7 +9,7 @@ import { LastChance } from '../../src/activities/step/last-chance.ts'
 import { openChild } from '../../src/activities/child/open-child.ts'
 import { openSession as open } from '../../src/activities/session/open-session.ts'
 import { runStep } from '../../src/activities/step/run-step.ts'
-import { settleStep } from '../../src/activities/step/settle-step.ts'
+import { settleTool } from '../../src/activities/tool/settle-tool.ts'
 import type { AgentDefinition } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
 import { type ToolExtras } from '../../src/tool/tool.ts'
@@ -125,7 +125,7 @@ describe('a tool call', () => {
     expect(ran).toEqual([])
     const answer = { id: item.id, decision: 'retry' } as const
     const proposed = { kind: 'answered', answer } as const
-    await attempt(run, () => settleStep(deps, { of: 'tool', step: input, proposed }))
+    await attempt(run, () => settleTool(deps, { step: input, proposed }))
     expect(await tried()).toMatchObject({ kind: 'settled', isError: false })
     expect(ran).toEqual(['tool'])
   })
@@ -139,7 +139,7 @@ describe('a tool call', () => {
       await forceStep(at.db, { run, key: 't1.0.0', kind: 'tool', name: 'glob', holder })
       await stealDeadSteps(at.db, taker('a survivor'))
     }
-    const settle = () => settleStep(deps, { of: 'tool', step: input, proposed: { kind: 'timedOut' } })
+    const settle = () => settleTool(deps, { step: input, proposed: { kind: 'timedOut' } })
     expect(await attempt(run, settle)).toMatchObject({ kind: 'settled', code: 'TOOL_OUTCOME_UNKNOWN' })
     expect(await eventsOf(run)).toEqual([told(about), expect.objectContaining({ type: 'tool.status' })])
     expect(ran).toEqual([])

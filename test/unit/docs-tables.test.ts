@@ -1,6 +1,7 @@
 /** Tables of the documents that repeat a table of the code say the same. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { ERROR_CODES, fateOf, reasonOf } from '../../src/core/errors.ts'
 import { PENDING_KINDS, decisionsOf, wordOf } from '../../src/protocol/pending.ts'
 
 /** The cells of each row whose first cell is a name in backticks, below the line that begins so. */
@@ -33,4 +34,12 @@ it('what may be asked of a person, and what answers it', () => {
     return { kind: [kind], decisions: decisionsOf(kind), texts: withText.join('; ') }
   })
   expect(documented).toEqual(known)
+})
+
+it('every error code, with its fate and why it pauses a session', () => {
+  const documented = rowsBelow('architecture.md', '| fate | reason').flatMap(([fate, reason, codes]) =>
+    quoted(codes).map((code) => [code, ...quoted(fate), ...quoted(reason)].join(' ')),
+  )
+  const known = ERROR_CODES.map((code) => [code, fateOf(code), reasonOf(code).reason].join(' '))
+  expect(documented.toSorted()).toEqual(known.toSorted())
 })

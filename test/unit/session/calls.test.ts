@@ -26,8 +26,8 @@ describe('the calls of a round', () => {
 
   it('are settled by the ledger when their activity is lost', () => {
     const { commands } = play(asked('Read').state, { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'timedOut' })
-    expect(only(commands, 'settleStep')).toMatchObject([
-      { input: { of: 'tool', step: { key: 't1.0.0', seq: 3 }, proposed: { kind: 'timedOut' } } },
+    expect(only(commands, 'settleTool')).toMatchObject([
+      { input: { step: { key: 't1.0.0', seq: 3 }, proposed: { kind: 'timedOut' } } },
     ])
   })
 
@@ -86,7 +86,7 @@ describe('the calls of a round', () => {
     })
     expect(types(failed.commands)).toEqual(['announce'])
     const resuming = play(failed.state, resume)
-    expect(types(play(resuming.state, announced(resuming, 'resume')).commands)).toEqual(['settleStep'])
+    expect(types(play(resuming.state, announced(resuming, 'resume')).commands)).toEqual(['settleTool'])
   })
 
   it('keep no result text in the state but the one the turn ends with', () => {

@@ -27,7 +27,7 @@ const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type:
 describe('cancel of a message that waits', () => {
   it('in a session that is not open yet ends its turn once it is, without asking the model', () => {
     const begun = play(unopened, message('a', 'pay it'), cancel, cancel, open())
-    expect(types(begun.commands)).toEqual(['settleStep'])
+    expect(types(begun.commands)).toEqual(['settleModel'])
     const ended = play(begun.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
     expect(only(ended.commands, 'announce')).toMatchObject([
       { input: { endTurn: { stopReason: 'cancelled', opening: { messageId: 'a', text: 'pay it', seq: 1 } } } },
@@ -53,12 +53,12 @@ describe('cancel of a message that waits', () => {
 
   it('holds until its text is stored, and over the next run', () => {
     const long = play(opened(), message('a', 'x'.repeat(4097)), cancel)
-    expect(only(long.commands, 'settleStep')).toEqual([])
+    expect(only(long.commands, 'settleModel')).toEqual([])
     const rested = { ...long.state, resting: true as const }
     const stored = play(rested, announced(long, 'message'))
     expect(stored.commands).toEqual([])
     const { resting: _resting, ...carried } = stored.state
-    expect(types(play(carried, { type: 'runStarted' }, open()).commands)).toEqual(['openSession', 'settleStep'])
+    expect(types(play(carried, { type: 'runStarted' }, open()).commands)).toEqual(['openSession', 'settleModel'])
   })
 
   it('does nothing to a message that comes after it', () => {
@@ -74,7 +74,7 @@ describe('cancel', () => {
 
   it('of a model call asks the ledger what happened, then ends the turn', () => {
     const stopping = play(opened(), message('a'), cancel, { type: 'modelLost', turn: 1, round: 0, how: 'cancelled' })
-    expect(types(stopping.commands)).toEqual(['callModel', 'cancelSteps', 'settleStep'])
+    expect(types(stopping.commands)).toEqual(['callModel', 'cancelSteps', 'settleModel'])
     const ended = play(stopping.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
     expect(only(ended.commands, 'announce')).toMatchObject([
       { input: { endTurn: { stopReason: 'cancelled', rounds: 0, opening: { messageId: 'a', seq: 1 } } } },
@@ -91,7 +91,7 @@ describe('cancel', () => {
     const names = Array.from({ length: 34 }, () => 'Read')
     const asked = play(opened(), message('a'), asks(1, 0, 2, ...names))
     const stopping = play(asked.state, cancel)
-    expect(only(stopping.commands, 'settleStep').map(({ input }) => input.step.key)).toEqual(['t1.0.32', 't1.0.33'])
+    expect(only(stopping.commands, 'settleTool').map(({ input }) => input.step.key)).toEqual(['t1.0.32', 't1.0.33'])
     const ends = names.map((_, i) => tool(1, 0, i, cancelled))
     const ended = play(stopping.state, ...ends)
     expect(types(ended.commands)).toEqual(['announce'])
@@ -118,9 +118,9 @@ describe('cancel', () => {
       message: 'bad row',
     } as const
     const failed = play(opened(), message('a'), failure, cancel, resume)
-    expect(only(failed.commands, 'settleStep')).toEqual([])
+    expect(only(failed.commands, 'settleModel')).toEqual([])
     const resumed = play(failed.state, announced(failed, 'resume'))
-    expect(only(resumed.commands, 'settleStep').map(({ input }) => input.proposed)).toEqual([{ kind: 'cancelled' }])
+    expect(only(resumed.commands, 'settleModel').map(({ input }) => input.proposed)).toEqual(['cancelled'])
     expect(play(resumed.state, rests(1, 0, 2, 'unheard')).state).toMatchObject({ lastAnswer: 'unheard', seq: 2 })
   })
 
@@ -134,7 +134,7 @@ describe('cancel', () => {
   ])('ends the turn also when %s fails meanwhile: no pause', (_who, stopping, failed) => {
     const { state, commands } = play(stopping, failed)
     expect(state.pause).toBeUndefined()
-    expect(types(commands)).toEqual(['settleStep'])
+    expect(types(commands)).toEqual([expect.stringMatching(/^settle(Model|Tool)$/)])
   })
 
   it('wins over a completing call of the same round, whose text is not the answer', () => {

@@ -25,7 +25,7 @@ const reported = (childId = 's-child', callKey = 't1.0.0'): Input => ({
   report: { childId, childGen: 0, childTurn: 1, callKey },
 })
 const proposals = (commands: ReturnType<typeof play>['commands']) =>
-  only(commands, 'settleStep').map(({ input }) => input.proposed.kind)
+  only(commands, 'settleTool').map(({ input }) => input.proposed.kind)
 
 describe('a call that awaits a child', () => {
   it('starts it and waits', () => {
@@ -51,7 +51,7 @@ describe('a call that awaits a child', () => {
 
   it('takes a report that came before the call was known to wait', () => {
     const { state, commands } = play(asked, reported(), prepared)
-    expect(types(commands)).toEqual(['startChild', 'settleStep'])
+    expect(types(commands)).toEqual(['startChild', 'settleTool'])
     expect(play(state, tool(1, 0, 0)).state.reports).toEqual([])
   })
 
@@ -74,7 +74,7 @@ describe('a call that awaits a child', () => {
     })
     const resuming = play(failed.state, resume)
     const { commands } = play(resuming.state, announced(resuming, 'resume'), prepared)
-    expect(types(commands)).toEqual(['callTool', 'startChild', 'settleStep'])
+    expect(types(commands)).toEqual(['callTool', 'startChild', 'settleTool'])
   })
 
   it('ends with an error when the child vanished', () => {
@@ -117,13 +117,13 @@ describe('a task that is cancelled before the session has heard of its child', (
   const lost = play(asked, cancel, { type: 'toolLost', turn: 1, round: 0, index: 0, how: 'cancelled' })
 
   it('asks the ledger whether there is one', () => {
-    expect(only(lost.commands, 'settleStep')).toMatchObject([{ input: { opening: true, step: { key: 't1.0.0' } } }])
+    expect(only(lost.commands, 'settleTool')).toMatchObject([{ input: { opening: true, step: { key: 't1.0.0' } } }])
   })
 
   it('starts the child that was prepared, then stops it, and asks for its own end', () => {
     const { commands } = play(lost.state, prepared)
-    expect(types(commands)).toEqual(['startChild', 'settleStep', 'cancelChild'])
-    const [settled] = only(commands, 'settleStep')
+    expect(types(commands)).toEqual(['startChild', 'settleTool', 'cancelChild'])
+    const [settled] = only(commands, 'settleTool')
     expect(settled?.input).not.toHaveProperty('opening')
     expect(settled?.input.proposed).toEqual({ kind: 'cancelled' })
   })

@@ -84,7 +84,8 @@ describe('close', () => {
     const { state, commands } = play(opened(), ...events)
     expect(state).toMatchObject({ closing: { cascade: true }, turn: { stopping: 'closed' } })
     expect(state.pause).toBeUndefined()
-    expect(only(commands, 'settleStep')).toMatchObject([{ input: { step: { key }, proposed: { kind: 'cancelled' } } }])
+    const settled = [...only(commands, 'settleModel'), ...only(commands, 'settleTool')]
+    expect(settled.map(({ input }) => input.step.key)).toEqual([key])
     expect(only(commands, 'announce')).toMatchObject([{ input: { closing: true } }])
   })
 

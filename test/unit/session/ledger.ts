@@ -4,6 +4,7 @@ import type {
   CallResult,
   CallToolInput,
   ModelOutcome,
+  LostHow,
   Proposal,
   ToolOutcome,
 } from '../../../src/protocol/steps.ts'
@@ -58,12 +59,12 @@ export class Ledger {
     return outcome
   }
 
-  settlesModel(input: CallModelInput, proposed: Proposal, odd: number): ModelOutcome {
+  settlesModel(input: CallModelInput, proposed: LostHow, odd: number): ModelOutcome {
     const before = this.models.get(input.key)
     if (before) return before
     if (odd === 1) return this.answers(input)
     const outcome: ModelOutcome =
-      proposed.kind === 'cancelled' ? { kind: 'cancelled', gen: 0 } : { kind: 'failed', pause: AUTH }
+      proposed === 'cancelled' ? { kind: 'cancelled', gen: 0 } : { kind: 'failed', pause: AUTH }
     if (outcome.kind === 'cancelled') this.models.set(input.key, outcome)
     return outcome
   }

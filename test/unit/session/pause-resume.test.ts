@@ -130,7 +130,7 @@ describe('resume', () => {
 
   it('is not told for a turn that is being stopped', () => {
     const stopped = play(opened(), message('a'), asks(1, 0, 2, 'Read'), cancel, tool(1, 0, 0, { kind: 'notStarted' }))
-    expect(types(stopped.commands).at(-1)).toBe('settleStep')
+    expect(types(stopped.commands).at(-1)).toBe('settleTool')
     expect(only(stopped.commands, 'announce')).toEqual([])
   })
 

@@ -40,7 +40,7 @@ const failed: Input = {
 const running = (...names: string[]): Played => play(opened(), message('a'), asks(1, 0, 2, ...names))
 const waiting = (): Played => play(running('pay').state, tool(1, 0, 0, pending()))
 
-const proposals = ({ commands }: Played): unknown[] => only(commands, 'settleStep').map(({ input }) => input.proposed)
+const proposals = ({ commands }: Played): unknown[] => only(commands, 'settleTool').map(({ input }) => input.proposed)
 const rejections = ({ commands }: Played): unknown[] =>
   only(commands, 'announce').flatMap(({ input }) =>
     input.events.filter(({ type }) => type === 'answer.rejected').map(({ data }) => data),

@@ -5,7 +5,8 @@ import type {
   CallModelInput,
   CallToolInput,
   ModelOutcome,
-  SettleStepInput,
+  SettleModelInput,
+  SettleToolInput,
   ToolOutcome,
 } from '../../../src/protocol/steps.ts'
 import { AUTH, type Ledger } from './ledger.ts'
@@ -73,8 +74,10 @@ export class Performer {
         return this.answerModel(command.input, odd)
       case 'callTool':
         return this.answerTool(command, odd)
-      case 'settleStep':
-        return this.settle(command.input, odd)
+      case 'settleModel':
+        return this.settleModel(command.input, odd)
+      case 'settleTool':
+        return this.settleTool(command.input, odd)
       case 'announce':
         return this.answerAnnouncement(command)
       case 'startChild':
@@ -168,23 +171,21 @@ export class Performer {
     })
   }
 
-  private settle(input: SettleStepInput, odd: number): void {
-    const { turn, round } = input.step
-    if (input.of === 'model') {
-      if (odd === 0)
-        return this.around.happens({
-          type: 'stepFailed',
-          code: 'STORE_CORRUPT',
-          step: { of: 'model', turn, round },
-          message: 'corrupt',
-        })
-      return this.tell({
-        type: 'modelEnded',
-        turn,
-        round,
-        outcome: this.around.ledger.settlesModel(input.step, input.proposed, odd),
+  private settleModel({ step, proposed }: SettleModelInput, odd: number): void {
+    const { turn, round } = step
+    if (odd === 0)
+      return this.around.happens({
+        type: 'stepFailed',
+        code: 'STORE_CORRUPT',
+        step: { of: 'model', turn, round },
+        message: 'corrupt',
       })
-    }
+    const outcome = this.around.ledger.settlesModel(step, proposed, odd)
+    this.tell({ type: 'modelEnded', turn, round, outcome })
+  }
+
+  private settleTool(input: SettleToolInput, odd: number): void {
+    const { turn, round } = input.step
     const { index, key } = input.step
     if (odd === 0)
       return this.around.happens({

@@ -117,9 +117,9 @@ describe('a run', () => {
   })
 
   it('that is about to continue as new begins no turn, round or call, but takes answers', () => {
-    const resting = { ...opened(), resting: true }
+    const resting = { ...opened(), resting: true as const }
     expect(play(resting, message('a')).commands).toEqual([])
-    const asking = { ...play(opened(), message('a')).state, resting: true }
+    const asking = { ...play(opened(), message('a')).state, resting: true as const }
     const asked = play(asking, asks(1, 0, 2, 'Read'))
     expect(asked.commands).toEqual([])
     const { resting: _resting, ...carried } = asked.state

@@ -5,6 +5,7 @@
 import { callKey } from '../../../src/protocol/keys.ts'
 import { deepStrictEqual } from 'node:assert/strict'
 import type { Input } from '../../../src/session/inputs.ts'
+import { carriedOver } from '../../../src/session/lifecycle.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
 import { step } from '../../../src/session/step.ts'
 import { cancel, message, pause, resume } from './play.ts'
@@ -85,7 +86,7 @@ export class Simulator {
   /** A session that is to rest begins a new run when nothing but children is under way. */
   private continueAsNew(): void {
     if (!this.state.resting || this.performer.outstanding.some(({ type }) => type !== 'startChild')) return
-    const { resting: _resting, ...carried } = this.state
+    const carried = carriedOver(this.state)
     this.state = carried
     this.happens({ type: 'runStarted' })
   }
@@ -127,8 +128,7 @@ export class Simulator {
         return echo && this.same(echo, true)
       }
       case 12:
-        this.state = { ...this.state, resting: true }
-        return
+        return this.happens({ type: 'runFilled' })
       case 13:
         return this.personAnswers()
       case 14:

@@ -97,10 +97,14 @@ export class Watcher {
         for (const { messageId } of close?.messages ?? []) this.answered.push(messageId)
         return
       }
-      case 'settleStep': {
-        const { of, step, proposed } = command.input
+      case 'settleModel': {
+        const { step } = command.input
         // A turn may be cancelled before its model was ever asked.
-        if (of === 'model' && step.opening) this.opens(step.turn, step.opening.messageId, step.upTo)
+        if (step.opening) this.opens(step.turn, step.opening.messageId, step.upTo)
+        return
+      }
+      case 'settleTool': {
+        const { proposed } = command.input
         if (proposed.kind !== 'answered') return
         const { id, decision } = proposed.answer
         return check(this.decisions.get(id) === decision, `I8: ${id} is decided as nobody has said`)

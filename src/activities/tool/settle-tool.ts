@@ -1,75 +1,24 @@
-/** Ends a step whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
+/** Ends a tool call whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
-import { toPause } from '../../core/pause.ts'
 import { openingKey } from '../../protocol/keys.ts'
-import type {
-  CallModelInput,
-  CallToolInput,
-  ModelOutcome,
-  Proposal,
-  SettleStepInput,
-  ToolOutcome,
-} from '../../protocol/steps.ts'
-import { readRejection } from '../../store/event-log.ts'
-import { forceStep, proposeOutcome } from '../../store/settle.ts'
-import { readTurn, readTurnByNumber, type TurnRow } from '../../store/turns.ts'
-import { currentAttempt, type Attempt } from './attempt.ts'
-import { awaitHolder } from './await-holder.ts'
+import type { CallToolInput, Proposal, SettleToolInput, ToolOutcome } from '../../protocol/steps.ts'
+import { forceStep } from '../../store/settle.ts'
+import { readTurnByNumber, type TurnRow } from '../../store/turns.ts'
+import { currentAttempt } from '../step/attempt.ts'
+import { awaitHolder } from '../step/await-holder.ts'
 import type { Deps } from '../deps.ts'
 import { countCall } from '../metrics.ts'
-import { endLost } from '../tool/lost-call.ts'
-import { endStep } from './end-step.ts'
+import { endStep } from '../step/end-step.ts'
+import { finish, type CallEnd } from './finish.ts'
+import { endLost } from './lost-call.ts'
 import { settleAnswered } from './settle-answered.ts'
-import { readCallAtHand } from '../tool/tool-call.ts'
-import { finish, type CallEnd } from '../tool/finish.ts'
+import { readCallAtHand } from './tool-call.ts'
 
 /** Every generation of the child. */
 const NEWEST = 2 ** 31 - 1
 
-export async function settleStep(deps: Deps, input: SettleStepInput): Promise<ModelOutcome | ToolOutcome> {
-  const attempt = currentAttempt(deps, input.step)
-  return input.of === 'model'
-    ? settleModel(deps, attempt, input.step, input.proposed)
-    : settleCall(deps, attempt, input)
-}
-
-/** A model call that ran into its backstop is no answer: the session pauses, and resume asks again. */
-async function settleModel(
-  deps: Deps,
-  attempt: Attempt,
-  step: CallModelInput,
-  proposed: Proposal,
-): Promise<ModelOutcome> {
-  const { run } = attempt
-  const proposing = { run, key: step.key, kind: 'model', name: 'model' }
-  if (proposed.kind === 'cancelled') {
-    // A turn that never asked its model has not heard that its message was answered, or refused, before.
-    if (step.opening && (await isAnswered(deps, step))) return { kind: 'duplicate', gen: run.gen }
-    return proposeOutcome<ModelOutcome>(deps.db, proposing, (gen) => ({
-      outcome: { kind: 'cancelled', gen },
-      writes: {},
-    }))
-  }
-  await awaitHolder(deps, attempt, step.key)
-  const forced = await forceStep(deps.db, proposing)
-  if ('outcome' in forced) return forced.outcome as ModelOutcome
-  return {
-    kind: 'failed',
-    pause: toPause(new StelloError('MODEL_UNAVAILABLE', 'the model gave no answer, and its worker did not say why')),
-  }
-}
-
-async function isAnswered({ db }: Deps, { sessionId, messageId, gen, turn }: CallModelInput): Promise<boolean> {
-  const first = await readTurn(db, sessionId, messageId, gen)
-  if (first) return first.turn !== turn
-  return (await readRejection(db, sessionId, messageId)) !== undefined
-}
-
-async function settleCall(
-  deps: Deps,
-  attempt: Attempt,
-  { step, proposed, opening }: Extract<SettleStepInput, { of: 'tool' }>,
-): Promise<ToolOutcome> {
+export async function settleTool(deps: Deps, { step, proposed, opening }: SettleToolInput): Promise<ToolOutcome> {
+  const attempt = currentAttempt(deps, step)
   const at = await readCallAtHand(deps, step)
   if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer)
   const end = await endOf(deps, step, proposed)

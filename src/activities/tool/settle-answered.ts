@@ -5,13 +5,13 @@ import { wordOf, type Answer, type PendingItem } from '../../protocol/pending.ts
 import { getMessage } from '../../store/messages.ts'
 import { readParked } from '../../store/pending.ts'
 import { mustBeCurrent } from '../../store/runs.ts'
-import type { Attempt } from './attempt.ts'
+import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { countCall } from '../metrics.ts'
-import { endStep, waitsFor, type Ending } from './end-step.ts'
-import type { CallAtHand } from '../tool/tool-call.ts'
-import { finish, type CallEnd } from '../tool/finish.ts'
-import { closing } from '../tool/ask-person.ts'
+import { endStep, waitsFor, type Ending } from '../step/end-step.ts'
+import type { CallAtHand } from './tool-call.ts'
+import { finish, type CallEnd } from './finish.ts'
+import { closing } from './ask-person.ts'
 
 /** @returns `due` when nothing is open under that id: the claim rules then say what becomes of the call */
 export async function settleAnswered(
