@@ -26,6 +26,9 @@ const report = process.env['STELLO_TEST_REPORT']
 
 const everyKill = process.env['STELLO_CRASH'] === 'all'
 
+const MORE_KILLS = ['test/crash/{backstop,continue-as-new,kept,thought-dead}.test.ts']
+const ALONE = ['test/crash/{burst,poison-steps}.test.ts']
+
 export default defineConfig({
   test: {
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
@@ -72,8 +75,19 @@ export default defineConfig({
         test: {
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
-          exclude: everyKill ? [] : ['test/crash/{backstop,continue-as-new,kept,thought-dead}.test.ts'],
+          exclude: [...(everyKill ? [] : MORE_KILLS), ...ALONE],
           ...shared,
+          testTimeout: 300_000,
+        },
+      },
+      /** They take all there is of the machine, or would take a slow neighbour for a fault: nothing else runs meanwhile. */
+      {
+        test: {
+          name: 'alone',
+          include: ALONE,
+          ...shared,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
           testTimeout: 300_000,
         },
       },
