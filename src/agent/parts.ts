@@ -1,4 +1,7 @@
-/** What an agent's registries hold: tools, skills, profiles. Read anew when they have changed, until a worker starts. */
+/**
+ * The content of an agent's registries: tools, skills, profiles. It is read again after each change, until a worker
+ * starts.
+ */
 import { listedTools, type CapabilityPack } from './capability-pack.ts'
 import { collectProblems } from './collect-problems.ts'
 import { addTool, collectTools } from './collect-tools.ts'

@@ -26,7 +26,7 @@ export interface SessionTools {
   names: string[]
   /** Why there may be more: a pack could not be asked. */
   unknown?: string
-  /** Those it may fork into. */
+  /** The profiles that the session may fork into. */
   profiles: string[]
   find(name: string): { builtin: Builtin } | { tool: Tool } | undefined
 }

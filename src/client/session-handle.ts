@@ -357,7 +357,7 @@ function checkAnswer(open: InboxQuestion[], input: unknown): Answer {
   const problem = item ? wrongWord(item.kind, answer) : `nothing with the id "${answer.id}" waits for an answer`
   if (problem !== undefined) {
     throw new StelloError('INVALID_ARGUMENT', `answer: ${problem}`, {
-      hint: '`stello inbox` shows what waits; what was answered once is no longer there',
+      hint: '`stello inbox` shows what waits; an item that was answered is no longer there',
     })
   }
   return answer

@@ -21,16 +21,16 @@ const NAMESPACE: Words = {
 }
 /** The gRPC codes of a refusal. */
 const REFUSALS: Readonly<Record<number, Words>> = {
-  3: { what: 'Temporal refuses the request', hint: 'its own words say what it cannot take' },
+  3: { what: 'Temporal refuses the request', hint: 'its message says what it cannot accept' },
   5: NAMESPACE,
   7: {
     what: 'Temporal does not permit this',
     hint: 'give the API key or the client certificate the right to use the namespace; Temporal also answers so where a namespace is not there',
   },
-  9: { what: 'Temporal is not in a state to do this', hint: 'its own words say what has to be done before' },
+  9: { what: 'Temporal is not in a state to do this', hint: 'its message says what has to be done first' },
   12: {
     what: 'this server does not know the request',
-    hint: 'is it Temporal, and not too old? 1.29 is what the tests run on',
+    hint: 'is it Temporal, and new enough? The tests run on 1.29',
   },
   16: {
     what: 'Temporal does not know who asks',

@@ -30,7 +30,7 @@ export const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000
 export function boundsProblem(stated: object): string | undefined {
   for (const [name, value] of Object.entries(stated) as [string, unknown][]) {
     if (!Object.hasOwn(DEFAULT_BOUNDS, name))
-      return `${name} is no bound: there are ${Object.keys(DEFAULT_BOUNDS).join(', ')}`
+      return `${name} is not a bound; the bounds are ${Object.keys(DEFAULT_BOUNDS).join(', ')}`
     const least = name === 'maxSessions' ? 1 : 0
     if (value !== undefined && !(Number.isSafeInteger(value) && (value as number) >= least)) {
       return `${name}: ${JSON.stringify(value)} is not a whole number of at least ${least}`

@@ -40,7 +40,7 @@ const ONE_AT_A_TIME: Statement = statement('schema_lock', `select pg_advisory_xa
 /** For people: what is wrong with a foreign schema, and what to do about it. */
 export const FOREIGN = {
   what: 'the database holds tables of a version of stello-temporal before its first release, or of another program',
-  hint: 'use a new database (`createdb`, STELLO_DATABASE_URL); what `stello dev` keeps is thrown away by `stello dev --fresh`',
+  hint: 'use a new database (`createdb`, STELLO_DATABASE_URL); `stello dev --fresh` throws away the data of `stello dev`',
 } as const
 
 /** Looks at the schema and changes nothing. @throws StelloError STORE_UNAVAILABLE */

@@ -13,17 +13,20 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
   },
   '28': {
     what: 'the store refuses the log-in',
-    hint: 'make the user and password of the database URL valid again; what was begun with it cannot change it',
+    hint: 'make the user and password of the database URL valid again; running work cannot use another URL',
   },
   '3D': { what: 'the database is not there', hint: 'bring it back under the name of the database URL' },
   '42': {
     what: 'the store does not know what it is asked for',
     hint: 'does the URL lead to the right database? Start a worker of the newest version: it brings the schema up to date',
   },
-  '42501': { what: 'the store does not permit this', hint: 'grant the user of the database URL what it had' },
+  '42501': { what: 'the store does not permit this', hint: 'grant the user of the database URL its rights again' },
   '53': { what: 'the store has no room or no connection left', hint: 'make room, or allow more connections' },
   '55': { what: 'the store is not in a state to do this', hint: 'bring PostgreSQL back to normal work' },
-  '55P03': { what: 'the store gives no lock in time', hint: 'end what holds the lock: pg_stat_activity shows it' },
+  '55P03': {
+    what: 'the store gives no lock in time',
+    hint: 'end the session that holds the lock: pg_stat_activity shows it',
+  },
   P0: {
     what: 'a trigger in the store objects',
     hint: 'nothing of Stello raises this: look at the triggers of its tables',

@@ -78,7 +78,7 @@ function fieldsOf(given: unknown, what: string, model: string): Partial<Record<s
 
 function bad(model: string, where: string, expected: string, given: unknown): StelloError {
   return new StelloError('MODEL_BAD_ANSWER', `model ${model}: ${where} must be ${expected}, not ${nameOf(given)}`, {
-    hint: 'correct what its complete() returns, restart the worker, then resume the session',
+    hint: 'correct the return value of its complete(), restart the worker, then resume the session',
   })
 }
 
