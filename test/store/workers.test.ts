@@ -42,7 +42,10 @@ describe('claimDeadWorkers', () => {
   it('gives each dead worker to one of those that look at once, which keeps it', async () => {
     const survivors = await Promise.all(Array.from({ length: 8 }, survivor))
     const dead = Array.from({ length: 50 }, () => newBootId())
-    await at.db.pool.query(`insert into workers (boot_id, agent) select unnest($1::text[]), 'test'`, [dead])
+    await at.db.pool.query(`insert into workers (boot_id, agent, namespace) select unnest($1::text[]), 'test', $2`, [
+      dead,
+      NAMESPACE,
+    ])
     const look = () => Promise.all(survivors.map((one) => one.claimed()))
     const first = await look()
     expect(dead.map((bootId) => first.filter((all) => all.includes(bootId)).length)).toEqual(dead.map(() => 1))

@@ -5,7 +5,7 @@ import { until } from './until.ts'
 export async function lookedForTheDead({ pool }: Database): Promise<void> {
   for (const bootId of ['1', '2']) {
     await pool.query(
-      `with known as (insert into workers (boot_id, agent) values ($1, 'nobody'))
+      `with known as (insert into workers (boot_id, agent, namespace) select $1, 'nobody', namespace from workers limit 1)
        insert into holders (boot_id, server) select $1, server from holders limit 1 on conflict do nothing`,
       [bootId],
     )
