@@ -2,7 +2,7 @@
 import type { CapabilityPack } from './capability-pack.ts'
 import { collectProblems } from './collect-problems.ts'
 import { toMs, type Duration } from '../core/duration.ts'
-import { DEFAULT_BOUNDS, DEFAULT_LIMITS, type Limits, type TreeBounds } from '../protocol/limits.ts'
+import { DEFAULT_BOUNDS, DEFAULT_LIMITS, MODEL_TIMEOUT_MS, type Limits, type TreeBounds } from '../protocol/limits.ts'
 import { resolveBounds, resolveLimits, type LimitSettings } from './limit-settings.ts'
 import type { Model, ModelLike } from '../core/model.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
@@ -128,7 +128,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     systemPrompt = '',
     lockPrompt = false,
     capabilities = {},
-    modelTimeout = '10 minutes',
+    modelTimeout = MODEL_TIMEOUT_MS,
     retryFor = '24 hours',
     systemTools = false,
     redact = [],

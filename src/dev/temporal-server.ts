@@ -8,6 +8,7 @@ import { Connection, type ConnectionOptions } from '@temporalio/client'
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StelloError } from '../core/errors.ts'
+import { SEARCH_ATTRIBUTES } from '../protocol/search-attributes.ts'
 import type { TemporalBinary } from './find-temporal.ts'
 import { choosePort, listensOn, startOnPorts } from './ports.ts'
 import { commandLine, endProcess, findProcesses, isAlive, startDaemon, until, type ProcessId } from './processes.ts'
@@ -29,9 +30,6 @@ export interface TemporalInfo {
   /** The port of its HTTP API, which has no sign-in either. */
   httpPort?: number
 }
-
-/** Search attributes, all of the type Keyword. */
-const SEARCH_ATTRIBUTES = ['StelloRoot', 'StelloParent', 'StelloState', 'StelloProfile', 'StelloLabel'] as const
 
 const NAMESPACE = 'default'
 const READY_LIMIT_MS = 60_000

@@ -24,6 +24,9 @@ export interface TreeBounds {
 
 export const DEFAULT_BOUNDS: TreeBounds = { maxDepth: 5, maxChildren: 50, maxSessions: 500 }
 
+/** How long one model call may take, milliseconds. */
+export const MODEL_TIMEOUT_MS = 600_000
+
 export const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
 
 /** The problem with stated bounds; undefined when there is none. */

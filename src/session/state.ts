@@ -4,7 +4,7 @@
  */
 import { brief } from '../core/message.ts'
 import type { Refusal } from '../protocol/announcements.ts'
-import { DEFAULT_LIMITS, type Limits } from '../protocol/limits.ts'
+import { DEFAULT_LIMITS, MODEL_TIMEOUT_MS, type Limits } from '../protocol/limits.ts'
 import { LABEL_SHOWN, type Awaited, type NewSession } from '../protocol/session-input.ts'
 import type { SessionStatus, ToolStats, Totals } from '../protocol/views.ts'
 import type {
@@ -166,7 +166,7 @@ export function initialState(session: NewSession): SessionState {
     queue: messages.map((messageId) => ({ messageId })),
     seen: messages.slice(-SEEN_LIMIT),
     limits: DEFAULT_LIMITS,
-    model: { name: 'model', timeoutMs: 600_000 },
+    model: { name: 'model', timeoutMs: MODEL_TIMEOUT_MS },
     closed: false,
     timeouts: {},
     stats: {},

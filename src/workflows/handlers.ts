@@ -35,36 +35,53 @@ import {
 } from '../protocol/messages.ts'
 import { type PendingView, type SessionView, type ToolStatsView } from '../protocol/views.ts'
 
-/** @param crowded why no more messages may come in by update, for they would delay the next run */
-export function setHandlers(
-  emit: (event: Input) => void,
-  state: () => SessionState,
-  mailbox: readonly Input[],
-  crowded: () => string | undefined,
-): void {
-  const arriving = (): number => mailbox.filter(isMessage).length
-  const pause = (message?: unknown): void =>
-    emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) })
-  const resume = (): void => emit({ type: 'resumeRequested' })
-  const cancelTurn = (): void => emit({ type: 'cancelRequested' })
-  const close = (options?: { cascade?: boolean }): void =>
-    emit({ type: 'closeRequested', cascade: options?.cascade === true })
-  const message = (input: unknown): void => {
-    const read = readMessage(input)
-    if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
-    else emit(received(read))
-  }
-  const answer = (input: unknown): void => {
-    const read = readAnswer(input)
-    if (typeof read === 'string') emit({ type: 'answerRejected', reason: read, preview: previewOf(input) })
-    else emit({ type: 'answered', answer: read })
-  }
-  const childReport = (input: unknown): void => {
-    const report = readReport(input)
-    if (report) emit({ type: 'childReported', report })
-    else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
-  }
+/** The order is part of the history: what came before is handed over as the handlers are set. */
+export function setHandlers(session: Session): void {
+  const take = takers(session.emit)
+  setSignals(take)
+  setUpdates(session, take)
+  setQueries(session)
+}
 
+/** What the handlers see of the session, and where what they receive goes. */
+interface Session {
+  emit: (event: Input) => void
+  state: () => SessionState
+  mailbox: readonly Input[]
+  /** Why no more messages may come in by update, for they would delay the next run. */
+  crowded: () => string | undefined
+}
+
+type Takers = ReturnType<typeof takers>
+
+/** Input that nobody waits for: what cannot be taken is told in the log. */
+function takers(emit: Session['emit']) {
+  return {
+    pause: (message?: unknown): void =>
+      emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) }),
+    resume: (): void => emit({ type: 'resumeRequested' }),
+    cancelTurn: (): void => emit({ type: 'cancelRequested' }),
+    close: (options?: { cascade?: boolean }): void =>
+      emit({ type: 'closeRequested', cascade: options?.cascade === true }),
+    message(input: unknown): void {
+      const read = readMessage(input)
+      if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
+      else emit(received(read))
+    },
+    answer(input: unknown): void {
+      const read = readAnswer(input)
+      if (typeof read === 'string') emit({ type: 'answerRejected', reason: read, preview: previewOf(input) })
+      else emit({ type: 'answered', answer: read })
+    },
+    childReport(input: unknown): void {
+      const report = readReport(input)
+      if (report) emit({ type: 'childReported', report })
+      else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
+    },
+  }
+}
+
+function setSignals({ message, pause, resume, cancelTurn, close, answer, childReport }: Takers): void {
   // What came before the handlers is handed to each of them in turn, all of one kind first: this takes it as it came.
   const byName = new Map<string, (input?: never) => void>([
     [messageSignal.name, message],
@@ -79,10 +96,29 @@ export function setHandlers(
   setHandler(messageSignal, message, {
     description: 'A user message: a text, or {"messageId": "...", "text": "..."}. The same messageId is taken once.',
   })
+  setHandler(pauseSignal, pause, { description: 'Nothing new starts until resume. Optional: a reason for people.' })
+  setHandler(resumeSignal, resume, { description: 'Goes on after a pause, with the very step that was due.' })
+  setHandler(cancelTurnSignal, cancelTurn, {
+    description: 'Stops the turn under way, or that of the message that waits to begin; the session stays open.',
+  })
+  setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
+  setHandler(answerSignal, answer, {
+    description:
+      `Answers what waits for a person: {"id": "...", "decision": ${quoted(DECISIONS)}, "text": "..."}. ` +
+      'The query pending shows the ids; a text goes with some decisions.',
+  })
+  setHandler(childReportSignal, childReport, {
+    description: 'Sent by a child session that has answered; not for people.',
+  })
+  setDefaultSignalHandler(undefined)
+}
+
+function setUpdates(session: Session, { pause, resume, cancelTurn, close }: Takers): void {
+  const { emit, state, mailbox } = session
   setHandler(
     messageUpdate,
     (input: unknown) => {
-      const position = state().queue.length + arriving() + (state().turn ? 1 : 0)
+      const position = state().queue.length + mailbox.filter(isMessage).length + (state().turn ? 1 : 0)
       const read = readMessage(input)
       if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
       emit(received(read))
@@ -90,33 +126,13 @@ export function setHandlers(
     },
     {
       description: 'Like the signal; answers with the number of messages before it. Needs a running worker.',
-      validator: (input: unknown) => {
-        const read = readMessage(input)
-        if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
-        if (state().closing) throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
-        const crowd = crowded()
-        if (crowd) throw ApplicationFailure.nonRetryable(busyText(crowd), 'SESSION_BUSY')
-        const known = read.messageId !== undefined && isKnown(state(), read.messageId)
-        const full = known ? undefined : fullBy(state(), arriving())
-        if (full) throw ApplicationFailure.nonRetryable(`${full}: send it once more later`, 'SESSION_BUSY')
-      },
+      validator: (input: unknown) => refuseMessage(input, session),
     },
   )
-  setHandler(pauseSignal, pause, { description: 'Nothing new starts until resume. Optional: a reason for people.' })
   setHandler(pauseUpdate, pause, { description: 'Like the signal.' })
-  setHandler(resumeSignal, resume, { description: 'Goes on after a pause, with the very step that was due.' })
   setHandler(resumeUpdate, resume, { description: 'Like the signal.' })
-  setHandler(cancelTurnSignal, cancelTurn, {
-    description: 'Stops the turn under way, or that of the message that waits to begin; the session stays open.',
-  })
   setHandler(cancelTurnUpdate, cancelTurn, { description: 'Like the signal.' })
-  setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
   setHandler(closeUpdate, close, { description: 'Like the signal.' })
-  setHandler(answerSignal, answer, {
-    description:
-      `Answers what waits for a person: {"id": "...", "decision": ${quoted(DECISIONS)}, "text": "..."}. ` +
-      'The query pending shows the ids; a text goes with some decisions.',
-  })
   setHandler(
     answerUpdate,
     (input: unknown) => {
@@ -130,15 +146,26 @@ export function setHandlers(
       validator: (input: unknown) => void takeAnswer(input, state()),
     },
   )
-  setHandler(childReportSignal, childReport, {
-    description: 'Sent by a child session that has answered; not for people.',
-  })
-  setDefaultSignalHandler(undefined)
+}
+
+function setQueries({ state }: Session): void {
   setHandler(stateQuery, () => view(state()), { description: 'What the session is doing.' })
   setHandler(statsQuery, () => ({ totals: state().totals, tools: toolStats(state()) }), {
     description: 'Counts and durations per tool.',
   })
   setHandler(pendingQuery, () => pendingView(state()), { description: 'What waits for a person.' })
+}
+
+/** @throws ApplicationFailure INVALID_MESSAGE, SESSION_CLOSED, SESSION_BUSY when the session cannot take it now */
+function refuseMessage(input: unknown, { state, mailbox, crowded }: Session): void {
+  const read = readMessage(input)
+  if (typeof read === 'string') throw ApplicationFailure.nonRetryable(read, 'INVALID_MESSAGE')
+  if (state().closing) throw ApplicationFailure.nonRetryable('the session is closed', 'SESSION_CLOSED')
+  const crowd = crowded()
+  if (crowd) throw ApplicationFailure.nonRetryable(busyText(crowd), 'SESSION_BUSY')
+  const known = read.messageId !== undefined && isKnown(state(), read.messageId)
+  const full = known ? undefined : fullBy(state(), mailbox.filter(isMessage).length)
+  if (full) throw ApplicationFailure.nonRetryable(`${full}: send it once more later`, 'SESSION_BUSY')
 }
 
 /** A text that came as it is gets an id here, not while it is read: validators are not run again in a replay. */

@@ -31,7 +31,7 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
     taken[currentUpdateInfo() ? 'updates' : 'signals']++
     emit(event)
   }
-  setHandlers(receive, () => state, mailbox, crowded)
+  setHandlers({ emit: receive, state: () => state, mailbox, crowded })
   // "Request Cancellation" in the UI closes the session. If the workflow were simply cancelled, the session's row would
   // stay open for ever.
   CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))

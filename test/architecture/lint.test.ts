@@ -39,7 +39,7 @@ const ARROWS: Record<string, string[]> = {
   client: ['core', 'dev/dev-info.ts', 'dev/doctor-machine.ts', 'protocol', 'store'],
   cli: ['agent', 'client', 'core', 'dev', 'protocol', 'worker', 'worker.ts'],
   web: ['client'],
-  dev: ['core'],
+  dev: ['core', 'protocol/search-attributes.ts'],
   testing: ['core', 'models'],
 }
 
@@ -51,6 +51,7 @@ const TARGETS = [
   'dev/dev-info.ts',
   'dev/doctor-machine.ts',
   'index.ts',
+  'protocol/search-attributes.ts',
   'worker.ts',
 ]
 
