@@ -48,7 +48,7 @@ export const LEDGER = [
   {
     rule: 'what was begun stays begun when it is taken anew',
     file: store('claim'),
-    from: 'begun: !existing.released',
+    from: 'begun: !released',
     to: 'begun: false',
     ...onStore('claim'),
   },
