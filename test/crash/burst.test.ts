@@ -58,7 +58,7 @@ async function ids(session: SessionHandle, sql: string): Promise<number[]> {
 async function expectEachHeard(session: SessionHandle, sent: number): Promise<void> {
   const refused = await ids(
     session,
-    `select substr(key, length('rejected ') + 1) as id from events
+    `select data->>'messageId' as id from events
                                       where session_id = $1 and type = 'message.rejected'`,
   )
   const answered = await ids(session, `select message_id as id from turns where session_id = $1 and status = 'ended'`)
