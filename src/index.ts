@@ -42,8 +42,8 @@ export {
   registerTool,
   toolFromDefinition,
   toolRegistry,
-} from './tool/forms.ts'
-export type { InputOf, SimpleTool, ToolDefinition } from './tool/forms.ts'
+} from './tool/compat.ts'
+export type { InputOf, SimpleTool, ToolDefinition } from './tool/compat.ts'
 export type { Validated, Validation } from './tool/precondition.ts'
 export type { DescriptionLike, NamedDescription, StructuredDescription, ToolDescription } from './tool/description.ts'
 export { ToolRegistryImpl } from './tool/tool-registry.ts'

@@ -3,7 +3,7 @@
  * only, each error translated for Temporal.
  */
 import { Context } from '@temporalio/activity'
-import type { SessionActivities } from '../protocol/activities.ts'
+import type { SessionActivities } from '../protocol/session-activities.ts'
 import { announce } from './session/announce.ts'
 import { callModel } from './model/call-model.ts'
 import { callTool } from './tool/call-tool.ts'

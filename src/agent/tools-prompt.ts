@@ -1,6 +1,6 @@
 /** Tools as text, for models that are told of them in their system prompt. */
 import { mustBeKnown } from '../tool/dynamic-tool.ts'
-import { toolRegistry } from '../tool/forms.ts'
+import { toolRegistry } from '../tool/compat.ts'
 import type { JsonSchema, ToolSpec } from '../core/model.ts'
 
 /** How deep the fields of nested objects are named. */

@@ -2,7 +2,7 @@
 import { Client, Connection } from '@temporalio/client'
 import type { Finding } from '../dev/doctor-machine.ts'
 import type { Located } from './connect.ts'
-import { missingSearchAttributes } from './search-attributes.ts'
+import { missingSearchAttributes } from './register-search-attributes.ts'
 import { temporalTrouble } from './temporal-trouble.ts'
 
 const ANSWER_WITHIN_MS = 5000

@@ -21,7 +21,7 @@ import { readAgents } from '../store/agents.ts'
 import { createSession } from '../store/sessions.ts'
 import type { NewSessionRow } from '../store/writes.ts'
 import { attributesOf } from '../protocol/search-attributes.ts'
-import { missingSearchAttributes, registerSearchAttributes } from './search-attributes.ts'
+import { missingSearchAttributes, registerSearchAttributes } from './register-search-attributes.ts'
 import { temporalTrouble } from './temporal-trouble.ts'
 
 export interface ClientDeps {

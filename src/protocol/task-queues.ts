@@ -2,7 +2,7 @@
  * The task queues of an agent, each with slots of its own in every worker: what may take long must not stand before what
  * has to get through. Known to the sandbox and to the worker.
  */
-import type { SessionActivities } from './activities.ts'
+import type { SessionActivities } from './session-activities.ts'
 
 /** `models` is the queue of the workflows too: only there Temporal hands an activity out together with its task. */
 export type Pool = 'models' | 'tools' | 'control'

@@ -2,12 +2,12 @@
  * Begins what is due. This is the only place that begins model calls, tool calls and turns, so it is the only place
  * that must stop while the session is paused.
  */
-import { announce, announceClose, announcePause } from './announce.ts'
+import { announce, announceClose, announcePause } from './outbox.ts'
 import { callInput, replaceCall } from './call.ts'
 import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
 import { countTimeouts } from './count-timeouts.ts'
-import { isLeftBehind } from './pending.ts'
+import { isLeftBehind } from './answers.ts'
 import { PARALLEL_CALLS, type Call, type SessionState, type Turn } from './state.ts'
 import { completingCall, modelInput, settleModel, startTurn } from './turn.ts'
 

@@ -2,11 +2,11 @@
  * The calls of one round. Each runs, waits for a child or a person, or is settled. Each ends with exactly one result.
  */
 import { brief, preview } from '../core/message.ts'
-import { announcePause, foundPaused } from './announce.ts'
+import { announcePause, foundPaused } from './outbox.ts'
 import { findCall, isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
-import { asked, unasked } from './pending.ts'
+import { asked, unasked } from './answers.ts'
 import { FORKS_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import { LABEL_SHOWN } from '../protocol/session-input.ts'
 import { addToolResult } from './stats.ts'

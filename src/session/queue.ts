@@ -1,6 +1,6 @@
 /** The queue of messages: without duplicates, bounded, answered in order. */
 import { brief, jsonBytes } from '../core/message.ts'
-import { announce, refuse } from './announce.ts'
+import { announce, refuse } from './outbox.ts'
 import type { Step } from './commands.ts'
 import { QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type SessionState } from './state.ts'
 import { INLINE_TEXT_LIMIT } from '../protocol/messages.ts'

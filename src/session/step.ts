@@ -28,7 +28,7 @@ import {
   sessionOpened,
   stepFailed,
 } from './lifecycle.ts'
-import { answerRejected, answered } from './pending.ts'
+import { answerRejected, answered } from './answers.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
 import { cancelRequested, closeRequested, modelEnded, modelLost } from './turn.ts'

@@ -1,6 +1,6 @@
 /** One turn: from a user message, through rounds of calls, to the answer. */
 import { modelKey } from '../protocol/keys.ts'
-import { announce, announcePause, foundPaused } from './announce.ts'
+import { announce, announcePause, foundPaused } from './outbox.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
 import { messageRejected } from './queue.ts'

@@ -5,7 +5,7 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { StelloError } from '../core/errors.ts'
-import type { SessionActivities } from '../protocol/activities.ts'
+import type { SessionActivities } from '../protocol/session-activities.ts'
 import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 import { keepDoing } from './keep-doing.ts'
 

@@ -7,7 +7,7 @@ import {
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow'
-import type { SessionActivities } from '../protocol/activities.ts'
+import type { SessionActivities } from '../protocol/session-activities.ts'
 import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 
 /**

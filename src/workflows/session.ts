@@ -19,7 +19,7 @@ import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
 import { memoOf, type SessionInput } from '../protocol/session-input.ts'
 import { createPerformer, type Performer } from './perform.ts'
-import { createShown } from './shown.ts'
+import { createShown } from './ui-view.ts'
 import { watchChildren } from './watch-children.ts'
 
 export async function session(input: SessionInput<SessionState>): Promise<void> {

@@ -30,7 +30,7 @@ const ARROWS: Record<string, string[]> = {
     'activities',
     'agent',
     'client/pollers.ts',
-    'client/search-attributes.ts',
+    'client/register-search-attributes.ts',
     'core',
     'protocol',
     'store',
@@ -47,7 +47,7 @@ const ARROWS: Record<string, string[]> = {
 const TARGETS = [
   ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
   'client/pollers.ts',
-  'client/search-attributes.ts',
+  'client/register-search-attributes.ts',
   'dev/dev-info.ts',
   'dev/doctor-machine.ts',
   'index.ts',

@@ -8,16 +8,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const MEDIAN = 100
 const CAP = 300
 
-/** `index.ts` is an entry. The others say one thing from the side of the room they lie in. */
-const SHARED_NAMES = [
-  'index.ts',
-  'activities.ts', // what the activities are (protocol); with which options they are called (workflows)
-  'announce.ts', // on their way to the store (session); the activity; the statement
-  'messages.ts', // what a workflow takes (protocol); the table (store)
-  'pending.ts', // the table of kinds (protocol); who waits (session); the rows (store)
-  'search-attributes.ts', // their names (protocol); their registration (client)
-  'shown.ts', // to the Temporal UI (workflows); to people who watch (activities)
-]
+/** Entries of the package. */
+const SHARED_NAMES = ['index.ts']
 
 function filesUnder(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) =>

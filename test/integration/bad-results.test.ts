@@ -1,7 +1,7 @@
 /** Whatever a model or a tool gives: it is answered, and the session lives. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createTool } from '../../src/tool/forms.ts'
+import { createTool } from '../../src/tool/compat.ts'
 import { type Tool, type ToolExtras } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'

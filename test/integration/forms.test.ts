@@ -3,7 +3,13 @@ import { Type } from '@sinclair/typebox'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createStelloAgent } from '../../src/agent/agent.ts'
-import { createSimpleTool, createTool, defineSimpleTool, defineTool, toolFromDefinition } from '../../src/tool/forms.ts'
+import {
+  createSimpleTool,
+  createTool,
+  defineSimpleTool,
+  defineTool,
+  toolFromDefinition,
+} from '../../src/tool/compat.ts'
 import { SkillRouterImpl } from '../../src/agent/skill.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
 import type { ToolContext } from '../../src/tool/tool.ts'

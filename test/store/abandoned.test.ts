@@ -1,6 +1,6 @@
 /** What a rewind leaves behind: where an event belongs says so, never how its key is written. */
 import { expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { resolveRun } from '../../src/store/runs.ts'
 import { type RunRef } from '../../src/store/abandon-future.ts'
 import type { EventPlace } from '../../src/protocol/events.ts'

@@ -1,7 +1,7 @@
 /** A step that is prepared before it begins: when its end may be unknown, and who may begin it. */
 import { describe, expect, it } from 'vitest'
 import { runStep } from '../../src/activities/step/run-step.ts'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { beginStep } from '../../src/store/begin.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
 import { forceStep } from '../../src/store/settle.ts'

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { Deps } from '../../src/activities/deps.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
-import { defineSimpleTool } from '../../src/tool/forms.ts'
+import { defineSimpleTool } from '../../src/tool/compat.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
 import type { ToolOutcome } from '../../src/protocol/steps.ts'
 import { inputHash } from '../../src/store/hashes.ts'

@@ -1,7 +1,7 @@
 /** Who gets a step: exactly one attempt, and only in the session's current run. Taking over the dead is in takeover. */
 import { describe, expect, it } from 'vitest'
 import { rejectionKey } from '../../src/protocol/events.ts'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { forceStep, proposeOutcome, releaseStep, settleStep } from '../../src/store/settle.ts'
 import { readTurn } from '../../src/store/turns.ts'

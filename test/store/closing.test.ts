@@ -1,6 +1,6 @@
 /** A cascade and what grows below it at the same moment: whoever comes second finds the other. */
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { closeBelow } from '../../src/store/closing.ts'

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { TAKERS, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
-import { parkStep, reopenStep } from '../../src/store/pending.ts'
+import { parkStep, reopenStep } from '../../src/store/parked.ts'
 import { pendingId } from '../../src/protocol/keys.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { forceStep, releaseStep } from '../../src/store/settle.ts'

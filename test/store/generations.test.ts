@@ -1,7 +1,7 @@
 /** Temporal rewound under the store: which run may write, what it sees, and what it need not do again. */
 import { modelKey } from '../../src/protocol/keys.ts'
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { inputHash, nextRecord } from '../../src/store/hashes.ts'
 import { lastSeq, readOwnRecords } from '../../src/store/records.ts'
 import { resolveRun } from '../../src/store/runs.ts'

@@ -1,6 +1,6 @@
 /** Pausing a tree and what grows in it at the same moment: whoever comes second finds the other. */
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { holdTree, openInTree, releaseTree } from '../../src/store/hold-tree.ts'
 import { resolveRun } from '../../src/store/runs.ts'
 import { type RunRef } from '../../src/store/abandon-future.ts'

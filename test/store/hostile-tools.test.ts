@@ -1,7 +1,7 @@
 /** Whatever a tool throws or returns, its call ends in one attempt, as an error of the tool: nobody takes it for a worker's death. */
 import { expect, it } from 'vitest'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
-import { defineSimpleTool } from '../../src/tool/forms.ts'
+import { defineSimpleTool } from '../../src/tool/compat.ts'
 import type { CallResult } from '../../src/protocol/steps.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'

@@ -1,9 +1,9 @@
 /** What waits for a person in a tree, and whom it holds up: only who waits for it, through however many calls. */
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { readHoldups, readInbox } from '../../src/store/inbox.ts'
 import { callOrigin, openingKey } from '../../src/protocol/keys.ts'
-import { parkStep } from '../../src/store/pending.ts'
+import { parkStep } from '../../src/store/parked.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/sessions.ts'

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { announce } from '../../src/activities/session/announce.ts'
 import type { AnnounceOutcome } from '../../src/protocol/announcements.ts'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { lastSeq } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'

@@ -1,7 +1,7 @@
 /** How the sessions of an agent stand, in numbers. */
 import { expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce.ts'
-import { parkStep } from '../../src/store/pending.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
+import { parkStep } from '../../src/store/parked.ts'
 import { pendingId } from '../../src/protocol/keys.ts'
 import { countSessions } from '../../src/store/session-counts.ts'
 import { someEvent, NAMESPACE, newSessionRow, openSession, take } from './fixtures.ts'

@@ -1,9 +1,9 @@
 /** Sessions as rows, what the workflow tells the store of them, and how watchers hear of it. */
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce.ts'
+import { announceFacts } from '../../src/store/announce-facts.ts'
 import { nextOffsets } from '../../src/store/event-log.ts'
 import { createListener } from '../../src/store/listener.ts'
-import { getMessage, putMessage } from '../../src/store/messages.ts'
+import { getMessage, putMessage } from '../../src/store/message-bodies.ts'
 import { createNotifier, type News } from '../../src/store/notifier.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'

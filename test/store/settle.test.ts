@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { isDataError } from '../../src/store/database.ts'
 import { appendLive, nextOffsets, type LivePiece } from '../../src/store/event-log.ts'
-import { getMessage } from '../../src/store/messages.ts'
+import { getMessage } from '../../src/store/message-bodies.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { readSession } from '../../src/store/session-row.ts'

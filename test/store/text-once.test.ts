@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
-import { defineSimpleTool } from '../../src/tool/forms.ts'
+import { defineSimpleTool } from '../../src/tool/compat.ts'
 import type { Completion } from '../../src/core/model.ts'
 import type { CallModelInput, ModelAnswer, Place } from '../../src/protocol/steps.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'

@@ -1,6 +1,6 @@
 /** Edit: replaces a text in a file. It must not run twice: the second run might replace what the first one wrote. */
 import { z } from 'zod'
-import { createTool } from '../../tool/forms.ts'
+import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext, Verification } from '../../tool/tool.ts'
 import { atPlace, locate, type Place, type SandboxManager } from './locate.ts'
 import { oneByOne } from './one-by-one.ts'

@@ -1,7 +1,7 @@
 /** Glob: finds files by a pattern of their path, the last changed first. */
 import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
-import { createTool } from '../../tool/forms.ts'
+import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import { inThread, ThreadEnded } from '../in-thread.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'

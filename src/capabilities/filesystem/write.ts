@@ -1,6 +1,6 @@
 /** Write: writes a whole file. It may be repeated: the second run finds its own text. */
 import { z } from 'zod'
-import { createTool } from '../../tool/forms.ts'
+import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { oneByOne } from './one-by-one.ts'

@@ -1,7 +1,7 @@
 /** A server that refuses to register search attributes costs a warning and no session. */
 import type { Client } from '@temporalio/client'
 import { expect, it } from 'vitest'
-import { registerSearchAttributes, searchableBy } from '../../../src/client/search-attributes.ts'
+import { registerSearchAttributes, searchableBy } from '../../../src/client/register-search-attributes.ts'
 
 interface Asked {
   client: Client

@@ -1,7 +1,7 @@
 /** Calls that wait for a person: what is asked, what counts as an answer, and what ends the wait. */
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
-import { answerProblem, pendingCalls } from '../../../src/session/pending.ts'
+import { answerProblem, pendingCalls } from '../../../src/session/answers.ts'
 import { readAnswer } from '../../../src/protocol/pending.ts'
 import { ANSWERS_TEXT_LIMIT, status } from '../../../src/session/state.ts'
 import { INLINE_TEXT_LIMIT } from '../../../src/protocol/messages.ts'

@@ -1,6 +1,6 @@
 /** What a JSON Schema says of a tool's input, as a type: the compiler is the test, a run only has to agree with it. */
 import { expect, expectTypeOf, it } from 'vitest'
-import { registerTool, toolFromDefinition, toolRegistry } from '../../../src/tool/forms.ts'
+import { registerTool, toolFromDefinition, toolRegistry } from '../../../src/tool/compat.ts'
 import type { JsonInput } from '../../../src/tool/json-input.ts'
 import type { ToolContext } from '../../../src/tool/tool.ts'
 

@@ -5,7 +5,7 @@
 import { jsonBytes, preview } from '../core/message.ts'
 import { ID_LIMIT, wrongWord } from '../protocol/pending.ts'
 import { readPendingId } from '../protocol/keys.ts'
-import { refuse } from './announce.ts'
+import { refuse } from './outbox.ts'
 import { isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
 import { ANSWERS_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'

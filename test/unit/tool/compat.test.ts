@@ -12,7 +12,7 @@ import {
   toolFromDefinition,
   toolRegistry,
   type InputOf,
-} from '../../../src/tool/forms.ts'
+} from '../../../src/tool/compat.ts'
 import { normalizeResult } from '../../../src/tool/result.ts'
 import { toTool } from '../../../src/tool/to-tool.ts'
 import type { Tool, ToolContext } from '../../../src/tool/tool.ts'

@@ -1,7 +1,7 @@
 /** What the Temporal UI shows of a session: memo, search attributes, current details. */
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import { preview } from '../core/message.ts'
-import { pendingCalls } from '../session/pending.ts'
+import { pendingCalls } from '../session/answers.ts'
 import { status, type Call, type SessionState } from '../session/state.ts'
 import { type SessionStatus } from '../protocol/views.ts'
 import { asksOf } from '../protocol/pending.ts'

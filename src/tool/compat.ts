@@ -1,4 +1,4 @@
-/** The other ways of writing a tool, each one line over `toTool`. Nothing here may know more about tools than that. */
+/** The ways of writing a tool that other systems have, each one line over `toTool`: nothing here may know more about tools than that. */
 import type { NamedDescription } from './description.ts'
 import type { JsonInput } from './json-input.ts'
 import { ToolRegistryImpl } from './tool-registry.ts'
