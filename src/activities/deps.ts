@@ -1,4 +1,4 @@
-/** What the activities are made with; the worker composes it. */
+/** Everything that the activities need. The worker puts it together. */
 import type { Client } from '@temporalio/client'
 import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
@@ -13,13 +13,16 @@ import type { Running } from './step/in-flight.ts'
 import type { SessionConfigs } from './session/session-configs.ts'
 import type { ToolUses } from './tool/tool-uses.ts'
 
-/** Whether a call may run; `ask`: a person decides, who reads the question. */
+/** Whether a call may run. `ask`: a person reads the question and decides. */
 export type Permission = { kind: 'allow' } | { kind: 'deny'; reason: string } | { kind: 'ask'; question: string }
 
-/** Asked with checked arguments, perhaps more than once for a call. */
+/** Gets checked arguments. May be asked more than once for a call. */
 export type Permit = (tool: Tool, args: unknown, ctx: ToolContext) => Promise<Permission>
 
-/** Told of every step before any code of the user's runs for it: what is in hand can be named when the loop stands still. */
+/**
+ * Learns about every step before user code runs for it. So the running steps can be named when the event loop is
+ * blocked.
+ */
 export interface StepWatch {
   /** @param id of the step and its lease @param name of its tool or model, as people know it */
   begun(id: string, name: string): void
@@ -29,7 +32,7 @@ export interface StepWatch {
 export interface Deps {
   agent: StelloAgent
   db: Database
-  /** Temporal, for looking at other sessions' workflows. */
+  /** A client of Temporal, to look at workflows of other sessions. */
   client: Client
   /** Random for each worker process; its liveness lock says whether the process lives (durability 4). */
   bootId: string
@@ -38,15 +41,15 @@ export interface Deps {
   configs: SessionConfigs
   live: LiveWriter
   running: Running
-  /** Aborted when the worker stops and the time is over that its running steps have. */
+  /** Aborts when the worker stops and the time for its running steps is over. */
   stopping: AbortSignal
   lastChance: LastChance
   stepWatch: StepWatch
   toolUses: ToolUses
-  /** Asked before each tool of the user's runs. Nothing sets it yet. */
+  /** Asked before each run of a user's tool. Nothing sets it yet. */
   permit?: Permit
   metrics: Metrics
-  /** Told after each commit that other processes may wait for. */
+  /** To be called after each commit that other processes may wait for. */
   notify(sessionId: string, news?: News): void
   log: { warn(message: string, meta?: Record<string, unknown>): void }
 }

@@ -1,6 +1,6 @@
 /**
- * What streams while a step runs: gathered for a moment, written in one go, dropped when the step is settled. What only
- * the latest counts of (cards, updates) has one row. Never slows the step.
+ * Writes what streams while a step runs. Pieces are gathered for a moment, written together, and dropped when the step
+ * is settled. A card or an update has one row, because only the latest one counts. Writing never slows the step.
  */
 import { messageOf } from '../core/errors.ts'
 import type { ToolCard } from '../tool/tool-status.ts'
@@ -12,12 +12,15 @@ import { appendLive, type LivePiece } from '../store/event-log.ts'
 
 /** How long pieces are gathered. */
 const FLUSH_EVERY_MS = 50
-/** How long after a write that failed the next one is tried, with all that has come meanwhile. */
+/** Wait after a failed write. The next write has everything that came meanwhile. */
 const RETRY_AFTER_MS = 500
-/** Pieces kept while the store does not answer; older ones are given up: the settled step tells the whole. */
+/**
+ * Pieces that are kept while the store does not answer. Older ones are dropped, because the settled step tells
+ * everything.
+ */
 const KEPT = 2000
 
-/** The card of a call that has not ended: an end is told when the step is settled. */
+/** The card of a call that has not ended. The settled step tells the end. */
 export type OpenCard = ToolCard & Pick<LiveEvents['tool.status'], 'status'>
 
 export interface LiveStep {
@@ -25,9 +28,12 @@ export interface LiveStep {
   text(text: string): void
   /** Replaces the call's card. */
   card(call: CallNames, card: OpenCard): void
-  /** Replaces what the call told of this kind. */
+  /** Replaces the call's update of this kind. */
   update(call: CallNames, kind: string, update: unknown): void
-  /** Forgets what is not written yet, since the settled step tells the whole, and waits for what is being written: settling removes it. */
+  /**
+   * Forgets pieces that are not written yet, because the settled step tells everything. Waits for pieces that are being
+   * written, so that settling the step can remove them.
+   */
   end(): Promise<void>
 }
 
@@ -40,11 +46,13 @@ export function createLiveWriter(
   db: Database,
   notify: (sessionId: string) => void,
   log: { warn(message: string): void },
-  /** Told how many pieces wait. */
+  /** Called with the number of waiting pieces. */
   queued: (pieces: number) => void = () => undefined,
 ): LiveWriter {
   let waiting: LivePiece[] = []
-  /** Written perhaps: nobody has heard how it went. A change of such a piece could be lost. */
+  /**
+   * Pieces that are perhaps written, because nobody knows how the write ended. A change to such a piece could be lost.
+   */
   const tried = new WeakSet<LivePiece>()
   let timer: NodeJS.Timeout | undefined
   let closed = false
@@ -111,7 +119,7 @@ export function createLiveWriter(
           replace(`${kind} ${call.id}`, { type: 'tool.update', data: { ...shownNames(call), update } }),
         end() {
           forget()
-          // A write that fails brings its pieces back.
+          // A failed write puts its pieces back, so they must be forgotten again.
           return writing.then(forget)
         },
       }

@@ -1,4 +1,4 @@
-/** What a worker counts for Prometheus, beside Temporal's own metrics. Only what this worker settled itself is counted. */
+/** What a worker counts for Prometheus, beside Temporal's own metrics. A worker counts only what it settled itself. */
 import type { MetricGauge, MetricMeter } from '@temporalio/common'
 import type { Usage } from '../core/message.ts'
 import type { StelloAgent } from '../agent/agent.ts'
@@ -12,29 +12,35 @@ import type { SessionCounts } from '../store/session-counts.ts'
 
 export interface Metrics {
   /**
-   * @param tool a name of few: never one that a model made up
-   * @param result without a duration when another than its worker ended the call
+   * @param tool one of a few known names: never a name that a model made up
+   * @param result has no duration if the call was not ended by the worker that ran it
    */
   tool(tool: string, result: Pick<CallResult, 'isError' | 'code'> & { durationMs?: number }): void
   model(model: string, outcome: ModelOutcome, durationMs: number): void
-  /** An attempt at a model or a tool failed, and there will be another. */
+  /** An attempt at a model or a tool failed, and another attempt follows. */
   retried(kind: string): void
   /** Attempts of dead workers were ended. */
   tookOver(steps: number): void
   /** A step whose takers died too often is not run again. */
   quarantined(kind: string): void
   paused(reason: string): void
-  /** Connections that hold the lock of this worker were lost: so many more; and whether any holds it now. */
+  /**
+   * @param lost how many more connections with this worker's lock were lost
+   * @param held whether any connection has it now
+   */
   liveness(lost: number, held: boolean): void
-  /** A step was given back, since it belongs to a session of another store. */
+  /** A step was given back because its session belongs to another store. */
   foreign(): void
   /** Pieces of live output that wait to be written. */
   liveQueue(pieces: number): void
-  /** How the agent's sessions stand in the store. */
+  /** The agent's sessions by state, as the store has them. */
   sessions(counts: SessionCounts): void
 }
 
-/** Names that will be counted: each counter exists with 0 before the first event, so that this one is an increase. */
+/**
+ * Names that will be counted. Each counter begins with 0 before the first event, so that Prometheus sees the first
+ * event as an increase.
+ */
 export interface Countable {
   /** Names of tools. */
   tools: readonly string[]
@@ -46,10 +52,10 @@ export interface Countable {
 const UNKNOWN_TOOL = '(unknown)'
 
 const SECONDS = 's'
-/** Durations reach from a lookup to a tool at its default time-out. */
+/** From the time of a lookup to the default time-out of a tool. */
 const BUCKETS = [0.005, 0.02, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
-/** What the exporter must know before the meter is made. */
+/** The exporter needs these before the meter is made. */
 export const HISTOGRAM_BUCKETS: Record<string, number[]> = {
   stello_tool_duration_seconds: BUCKETS,
   stello_model_duration_seconds: BUCKETS,
@@ -59,7 +65,7 @@ const MODEL_OUTCOMES = ['answered', 'cancelled', 'failed'] as const satisfies Mo
 const STEP_KINDS = ['model', 'tool', 'child', 'hook'] as const
 const OPEN_STATES = SESSION_STATUSES.filter((status) => status !== 'closed')
 
-/** @param countable unset: counters appear when they first count */
+/** @param countable unset: a counter appears with its first event */
 export function createMetrics(meter: MetricMeter, countable: Countable = { tools: [], models: [] }): Metrics {
   const tools = meter.createCounter('stello_tool_executions_total', '', 'Tool calls that ended, by tool and outcome')
   const toolTime = meter.createHistogram('stello_tool_duration_seconds', 'float', SECONDS, 'Duration of tool calls')
@@ -155,7 +161,7 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
   }
 }
 
-/** The tools and models of an agent's sessions, whatever their profile. */
+/** The tools and models that an agent's sessions may use, under any profile. */
 export function countableOf(agent: StelloAgent): Countable {
   const sources: PartSource[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
   return {
@@ -164,7 +170,7 @@ export function countableOf(agent: StelloAgent): Countable {
   }
 }
 
-/** @param timed `untimed` = whoever settled the call did not run it */
+/** @param timed `untimed`: the code that settled the call did not run it */
 export function countCall(
   metrics: Metrics,
   { call, tools }: { call: { name: string }; tools: SessionTools },

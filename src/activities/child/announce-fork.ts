@@ -1,4 +1,4 @@
-/** Tells user code of a fork, whoever asked for it. */
+/** Tells user code about a fork, both of a call and of a client. */
 import type { SessionFork } from '../../agent/agent.ts'
 import { messageOf } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
@@ -13,7 +13,7 @@ import type { Ending } from '../step/end-step.ts'
 import { mustNotWait, runStep } from '../step/run-step.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 
-/** The hook only tells others of a fork: what takes longer is not waited for. */
+/** The hook only reports a fork, so nobody waits longer than this for it. */
 const HOOK_MS = 60_000
 
 interface Announced extends Omit<StoredSession, 'config'> {
@@ -23,9 +23,11 @@ interface Announced extends Omit<StoredSession, 'config'> {
 }
 
 /**
- * `onSessionFork` is user code with an effect of its own, so it is a step of its own: never repeated once begun.
+ * `onSessionFork` is user code with an effect of its own. So it is a step of its own, which is never repeated once
+ * begun.
  *
- * @returns set when the session is paused, and resume has to come here again, or is to close
+ * @returns set when the hook did not run: the session is being closed, or it is paused and the resume must come here
+ *   again
  */
 export async function announceFork(
   deps: Deps,

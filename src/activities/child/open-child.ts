@@ -1,6 +1,6 @@
 /**
  * Prepares a child session for a call of `stello_create_session` or `new_task`. The child's row, its first records and
- * the call's result (of a task: the wait for it) are committed together; the workflow then starts it.
+ * the call's result are committed together (for a task: the wait for the result). The workflow then starts the child.
  */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import { sessionTools, toolNotFound } from '../../agent/tool-list.ts'
@@ -27,7 +27,7 @@ import type { StoredSession } from '../session/session-configs.ts'
 import { readCall } from '../tool/tool-call.ts'
 import { settlement, finish } from '../tool/finish.ts'
 
-/** A cascade has reached the session meanwhile: it opens none. */
+/** The session is being closed meanwhile, so it opens no child. */
 const CLOSING: Ending<ToolOutcome> = { kind: 'giveBack', result: { kind: 'notStarted', closing: true } }
 
 function isClosing(error: unknown): boolean {
@@ -130,7 +130,7 @@ function opened({ input, claim, chain, child, awaited, durationMs }: Opened): En
   }
 }
 
-/** Where a child of a session stands. */
+/** The place of a session's child in the tree. */
 function below(
   parentId: string,
   { rootId, depth }: StoredSession,
@@ -138,7 +138,7 @@ function below(
   return { rootId, parentId, depth: depth + 1 }
 }
 
-/** The rest stands in the store; workflow history gets along without it. */
+/** The rest of the configuration is in the store; the workflow's history does not need it. */
 function forStart({ agent, label, profile }: SessionConfig): ChildStart['config'] {
   return { agent, label, ...(profile !== undefined && { profile }) }
 }

@@ -1,4 +1,6 @@
-/** One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it. */
+/**
+ * One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it.
+ */
 import { toCompletion } from './completion.ts'
 import { durationText } from '../../core/duration.ts'
 import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
@@ -26,7 +28,7 @@ import { type Mine } from '../../store/claim.ts'
 import { StreamingCalls } from './streaming-calls.ts'
 import { useId } from '../tool/tool-uses.ts'
 
-/** Attempts at a model that is busy or away, before the session pauses. */
+/** Attempts at a model that is busy or does not answer, before the session pauses. */
 const MODEL_ATTEMPTS = 6
 
 export async function callModel(deps: Deps, input: CallModelInput): Promise<ModelOutcome> {
@@ -123,7 +125,10 @@ async function openingText(
   return opening.text ?? (await getMessage(deps.db, sessionId, opening.messageId))
 }
 
-/** @throws StelloError MODEL_BAD_ANSWER when it is none, or as soon as it has grown too long; whatever the model throws */
+/**
+ * @throws StelloError MODEL_BAD_ANSWER when the answer is not valid, or as soon as it is too long; every error of the
+ *   model
+ */
 async function askModel(
   model: Model,
   prompt: Prompt,
@@ -147,7 +152,7 @@ async function askModel(
   )
 }
 
-/** Whether a call that streamed in is among those the turn goes on with. */
+/** Whether a call that streamed in is one that the turn will run. */
 function willRun(ending: Ending<ModelOutcome> | undefined, index: number, name: string): boolean {
   return ending?.kind === 'settle' && ending.outcome.kind === 'answered' && ending.outcome.calls[index]?.name === name
 }
@@ -158,7 +163,10 @@ interface Asking {
   retryForMs: number
 }
 
-/** Three fates: the user's cancel settles; what a wait may mend is tried again; the rest pauses the session. */
+/**
+ * A cancel by the user settles the step. An error that a wait may cure is tried again. Every other error pauses the
+ * session.
+ */
 function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<ModelOutcome> {
   if (stop.aborted) {
     return stop.reason === 'cancel'
@@ -184,7 +192,7 @@ function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<M
   return { kind: 'giveBack', result: { kind: 'failed', pause: toPause(known) } }
 }
 
-/** Who waits for an answer is told now, not in a year. */
+/** If the model asks for a very long wait, people are told at once and not after the wait. */
 function tooLongAWait({ code, message }: StelloError, waitMs: number, retryForMs: number): StelloError {
   const asked = `it asks to wait ${durationText(waitMs)}, and retryFor is ${durationText(retryForMs)}`
   return new StelloError(code, `${message} (${asked})`, { hint: 'resume the session when the model answers again' })

@@ -1,4 +1,7 @@
-/** The first activity of every run: which generation it is, where the store stands, and what the session keeps for life. */
+/**
+ * The first activity of every run. Finds out the generation and the last record and turn in the store, and fixes what
+ * the session keeps for life.
+ */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
 import { toPause } from '../../core/pause.ts'
@@ -34,7 +37,7 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
     checkRow(row)
     const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, row)
     if ('kind' in config) {
-      // It was open a moment ago: now the row says otherwise.
+      // The session was open a moment ago. Now its row says that it closes, so look again.
       if (config.closing) return await openSession(deps, input)
       return { kind: 'failed', pause: row.pause ?? { reason: 'user', message: 'paused before it was opened' } }
     }
@@ -59,7 +62,10 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   }
 }
 
-/** The message whose turn was open when the workflow before this one was lost. Its text is put where that of a waiting one is. */
+/**
+ * Returns the message whose turn was open when the workflow before this one was lost. Stores its text like that of a
+ * waiting message.
+ */
 async function keepUnanswered(db: Database, sessionId: string, gen: number): Promise<string | undefined> {
   const open = await readAbandonedTurn(db, sessionId, gen)
   const record = open && (await readWholeRecord(db, { sessionId, gen: open.gen, seq: open.seq }))
@@ -68,7 +74,10 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
   return open.messageId
 }
 
-/** Fixes prompt and limits for life, unless the session is paused, and resume asks again, or is to close. */
+/**
+ * Fixes prompt and limits for life. Does not do so if the session is being closed, or if it is paused; a resume then
+ * asks again.
+ */
 async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | NotStarted> {
   const { fork, ...given } = row.config
   if (fork) return configureFork(deps, attempt, row, { ...given, fork })
@@ -82,7 +91,7 @@ async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise
   return config
 }
 
-/** What a fork may get is what its parent has, and that is fixed when the parent is opened. */
+/** The parent's configuration, which limits what a fork may get. It is fixed when the parent is opened. */
 async function openedConfig(db: Database, parentId: string): Promise<SessionConfig> {
   const parent = await readSession(db, parentId)
   if (parent?.config.limits) return parent.config
@@ -100,13 +109,16 @@ async function openedConfig(db: Database, parentId: string): Promise<SessionConf
   throw new StelloError('STORE_UNAVAILABLE', `waits until ${named} is opened`, { retryAfterMs: 500 })
 }
 
-/** Without what the row of the fork says already: a fork is to leave less than 1 KB. */
+/** Leaves out what the fork's row says already: a fork must cost less than 1 KB. */
 type ForkOutcome =
   | (Pick<PreparedChild, 'branch'> & { config: Omit<SessionConfig, 'agent' | 'searchable'> })
-  /** Nothing was settled; resume begins anew. */
+  /** Nothing was settled. A resume begins anew. */
   | { failed: StelloError }
 
-/** A session that a client forked gets its context here, since only a worker knows profiles. `contextFn` is user code: a step. */
+/**
+ * A session that a client forked gets its context here, because only a worker knows profiles. It is a step, because
+ * `contextFn` is user code.
+ */
 async function configureFork(
   deps: Deps,
   attempt: Attempt,

@@ -1,4 +1,4 @@
-/** One attempt of an activity as Temporal runs it: whose run, under which token, and who wants it to stop. */
+/** One attempt of an activity as Temporal runs it: its run, its task token, and the reason to stop it. */
 import { Context } from '@temporalio/activity'
 import { preview } from '../../core/message.ts'
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
@@ -7,13 +7,13 @@ import type { StepRef } from '../../protocol/steps.ts'
 import type { RunRef } from '../../store/abandon-future.ts'
 import type { StopWhy } from './in-flight.ts'
 
-/** How often a running step is heard of; a cancellation arrives with the answer. */
+/** How often a running step sends a heartbeat. A cancellation arrives with the answer to one. */
 const HEARTBEAT_EVERY_MS = 1000
 
-/** Of the time Temporal allows an activity, what is kept for reading and settling; of little time, half. */
+/** The part of an activity's time that is kept for reading and settling. If the time is short, half of it is kept. */
 const LEDGER_MS = 20_000
 
-/** Meanwhile the session's row is locked. */
+/** Longest wait for Temporal's answer. The session's row is locked while we wait. */
 const DESCRIBED_WITHIN_MS = 5000
 
 export interface Attempt {
@@ -21,9 +21,15 @@ export interface Attempt {
   token: Uint8Array
   /** How long the work may take before Temporal gives the activity up. */
   withinMs: number
-  /** What people read in Temporal beside the running step, before the work's own detail; unset = nothing special. */
+  /**
+   * Sets the text that people read in Temporal beside the running step. It replaces the work's own detail; unset: no
+   * text.
+   */
   note(text: string | undefined): void
-  /** Heartbeats while `work` is pending, with the detail of the moment, and passes on why it should stop. */
+  /**
+   * Sends heartbeats with the current detail while `work` is pending. Calls `stop` with the reason when the work should
+   * stop.
+   */
   attend<T>(work: Promise<T>, stop: (why: StopWhy) => void, detail?: () => unknown): Promise<T>
 }
 
@@ -70,7 +76,11 @@ export function currentAttempt({ client }: { client: Client }, ref: StepRef): At
   }
 }
 
-/** A run that is over, or that Temporal does not know, is none that goes on. @throws StelloError STORE_UNAVAILABLE: who asks tries again */
+/**
+ * False for a run that has ended or that Temporal does not know.
+ *
+ * @throws StelloError STORE_UNAVAILABLE when Temporal does not answer: the caller tries again
+ */
 async function isNewest(client: Client, { sessionId, runId }: { sessionId: string; runId: string }): Promise<boolean> {
   try {
     const described = await client.withDeadline(Date.now() + DESCRIBED_WITHIN_MS, () =>
@@ -84,7 +94,10 @@ async function isNewest(client: Client, { sessionId, runId }: { sessionId: strin
   }
 }
 
-/** A time-out or "not found" from Temporal is no reason: the server may only have been away (durability 2). */
+/**
+ * A time-out or "not found" from Temporal is no reason to stop: perhaps the server was only away for a moment
+ * (durability 2).
+ */
 function whyStopped(context: Context): StopWhy | undefined {
   const details = context.cancellationDetails
   if (details?.cancelRequested) return 'cancel'

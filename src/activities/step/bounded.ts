@@ -1,4 +1,7 @@
-/** Bounds what others wrote (tools, models, hooks) by time and by whoever stops it. The only place that enforces a time-out. */
+/**
+ * Puts limits on code that others wrote (tools, models, hooks): a time-out and a stop signal. No other place enforces a
+ * time-out.
+ */
 export interface Bounds {
   timeoutMs: number
   /** The user's cancel or the worker's shutdown. */
@@ -8,10 +11,10 @@ export interface Bounds {
 }
 
 /**
- * Answers when the work ends, its time is over or it is stopped, whichever comes first: work that ignores the signal
- * goes on unheard.
+ * Answers when the work ends, when its time is over or when it is stopped, whichever comes first. Work that ignores the
+ * signal goes on, but nobody waits for its result.
  *
- * @throws what `timedOut` or `stopped` makes; whatever the work throws
+ * @throws the error of `timedOut` or `stopped`; every error of the work
  */
 export async function bounded<T>(
   { timeoutMs, stop, timedOut, stopped }: Bounds,

@@ -1,4 +1,7 @@
-/** Ends a step in the ledger: settled, given back, parked or reopened; what is known here only is kept until the store takes it. */
+/**
+ * Ends a step in the ledger: it is settled, given back, parked or reopened. An ending that is known only in this
+ * process is kept until the store takes it.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isStelloError, isUnavailable, messageOf, type ErrorCode } from '../../core/errors.ts'
 import type { NewEvent } from '../../protocol/events.ts'
@@ -14,30 +17,33 @@ import type { Deps } from '../deps.ts'
 import { explained, shutsDown, tryAgain } from './failures.ts'
 
 const SETTLE_RETRY_MS = 250
-/** Its id is that of another session, it is beyond a bound of its tree, or its parent is being closed. */
+/**
+ * Why the store refuses a child: another session has its id, a bound of its tree is reached, or its parent is being
+ * closed.
+ */
 const REFUSED_CHILD: ReadonlySet<ErrorCode> = new Set(['SESSION_EXISTS', 'TREE_LIMIT', 'SESSION_CLOSED'])
-/** Tries between two warnings: a minute. */
+/** Tries between two warnings. They take a minute. */
 const WARN_EVERY = 240
 
 /** How a step's work ended. */
 export type Ending<Outcome> =
-  /** With an outcome: commit it together with everything that follows from it. */
+  /** It has an outcome: commit it together with everything that follows from it. */
   | { kind: 'settle'; outcome: Outcome; writes: Writes }
-  /** Without: give the step back and tell the workflow. */
+  /** It has no outcome: give the step back and tell the workflow. */
   | { kind: 'giveBack'; result: Outcome; writes?: Writes }
-  /** Without: a person must answer first, and until then nobody has the step. */
+  /** It has no outcome: a person must answer first. Nobody holds the step until then. */
   | { kind: 'park'; question: Question; writes?: Pick<Writes, 'events'> }
-  /** Without: nothing has been done, and the step may be begun. `decided` is kept with it, for whoever begins it. */
+  /** It has no outcome: nothing was done, and the step may begin. `decided` is kept for the attempt that begins it. */
   | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided }
   /**
-   * Without: give the step back and let Temporal try again. `failed` counts as an attempt at the model or tool; `begun`
-   * leaves its end as unknown as it was.
+   * It has no outcome: give the step back and let Temporal try again. `failed` counts it as a failed attempt at the
+   * model or tool. `begun` keeps the mark that the step has begun, so its end stays unknown.
    */
   | { kind: 'retry'; error: unknown; failed: boolean; begun?: boolean; delayMs?: (failures: number) => number }
-  /** Without, and without giving it back: whoever finds the step begun by a dead worker decides. */
+  /** It has no outcome, and the step is not given back: the worker that finds it begun by a dead worker decides. */
   | { kind: 'abandon'; error: unknown }
 
-/** What ends the step also tells this. */
+/** Adds an event to what the ending commits. */
 export function withEvent<Outcome>(ending: Ending<Outcome>, event: NewEvent): Ending<Outcome> {
   if (ending.kind === 'retry' || ending.kind === 'abandon') return ending
   return { ...ending, writes: { ...ending.writes, events: [event, ...(ending.writes?.events ?? [])] } }
@@ -45,12 +51,12 @@ export function withEvent<Outcome>(ending: Ending<Outcome>, event: NewEvent): En
 
 interface Finishing<Outcome> {
   /**
-   * Set: the ending is known here only, so it is kept until the store takes it, and Temporal is told why the step still
-   * waits. Unset: it can be proposed again by another attempt, and none waits on beside the next.
+   * Set: the ending is known only in this process, so it is kept until the store takes it. Temporal is told why the
+   * step still waits. Unset: another attempt can propose the ending again, so this attempt does not wait for the store.
    */
   untilStored?: Pick<Attempt, 'note'>
   settled?(outcome: Outcome): void
-  /** What to end the step with when the store refuses the content; unset = that was refused too. */
+  /** Makes another ending when the store refuses the content. Unset: that other ending was refused too. */
   refused?(message: string, error: unknown): Ending<Outcome>
 }
 
@@ -108,7 +114,7 @@ async function settle<Outcome>(
   } catch (error) {
     if (!isRefused(error)) throw error
     if (refused) return endStep(deps, step, refused(messageOf(error), error), told)
-    // Else all others would wait for this worker, which has ended.
+    // Otherwise all others would wait for this worker, although it no longer works on the step.
     await stored(deps, told, step, () => releaseStep(deps.db, step, { failed: false, begun: true }))
     throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
       cause: error,
@@ -116,7 +122,7 @@ async function settle<Outcome>(
   }
 }
 
-/** To repeat it cannot help: the store refuses the content, or the child. */
+/** True if another try cannot help: the store refuses the content or the child. */
 function isRefused(error: unknown): boolean {
   return isDataError(error) || (isStelloError(error) && REFUSED_CHILD.has(error.code))
 }
@@ -141,13 +147,16 @@ async function stored<T>(
   }
 }
 
-/** A worker that stops waits no longer than for a step that runs. What it knew is gone then, as if it had been killed. */
+/**
+ * A stopping worker waits for the store no longer than it waits for running steps. The ending is then lost, as if the
+ * worker had been killed.
+ */
 function lost(deps: Deps, key: string, sessionId: string, error: StelloError): Error {
   deps.log.warn(`session ${sessionId}: the worker stops, and how step ${key} ended is lost: ${explained(error)}`)
   return shutsDown({ cause: error })
 }
 
-/** What the workflow is told of a step that waits for a person. */
+/** What the workflow learns about a step that waits for a person. */
 export function waitsFor({ id, kind }: PendingRef, gen: number): Waiting {
   return { kind: 'pending', gen, item: { id, kind } }
 }

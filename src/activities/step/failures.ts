@@ -1,22 +1,23 @@
 /**
- * How an error reaches Temporal. Whatever leaves an activity is made anew here: texts are cut, waits are finite, and causes,
- * details and foreign classes stay behind. What the SDK cannot encode would end the worker, and each that takes the step.
+ * How an error reaches Temporal. Every error that leaves an activity is built anew here: texts are cut, waits are
+ * finite, and causes, details and foreign classes are left out. An error that the SDK cannot encode would end the
+ * worker, and then every other worker that takes the step.
  */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { messageOf, toStelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import { isDataError } from '../../store/database.ts'
 
-/** Attempts at user code that may be repeated and throws: a pure or idempotent tool, a `contextFn`. */
+/** Attempts at user code that throws and may be repeated: a pure or idempotent tool, a `contextFn`. */
 export const TOOL_ATTEMPTS = 3
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 60_000
-/** Work that nothing can replace is tried this often. */
+/** Wait between two tries of work that nothing can replace. */
 const ENDLESS_DELAY_MS = 5000
-/** The longest wait Temporal is asked for: as long as the longest duration of an agent. */
+/** The longest wait that we ask Temporal for. An agent's options allow no longer duration either. */
 const LONGEST_WAIT_MS = 2 ** 31 - 1
-/** Of a stack trace, in UTF-16 units: where a bug is. */
+/** Longest stack trace, in UTF-16 units: enough to show where a bug is. */
 const STACK_LIMIT = 4000
 const TYPE_LIMIT = 100
 
@@ -25,7 +26,7 @@ interface Leaving {
   type: string
   nonRetryable?: boolean
   delayMs?: number | undefined
-  /** Of an error whose place in the code may tell more than its words. */
+  /** Set for an unknown error: the place in the code may say more than the message. */
   stack?: string
 }
 
@@ -34,19 +35,22 @@ export function tryAgain(error: unknown, delayMs: number): ApplicationFailure {
   return leave({ message: explained(error), type: toStelloError(error)?.code ?? 'STEP_FAILED', delayMs })
 }
 
-/** What an activity throws for an error it did not settle: refused content stays refused, so only infrastructure is worth another attempt. */
+/**
+ * Makes the error that an activity throws when it did not settle its step. Content that was refused once will be
+ * refused again, so only troubles of the infrastructure are worth another attempt.
+ */
 export function toFailure(error: unknown): ApplicationFailure | CancelledFailure {
   const leaving = read(error)
   return 'cancelled' in leaving ? new CancelledFailure(preview(leaving.cancelled)) : leave(leaving)
 }
 
-/** What went wrong, and what to do about it where that is known, in at most 1,000 characters. */
+/** Says what went wrong and, if known, what to do about it, in at most 1,000 characters. */
 export function explained(error: unknown): string {
   const hint = toStelloError(error)?.hint
   return hint ? `${preview(messageOf(error), 700)} (${preview(hint, 290)})` : preview(messageOf(error))
 }
 
-/** For work that nothing can replace: tried until it succeeds; Temporal shows why it does not. */
+/** For work that nothing can replace: Temporal tries it until it succeeds, and shows the reason meanwhile. */
 export function toEndlessRetry(error: unknown): ApplicationFailure {
   const leaving = read(error)
   if ('cancelled' in leaving) return tryAgain(error, ENDLESS_DELAY_MS)
@@ -64,12 +68,12 @@ function leave({ message, type, nonRetryable = false, delayMs, stack }: Leaving)
   return failure
 }
 
-/** @param ms of a header, so anything that is called a number */
+/** @param ms comes from an HTTP header, so it may be any number, also NaN or infinite */
 function finite(ms: number): number {
   return Number.isNaN(ms) ? 0 : Math.round(Math.min(Math.max(ms, 0), LONGEST_WAIT_MS))
 }
 
-/** What may be told of anything that was thrown; its own fields may throw. */
+/** Reads what Temporal may know about anything that was thrown. Reading its fields may throw as well. */
 function read(error: unknown): Leaving | { cancelled: string } {
   const message = explained(error)
   try {
@@ -93,7 +97,7 @@ function read(error: unknown): Leaving | { cancelled: string } {
   }
 }
 
-/** One that was made for Temporal, here or by user code. */
+/** Reads a failure that was made for Temporal, here or by user code. */
 function readFailure({ type, nonRetryable, nextRetryDelay }: ApplicationFailure, message: string): Leaving {
   return {
     message,
@@ -109,7 +113,7 @@ function describe(error: unknown): Partial<Pick<Leaving, 'type' | 'stack'>> {
   return { ...(typeof name === 'string' && { type: name }), ...(typeof stack === 'string' && { stack }) }
 }
 
-/** What ends a step whose worker is asked to stop: another worker takes it. */
+/** The error that ends a step when its worker is asked to stop. Another worker takes the step. */
 export function shutsDown(options?: ErrorOptions): Error {
   return new Error('the worker shuts down', options)
 }

@@ -8,5 +8,5 @@ export interface InFlight {
   noted: { latest?: unknown }
 }
 
-/** Steps of this process by session, generation, key and lease: a second attempt joins the first. */
+/** The running steps of this process, by session, generation, key and lease. A second attempt joins the first. */
 export type Running = Map<string, InFlight>

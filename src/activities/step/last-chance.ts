@@ -1,12 +1,16 @@
 /**
- * Lets one step at a time be run by its last taker, and not at once. A worker dies with everything it has in hand, the
- * innocent with the guilty, and another takes all of it over: they would die together until the last time, if they were
- * not parted. And a step that kills at once would have killed all workers before the first is back.
+ * When a step may be taken only once more, it runs alone and after a pause. A worker that dies takes all its steps down
+ * with it: the step that killed it and the innocent ones. Another worker then takes all of them over. Without this rule
+ * they would die together again, until none of them could be taken any more. The pause has another reason: a step that
+ * kills at once would otherwise kill all workers before the first one is back.
  */
 
-/** For workers that are being started again. */
+/** The pause: time for workers to be started again. */
 const CALM_MS = 10_000
-/** Longer than the watchdog leaves to a loop that stands still by default: who has lived that long is not waited for. */
+/**
+ * The next step waits no longer than this for the one before it. It is longer than the watchdog's default limit for a
+ * blocked event loop, so a step that runs for longer than this has not blocked the loop.
+ */
 const ALONE_MS = 45_000
 
 export class LastChance {
@@ -18,8 +22,8 @@ export class LastChance {
   }
 
   /**
-   * @param waitedMs how long the step has waited for its last taker
-   * @returns lets the next one in; undefined while it is too early, or another is within
+   * @param waitedMs how long the step has waited to be taken for the last time
+   * @returns a function that lets the next step in; undefined while it is too early or another step runs alone
    */
   enter(waitedMs: number): (() => void) | undefined {
     if (this.#within || waitedMs < this.#calmMs) return undefined

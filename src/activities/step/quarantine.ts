@@ -1,4 +1,4 @@
-/** Steps whose takers died too often (durability 3): what people hear of them, and what the model does. */
+/** Steps whose workers died too often (durability 3): what people and the model are told about them. */
 import { StelloError } from '../../core/errors.ts'
 import { newEvent } from '../../protocol/events.ts'
 import { TAKERS, type ClaimRequest, type Mine } from '../../store/claim.ts'
@@ -12,16 +12,19 @@ export interface Quarantined {
   name: string
   turn: number
   round?: number
-  /** Of a call a model asked for. */
+  /** Set for a call that a model asked for. */
   callId?: string
 }
 
-/** A step that is parked gets nowhere near: its question stays as it is, and nobody takes it. */
+/** A parked step never gets here: nobody takes it, and its question stays as it is. */
 export function mustNotRun({ deaths }: Pick<Mine, 'deaths'>): boolean {
   return deaths >= TAKERS
 }
 
-/** The step ends so instead of being run, and people are told. Each time anew: after a resume it runs again. */
+/**
+ * Ends the step with `ending` instead of running it, and tells people. They are told each time, because a resume runs
+ * the step again.
+ */
 export function quarantine<Outcome>(
   deps: Deps,
   { sessionId, round, ...step }: Quarantined,
@@ -39,13 +42,13 @@ export function timesDied(deaths: number): string {
   return `its worker died ${deaths} times`
 }
 
-/** For calls that may be repeated. @param effect what the model must know of what has happened so far */
+/** For calls that may be repeated. @param effect what the model must know about effects so far */
 export function workerLost(name: string, { deaths }: Mine, effect = ''): StelloError {
   const text = `${timesDied(deaths)} while "${name}" ran, so it is not run again. ${effect}Try another way: other arguments, or another tool.`
   return new StelloError('TOOL_WORKER_LOST', text)
 }
 
-/** For what only a person can mend: it pauses the session. @param meanwhile completes "while …" */
+/** For trouble that only a person can repair: the error pauses the session. @param meanwhile completes "while …" */
 export function killsWorkers(meanwhile: string, deaths: number): StelloError {
   return new StelloError('INVALID_AGENT', `${timesDied(deaths)} while ${meanwhile}, so this is not tried again`, {
     hint:

@@ -1,6 +1,6 @@
 /**
- * The ledger rule, in one place: claim the step, run it if nobody has or does, settle it, and return the outcome that
- * won. Knows nothing of models and tools.
+ * The ledger rule, in one place: claim the step, run it unless somebody else has run it or runs it now, settle it, and
+ * return the outcome that won. This file knows nothing about models and tools.
  */
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -20,49 +20,55 @@ import { mustNotRun, quarantine, type Quarantined } from './quarantine.ts'
 export interface StepWork<Outcome> {
   step: Omit<ClaimRequest, 'run' | 'owner' | 'token'>
   run(claim: Mine, stop: AbortSignal, hand: Hand): Promise<Ending<Outcome>>
-  /** For steps that must not be repeated: what to do about one that a dead worker had begun. */
+  /** For steps that must not be repeated: decides what to do with one that a dead worker had begun. */
   unknown?(claim: Mine, stop: AbortSignal): Ending<Outcome> | Promise<Ending<Outcome>>
-  /** What becomes of one whose takers died too often. Must run nothing of the user's. */
+  /** Decides what happens to a step whose workers died too often. It must run no code of the user. */
   quarantined(claim: Mine): Ending<Outcome>
-  /** Of a tool call or a child a model asked for: what people know it by. */
+  /** Set for a tool call or a child that a model asked for: the id that people know it by. */
   callId?: string
-  /** Told of the outcome when it was this attempt's that won: once per step. */
+  /** Called with the outcome if this attempt's outcome won, so once per step. */
   settled?(outcome: Outcome): void
-  /** What to settle when the store refuses the content itself, or a child: its id is taken, or it is one too many. */
+  /**
+   * Makes another ending when the store refuses the content, or a child: its id is taken, or there are too many
+   * children.
+   */
   refused(claim: Mine, message: string, error: unknown): Ending<Outcome>
 }
 
 /** What a running step may do to itself. */
 export interface Hand {
-  /** Takes what people may see of the running step in Temporal: the latest goes along with each heartbeat. */
+  /** Takes a detail that people may see in Temporal while the step runs. Each heartbeat carries the latest one. */
   note(detail: unknown): void
   /**
-   * Of a step that is claimed `preparing`: marks it as begun, or throws when it must not begin. What the work then makes
-   * of it does not count: the step is given back. Of any other step: nothing.
+   * Marks a step that was claimed `preparing` as begun, or throws when it must not begin. If it throws, the step is
+   * given back, and the ending that the work returns does not count. Does nothing for any other step.
    */
   begin(): Promise<void>
 }
 
-/** Duplicates are passed on. A step that waits for a person says so, whatever it is, whoever had parked it. */
+/** Duplicates are passed on. A step of any kind that waits for a person says so, whichever attempt parked it. */
 export type StepResult<Outcome> =
   | { outcome: Outcome; gen: number }
   | { duplicate: true; gen: number }
   | Waiting
   | NotStarted
 
-/** How often a step that another living worker runs is looked at. */
+/** Wait between two looks at a step that another living worker runs. */
 const WATCH_EVERY_MS = 250
-/** With `WATCH_EVERY_MS` in between. */
+/** Tries to get the answer to a claim, with `WATCH_EVERY_MS` in between. */
 const CLAIM_TRIES = 40
-/** While nothing has been asked, another worker may take the step. */
+/** Fewer tries while no claim was sent: another worker can take the step instead. */
 const UNHELD_TRIES = 4
-/** Others take this worker for dead: what it began now would be taken from it while it runs. */
+/** Others think that this worker is dead: they would take a step away while it runs here. */
 const UNHELD = 'this worker has lost the connections that say it lives, and begins nothing until it has one again'
 
-/** What an attempt comes to that asks for a step: a claim that needs no waiting, or the attempt of this process that has it. */
+/**
+ * What an attempt gets when it asks for a step: a claim that needs no waiting, or the attempt in this process that has
+ * the step.
+ */
 type Obtained =
   | Exclude<Claim, { kind: 'mine' | 'busy' | 'mineAlready' | 'elsewhere' | 'lastChance' }>
-  /** `leave`: it has the place of a step's last taker until then. */
+  /** `leave`: frees the place of the step that runs alone (`last-chance.ts`). */
   | (Mine & { leave?: () => void })
   | { kind: 'inFlight'; gen: number; inFlight: InFlight }
 
@@ -106,7 +112,7 @@ export async function runStep<Outcome>(
   }
 }
 
-/** For work that parks nothing, and a workflow that would wait for nobody. @throws StelloError STORE_CORRUPT */
+/** For work that never parks a step: its workflow would wait for nobody. @throws StelloError STORE_CORRUPT */
 export function mustNotWait<Outcome>(result: StepResult<Outcome>): Exclude<StepResult<Outcome>, Waiting> {
   if (!isWaiting(result)) return result
   throw new StelloError('STORE_CORRUPT', `"${result.item.id}" waits for a person, and nobody was to be asked`)
@@ -120,7 +126,7 @@ function isWaiting(ended: unknown): ended is Waiting {
   return typeof ended === 'object' && ended !== null && 'kind' in ended && ended.kind === 'pending'
 }
 
-/** Waits for as long as a living worker has the step, or, for its last taker, until it can be run alone. */
+/** Waits while a living worker has the step. If the step may be taken only once more, waits until it can run alone. */
 async function obtain(
   deps: Deps,
   attempt: Attempt,
@@ -144,7 +150,8 @@ async function obtain(
         const inFlight = running.get(id(held))
         if (inFlight) return { kind: 'inFlight', gen, inFlight }
         if (claim.kind === 'mineAlready' || !(await isAlive(db, claim.owner))) {
-          // The next claim decides who takes it, and whether: the session may have been paused or closed meanwhile.
+          // The next claim decides whether anybody takes the step, and who: perhaps the session was paused or closed
+          // meanwhile.
           await releaseStep(db, held, { failed: false, begun: true, died: claim.kind === 'busy' })
           continue
         }
@@ -162,8 +169,9 @@ async function obtain(
 }
 
 /**
- * A claim may have been granted although its answer never came. Only this attempt knows that it has begun nothing by it, so
- * it asks again, for as long as a restart of PostgreSQL takes. No claim is made while nobody can tell that this worker lives.
+ * A claim may be granted although its answer gets lost. Only this attempt knows that it has begun nothing with that
+ * claim. So it asks again, for as long as a restart of PostgreSQL takes. It makes no claim while nobody can see that
+ * this worker lives.
  */
 async function claimUntilHeard(
   { db, bootId, liveness }: Deps,
@@ -185,7 +193,7 @@ async function claimUntilHeard(
   }
 }
 
-/** Whoever stops the attempt need not wait for another worker or the store: a cancelled step is then ended by the ledger. */
+/** A stop ends the wait for another worker or for the store at once. The ledger then ends a cancelled step. */
 async function waitBeforeLooking(key: string, stop: AbortSignal): Promise<void> {
   await delay(WATCH_EVERY_MS, undefined, { signal: stop }).catch(() => {
     if (stop.reason === 'cancel') throw new CancelledFailure(`cancelled before ${key} was taken`)
@@ -227,10 +235,10 @@ async function carryOut<Outcome>(
     if (mustNotRun(claim)) ending = quarantine(deps, named(attempt, work), claim, work.quarantined(claim))
     else ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, hand)
   } catch (error) {
-    // Nobody knows how far it came: what must not be repeated stays begun.
+    // Nobody knows how far it came: a step that must not be repeated stays begun.
     ending = { kind: 'retry', error, failed: false, begun: work.unknown !== undefined }
   }
-  // Nothing has run, whether or not the mark was stored; the next claim decides what becomes of the step.
+  // Nothing has run, whether or not the mark was stored. The next claim decides what happens to the step.
   if (refused) ending = { kind: 'retry', error: refused.error, failed: false }
   if (ending.kind === 'retry' && ending.failed) deps.metrics.retried(work.step.kind)
   return endStep(deps, step, ending, {

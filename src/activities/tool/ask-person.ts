@@ -1,4 +1,7 @@
-/** A call that a person is asked about: the question that its step is parked with, and what closes it again. */
+/**
+ * A call that a person is asked about: the question that is stored when its step is parked, and the event that closes
+ * it.
+ */
 import { preview } from '../../core/message.ts'
 import { PENDING, type Decision, type PendingItem, type PendingKind } from '../../protocol/pending.ts'
 import { newEvent } from '../../protocol/events.ts'
@@ -7,14 +10,14 @@ import { withEvent, type Ending } from '../step/end-step.ts'
 import { shownNames } from './call-names.ts'
 import type { CallAtHand } from './tool-call.ts'
 
-/** Who has the step in hand; `parked`: a question that was put before, which stays as it is. */
+/** The lease on the step. `parked`: a question that was asked before; it stays as it is. */
 interface Holder {
   gen: number
   lease: number
   parked?: PendingItem
 }
 
-/** @param about what the question says, where its kind leaves that to who asks */
+/** @param about the text of the question, for kinds that leave it to the asker */
 export function askPerson<Outcome>(
   { input, call }: Pick<CallAtHand, 'input' | 'call'>,
   { gen, lease, parked }: Holder,
@@ -32,7 +35,7 @@ export function askPerson<Outcome>(
   return { kind: 'park', question }
 }
 
-/** What ends the wait also closes its item. */
+/** Adds the event that closes the item to the ending that ends the wait. */
 export function closing<Outcome>(
   ending: Ending<Outcome>,
   { id, kind, name, title, callId, turn, round }: PendingItem,

@@ -71,7 +71,8 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const unknown = async (claim: Mine, stop: AbortSignal): Promise<Ending<ToolOutcome>> => {
     const verified = tool && (await findOut(deps, at, tool, { stop, withinMs: attempt.withinMs }))
     if (verified?.happened) return settle(claim, { value: verified.result })
-    // Not run by this attempt: some of its time is used up, and behind its backstop the tool would be run beside itself.
+    // This attempt does not run the tool, because a part of its time is used up. When Temporal gave the attempt up, the
+    // next attempt would run the tool a second time while it still runs here.
     if (verified) return { kind: 'reopen', result: { kind: 'due', gen: claim.gen }, writes: {} }
     if (stop.reason === 'shutdown') return { kind: 'retry', error: shutsDown(), failed: false, begun: true }
     if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(at, claim, UNKNOWN)
@@ -80,7 +81,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const result = await runStep<ToolOutcome>(deps, attempt, {
     step: { key: input.key, kind: 'tool', name: call.name, inputHash: at.hash, durable: once && !preparing, preparing },
     run,
-    // A tool that is gone may have been one that must not be repeated.
+    // A tool that is no longer listed may have been one that must not be repeated.
     ...((once || !found) && { unknown }),
     quarantined(claim) {
       if (found && !(once && claim.begun))
@@ -98,7 +99,10 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   throw new Error(`tool step ${input.key} met an opening`)
 }
 
-/** The worker shuts down. What may be repeated is given back; else the next worker finds it begun and unknown. */
+/**
+ * The worker shuts down. A step that may be repeated is given back; the next worker finds any other step begun, with an
+ * unknown end.
+ */
 function handOver(lost: boolean): Ending<ToolOutcome> {
   return lost ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
 }

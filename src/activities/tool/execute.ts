@@ -1,4 +1,6 @@
-/** The second phase of a call: a tool's code, under its time-out, with the context that is its view of the session. */
+/**
+ * The second phase of a call: runs the tool's code under its time-out. The tool sees the session through its context.
+ */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { StelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
@@ -17,20 +19,24 @@ export interface Execution extends StoredSession {
   timeoutMs: number
   /** The user's cancel or the worker's shutdown. */
   stop: AbortSignal
-  /** Up to and with the call. */
+  /** All messages up to the call, which is included. */
   messages: readonly Message[]
   channel: ToolChannel
 }
 
-/** @throws StelloError TOOL_EXECUTION_ERROR when it ends without a result; whatever the tool throws */
+/** @throws StelloError TOOL_EXECUTION_ERROR when it ends without a result; every error of the tool */
 export async function execute({ tool, args }: Prepared, channel: ToolChannel, ctx: ToolContext): Promise<unknown> {
-  // Timed out or cancelled meanwhile: the call has been answered, so the tool must not start behind its back.
+  // If the call has timed out or was cancelled, it has been answered already: the tool must not start after that.
   ctx.signal.throwIfAborted()
   channel.status('DOING', { params: Object(args) as Record<string, unknown> })
   return channel.resultOf(tool, await tool.execute(args, ctx))
 }
 
-/** What the built-in tools that are one activity answer. @param args checked, so a skill is one the session may see */
+/**
+ * Answers for the built-in tools that are a single activity.
+ *
+ * @param args are checked, so a skill is one that the session may see
+ */
 export function runBuiltin(name: string, args: unknown, agent: StelloAgent): CallEnd {
   const given = args as { name?: string; result?: string }
   switch (name) {
@@ -47,7 +53,7 @@ export function runBuiltin(name: string, args: unknown, agent: StelloAgent): Cal
   }
 }
 
-/** @throws StelloError TOOL_TIMEOUT, TOOL_CANCELLED; whatever the work throws */
+/** @throws StelloError TOOL_TIMEOUT, TOOL_CANCELLED; every error of the work */
 export function withinTimeOut<T>(
   name: string,
   execution: Execution,

@@ -1,4 +1,7 @@
-/** The third phase: the end of a call → the record the model reads, the event people see, and the outcome the workflow keeps. */
+/**
+ * The third phase: turns the end of a call into a record for the model, an event for people and an outcome for the
+ * workflow.
+ */
 import { messageOf, type StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import { brief, preview, type Message, type Part } from '../../core/message.ts'
 import { normalizeResult, type NormalizedResult } from '../../tool/result.ts'
@@ -12,13 +15,13 @@ import { shownNames } from './call-names.ts'
 import { shown } from './shown.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
-/** What of a result the model reads, in UTF-16 units; the whole is kept. */
+/** Longest result that the model reads, in UTF-16 units. The store keeps the whole. */
 const RESULT_LIMIT = 50 * 1024
-/** What is stored of a result, in UTF-16 units, pictures included. */
+/** Longest result that is stored, in UTF-16 units, with its pictures. */
 const STORED_LIMIT = 16 * 1024 * 1024
-/** Bytes of what a tool calls its failure, where it is counted. */
+/** Longest name of a tool's failure, in bytes, where failures are counted. */
 const ERROR_SHOWN = 40
-/** Details for people; more is replaced by a note. */
+/** Longest details for people. A note replaces longer ones. */
 const DETAILS_LIMIT = 64 * 1024
 
 export type CallEnd = { value: unknown; endsTurn?: boolean } | { error: StelloError }
@@ -30,7 +33,7 @@ export interface CallEnded {
   chain: string
   durationMs: number
   end: CallEnd
-  /** What people were told of the call while it ran. */
+  /** What people were told about the call while it ran. */
   told?: Pick<ToolChannel, 'card' | 'updates'>
 }
 
@@ -39,7 +42,7 @@ export function finish(ended: CallEnded): Ending<ToolOutcome> {
   return { kind: 'settle', outcome, writes }
 }
 
-/** The same for whoever settles a call without having run it. */
+/** The same for code that settles a call without having run it. */
 export function settlement({ input, claim, chain, durationMs, end, told }: CallEnded): {
   outcome: CallResult
   writes: Writes
@@ -71,7 +74,7 @@ export function settlement({ input, claim, chain, durationMs, end, told }: CallE
   const card = told?.card
   const data: DurableEvents['tool.status'] = {
     ...card,
-    // A tool may tell people of a failure that is none for the model; never the other way round.
+    // A tool may show people a failure that is a success for the model, but never the other way round.
     status: result.isError || card?.status === 'ERROR' ? 'ERROR' : 'SUCCESS',
     ...shownNames(input.call),
     turn: input.turn,
@@ -91,13 +94,13 @@ export function settlement({ input, claim, chain, durationMs, end, told }: CallE
   return { outcome, writes: { records: [cut ? { ...record, whole } : record], events } }
 }
 
-/** A failure tells no URL's password either; content that succeeded is told as it is, but for known secrets. */
+/** Cuts known secrets from every result. Cuts passwords in URLs from failures only; other content stays as it is. */
 function discreet(result: NormalizedResult): NormalizedResult {
   const told = withoutKnownIn(result)
   return told.isError ? { ...told, content: withoutSecrets(told.content) } : told
 }
 
-/** A tool may return more than the store takes, and more than anybody reads. */
+/** Cuts the content: a tool may return more than the store takes, and more than anybody reads. */
 function storable({ content, parts = [] }: NormalizedResult): string {
   if (content.length > STORED_LIMIT) {
     return `${preview(content, STORED_LIMIT)}\n[${content.length} characters; the rest is not stored]`

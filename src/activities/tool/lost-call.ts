@@ -1,4 +1,4 @@
-/** A call whose activity is gone: it ran into its backstop, or was cancelled while its worker was dead. */
+/** A call whose activity is gone: Temporal's time-out ended it, or it was cancelled while its worker was dead. */
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import type { Tool } from '../../tool/tool.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
@@ -17,8 +17,8 @@ import { findOut, unknownText } from './unknown-outcome.ts'
 const UNKNOWN = { kind: 'unknown_outcome' } as const
 
 /**
- * Where the call had begun, its tool may know more than anybody else, and a person may be asked; but a turn that stops
- * no longer waits for anybody: neither for a person, nor, when it is stopped meanwhile, for the tool.
+ * If the call had begun, its tool may know more than anybody else, and a person may be asked. But a turn that is being
+ * stopped does not wait for a person. If it is stopped while the tool looks, it does not wait for the tool either.
  *
  * @returns undefined when nothing is known beyond how the call was lost
  */
@@ -62,7 +62,7 @@ export async function endLost(
     : undefined
 }
 
-/** The call has begun, perhaps in a worker that lives: its lease is lost, its code may go on. */
+/** The call has begun, perhaps in a worker that still lives. Its lease is lost, but its code may go on. */
 function notYet({ name }: Tool): string {
   return `"${name}" was cancelled; when its tool looked, it had not taken effect; if a worker still runs it, it may yet`
 }

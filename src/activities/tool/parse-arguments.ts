@@ -1,13 +1,19 @@
-/** The raw text a model gave as arguments → checked arguments, or what is wrong with it in words a model can act on. */
+/**
+ * Turns the raw text of a model's arguments into checked arguments, or says what is wrong in words that a model can act
+ * on.
+ */
 import { messageOf } from '../../core/errors.ts'
 import { preview, type ToolCall } from '../../core/message.ts'
 import { parseJson } from '../../core/parse-json.ts'
 import type { Check, Checked } from '../../tool/tool.ts'
 import { OutOfTime, withinTime } from '../../models/within-time.ts'
 
-/** A schema may hold patterns that take for ever on what a model wrote. Longer than any honest check, on a busy machine too. */
+/**
+ * A schema may have patterns that never end on some text of a model. No harmless check takes this long, even on a busy
+ * machine.
+ */
 const CHECK_MS = 5000
-/** Characters of arguments that a quick check needs no watch over: the watch itself costs half a millisecond. */
+/** Up to so many characters, a quick check runs without a time limit: the limit itself costs half a millisecond. */
 const SHORT = 10_000
 
 export function parseArguments(call: ToolCall, check: Check): Checked {

@@ -1,6 +1,6 @@
 /**
- * The one way every call takes: prepare → execute, both under the tool's time-out, then finish (`finish.ts`), for results
- * and errors alike. In between the call begins.
+ * Every call goes the same way: prepare, then execute, both under the tool's time-out; then finish (`finish.ts`), for
+ * results and for errors. The call counts as begun between prepare and execute.
  */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { toolNotFound, type SessionTools } from '../../agent/tool-list.ts'
@@ -12,11 +12,14 @@ export interface Phases extends Omit<Preparing, 'tool'> {
   tools: SessionTools
   agent: StelloAgent
   execution: Execution
-  /** Marks the call as begun, or throws: it must not run then. */
+  /** Marks the call as begun. If it throws, the call must not run. */
   begin(): Promise<void>
 }
 
-/** @throws StelloError with the code of the stage that refused; what `begin` throws; whatever the tool throws @returns `asks`: nothing has begun, a person must be asked */
+/**
+ * @returns `asks`: nothing has begun, because a person must be asked first
+ * @throws StelloError with the code of the stage that refused; every error of `begin` and of the tool
+ */
 export async function runPhases({
   tools,
   agent,

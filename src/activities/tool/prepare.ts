@@ -1,6 +1,6 @@
 /**
  * The first phase of a call: aliases → check, repair and check again → precondition → permission. All of it may be
- * repeated: a call counts as begun only when this phase has ended, so a worker that dies in it leaves nothing unknown.
+ * repeated. A call counts as begun only after this phase, so a worker that dies in this phase leaves nothing unknown.
  */
 import { StelloError } from '../../core/errors.ts'
 import type { ToolCall } from '../../core/message.ts'
@@ -15,19 +15,19 @@ export interface Preparing {
   use: ToolUse
   /** Unset = everything is permitted. */
   permit?: Permit
-  /** A person has permitted this very call: `permit` may still deny it, and asks in vain. */
+  /** A person has permitted this very call. `permit` may still deny it, but a new question of `permit` is ignored. */
   approved: boolean
 }
 
-/** The call as it will run: the tool of this very call, and checked arguments. */
+/** The call as it will run: the tool as it was opened for this call, and checked arguments. */
 export interface Prepared {
   tool: Tool
   args: unknown
 }
 
 /**
- * @returns `asks`: a person must be asked first, with that question
- * @throws StelloError with the code of the stage that refused; whatever the tool's own code throws
+ * @returns `asks`: the question that a person must answer first
+ * @throws StelloError with the code of the stage that refused; every error of the tool's own code
  */
 export async function prepare(
   { call, tool, use, permit, approved }: Preparing,
@@ -43,7 +43,7 @@ export async function prepare(
   return { tool: opened, args }
 }
 
-/** Whether code that may take its time runs in this phase: only then is it worth a write of its own to say when it ends. */
+/** Whether slow code may run in this phase. Only then is it worth an extra write to mark the end of the phase. */
 export function preparesSlowly(tool: Tool, permit: Permit | undefined): boolean {
   return Boolean(permit ?? tool.precondition ?? tool.open ?? tool.onPartial)
 }

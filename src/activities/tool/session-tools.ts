@@ -1,7 +1,8 @@
 /**
- * The tools of a session as they are now: those the agent lists, and those its packs give when they are asked. A pack that
- * cannot be asked is no pack without tools: a model that is shown fewer tools would answer as if there were no more. So a
- * model call is tried again and then pauses the session, and a call of a tool that may be one of the pack's says so.
+ * The tools of a session as they are now: the tools that the agent lists, and those that its packs give when they are
+ * asked. If a pack cannot be asked, nobody must assume that it has no tools: a model that sees fewer tools would answer
+ * as if there were no more. So a model call is tried again and then pauses the session. A call of a tool that perhaps
+ * belongs to the pack is answered with the reason.
  */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { nameOfPack, readAsked, type CapabilityPack } from '../../agent/capability-pack.ts'
@@ -35,7 +36,7 @@ export async function askedTools({ agent, sessionId, session, stop }: Asking): P
   return sessionTools(agent, config, [...tools.values()])
 }
 
-/** For one call: packs are asked only where its tool is not listed. */
+/** The tools for one call. Packs are asked only if the agent does not list its tool. */
 export async function toolsForCall(asking: Asking, called: string): Promise<SessionTools> {
   const listed = sessionTools(asking.agent, asking.session.config)
   if (listed.find(called)) return listed

@@ -1,4 +1,4 @@
-/** Carries out what a person said about a parked call. The first answer decides: a later one finds its question gone. */
+/** Carries out a person's answer about a parked call. The first answer decides; a later one finds no question. */
 import { StelloError } from '../../core/errors.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
 import { wordOf, type Answer, type PendingItem } from '../../protocol/pending.ts'
@@ -13,7 +13,7 @@ import type { CallAtHand } from './tool-call.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { closing } from './ask-person.ts'
 
-/** @returns `due` when nothing is open under that id: the claim rules then say what becomes of the call */
+/** @returns `due` when no question with that id is open; the claim then decides what happens to the call */
 export async function settleAnswered(
   deps: Deps,
   { run }: Attempt,
@@ -32,7 +32,7 @@ export async function settleAnswered(
   })
 }
 
-/** @returns undefined when the answer is none to that kind of question, which stays open */
+/** @returns undefined when the answer does not fit the kind of the question; the question then stays open */
 async function carriedOut(
   deps: Deps,
   { input, call, chain }: CallAtHand,

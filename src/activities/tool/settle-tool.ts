@@ -1,4 +1,7 @@
-/** Ends a tool call whose activity ended without an outcome, or that waits for a child or a person: the ledger decides, this proposes. */
+/**
+ * Ends a tool call whose activity ended without an outcome, or a call that waits for a child or a person. This code
+ * proposes an outcome, and the ledger decides.
+ */
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import { openingKey } from '../../protocol/keys.ts'
 import type { CallToolInput, Proposal, SettleToolInput, ToolOutcome } from '../../protocol/steps.ts'
@@ -14,7 +17,7 @@ import { endLost } from './lost-call.ts'
 import { settleAnswered } from './settle-answered.ts'
 import { readCallAtHand } from './tool-call.ts'
 
-/** Every generation of the child. */
+/** Includes every generation of the child. */
 const NEWEST = 2 ** 31 - 1
 
 export async function settleTool(deps: Deps, { step, proposed, opening }: SettleToolInput): Promise<ToolOutcome> {
@@ -34,7 +37,7 @@ export async function settleTool(deps: Deps, { step, proposed, opening }: Settle
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ToolOutcome
   const found = lost && (await endLost(deps, attempt, at, forced, lost))
-  // A child is worked with all the while; what became of a lost call, and when, nobody knows.
+  // The wait for a child counts as the call's duration. Nobody knows when a lost call ended.
   const durationMs = lost ? 0 : forced.ageMs
   return endStep(deps, forced, found ?? finish({ input: step, claim: forced, chain: at.chain, durationMs, end }), {
     settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed'),
@@ -64,7 +67,7 @@ async function endOf(
   }
 }
 
-/** What the model reads of a child: its answer, and a word if it did not end by itself. */
+/** What the model reads about a child: its answer, and a note if it did not end by itself. */
 function answerOf(childId: string, turn: TurnRow | undefined): CallEnd {
   const text = turn?.text ?? ''
   switch (turn?.stopReason) {

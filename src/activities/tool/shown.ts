@@ -1,13 +1,17 @@
-/** What people are shown of anything a tool hands over: always JSON, never more than the limit, without known secrets. */
+/** Turns any value from a tool into what people are shown: always JSON, never over the limit, without known secrets. */
 import { messageOf } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import { withoutKnownIn } from '../../core/secrets.ts'
 import { toJson } from '../../core/to-json.ts'
 
-/** Of a text inside something too long, in UTF-16 units. */
+/** Longest text inside a value that is too long, in UTF-16 units. */
 const TEXT_SHOWN = 500
 
-/** @param limit of its JSON text, in UTF-16 units: then long texts inside are cut, and if that is not enough a note replaces all */
+/**
+ * Cuts the long texts inside a value that is over the limit. If that is not enough, a note replaces the whole value.
+ *
+ * @param limit longest JSON text, in UTF-16 units
+ */
 export function shown(value: unknown, limit: number): unknown {
   try {
     const told = withoutKnownIn(JSON.parse(toJson(value ?? null)) as unknown)

@@ -1,4 +1,4 @@
-/** One tool call as an activity finds it: what the model asked for, of which tool, in which session. */
+/** One tool call as an activity finds it: the model's request, the tool and the session. */
 import { StelloError } from '../../core/errors.ts'
 import type { Message, ToolCall } from '../../core/message.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
@@ -14,14 +14,14 @@ import type { ToolChannel } from './tool-channel.ts'
 export interface CallAtHand {
   input: CallToolInput
   call: ToolCall
-  /** Up to and with the call. */
+  /** All messages up to the call, which is included. */
   messages: Message[]
   /** Chain hash of the assistant's record. */
   chain: string
   /** Input hash of the step. */
   hash: string
   facts: StoredSession
-  /** What the session may use, as the worker serves it now. */
+  /** The tools that the session may use, as this worker has them now. */
   tools: SessionTools
 }
 
@@ -33,7 +33,7 @@ export async function readCallAtHand(deps: Deps, input: CallToolInput): Promise<
   return { input, call, messages, chain, hash, facts, tools: await toolsForCall(asking, call.name) }
 }
 
-/** The whole call stands in the assistant's record; the workflow only knows a preview. */
+/** Reads the whole call from the assistant's record. The workflow knows only a preview. */
 export async function readCall(
   deps: Deps,
   input: CallToolInput,
@@ -44,7 +44,11 @@ export async function readCall(
   throw new StelloError('STORE_CORRUPT', `session ${input.sessionId}: record ${input.base} has no call ${input.index}`)
 }
 
-/** What the tool's code is run with; the same for every attempt at the call. @param timeoutMs the tool's own */
+/**
+ * Makes what the tool's code runs with. It is the same for every attempt at the call.
+ *
+ * @param timeoutMs the tool's own time-out
+ */
 export function toExecution(
   deps: Deps,
   { input, hash, facts, messages }: CallAtHand,

@@ -1,6 +1,6 @@
 /**
- * The two channels of one call: its result, for the model, and its card and updates, for people. What is sent before the
- * call runs cannot be its result; what is sent after its end is lost.
+ * The two channels of one call: its result for the model, and its card and updates for people. A result that is set
+ * before the call runs does not count. Everything that is sent after the call's end is lost.
  */
 import { StelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
@@ -11,18 +11,18 @@ import type { CallNames } from '../../protocol/steps.ts'
 import type { LiveStep, OpenCard } from '../live-writer.ts'
 import { shown } from './shown.ts'
 
-/** Of the parameters on a card, and of one update, as JSON. */
+/** Longest parameters on a card, and longest update, as JSON. */
 const SHOWN_LIMIT = 4096
-/** Of the result on a card. */
+/** Longest result on a card, as JSON. */
 const RESULT_LIMIT = 64 * 1024
 const NOTE_LIMIT = 1000
 
 type Phase = 'streaming' | 'running' | 'ended'
 
-/** Where people see a call at the moment. */
+/** Where people see the call now. */
 export interface Stage {
   live: LiveStep
-  /** Takes the latest update, for whoever looks at the running step in Temporal. */
+  /** Takes the latest update, for people who look at the running step in Temporal. */
   note?(detail: unknown): void
 }
 
@@ -40,17 +40,20 @@ export class ToolChannel {
     this.#stage = stage
   }
 
-  /** What people have been told so far, bounded. */
+  /** What people have been told so far. Its size is limited. */
   get card(): ToolCard | undefined {
     return this.#card
   }
 
-  /** The latest that was told of each kind: what streams may be lost, and the last of it at the end most likely. */
+  /**
+   * The latest update of each kind. It is told again at the end, because a streamed update may be lost, most likely the
+   * last one.
+   */
   get updates(): readonly (readonly [kind: string, update: unknown])[] {
     return [...this.#updates]
   }
 
-  /** The arguments are complete: from here on there can be a result. */
+  /** To be called when the arguments are complete. A result counts from now on. */
   start(call: CallNames, stage: Stage): void {
     this.#call = call
     this.#stage = stage
@@ -73,7 +76,7 @@ export class ToolChannel {
     if (isOpen(this.#card)) this.#stage.live.card(this.#call, this.#card)
   }
 
-  /** The result: what was set, else what the tool returned. */
+  /** The result that was set, or else the value that the tool returned. */
   resultOf({ name, answersBy }: Tool, returned: unknown): unknown {
     if (this.#result) return this.#result.value
     if (answersBy !== 'channel') return returned
@@ -83,7 +86,7 @@ export class ToolChannel {
     )
   }
 
-  /** The part of a tool's context that leads here. */
+  /** The part of a tool's context that uses this channel. */
   get context(): Pick<
     ToolContext,
     'setToolResult' | 'sendToolStatus' | 'onUpdate' | 'onProgress' | 'updateOutput' | 'callId' | 'requestId'
@@ -103,7 +106,7 @@ export class ToolChannel {
 
   #tell(kind: 'update' | 'progress' | 'output', value: unknown): void {
     if (this.#phase === 'ended') return
-    // Of an output people want to see the end.
+    // People want to see the end of a long output.
     const told = typeof value === 'string' ? withoutKnown(value).slice(-SHOWN_LIMIT) : shown(value, SHOWN_LIMIT)
     const update = kind === 'update' ? told : { [kind]: told }
     this.#updates.set(kind, update)
@@ -112,12 +115,12 @@ export class ToolChannel {
   }
 }
 
-/** An end is certain, and told, when the step is settled. */
+/** The end of a call is not shown here: it is certain only when the step is settled, and that tells it. */
 function isOpen(card: ToolCard): card is OpenCard {
   return !hasEnded(card)
 }
 
-/** A note takes the place of parameters that cannot be shown; it must not be merged letter by letter. */
+/** A note replaces parameters that cannot be shown. As a field of its own it is not merged letter by letter. */
 function toParams(shownParams: unknown): Record<string, unknown> {
   return typeof shownParams === 'object' ? { ...shownParams } : { '…': shownParams }
 }

@@ -1,15 +1,18 @@
-/** Calls whose arguments streamed in here, until they run here: the next step of a session may come to another worker. */
+/**
+ * Keeps tools for calls whose arguments streamed in here until these calls run here. Perhaps that never happens,
+ * because another worker gets the session's next step.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../core/errors.ts'
 import { callKey, type CallAt } from '../../protocol/keys.ts'
 import type { CallToolInput } from '../../protocol/steps.ts'
 import type { ToolUse } from './tool-use.ts'
 
-/** How long a call is waited for before its instance is disposed of. */
+/** How long an instance waits for its call. After that it is disposed of. */
 const KEPT_MS = 60_000
-/** How long an instance may take to be disposed of. One that takes longer is forgotten: there may be many. */
+/** How long the disposal of an instance may take. After that it is forgotten, because there may be many of them. */
 const DISPOSE_MS = 60_000
-/** How long a stopping worker waits for instances that are being disposed of. */
+/** How long a stopping worker waits for disposals. */
 const CLOSE_MS = 5000
 
 export class ToolUses {
@@ -42,7 +45,7 @@ export class ToolUses {
     return parked?.use
   }
 
-  /** Nobody waits for it: what a tool does behind its call must not delay the session. */
+  /** Disposes of an instance without waiting: work of a tool after its call must not delay the session. */
   end(use: ToolUse | undefined): void {
     if (!use) return
     const ended = use.dispose().catch((error: unknown) => this.#warn(`a tool's dispose failed: ${messageOf(error)}`))
@@ -63,7 +66,7 @@ export class ToolUses {
   }
 }
 
-/** The same for the step in which a call streams in, and the one in which it runs. */
+/** The id of a call's instance. It is the same in the step where the call streams in and in the step where it runs. */
 export function useId(gen: number, { sessionId, ...at }: Pick<CallToolInput, 'sessionId' | keyof CallAt>): string {
   return `${sessionId}/${gen}/${callKey(at)}`
 }

@@ -1,4 +1,4 @@
-/** A call that was begun and whose end nobody knows (durability 11): its tool finds out, or says who is told. */
+/** A call that was begun and whose end nobody knows (durability 11): its tool finds out, or says who must be told. */
 import { messageOf, toStelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import type { Tool, Verification } from '../../tool/tool.ts'
@@ -10,10 +10,11 @@ import { ToolChannel } from './tool-channel.ts'
 import { ToolUse } from './tool-use.ts'
 
 /**
- * What a tool found out about its call; `undefined`: it is unknown. Never throws.
+ * Asks a tool what happened to its call. Never throws.
  *
- * @param bounds.withinMs of the activity, which may be shorter than the time the tool has by now: given up by Temporal,
- *   the call would be looked into for ever
+ * @param bounds.withinMs the activity's time, which may be shorter than the tool's current time-out. If the tool used
+ *   more, Temporal would give the attempt up again and again, and the question would never end
+ * @returns undefined when it stays unknown
  */
 export async function findOut(
   deps: Deps,
@@ -23,7 +24,7 @@ export async function findOut(
 ): Promise<Verification | undefined> {
   if (!tool.verify && !tool.open) return undefined
   const channel = new ToolChannel(at.call, { live: deps.live.step(at.input.sessionId, at.input.key, 0) })
-  // To find out is not to run: people are shown nothing, and what it sets is no result.
+  // The tool does not run here, it only looks: people are shown nothing, and it cannot set a result.
   channel.end()
   const use = new ToolUse(channel)
   try {
