@@ -1,6 +1,7 @@
 /**
- * What watchers see of sessions. Durable events are certain: they are committed with what they tell of, and each has an
- * offset. Live ones may be lost, and have none. Data is JSON, and bounded: texts are cut where they are told.
+ * The events of sessions that watchers see. A durable event is certain: it is committed together with the fact that it
+ * tells, and it has an offset. A live event may be lost, and has no offset. Data is JSON of limited size: the code that
+ * makes an event cuts its texts.
  */
 import type { ToolErrorCode } from '../core/errors.ts'
 import type { Usage } from '../core/message.ts'
@@ -19,23 +20,23 @@ export interface NamedCall {
   title?: string
 }
 
-/** What people see of a call beside its status. */
+/** What people see about a call beside its status. */
 export interface ShownCall extends NamedCall {
   /** One line for people. */
   showTip?: string
-  /** What the tool is called with, as far as it is known. */
+  /** The arguments of the call, as far as they are known. */
   params?: Record<string, unknown>
 }
 
 /** A call that a model has asked for. */
 export interface AskedCall extends NamedCall {
-  /** The beginning of the arguments: text, which may be broken JSON. */
+  /** The beginning of the arguments, as text. It may be broken JSON. */
   arguments: string
 }
 
-/** Where a session goes on in a new generation. */
+/** The place where a session goes on in a new generation. */
 export interface GoneBack {
-  /** Counts the generations, from 1: what was written before is 0. */
+  /** The number of the new generation. The first generation of a session is 0, so this is at least 1. */
   generation: number
   /** The last record that stays. */
   seq: number
@@ -43,11 +44,11 @@ export interface GoneBack {
   turn: number
 }
 
-/** The durable events: what each type tells. */
+/** The durable events, and what each type tells. */
 export interface DurableEvents {
-  /** A turn has begun with a message of the user, which is record `seq`. */
+  /** A turn has begun with a user message. The message is record `seq`. */
   'turn.started': { turn: number; messageId: string; seq: number; text: string }
-  /** The model has answered with record `seq`: with a text, with calls, or with both. */
+  /** The model has answered with a text, with calls, or with both. The answer is record `seq`. */
   'message.completed': {
     turn: number
     round: number
@@ -55,33 +56,36 @@ export interface DurableEvents {
     text: string
     calls: AskedCall[]
     usage: Usage
-    /** Which model has answered. */
+    /** The name of the model. */
     model: string
   }
-  /** The session has not taken a message, and never will. `messageId`: unset where none could be read. */
+  /** The session has not taken a message, and never will. `messageId` is unset if it could not be read. */
   'message.rejected': { reason: string; preview: string; messageId?: string }
-  /** A call has ended; its result is record `seq`. */
+  /** A call has ended. Its result is record `seq`. */
   'tool.status': ShownCall & {
     status: 'SUCCESS' | 'ERROR'
     turn: number
     seq: number
     durationMs: number
-    /** For people: what the tool has set, else the beginning of what the model reads. */
+    /** The result for people: what the tool has set, or else the beginning of the result for the model. */
     result: unknown
     code?: ToolErrorCode
-    /** What the tool calls its failure. */
+    /** The tool's own name for its failure. */
     error?: { type?: string; code?: string }
     details?: unknown
   }
-  /** What a call told last of a kind, told once more with its end. */
+  /** The last update of one kind that a call sent. It is told once more when the call ends. */
   'tool.update': NamedCall & { update: unknown }
   /** A call waits for a person. */
   'pending.opened': PendingItem
-  /** It waits no longer. */
+  /** The call no longer waits for a person. */
   'pending.closed': Omit<PendingItem, 'round' | 'preview' | 'message' | 'at'> & { decision: Decision | 'cancelled' }
-  /** An answer to a pending item has changed nothing. `id`: of the item; `preview`: of what was no answer at all. */
+  /**
+   * An answer has changed nothing. `id`: the item that it was for. `preview`: the beginning of an input that was no
+   * answer at all.
+   */
   'answer.rejected': { reason: string; id?: string; preview?: string }
-  /** A step is not run again: its workers have died too often while it ran. */
+  /** A step is not run again, because its workers died too often while it ran. */
   'step.quarantined': {
     key: string
     kind: 'model' | 'tool' | 'child' | 'hook'
@@ -90,7 +94,7 @@ export interface DurableEvents {
     callId?: string
     deaths: number
   }
-  /** A child has been forked: by a call (`turn`, `callId`), or by a client. `awaited`: the call waits for its answer. */
+  /** A call (`turn`, `callId`) or a client has forked a child. `awaited`: the call waits for the child's answer. */
   'session.forked': {
     child: string
     label: string
@@ -101,46 +105,46 @@ export interface DurableEvents {
   }
   /** Nothing new begins until the session is resumed. */
   'session.paused': Pause
-  /** It goes on. */
+  /** The session goes on after a pause. */
   'session.resumed': Record<string, never>
-  /** A turn has ended; `text` is the beginning of its answer. */
+  /** A turn has ended. `text` is the beginning of its answer. */
   'turn.completed': { turn: number; stopReason: StopReason; text: string }
-  /** Temporal was reset: what came behind `seq` in this session no longer counts. */
+  /** The workflow was reset in Temporal. Everything after record `seq` no longer counts. */
   'session.rewound': GoneBack
-  /** The workflow was started anew: the session goes on where the store ends. */
+  /** The workflow was started anew. The session goes on at the end of what the store holds. */
   'session.restarted': GoneBack
   /** The session has ended. */
   'session.closed': Record<string, never>
 }
 
-/** The live events: what each type tells. */
+/** The live events, and what each type tells. */
 export interface LiveEvents {
-  /** The model of that name has been asked. */
+  /** A model has been asked. `model` is its name. */
   'model.started': { model: string; round: number }
   /** The next piece of the answer's text. */
   'message.delta': { text: string }
-  /** The card of a call: its arguments stream in (`WAIT`), or it runs (`DOING`). Replaces the card before. */
+  /** The card of a call. `WAIT`: its arguments stream in. `DOING`: it runs. A new card replaces the one before. */
   'tool.status': ShownCall & { status: 'WAIT' | 'DOING'; result?: unknown }
-  /** What a call tells while it runs. Replaces what it told before of the same kind. */
+  /** An update of a running call. It replaces the call's earlier update of the same kind. */
   'tool.update': NamedCall & { update: unknown }
 }
 
-/** A durable event: its type says what `data` holds. */
+/** A durable event. Its type says what `data` holds. */
 export type DurableEvent = {
   [Type in keyof DurableEvents]: { type: Type; data: DurableEvents[Type] }
 }[keyof DurableEvents]
 
-/** A live event: its type says what `data` holds. */
+/** A live event. Its type says what `data` holds. */
 export type LiveEvent = { [Type in keyof LiveEvents]: { type: Type; data: LiveEvents[Type] } }[keyof LiveEvents]
 
 /** The type of any event. */
 export type EventType = (DurableEvent | LiveEvent)['type']
 
-/** What of a step's work streams, in pieces. */
+/** Says which attempt at which step a streamed piece belongs to. */
 export interface Streamed {
   /** The step's key. */
   step: string
-  /** Counts the attempts at the step: what a later one streams replaces all that an earlier one has. */
+  /** The number of the attempt at the step. Pieces of a later attempt replace all pieces of an earlier one. */
   attempt: number
 }
 
@@ -149,18 +153,18 @@ export type StreamedEvent = {
   [Type in keyof LiveEvents]: { type: Type; data: LiveEvents[Type] & Streamed }
 }[keyof LiveEvents]
 
-/** What every event says. */
+/** The fields of every event. */
 export interface Watched {
-  /** The session it happened in. */
+  /** The session in which it happened. */
   sessionId: string
-  /** When, by the store's clock. */
+  /** When it happened, by the store's clock. */
   at: Date
-  /** Where a later watch goes on behind this event. */
+  /** A later watch that begins at this cursor goes on after this event. */
   cursor: string
 }
 
 /**
- * An event as a watcher gets it. Its `type` says what `data` holds; `offset` is unset for what streams.
+ * An event as a watcher gets it. Its `type` says what `data` holds. `offset` is unset for live events.
  *
  * @example
  * for await (const event of session.watch()) {
@@ -170,35 +174,39 @@ export interface Watched {
 export type StelloEvent = Watched & ((DurableEvent & { offset: number }) | (StreamedEvent & { offset?: never }))
 
 /**
- * Where an event stands in its session's history. This alone decides whether it belongs to a future that a rewind of
- * Temporal leaves behind, never its key.
+ * The place of an event in its session's history. A rewind of Temporal leaves a future behind. Only this place decides
+ * whether the event belongs to that future; its key never does.
  */
 export type EventPlace =
-  /** What a round of a turn does; without `round`: the end of the turn. */
+  /** The event belongs to a round of a turn. Without `round`: to the end of the turn. */
   | { turn: number; round?: number }
-  /** What the workflow tells of its own; so many announcements it had made with this one. */
+  /** The workflow tells the event by an announcement. This is the announcement's number. */
   | { told: number }
-  /** What somebody else does to the session, such as a client's fork: no rewind undoes it. */
+  /** Somebody else did it to the session, for example a client that forked it. No rewind undoes it. */
   | { apart: true }
 
 /** A durable event on its way to the store. */
 export type NewEvent = DurableEvent & {
-  /** Unique in its session and generation: what is written again is written once. It says nothing else. */
+  /**
+   * Unique in its session and generation, so that an event that is written twice appears once. The key says nothing
+   * else.
+   */
   key: string
   at: EventPlace
 }
 
-/** What a workflow tells of its own, by an announcement. */
+/** The events that a workflow tells by itself, with an announcement. */
 export type AnnouncedEvent = Extract<
   DurableEvent,
   { type: 'message.rejected' | 'answer.rejected' | 'session.paused' | 'session.resumed' | 'session.closed' }
 >
 
 /**
- * The only way to make a durable event: nothing can be told without saying where it belongs.
+ * The only way to make a durable event, so every event says where it belongs.
  *
- * @param of what tells it from all events of its type in the session
- * @example newEvent('turn.completed', { of: [3], at: { turn: 3 }, data: { turn: 3, stopReason: 'cancelled', text: '' } })
+ * @param of what makes it different from all other events of its type in the session
+ * @example newEvent('turn.completed', { of: [3], at: { turn: 3 }, data: { turn: 3, stopReason: 'cancelled', text: ''
+ *   } })
  */
 export function newEvent<Type extends keyof DurableEvents>(
   type: Type,
@@ -207,7 +215,7 @@ export function newEvent<Type extends keyof DurableEvents>(
   return { key: eventKey(type, ...of), at, type, data } as Extract<NewEvent, { type: Type }>
 }
 
-/** What announcement number `told` tells. A refused message is found by its id. */
+/** The events of announcement number `told`. The event of a refused message can be found by the message's id. */
 export function announcedEvents(told: number, events: readonly AnnouncedEvent[]): NewEvent[] {
   return events.map((event, index) => {
     const key = keyOfRejected(event) ?? announcedKey(told, index)
@@ -220,7 +228,10 @@ function keyOfRejected(event: AnnouncedEvent): string | undefined {
   return rejectionKey(event.data.messageId)
 }
 
-/** Of the event that says why a message was refused: whoever asks what became of the message finds it by this. */
+/**
+ * The key of the event that says why a message was refused. Code that asks what happened to the message finds the event
+ * by it.
+ */
 export function rejectionKey(messageId: string): string {
   return eventKey('message.rejected', messageId)
 }

@@ -1,6 +1,6 @@
 /**
- * The keys of steps and events, and the ids that are made of them: each is spelled and read here and nowhere else. A key
- * is unique within a session and generation. It says nothing beyond that: where an event belongs stands beside its key
+ * The keys of steps and events, and the ids that are made of them. Only this file writes and reads them. A key is
+ * unique within a session and generation. It says nothing more: the place of an event stands beside its key
  * (`EventPlace` in `events.ts`).
  */
 
@@ -15,10 +15,10 @@ export interface CallAt extends RoundAt {
   index: number
 }
 
-/** The step that opens a session, and prepares it where a client has forked it. */
+/** The step that opens a session. If a client has forked the session, the step prepares it too. */
 export const OPEN_KEY = 'open'
 
-/** Follows the key of a call whose child's answer is waited for, in the key of the step that opens the child. */
+/** If a call waits for its child's answer, the key of the step that opens the child is the call's key and this. */
 const OPENING = `.${OPEN_KEY}`
 const CALL = /^t(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/
 const PENDING = /^(.+)@(\d{1,15})\.(\d{1,15})$/
@@ -37,70 +37,70 @@ export function callKey({ turn, round, index }: CallAt): string {
   return `t${turn}.${round}.${index}`
 }
 
-/** Whose step it is; undefined when it is no call's. */
+/** The call that the step key belongs to; undefined if it is no key of a call. */
 export function readCallKey(key: string): CallAt | undefined {
   const [, turn, round, index] = CALL.exec(key) ?? []
   return index === undefined ? undefined : { turn: Number(turn), round: Number(round), index: Number(index) }
 }
 
-/** The step that opens the child of a call, where the call waits for the child's answer. @param call key of the call */
+/** The step that opens a child whose answer its call waits for. @param call key of the call */
 export function openingKey(call: string): string {
   return `${call}${OPENING}`
 }
 
-/** The key of the call whose child that step opens; undefined when it opens none. */
+/** The key of the call whose child the step opens; undefined if the step opens no child. */
 export function readOpeningKey(key: string): string | undefined {
   return key.endsWith(OPENING) ? key.slice(0, -OPENING.length) : undefined
 }
 
-/** The step that tells user code of a fork. @param step key of the step that forked */
+/** The step that tells user code about a fork. @param step key of the step that forked */
 export function hookKey(step: string): string {
   return `${step}.fork`
 }
 
-/** The step by which a workflow tells the store something of its own. @param told its number, from 1 */
+/** The step with which a workflow tells the store a fact of its own. @param told its number, from 1 */
 export function announcementKey(told: number): string {
   return `a${told}`
 }
 
-/** What an announcement tells, which may be several events. @param index of the event, from 0 */
+/** One event of an announcement, which may have several. @param index of the event, from 0 */
 export function announcedKey(told: number, index: number): string {
   return `${announcementKey(told)}.${index}`
 }
 
 /**
- * An event that a step tells, or that is looked up by what it is about.
+ * The key of an event that a step tells, or that is looked up by its subject.
  *
- * @param of what tells it from all events of its type in the session
+ * @param of what makes it different from all other events of its type in the session
  * @example eventKey('tool.update', 't3.0.2', 'progress') // 'tool.update t3.0.2 progress'
  */
 export function eventKey(type: string, ...of: readonly (string | number)[]): string {
   return [type, ...of].join(' ')
 }
 
-/** What tells one question from all others, also from an earlier one about the same step. */
+/** Identifies one question among all others, also among earlier ones about the same step. */
 export interface PendingAt {
-  /** Of the step that waits. */
+  /** The step that waits. */
   key: string
   gen: number
-  /** Under which the step was parked. */
+  /** The lease under which the step was parked. */
   lease: number
 }
 
-/** A question to a person. @example pendingId({ key: 't3.0.2', gen: 0, lease: 1 }) // 't3.0.2@0.1' */
+/** The id of a question to a person. @example pendingId({ key: 't3.0.2', gen: 0, lease: 1 }) // 't3.0.2@0.1' */
 export function pendingId({ key, gen, lease }: PendingAt): string {
   return `${key}@${gen}.${lease}`
 }
 
-/** What is asked; undefined when nothing can have that id. */
+/** The question that the id belongs to; undefined if no question can have that id. */
 export function readPendingId(id: string): PendingAt | undefined {
   const [, key, gen, lease] = PENDING.exec(id) ?? []
   return key === undefined ? undefined : { key, gen: Number(gen), lease: Number(lease) }
 }
 
 /**
- * Names one call for good, also to the outside: the same in every repetition, another when a rewind of Temporal makes
- * the same step ask something else.
+ * Names one call for good, also for systems outside. The name is the same in every repetition. It is another one if a
+ * rewind of Temporal makes the same step ask something else.
  *
  * @param inputHash of the step
  */
@@ -109,7 +109,7 @@ export function idempotencyKey(sessionId: string, key: string, inputHash: string
 }
 
 /**
- * What asked for a session: the same origin may ask again for the same session. This one is a call.
+ * The origin of a session that a call asked for. The same origin may ask for the same session again.
  *
  * @param parentId session id of the parent
  * @param key step key of the call
@@ -119,14 +119,15 @@ export function callOrigin(parentId: string, key: string, inputHash: string): st
   return `${parentId}/${key}/${inputHash}`
 }
 
-/** A client asked for the session. @param what tells its requests apart */
+/** The origin of a session that a client asked for. @param what makes its requests different from each other */
 export function clientOrigin(what: string): string {
   return `client/${what}`
 }
 
 /**
- * The id of the child that a call opens, `s-` and 12 characters: the same call names the same child, in every attempt and
- * after every crash. Safe against chance, not against an adversary: the store compares the origins.
+ * The id of the child that a call opens: `s-` and 12 characters. The same call names the same child in every attempt
+ * and after every crash. Two calls hardly ever get the same id by chance, but an attacker could make that happen. So
+ * the store compares the origins.
  *
  * @example childId('s-root', 't3.0.2', 'ab12') // 's-' + 12 characters of a-z, 2-7
  */
@@ -140,7 +141,7 @@ export function childId(parentId: string, key: string, inputHash: string): strin
   return id
 }
 
-/** A fingerprint of 64 bits. */
+/** A hash of 64 bits (FNV-1a). It does not withstand an attacker. */
 export function fnv1a(text: string): bigint {
   let hash = FNV_OFFSET
   for (let i = 0; i < text.length; i++) {
@@ -149,7 +150,7 @@ export function fnv1a(text: string): bigint {
   return hash
 }
 
-/** The same in SQL. Each takes SQL that gives a text or a number, and gives SQL. */
+/** The same functions in SQL. Each takes SQL expressions for texts or numbers, and returns an SQL expression. */
 export const SQL = {
   modelKey(turn: string, round: string): string {
     return `'m' || ${turn} || '.' || ${round}`
@@ -167,7 +168,7 @@ export const SQL = {
   indexOf(call: string): string {
     return `split_part(${call}, '.', 3)`
   },
-  /** Whether a call of the parent asked for a session of that origin. */
+  /** Whether a call of the parent asked for the session with that origin. */
   isCallOrigin(origin: string, parentId: string): string {
     return `starts_with(${origin}, ${parentId} || '/')`
   },

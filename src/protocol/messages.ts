@@ -1,24 +1,24 @@
-/** How the world talks to a session workflow: signals, updates, queries, and how what somebody sent is read. */
+/** How others talk to a session workflow: signals, updates and queries. Also reads the messages that they send. */
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common'
 import { UNSTORABLE, jsonBytes } from '../core/message.ts'
 import type { ChildReport, Opening } from './steps.ts'
 import type { Answer } from './pending.ts'
 import type { PendingView, SessionView, ToolStatsView, Totals } from './views.ts'
 
-/** A message body of more bytes is kept in the store. */
+/** A longer message body is kept in the store. In bytes. */
 export const INLINE_TEXT_LIMIT: number = 4 * 1024
 /** Longest message id, in bytes inside JSON. */
 export const MESSAGE_ID_LIMIT = 128
 /** Longest message, in UTF-16 units. */
 export const MESSAGE_TEXT_LIMIT: number = 1024 * 1024
 
-/** A text that came by a signal goes on into an activity, whose input the server limits to 2 MiB with all around it. */
+/** The text of a signal goes on into an activity's input. Temporal's server limits the whole input to 2 MiB. */
 const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
 
-/** Without `text` the body is in the store. A bare string is taken as a text. */
+/** Without `text`, the body is in the store. A plain string is a text. */
 export type MessageInput = string | { messageId: string; text?: string }
 
-/** Without `messageId`: a text that somebody sent as it is. */
+/** Without `messageId`, somebody sent a plain text. */
 export type ReadMessage = Partial<Opening>
 
 export const messageSignal: SignalDefinition<[MessageInput]> = signal('message')
@@ -41,7 +41,7 @@ export const stateQuery: QueryDefinition<SessionView> = query('state')
 export const statsQuery: QueryDefinition<{ totals: Totals; tools: ToolStatsView[] }> = query('stats')
 export const pendingQuery: QueryDefinition<PendingView[]> = query('pending')
 
-/** Reads what somebody sent as a message, the same on both sides; a text says what is wrong with it. */
+/** Reads a message, in the same way on both sides. @returns a string says what is wrong with the message */
 export function readMessage(input: unknown): ReadMessage | string {
   if (typeof input === 'string') return problemOf(input) ?? { text: input }
   if (typeof input !== 'object' || input === null) return 'a message is a text or an object with messageId and text'
@@ -62,7 +62,7 @@ function problemOf(text: string): string | undefined {
   return `the message is longer than ${SIGNAL_BYTES_LIMIT} bytes: put its text into the store first, as \`stello send\` does`
 }
 
-// As Temporal's own `defineSignal` and its like make them; this folder loads nothing of Temporal.
+// The same as Temporal's `defineSignal` and its like return. This folder must not load Temporal's code.
 function signal<Args extends unknown[]>(name: string): SignalDefinition<Args> {
   return { type: 'signal', name } as SignalDefinition<Args>
 }

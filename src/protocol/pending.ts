@@ -1,11 +1,11 @@
 /**
- * What may be asked of a person: one table, with an entry for each kind of question. Everybody reads it: who asks, who
- * shows, who answers, and who carries an answer out. Here too: how an answer is read.
+ * The questions that a person may be asked: one table, with an entry for each kind of question. All code that asks,
+ * shows, answers or carries out an answer uses it. This file also reads answers.
  */
 import type { ToolErrorCode } from '../core/errors.ts'
 import { UNSTORABLE, jsonBytes, preview } from '../core/message.ts'
 
-/** The words that answer each kind of question. No word stands in two kinds. */
+/** The words that answer each kind of question. No word belongs to two kinds. */
 export interface DecisionsByKind {
   /** A call of a tool that must not be repeated was begun, and nobody knows how it ended. */
   unknown_outcome: 'done' | 'not_done' | 'retry'
@@ -18,25 +18,28 @@ export type PendingKind = keyof DecisionsByKind
 /** A word that answers a question. */
 export type Decision = DecisionsByKind[PendingKind]
 
-/** What an answer leads to. `name` is the tool's, `text` what the person added. */
+/** What an answer leads to. `name` is the tool's name, and `text` is what the person added. */
 export type Consequence =
-  /** The call ends with the person's text as its result, or with this. */
+  /** The call ends with the person's text as its result. Without a text, `says` makes the result. */
   | { to: 'result'; says(name: string): string }
   /** The call ends with an error, which the model reads. */
   | { to: 'error'; code: ToolErrorCode; says(name: string, text?: string): string }
-  /** The call runs. `kept`: the ledger keeps the decision, so that nobody is asked again if the worker dies before. */
+  /**
+   * The call runs. `kept`: the ledger keeps the decision, so nobody is asked again if the worker dies before the call
+   * begins.
+   */
   | { to: 'run'; kept?: true }
 
 interface Word {
-  /** For people: what they say by it. */
+  /** The meaning of the word, for people. */
   means: string
-  /** What a text that goes with it is for; unset: none does. */
+  /** What an added text is for. Unset: the word takes no text. */
   text?: string
   leads: Consequence
 }
 
 interface Entry<Said extends string> {
-  /** What the person reads. @param about what the asker adds */
+  /** The question that the person reads. @param about what the asker adds */
   message(name: string, about?: string): string
   /** One line of Markdown for the Temporal UI. */
   asks(name: string): string
@@ -99,9 +102,9 @@ export const PENDING_KINDS: readonly PendingKind[] = Object.keys(PENDING) as Pen
 /** All words of all kinds. */
 export const DECISIONS: readonly Decision[] = PENDING_KINDS.flatMap((kind) => decisionsOf(kind))
 
-/** What waits for a person, as the workflow keeps it; the store holds the whole item. */
+/** What waits for a person, as the workflow keeps it. The store has the whole item. */
 export interface PendingRef {
-  /** What an answer refers to. */
+  /** The id that an answer refers to. */
   id: string
   /** What is asked. */
   kind: PendingKind
@@ -125,19 +128,19 @@ export interface Question extends PendingRef {
   message: string
 }
 
-/** The whole item: the question and when it was put, ISO 8601, by the store's clock. */
+/** The whole item: the question and its time by the store's clock. */
 export interface PendingItem extends Question {
   /** When it was asked, ISO 8601. */
   at: string
 }
 
-/** What a person said to a pending item. */
+/** A person's answer to a pending item. */
 export interface Answer {
   id: string
   decision: Decision
-  /** What goes with it, where the decision takes a text. */
+  /** An added text, if the decision takes one. */
   text?: string
-  /** Instead of `text`: the id of a long one in the table `messages`. */
+  /** Instead of `text`: the id of a long text in the table `messages`. */
   textId?: string
 }
 
@@ -147,27 +150,27 @@ export interface Decided {
   decision: Decision
 }
 
-/** Longest id that is looked at, in bytes. */
+/** Longest id that is accepted, in bytes. */
 export const ID_LIMIT = 100
-/** Of a text that goes along with its answer, bytes. */
+/** Longest text inside an answer, in bytes. */
 export const ANSWER_TEXT_LIMIT: number = 4 * 1024
 
 export function decisionsOf(kind: PendingKind): readonly Decision[] {
   return Object.keys(PENDING[kind].answers) as Decision[]
 }
 
-/** Undefined where the decision is none of that kind. */
+/** The word of a decision; undefined if the kind has no such decision. */
 export function wordOf(kind: PendingKind, decision: Decision): Word | undefined {
   const answers: Readonly<Partial<Record<Decision, Word>>> = PENDING[kind].answers
   return answers[decision]
 }
 
-/** What the UI shows of an item: the question and the words that answer it. */
+/** The line that the UI shows for an item: the question and the words that answer it. */
 export function asksOf(kind: PendingKind, name: string): string {
   return `${PENDING[kind].asks(name)} ${either(decisionsOf(kind).map((word) => `\`${word}\``))}`
 }
 
-/** Reads what a person sent; a text says what is wrong with it. */
+/** Reads what a person sent. @returns a string says what is wrong with it */
 export function readAnswer(input: unknown): Answer | string {
   if (typeof input !== 'object' || input === null) return 'an answer is an object with id and decision'
   const { id, decision, text, textId } = input as Partial<Record<string, unknown>>
@@ -186,7 +189,7 @@ export function readAnswer(input: unknown): Answer | string {
   return `text is longer than ${ANSWER_TEXT_LIMIT} bytes: \`stello answer\` takes longer ones`
 }
 
-/** What is wrong with that answer to an item of that kind. */
+/** What is wrong with an answer to an item of that kind; undefined if nothing is. */
 export function wrongWord(kind: PendingKind, { decision }: Answer): string | undefined {
   return wordOf(kind, decision) ? undefined : `decision must be one of ${decisionsOf(kind).join(', ')}`
 }

@@ -1,6 +1,6 @@
 /**
- * What crosses between the workflow and its activities. Everything here is JSON, bounded, and holds references and
- * previews only: never a conversation, never whole arguments or results.
+ * The data that the workflow and its activities exchange. All of it is JSON of limited size. It has references and
+ * previews, but never a conversation and never whole arguments or results.
  */
 import type { ToolErrorCode } from '../core/errors.ts'
 import type { Pause } from '../core/pause.ts'
@@ -10,9 +10,9 @@ import type { Limits } from './limits.ts'
 import type { Answer, PendingRef } from './pending.ts'
 
 /**
- * Why a turn ended: `end_turn` the model had answered; `completed` a tool ended it; `max_tool_rounds` its rounds were
- * used up; `max_tokens` the answer was cut at its limit; `refused` the model refused; `cancelled` and `closed` somebody
- * stopped it.
+ * Why a turn ended. `end_turn`: the model had answered. `completed`: a tool ended it. `max_tool_rounds`: its rounds
+ * were used up. `max_tokens`: the answer was cut at its limit. `refused`: the model refused. `cancelled` and `closed`:
+ * somebody stopped it.
  */
 export type StopReason =
   | 'end_turn'
@@ -23,42 +23,49 @@ export type StopReason =
   | 'refused'
   | 'max_tokens'
 
-/** Where a step stands. The run id itself is read from Temporal by the activity: a reset gives the same input a new run. */
+/**
+ * The place of a step. The activity reads the run id itself from Temporal, because a reset gives the same input to a
+ * new run.
+ */
 export interface StepRef {
   sessionId: string
   /** Unique within a generation, e.g. `m3.0` (turn 3, round 0), `t3.0.2` (its third call). */
   key: string
-  /** The generation the workflow last heard of; the store decides. */
+  /** The last generation that the workflow knows. The store decides which one is right. */
   gen: number
-  /** The run this one continued, if any. */
+  /** The run that this one continued as new from, if any. */
   prevRunId?: string
   /**
-   * The run that asks, where it was started, neither rewound nor continued, and has not been told yet where the session
-   * stands: all that is known of it stands in the store. By its id, since a reset hands this input on to a run of its own.
+   * The id of the asking run, if it was started anew (not rewound, not continued) and does not know yet how far the
+   * session has come: only the store knows that. It is an id and not a flag, because a reset gives this input to
+   * another run.
    */
   fresh?: string
-  /** Identity of the store the session is in; absent where its workflow was started before there were identities. */
+  /** Identity of the store that holds the session. Unset if its workflow was started before stores had identities. */
   store?: string
   turn: number
-  /** Last record of the closed part of the transcript this step builds on. */
+  /** Last record of the closed part of the transcript that this step builds on. */
   base: number
   place: Place
 }
 
-/** How far the session had come when it asked for a step: where a run that Temporal has rewound parts from the past. */
+/**
+ * How far the session had come when it asked for a step. A run that Temporal has rewound branches off from the past
+ * here.
+ */
 export interface Place {
-  /** Last record given out. */
+  /** The last record number that was given out. */
   seq: number
-  /** Announcements made. */
+  /** How many announcements were made. */
   told: number
   /** The round of the turn under way; unset between turns. */
   round?: number
-  /** Its model step, and so the whole round, is not answered yet. */
+  /** The round's model step has no answer yet, so the whole round is open. */
   asking?: true
   paused?: true
 }
 
-/** A user message that a turn opens with. `text` is absent when the body is in the table `messages`. */
+/** The user message that opens a turn. `text` is unset when the body is in the table `messages`. */
 export interface Opening {
   messageId: string
   text?: string
@@ -68,18 +75,21 @@ export interface CallModelInput extends StepRef {
   /** The user message the turn answers. */
   messageId: string
   round: number
-  /** Last record the model is shown; the answer is written at `upTo + 1`. */
+  /** The last record that the model is shown. The answer becomes record `upTo + 1`. */
   upTo: number
-  /** On round 0: the message, written as record `upTo`. */
+  /** In round 0: the message, which becomes record `upTo`. */
   opening?: Opening
-  /** The round limit is reached: calls the model still asks for are answered, not run, and the turn ends. */
+  /** The round limit is reached. Further calls of the model are answered but not run, and the turn ends. */
   last: boolean
 }
 
-/** How a tool call is carried out: by one activity, or by a child session that is awaited or not. */
+/**
+ * How a tool call is carried out: `tool` by one activity, `task` by a child whose answer is awaited, `fork` by a child
+ * that is not awaited.
+ */
 export type CallRoute = 'tool' | 'fork' | 'task'
 
-/** One call the model asked for: enough to schedule it and to show it. */
+/** One call that the model asked for, with enough data to schedule it and to show it. */
 export interface CallRef {
   id: string
   name: string
@@ -94,7 +104,7 @@ export interface CallRef {
 export interface ModelAnswer {
   kind: 'answered'
   gen: number
-  /** Last record written (limit notes come after the answer itself). */
+  /** The last record that was written. Notes about the round limit come after the answer itself. */
   seq: number
   calls: CallRef[]
   /** ≤ 1 KB. */
@@ -104,7 +114,7 @@ export interface ModelAnswer {
   stopReason?: StopReason
 }
 
-/** Nothing was begun: the session is paused, or, with `closing`, closed or to be closed. */
+/** Nothing was begun, because the session is paused. With `closing`: because it is closed or must be closed. */
 export interface NotStarted {
   kind: 'notStarted'
   closing?: true
@@ -113,13 +123,16 @@ export interface NotStarted {
 export type ModelOutcome =
   | ModelAnswer
   | { kind: 'cancelled'; gen: number }
-  /** The message was answered by an earlier turn, or cannot be read (`reason`): this turn never was. */
+  /**
+   * An earlier turn answered the message, or the message cannot be read (`reason`). This turn counts as if it had never
+   * begun.
+   */
   | { kind: 'duplicate'; gen: number; reason?: string }
-  /** Nothing was settled; the same step runs again after `resume`. */
+  /** Nothing was settled. The same step runs again after `resume`. */
   | { kind: 'failed'; pause: Pause }
   | NotStarted
 
-/** What a call is known by, the last of it to people. */
+/** The names of a call. `title` is for people. */
 export type CallNames = Pick<CallRef, 'id' | 'name' | 'title'>
 
 export interface CallToolInput extends StepRef {
@@ -128,7 +141,7 @@ export interface CallToolInput extends StepRef {
   round: number
   index: number
   call: CallNames
-  /** The record that holds the full arguments: always `base`. Its result is written here: */
+  /** The record for the call's result. The full arguments are always in record `base`. */
   seq: number
 }
 
@@ -138,19 +151,19 @@ export interface CallResult {
   gen: number
   isError: boolean
   code?: ToolErrorCode
-  /** What the tool calls its failure, 40 bytes at most: its `error.code`, else `error.type`. */
+  /** The tool's own name for its failure, 40 bytes at most: `error.code`, or else `error.type`. */
   error?: string
   /** ≤ 1 KB of what the model reads. */
   preview: string
   durationMs: number
-  /** `attempt_completion`: the turn ends with this call's result. */
+  /** The turn ends with this call's result (`attempt_completion`). */
   endsTurn?: boolean
 }
 
 export interface ChildStart {
   sessionId: string
   config: Pick<SessionConfig, 'agent' | 'label' | 'profile'>
-  /** The message a `new_task` child begins with; its body is in the table `messages`. */
+  /** The message that a `new_task` child begins with. Its body is in the table `messages`. */
   messageId?: string
 }
 
@@ -164,14 +177,17 @@ export interface Waiting {
 export type ToolOutcome =
   | CallResult
   | Waiting
-  /** Given back as never begun: it may be run. */
+  /** Given back as if it had never begun: it may run. */
   | { kind: 'due'; gen: number }
-  /** A child was prepared: start it. With `result`, the call is settled already (a fork); without, its answer is awaited. */
+  /**
+   * A child was prepared and must be started. With `result` the call is settled already (a fork); without, it waits for
+   * the child's answer.
+   */
   | { kind: 'childOpened'; gen: number; child: ChildStart; result?: CallResult }
   | { kind: 'failed'; pause: Pause }
   | NotStarted
 
-/** What the workflow proposes for a call whose activity ended without an outcome; the ledger decides. */
+/** What the workflow proposes for a call whose activity ended without an outcome. The ledger decides. */
 export type Proposal =
   | { kind: 'cancelled' }
   | { kind: 'timedOut' }
@@ -190,18 +206,18 @@ export interface SettleModelInput {
 export interface SettleToolInput {
   step: CallToolInput
   proposed: Proposal
-  /** The call may have a child that the workflow has not heard of; a child that was prepared is to be started. */
+  /** The call may have a child that the workflow does not know. If a child was prepared, it must be started. */
   opening?: true
 }
 
-/** What the workflow knows of its model. */
+/** What the workflow knows about its model. */
 export interface ModelFacts {
   name: string
   /** Time-out of one call, milliseconds. */
   timeoutMs: number
 }
 
-/** The base of every run: `key` is `open`, `base` what the state already knows. */
+/** The input of each run's first activity. `key` is `open`, and `base` is the last record that the state knows. */
 export type OpenSessionInput = StepRef
 
 export type OpenSessionOutcome =
@@ -212,11 +228,11 @@ export type OpenSessionOutcome =
       turn: number
       limits: Limits
       model: ModelFacts
-      /** Has held the session since an earlier workflow of it. */
+      /** A pause that an earlier workflow of the session left. */
       pause?: Pause
-      /** A cascade from above has reached it: it is to close. */
+      /** A cascade from above has reached the session, so it must close. */
       closing?: true
-      /** A message that an earlier workflow of this session took and did not answer; its body is in the store. */
+      /** A message that an earlier workflow of the session took and did not answer. Its body is in the store. */
       unanswered?: string
     }
   | { kind: 'closed' }
@@ -229,11 +245,11 @@ export interface DescribeChildrenInput {
 
 export interface EndedChild {
   childId: string
-  /** For the model: what became of the child. */
+  /** For the model: what happened to the child. */
   how: string
 }
 
-/** A child's answer to the call that awaits it; sent as a signal to the parent's workflow id. */
+/** A child's answer to the call that awaits it. It is sent as a signal to the parent's workflow id. */
 export interface ChildReport {
   childId: string
   childGen: number

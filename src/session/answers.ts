@@ -1,6 +1,7 @@
 /**
- * Calls that wait for a person, whatever the reason: one kind of item, one kind of wait, one way to answer. An answer is
- * kept with its call until the ledger has taken it, so that neither a failing store nor a slow worker loses it.
+ * Calls that wait for a person. Every reason to wait uses the same kind of item, the same wait and the same way to
+ * answer. An answer is kept with its call until the ledger has taken it, so it is not lost when the store fails or a
+ * worker is slow.
  */
 import { jsonBytes, preview } from '../core/message.ts'
 import { ID_LIMIT, wrongWord } from '../protocol/pending.ts'
@@ -13,7 +14,7 @@ import type { Answer, PendingRef } from '../protocol/pending.ts'
 
 const STOPPING = 'the turn is being stopped'
 
-/** Why the session, as it stands, cannot take this answer. */
+/** Why the session cannot take this answer now; undefined if it can. */
 export function answerProblem(state: SessionState, answer: Answer): string | undefined {
   const { turn, call } = findAsked(state, answer.id) ?? {}
   if (!turn || !call) return `nothing with the id "${answer.id}" waits for an answer`
@@ -24,7 +25,7 @@ export function answerProblem(state: SessionState, answer: Answer): string | und
   return call.pending && wrongWord(call.pending.kind, answer)
 }
 
-/** First answer wins; it may overtake the news that its call waits. */
+/** The first answer wins. It may arrive before the news that its call waits. */
 export function answered(state: SessionState, answer: Answer): Step {
   const problem = answerProblem(state, answer)
   if (problem !== undefined) return answerRejected(state, problem, { id: answer.id })
@@ -40,7 +41,7 @@ export function answerRejected(state: SessionState, reason: string, what: { id: 
   return refuse(state, { type: 'answer.rejected', data: { ...what, reason } })
 }
 
-/** The ledger has parked the call: it waits, unless its answer is here already. */
+/** The ledger has parked the call, so it waits. If its answer is here already, the call goes on. */
 export function asked(state: SessionState, turn: Turn, call: Call, item: PendingRef): Step {
   const { answer, ...rest } = call
   const waiting: Call = { ...rest, status: 'waiting', pending: item }
@@ -50,7 +51,10 @@ export function asked(state: SessionState, turn: Turn, call: Call, item: Pending
   return settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
 }
 
-/** The call no longer waits. An answer to what it never asked, or asked in vain, is refused, visibly. */
+/**
+ * The call no longer waits. An answer is refused in public if the call never asked that question, or asked it before a
+ * rewind.
+ */
 export function unasked(state: SessionState, turn: Turn, { pending, answer, ...call }: Call): Step {
   const next = replaceCall(state, turn, call)
   if (!answer) return [next, []]
@@ -58,14 +62,14 @@ export function unasked(state: SessionState, turn: Turn, { pending, answer, ...c
   return problem ? answerRejected(next, problem, { id: answer.id }) : [next, []]
 }
 
-/** What the call asked stands in a generation that the store has gone over from: nobody can answer it any more. */
+/** The call's question belongs to a generation that the store has left. Nobody can answer it any more. */
 export function isLeftBehind({ gen }: SessionState, turn: Turn, call: Call): boolean {
   if (!call.pending) return false
   const asked = readPendingId(call.pending.id)
   return asked?.key !== keyOf(turn, call) || asked.gen !== gen
 }
 
-/** What waits for a person now. */
+/** The calls that wait for a person now. */
 export function pendingCalls({ turn }: SessionState): { call: Call; item: PendingRef }[] {
   return (turn?.calls ?? []).flatMap((call) =>
     call.pending && call.status === 'waiting' ? [{ call, item: call.pending }] : [],

@@ -1,4 +1,6 @@
-/** What can happen to a session, in the past tense. Each is JSON; times and ids arrive inside. */
+/**
+ * Everything that can happen to a session, in the past tense. Each input is JSON and brings its times and ids along.
+ */
 import type { ErrorCode } from '../core/errors.ts'
 import type { AnnounceOutcome } from '../protocol/announcements.ts'
 import type { ChildReport, LostHow, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
@@ -6,7 +8,7 @@ import type { Answer } from '../protocol/pending.ts'
 
 export type Input =
   | { type: 'runStarted' }
-  /** The run has grown long: it is to end at the next quiet point. */
+  /** The run has grown long, so it must end at the next quiet point. */
   | { type: 'runFilled' }
   | { type: 'sessionOpened'; outcome: OpenSessionOutcome }
   | { type: 'messageReceived'; messageId: string; text?: string }
@@ -14,7 +16,7 @@ export type Input =
   | { type: 'answered'; answer: Answer }
   | { type: 'answerRejected'; reason: string; preview: string }
   | { type: 'modelEnded'; turn: number; round: number; outcome: ModelOutcome }
-  /** The activity ended without telling the outcome: the ledger must be asked. */
+  /** The activity ended and did not tell the outcome, so the ledger must be asked. */
   | { type: 'modelLost'; turn: number; round: number; how: LostHow }
   | { type: 'toolEnded'; turn: number; round: number; index: number; outcome: ToolOutcome }
   | { type: 'toolLost'; turn: number; round: number; index: number; how: LostHow }
@@ -22,16 +24,16 @@ export type Input =
   /** The child's workflow ended without a report, or never started. */
   | { type: 'childVanished'; callKey: string; childId: string; message: string }
   | { type: 'announced'; key: string; tag: AnnounceTag; outcome: AnnounceOutcome; messageId?: string }
-  /** The children up to that one, in order of their ids, know that they are to close. */
+  /** The children up to this one, in the order of their ids, know that they must close. */
   | { type: 'childrenTold'; upTo: string }
-  /** A step met an error that neither the model nor a retry can mend. */
+  /** A step met an error that neither the model nor a retry can repair. */
   | { type: 'stepFailed'; step: FailedStep; code: ErrorCode; message: string }
   | { type: 'pauseRequested'; message?: string }
   | { type: 'resumeRequested' }
   | { type: 'cancelRequested' }
   | { type: 'closeRequested'; cascade: boolean }
 
-/** Which announcement `announced` answers, where the session waits for it. */
+/** Tells `announced` what its announcement was for. `none`: nothing in the session waits for it. */
 export type AnnounceTag = 'turnEnd' | 'pause' | 'resume' | 'close' | 'message' | 'refused' | 'none'
 
 export type FailedStep =

@@ -1,4 +1,4 @@
-/** Opening, pausing, resuming and closing a session, and what follows when the store knows of it. */
+/** Opens, pauses, resumes and closes a session, and goes on when the store knows about it. */
 import { StelloError } from '../core/errors.ts'
 import { brief } from '../core/message.ts'
 import { toPause } from '../core/pause.ts'
@@ -11,29 +11,32 @@ import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
 import { closeRequested, completingCall, finishTurn, report } from './turn.ts'
 
-/** Bytes of a model's name. */
+/** Longest name of a model, in bytes. */
 const MODEL_SHOWN = 100
 
 type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
-/** Every run begins by asking the store where the session stands: it may know more than the state (durability 1). */
+/**
+ * Every run first asks the store how far the session has come, because the store may know more than the state
+ * (durability 1).
+ */
 export function runStarted(state: SessionState): Step {
   const { openFailed: _before, ...known } = state
   const [next, commands] = tellHeldBack({ ...known, opened: false })
   return [next, [openSession(known), ...commands]]
 }
 
-/** Nothing new starts in this run: it ends when what is under way has ended. */
+/** Nothing new starts in this run. It ends when everything under way has ended. */
 export function runFilled(state: SessionState): Step {
   return [{ ...state, resting: true }, []]
 }
 
-/** What the next run begins with. */
+/** The state that the next run begins with. */
 export function carriedOver({ resting: _ended, ...state }: SessionState): SessionState {
   return state
 }
 
-/** A resume while the session is being opened asks the store twice: the later answer is of no use. */
+/** A resume while the session is being opened makes it ask the store twice. The second answer is ignored. */
 export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpened'>): Step {
   if (state.opened) return [state, []]
   switch (outcome.kind) {
@@ -61,7 +64,9 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
   }
 }
 
-/** A `new_task` child whose workflow was lost between its answer and the report of it has nothing to do but that. */
+/**
+ * If the workflow of a `new_task` child was lost after its answer and before its report, only the report is left to do.
+ */
 function reportAnswered(state: SessionState): Step {
   const { awaited, ...reported } = state
   if (!awaited || state.closing || state.turns === 0 || state.turn || state.queue.length > 0) return [state, []]
@@ -72,7 +77,10 @@ export function pauseRequested(state: SessionState, message: string | undefined)
   return announcePause(state, { reason: 'user', message: message ?? 'paused by request' })
 }
 
-/** Clears the time-out counts. Until the session is opened, only the store knows whether an earlier workflow has paused it. */
+/**
+ * Clears the time-out counts. Before the session is opened, only the store knows whether an earlier workflow has paused
+ * it.
+ */
 export function resumeRequested(state: SessionState): Step {
   if (state.resuming || (state.opened && !state.pause)) return [state, []]
   return announceResume({ ...state, timeouts: {}, ...(!state.opened && { resumed: true }) })
@@ -102,7 +110,7 @@ export function announced(state: SessionState, { key, tag, outcome, messageId }:
   }
 }
 
-/** The session ends when all children are told: with a full batch, others may be left. */
+/** The session ends when all children are told. After a full batch, more children may be left. */
 function closed(state: SessionState, children: string[]): Step {
   const telling: Command[] = children.length > 0 ? [{ type: 'closeChildren', children }] : []
   const after = children.length < CHILDREN_AT_ONCE ? undefined : children.at(-1)
@@ -112,7 +120,7 @@ function closed(state: SessionState, children: string[]): Step {
 }
 
 export function childrenTold(state: SessionState, { upTo }: Of<'childrenTold'>): Step {
-  // A history that is nearly full goes on in the next run, once the session is opened there.
+  // If the history is nearly full, the next run goes on with this when it has opened the session.
   return state.closing?.after === upTo && !state.resting ? tellMoreChildren(state) : [state, []]
 }
 
@@ -121,7 +129,7 @@ function tellMoreChildren(state: SessionState): Step {
   return announceClose(state, { messages: [], cascade: true, ...(after !== undefined && { after }) })
 }
 
-/** The step is due again and the session pauses: after a mend, resume tries that very step once more. */
+/** The step becomes due again and the session pauses. After a repair, resume tries the same step once more. */
 export function stepFailed(state: SessionState, { step, code, message }: Of<'stepFailed'>): Step {
   const due = makeDue(state, step)
   if (due === state) return [state, []]

@@ -1,4 +1,7 @@
-/** Workflow-owned facts on their way to the store: pauses, rejections, turns that end outside a model call, the close. */
+/**
+ * Facts that the workflow owns, on their way to the store: pauses, rejections, turns that end outside a model call, the
+ * close.
+ */
 import { preview } from '../core/message.ts'
 import type { AnnounceInput, Refusal, TurnEnding } from '../protocol/announcements.ts'
 import type { AnnouncedEvent } from '../protocol/events.ts'
@@ -26,10 +29,10 @@ interface Announcement {
   tag?: AnnounceTag
 }
 
-/** What `resuming` says while no announcement tells of the resume yet. */
+/** The value of `resuming` while no announcement tells the store about the resume yet. */
 const UNTOLD = 'untold'
 
-/** Every announcement has a key of its own, so that a repeated activity appends nothing. */
+/** Each announcement has a key of its own, so a repeated activity appends nothing. */
 export function announce(state: SessionState, { events = [], tag = 'none', ...facts }: Announcement): Step {
   const next = { ...state, announcements: state.announcements + 1 }
   const input: AnnounceInput = {
@@ -46,7 +49,10 @@ export function announce(state: SessionState, { events = [], tag = 'none', ...fa
   return [next, [{ type: 'announce', tag, input }]]
 }
 
-/** Ends the session in the store, which answers with children that are open where it, or a cascade that reached it, cascades. */
+/**
+ * Ends the session in the store. The store answers with open children if the close cascades, or if a cascade has
+ * reached the session.
+ */
 export function announceClose(state: SessionState, close: NonNullable<AnnounceInput['close']>): Step {
   const events: AnnouncedEvent[] = close.after === undefined ? [{ type: 'session.closed', data: {} }] : []
   return announce(state, {
@@ -56,14 +62,14 @@ export function announceClose(state: SessionState, close: NonNullable<AnnounceIn
   })
 }
 
-/** Without its record or its agent a session cannot go on, whatever else holds it. */
+/** Such a session cannot go on without its record or its agent, even if other reasons for the pause are gone. */
 function isStuck({ reason }: Pick<Pause, 'reason'>): boolean {
   return reason === 'store_error' || reason === 'agent_error'
 }
 
 /**
- * Pauses the session, if it is not paused already: the first reason stays, unless the session is stuck. A pause that
- * comes while a resume is being told wins over it.
+ * Pauses the session unless it is paused already. The first reason stays, except that a reason that leaves the session
+ * stuck replaces another one. A pause that comes while a resume is being told wins over the resume.
  */
 export function announcePause(state: SessionState, { message, hint, ...rest }: Pause): Step {
   const { pause: before, resuming, ...running } = state
@@ -72,14 +78,14 @@ export function announcePause(state: SessionState, { message, hint, ...rest }: P
   return tellSwitch({ ...running, pause })
 }
 
-/** Until the store knows, nothing starts: it would be found paused. */
+/** Nothing starts until the store knows about the resume: a step would find the session paused there. */
 export function announceResume(state: SessionState): Step {
   return tellSwitch({ ...state, resuming: UNTOLD })
 }
 
 /**
- * Tells of the pause or resume that holds now. Where many are on their way, and in a run that is to end and has told
- * enough, it waits: pauses that were lifted meanwhile are told to nobody.
+ * Tells the store about the pause or resume that holds now. This waits if many others are on their way, or if the run
+ * will end soon and has told enough. A pause that is lifted during the wait is never told.
  */
 function tellSwitch(state: SessionState): Step {
   const { switchWaits: _waited, ...known } = state
@@ -94,7 +100,7 @@ function tellSwitch(state: SessionState): Step {
   return [{ ...told, switches: [...switches, key], ...(resuming !== undefined && { resuming: key }) }, commands]
 }
 
-/** The store knows of that pause or resume. */
+/** The store knows about that pause or resume. */
 export function switchTold(state: SessionState, key: string): Step {
   const { switches = [], ...rest } = state
   if (!switches.includes(key)) return [state, []]
@@ -104,8 +110,8 @@ export function switchTold(state: SessionState, key: string): Step {
 }
 
 /**
- * A message or an answer is not taken: people are told so, together with what is refused until the store has heard of
- * those before. Nothing else waits behind it.
+ * A message or an answer is not taken, and people are told. Refusals gather in batches while the store is told about
+ * earlier ones. Nothing else waits for a refusal.
  */
 export function refuse(state: SessionState, refusal: Refusal): Step {
   const { refusals = [] } = state
@@ -115,14 +121,14 @@ export function refuse(state: SessionState, refusal: Refusal): Step {
   return tellRefusals({ ...state, refusals: batches })
 }
 
-/** The store knows of those refusals. */
+/** The store knows about those refusals. */
 export function refusalsTold(state: SessionState, key: string): Step {
   if (state.refusing !== key) return [state, []]
   const { refusing: _told, ...rest } = state
   return tellRefusals(rest)
 }
 
-/** A run that is to end tells no more than it must, so that its end comes. */
+/** A run that will end soon tells only what it must, so that it can end. */
 function tellRefusals(state: SessionState): Step {
   const { refusals: [batch, ...left] = [], ...rest } = state
   if (!batch || state.refusing !== undefined) return [state, []]
@@ -143,7 +149,7 @@ function messageOf({ type, data }: Refusal): string | undefined {
   return type === 'message.rejected' ? data.messageId : undefined
 }
 
-/** Another run begins: nothing is on its way, and what the one before held back is told. */
+/** A new run begins: nothing is on its way yet. It tells what the run before held back. */
 export function tellHeldBack(state: SessionState): Step {
   const { switches: _switches, refusing: _refusing, toldAtRest: _told, ...anew } = state
   const [told, commands] = anew.switchWaits ? tellSwitch(anew) : [anew, []]
@@ -160,8 +166,9 @@ function countAtRest(state: SessionState): SessionState {
 }
 
 /**
- * A step found the store paused. If the session is not, the store has lost the resume (a replica was promoted, a copy
- * put in its place) or the step took long to say so: the resume is told once more, else the step would be tried in vain.
+ * A step found the session paused in the store. If the session is not paused here, the store has lost the resume (a
+ * replica was promoted, or a copy replaced the store), or the step's news is old. So the resume is told once more.
+ * Otherwise every try of the step would find the pause again.
  */
 export function foundPaused(state: SessionState): Step {
   return state.pause || state.resuming || state.turn?.stopping ? [state, []] : announceResume(state)

@@ -1,6 +1,7 @@
 /**
- * Everything a session workflow remembers. It is plain JSON of at most 256 KB whatever happens: each list has a bound,
- * texts are references or previews, measured in bytes of JSON. It survives replay, crashes and continue-as-new as it is.
+ * Everything that a session workflow remembers. It is plain JSON and never larger than 256 KB: each list has a bound,
+ * and texts are references or previews, measured in bytes of JSON. Replay, crashes and continue-as-new keep it
+ * unchanged.
  */
 import { brief } from '../core/message.ts'
 import type { Refusal } from '../protocol/announcements.ts'
@@ -20,49 +21,49 @@ import type {
 import type { Pause } from '../core/pause.ts'
 import type { Answer, PendingRef } from '../protocol/pending.ts'
 
-/** Message ids remembered for deduplication, whole; older ones are found in the store when a turn opens. */
+/** Message ids that are remembered for deduplication. Older ones are found in the store when a turn opens. */
 export const SEEN_LIMIT = 200
-/** Messages that may wait. */
+/** Most messages that may wait. */
 export const QUEUE_LIMIT = 200
-/** Bytes of waiting messages kept in the state; more goes to the store. */
+/** Most bytes of waiting messages in the state. The rest goes to the store. */
 export const QUEUE_TEXT_LIMIT: number = 8 * 1024
-/** Bytes of answers that are on their way to the ledger. */
+/** Most bytes of answers that are on their way to the ledger. */
 export const ANSWERS_TEXT_LIMIT: number = 8 * 1024
-/** Tool calls of one session that run at once. */
+/** Most tool calls of one session that run at the same time. */
 export const PARALLEL_CALLS = 32
-/** Tools with statistics of their own; the rest is counted under `(other)`. */
+/** Most tools with statistics of their own. The others are counted under `(other)`. */
 export const STATS_LIMIT = 200
-/** Failures that are counted by name, of all tools together; those beyond are only counted as failures. */
+/** Most names of failures that are counted, over all tools. A failure with another name is counted without its name. */
 export const ERRORS_LIMIT = 40
-/** Tools whose time-outs in a row are counted. */
+/** Most tools whose consecutive time-outs are counted. */
 export const TIMEOUTS_LIMIT = 100
-/** Forks shown in the current details. */
+/** Most forks in the current details. */
 export const FORKS_SHOWN = 20
-/** Children that are told to close at once: Temporal takes 2,000 signals that are on their way, and 4 MiB. */
+/** Most children that are told to close at the same time. Temporal allows 2,000 signals on their way, and 4 MiB. */
 export const CHILDREN_AT_ONCE = 100
-/** Refusals that the store is told of at once. */
+/** Most refusals in one announcement. */
 export const REFUSALS_AT_ONCE = 200
-/** Refusals that the next run may tell of. */
+/** Most refusals that are left for the next run to tell. */
 export const REFUSALS_CARRIED = 16
-/** Pauses and resumes on their way to the store: beyond these, only what holds in the end is told. */
+/** Most pauses and resumes on their way to the store. Of further ones, only the last is told. */
 export const SWITCHES_AT_ONCE = 8
-/** What a run that is to end may still tell of refusals, pauses and resumes; the rest is told by the next. */
+/** Most refusals, pauses and resumes that a run tells when it will end soon. The next run tells the rest. */
 export const TELLS_AT_REST = 100
-/** Reports of children whose call is not known (yet). */
+/** Most reports of children whose call is not known, or not known yet. */
 export const REPORTS_LIMIT = 100
 
 export type CallStatus = 'due' | 'running' | 'waiting' | 'settling' | 'done'
 
 export interface Call extends CallRef {
   index: number
-  /** The record its result is written to. */
+  /** The record that holds its result. */
   seq: number
   status: CallStatus
-  /** The child it waits for. */
+  /** The child that it waits for. */
   child?: { sessionId: string; label: string }
-  /** What it waits to hear from a person. */
+  /** The question that it waits for a person to answer. */
   pending?: PendingRef
-  /** What a person said, until the ledger has taken it. */
+  /** A person's answer, until the ledger has taken it. */
   answer?: Answer
   result?: CallResult
 }
@@ -72,21 +73,21 @@ export interface Turn {
   opening: Opening
   round: number
   phase: 'model' | 'tools' | 'ending'
-  /** In phase `model` and `ending`: whether the step is under way. */
+  /** In the phases `model` and `ending`: whether the step is under way. */
   running: boolean
   /** Last record of the closed part of the transcript. */
   base: number
   calls: Call[]
-  /** Why the turn is being ended before the model rests. */
+  /** Why the turn is ended although the model has not finished. */
   stopping?: Extract<StopReason, 'cancelled' | 'closed' | 'completed'>
 }
 
-/** A message that waits for its turn; `storing` = its text is on its way to the store. */
+/** A message that waits for its turn. `storing`: its text is on its way to the store. */
 export interface Queued extends Opening {
   storing?: true
 }
 
-/** A close under way; `after`: the last of the children that have been told, where more are to be. */
+/** A close under way. `after`: the last child that was told, if more children must be told. */
 export interface Closing {
   cascade: boolean
   announced: boolean
@@ -99,37 +100,40 @@ export interface SessionState {
   /** Set for a `new_task` child: it reports its first turn and closes. */
   awaited?: Awaited
   opened: boolean
-  /** This run could not be opened; a resume asks again. */
+  /** The session could not be opened in this run. A resume asks the store again. */
   openFailed?: true
   gen: number
-  /** Last record given out. */
+  /** The last record number that was given out. */
   seq: number
-  /** Turns begun. */
+  /** How many turns have begun. */
   turns: number
   turn?: Turn
   queue: Queued[]
-  /** The first of them is cancelled: its turn ends without a question to the model. */
+  /** The first message in the queue is cancelled: its turn ends before the model is asked. */
   cancelNext?: true
   /** The last message ids that were taken or refused, for deduplication. */
   seen: string[]
-  /** What was refused and is not told yet, as it will be told: batch by batch. */
+  /** Refusals that are not told yet, in the batches in which they will be told. */
   refusals?: Refusal[][]
-  /** The announcement that tells of the refusals before these. */
+  /** The key of the announcement that is telling the earlier refusals. */
   refusing?: string
   limits: Limits
   model: ModelFacts
   pause?: Pause
-  /** The announcement that tells the store of a resume, or that none does yet; until it is answered, nothing starts. */
+  /**
+   * The key of the announcement that tells the store about a resume, or a word that none does yet. Nothing starts until
+   * it is answered.
+   */
   resuming?: string
-  /** Announcements of pauses and resumes on their way. */
+  /** Keys of the announcements of pauses and resumes that are on their way. */
   switches?: string[]
   /** The last pause or resume is not on its way yet. */
   switchWaits?: true
-  /** A resume came before the session was opened: a pause that the store tells of then is older. */
+  /** A resume came before the session was opened. If the store reports a pause at the opening, that pause is older. */
   resumed?: true
-  /** The run is about to continue as new; nothing starts in this one. */
+  /** The run will continue as new soon. Nothing starts in this one. */
   resting?: true
-  /** What this run has told although it is about to end. */
+  /** How many refusals, pauses and resumes this run has told since it is about to end. */
   toldAtRest?: number
   closing?: Closing
   closed: boolean
@@ -145,10 +149,13 @@ export interface SessionState {
   lastStop?: StopReason
 }
 
-/** Of the messages to begin with, one may have been under way and the others have waited: these are not refused again. */
+/**
+ * Most messages to begin with: one that was under way and a full queue. They were taken before, so they are not refused
+ * now.
+ */
 const TAKEN_LIMIT = QUEUE_LIMIT + 1
 
-/** The messages to begin with that `initialState` leaves out: nobody has taken them yet. */
+/** The messages to begin with that `initialState` leaves out. Nobody has taken them yet. */
 export function notTaken({ messages = [] }: NewSession): string[] {
   return messages.slice(TAKEN_LIMIT)
 }
@@ -187,7 +194,7 @@ export function placeOf({ seq, announcements, turn, pause }: SessionState): Plac
   }
 }
 
-/** What the inputs of a turn's model and tool steps have in common. */
+/** The common part of the inputs of a turn's model and tool steps. */
 export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & { messageId: string; round: number } {
   return {
     sessionId: state.sessionId,
@@ -201,7 +208,7 @@ export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & 
   }
 }
 
-/** What people see: waiting means that every unfinished call waits for a child or a person. */
+/** The status that people see. `waiting` means that every unfinished call waits for a child or a person. */
 export function status(state: SessionState): SessionStatus {
   if (state.closed || state.closing) return 'closed'
   if (state.pause) return 'paused'

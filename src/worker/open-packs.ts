@@ -8,9 +8,9 @@ const OPEN_MS = 60_000
 const CLOSE_MS = 10_000
 
 /**
- * One after the other, each once: packs may build on those before them.
+ * Opens each pack once, one after the other, because a pack may need those before it.
  *
- * @param closing closes what was opened, the last first; a pack that does not end is left behind
+ * @param closing closes the opened packs, the last one first. A pack that does not close in time is left open
  * @throws StelloError TOOLS_UNAVAILABLE naming the pack that cannot be opened
  */
 export async function openPacks(

@@ -1,7 +1,10 @@
-/** What a worker has opened, and how it is closed again. */
+/** The parts that a worker has opened, and how to close them. */
 import { messageOf } from '../core/errors.ts'
 
-/** What was opened, closed in reverse order. What fails to close is told, and keeps nothing else open. */
+/**
+ * Closes the opened parts in reverse order. If one fails to close, that is logged, and the others are closed all the
+ * same.
+ */
 export class OpenedParts {
   readonly #log: { warn(message: string): void }
   readonly #steps: (() => Promise<void> | void)[] = []

@@ -1,6 +1,7 @@
 /**
- * What an agent is served with around Temporal's Workers: the store, the lock that says this worker lives, the activities,
- * the take-over of what dead workers left. Opened before a Worker polls, closed behind the last one.
+ * Everything that serves an agent around Temporal's Workers: the store, the lock that shows that this worker lives, the
+ * activities, and the take-over of steps that dead workers left. It is opened before the first Worker polls and closed
+ * after the last one has stopped.
  */
 import { setMaxListeners } from 'node:events'
 import { hostname } from 'node:os'
@@ -41,21 +42,21 @@ import type { TemporalWorkers } from './temporal-workers.ts'
 import { startWatchdog } from './watchdog.ts'
 
 const STALL_LIMIT_MS = 30_000
-/** Of a worker to its store, besides the two that hold its lock. */
+/** Connections in each pool of a worker to its store. The two connections that hold its lock come in addition. */
 const POOL_SIZE = 20
 
-/** Where a worker reports what it does. Secrets are cut before. */
+/** Where a worker reports what it does. Secrets are cut before they get here. */
 export interface WorkerLog {
-  /** What happened as it should. */
+  /** Something happened as expected. */
   info(message: string, meta?: Record<string, unknown>): void
-  /** What somebody should look at. */
+  /** Something that somebody should look at. */
   warn(message: string, meta?: Record<string, unknown>): void
 }
 
 export interface ServingOptions {
   agent: StelloAgent
   databaseUrl: string
-  /** To Temporal; it is not closed here. */
+  /** A client of Temporal. It is not closed here. */
   client: Client
   stallLimitMs?: number | undefined
   migrate?: boolean | undefined
@@ -63,21 +64,27 @@ export interface ServingOptions {
 }
 
 export interface Serving {
-  /** What the Workers call themselves in Temporal. */
+  /** The name of the Workers in Temporal. */
   readonly identity: string
   readonly activities: SessionActivities
-  /** Resolves when this turns out to be a worker on the wrong store. */
+  /** Resolves when the worker finds out that it uses the wrong store. */
   readonly misplaced: Promise<StelloError>
-  /** The Workers are there and about to poll: others may find this one, and it takes over. */
+  /**
+   * To be called when the Workers exist and will poll soon. From now on others may find this worker, and it takes over
+   * steps.
+   */
   enter(workers: TemporalWorkers): Promise<void>
   readiness(): Promise<Readiness>
-  /** The time is over that running steps had to end. */
+  /** To be called when the time for running steps to end is over. It stops them. */
   hurry(): void
-  /** @param broken whatever broke it may have been a step: others are to find it dead, with what it had in hand */
+  /** @param broken a step may have broken the worker, so others must find it dead, with the steps that it held */
   close(broken: boolean): Promise<void>
 }
 
-/** @throws StelloError DATABASE_UNREACHABLE, also behind a pooler in transaction mode; then nothing is left open */
+/**
+ * @throws StelloError DATABASE_UNREACHABLE, also behind a pooler in transaction mode. Nothing stays open after an
+ *   error
+ */
 export async function openServing(options: ServingOptions): Promise<Serving> {
   const closing = new OpenedParts(options.log)
   try {
@@ -123,7 +130,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
 
   const running: Running = new Map()
   const stopping = new AbortController()
-  // Every result that waits for the store listens.
+  // No limit, because every result that waits for the store is a listener.
   setMaxListeners(0, stopping.signal)
   const stepWatch = closing.add(
     startWatchdog(options.stallLimitMs ?? STALL_LIMIT_MS, (message) => log.warn(message)),
@@ -173,7 +180,8 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
         polling && { agent: agent.name, identity: pollsAs, db, liveness, client, workers: polling },
       ),
     hurry() {
-      // Temporal does not tell an attempt that it has given up before, e.g. of a terminated workflow.
+      // Temporal does not tell an attempt to stop if it gave the attempt up earlier, e.g. after its workflow was
+      // terminated.
       stopping.abort()
       running.forEach((step) => step.stop.abort('shutdown'))
     },
@@ -192,9 +200,9 @@ interface OpenedStore {
 }
 
 interface StoreNews {
-  /** Connections that hold the lock came or went: the store may be another by now. */
+  /** A connection that holds the lock came or went. Perhaps this is another store now. */
   changed(): void
-  /** None is left. */
+  /** No connection holds the lock any more. */
   lost(): void
   back(): void
 }
@@ -206,7 +214,7 @@ async function openStore(
 ): Promise<OpenedStore> {
   const { databaseUrl, bootId, metrics, log } = options
   await proveDirect(databaseUrl)
-  // Before the pools take theirs: there may be few.
+  // The lock gets its connections before the pools, because the server may have few.
   const tell = tellLiveness({ log, metrics })
   const liveness = closing.add(
     await holdLiveness(databaseUrl, bootId, (change, held) => {
@@ -226,14 +234,14 @@ async function openStore(
   return { db, liveness, notifier, identity }
 }
 
-/** Without its indexes the store works too: who keeps them from being built is not waited for long. */
+/** The store works without its indexes too, so a transaction that blocks them is not waited for long. */
 async function bringUpToDate(db: Database, log: WorkerLog): Promise<void> {
   await migrate(db)
   for (const [index, why] of await updateIndexes(db))
     log.warn(`index ${index} is not brought up to date yet: ${why}; \`stello migrate\` does it`)
 }
 
-/** Counting asks the store: for nobody, where the runtime serves no metrics. */
+/** Counting costs questions to the store. It is useless if the runtime serves no metrics. */
 function metricsAreRead(): boolean {
   return Runtime.instance().metricMeter !== noopMetricMeter
 }

@@ -1,7 +1,7 @@
 /**
- * Signals, updates and queries → events and views. Handlers validate synchronously, put an event into the mailbox and
- * return; they never wait. Whatever is wrong with a signal becomes an event; whatever is wrong with an update is an
- * ApplicationFailure for its caller (any other error would block the workflow task for good).
+ * Turns signals and updates into events, and answers queries with views. Handlers validate synchronously, put an event
+ * into the mailbox and return. They never wait. A problem with a signal becomes an event. A problem with an update
+ * becomes an ApplicationFailure for its caller, because any other error would block the workflow task for good.
  */
 import { ApplicationFailure, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow'
 import { preview } from '../core/message.ts'
@@ -35,7 +35,10 @@ import {
 } from '../protocol/messages.ts'
 import { type PendingView, type SessionView, type ToolStatsView } from '../protocol/views.ts'
 
-/** The order is part of the history: what came before is handed over as the handlers are set. */
+/**
+ * Keep the order: signals that came earlier are handed over while the handlers are set, so the order is part of the
+ * history.
+ */
 export function setHandlers(session: Session): void {
   const take = takers(session.emit)
   setSignals(take)
@@ -43,18 +46,18 @@ export function setHandlers(session: Session): void {
   setQueries(session)
 }
 
-/** What the handlers see of the session, and where what they receive goes. */
+/** What the handlers see of the session, and `emit`, which takes the events they make. */
 interface Session {
   emit: (event: Input) => void
   state: () => SessionState
   mailbox: readonly Input[]
-  /** Why no more messages may come in by update, for they would delay the next run. */
+  /** Why no more messages are taken by update: they would delay the next run. Undefined: they are taken. */
   crowded: () => string | undefined
 }
 
 type Takers = ReturnType<typeof takers>
 
-/** Input that nobody waits for: what cannot be taken is told in the log. */
+/** Handles input that nobody waits for. Input that cannot be taken becomes an event in the session's log. */
 function takers(emit: Session['emit']) {
   return {
     pause: (message?: unknown): void =>
@@ -82,7 +85,8 @@ function takers(emit: Session['emit']) {
 }
 
 function setSignals({ message, pause, resume, cancelTurn, close, answer, childReport }: Takers): void {
-  // What came before the handlers is handed to each of them in turn, all of one kind first: this takes it as it came.
+  // Temporal hands earlier signals to each handler when it is set, so all signals of one kind first. The default
+  // handler takes all of them in the order in which they came.
   const byName = new Map<string, (input?: never) => void>([
     [messageSignal.name, message],
     [pauseSignal.name, pause],
@@ -168,7 +172,7 @@ function refuseMessage(input: unknown, { state, mailbox, crowded }: Session): vo
   if (full) throw ApplicationFailure.nonRetryable(`${full}: send it once more later`, 'SESSION_BUSY')
 }
 
-/** A text that came as it is gets an id here, not while it is read: validators are not run again in a replay. */
+/** A plain text gets its id here and not while it is read, because a replay does not run validators again. */
 function received({ messageId = uuid4(), ...text }: ReadMessage): Input {
   return { type: 'messageReceived', messageId, ...text }
 }

@@ -1,6 +1,6 @@
 /**
- * Carries out what `step` wants: command → activity, child workflow or signal → event. Decides nothing about the
- * session and keeps nothing of its own but what is in flight.
+ * Carries out the commands of `step`: a command starts an activity, a child workflow or a signal, and its end becomes
+ * an event. This code decides nothing about the session and remembers only what is in flight.
  */
 import {
   ActivityFailure,
@@ -38,7 +38,10 @@ type RunFacts = Pick<StepRef, 'prevRunId' | 'fresh' | 'store'>
 
 export interface Performer {
   perform(command: Command): void
-  /** Nothing that must be over before continue-as-new or the end is in flight. Waiting for a child is not. */
+  /**
+   * True if nothing is in flight that must end before continue-as-new or the workflow's end. The wait for a child need
+   * not end.
+   */
   quiet(): boolean
   /** Whether this run will be told when that child ends. */
   hears(childId: string): boolean
@@ -50,8 +53,8 @@ export function createPerformer(
   model: () => { name: string; timeoutMs: number },
 ): Performer {
   const { continuedFromExecutionRunId: prevRunId, firstExecutionRunId, runId } = workflowInfo()
-  // What is told before the session is opened may reach the store first. A reset keeps the first run id and takes a run id
-  // of its own.
+  // Every activity gets these facts, because an announcement may reach the store before the session is opened. A reset
+  // run keeps the first run id, but has a run id of its own, so it is not fresh.
   let run: RunFacts = {
     ...(prevRunId !== undefined && { prevRunId }),
     ...(firstExecutionRunId === runId && { fresh: runId }),
@@ -61,7 +64,10 @@ export function createPerformer(
   const childStarts = new Map<string, Promise<void>>()
   const heard = new Set<string>()
   let inFlight = 0
-  /** Announcements go one after another; what is only told, and decides nothing, keeps nothing waiting. */
+  /**
+   * Announcements go one after another. Those that decide nothing have a queue of their own, so that no other waits for
+   * them.
+   */
   const lastTold = { facts: Promise.resolve(), asides: Promise.resolve() }
 
   async function steps(work: () => Promise<void>): Promise<void> {
@@ -137,7 +143,7 @@ export function createPerformer(
         emit({ type: 'toolEnded', turn, round, index, outcome })
       }
       try {
-        // What a cancel has begun is not cancelled by it.
+        // A cancel that started this settle must not cancel it.
         await (verifying && kind === 'timedOut' ? steps(end) : end())
       } catch (error) {
         if (verifying && lostHow(error) === 'cancelled')
@@ -147,7 +153,7 @@ export function createPerformer(
     },
 
     async announce({ input, tag }) {
-      // A run from before that announcement closes without it.
+      // A run that was started by an older version closes without this announcement.
       if (input.closing && !patched('closing-is-told-first')) return
       const kind = tag === 'refused' || tag === 'message' ? 'asides' : 'facts'
       const before = lastTold[kind]
@@ -238,7 +244,10 @@ export function createPerformer(
   }
 }
 
-/** Starts a child that outlives its parent; one that runs already is adopted: the store has checked its origin (`writes.ts`). */
+/**
+ * Starts a child that outlives its parent. A child that runs already is adopted, because the store has checked its
+ * origin (`writes.ts`).
+ */
 async function startSession(input: SessionInput): Promise<ChildWorkflowHandle<Workflow> | undefined> {
   try {
     return await startChild(SESSION_WORKFLOW, {
@@ -266,7 +275,10 @@ const PROPOSED = {
   answered: 'a person has answered',
 } as const
 
-/** An activity that was cancelled (also when its dead worker was taken over meanwhile) or ran into its backstop. */
+/**
+ * Set if the activity was cancelled or ran into Temporal's time-out. It counts as cancelled, too, if another worker
+ * took over from its dead worker meanwhile.
+ */
 function lostHow(error: unknown): LostHow | undefined {
   if (isCancellation(error)) return 'cancelled'
   if (!(error instanceof ActivityFailure)) return undefined
@@ -279,7 +291,10 @@ function failed(step: FailedStep, error: unknown): Input {
   return { type: 'stepFailed', step, code: codeOf(cause), message: messageOf(cause) }
 }
 
-/** Activities say it as the type of their failure. What has none was no error of this project: a person must look. */
+/**
+ * Activities put the code into the type of their failure. An error without one is not from this project, so a person
+ * must look.
+ */
 function codeOf(cause: unknown): ErrorCode {
   const type = cause instanceof ApplicationFailure ? cause.type : undefined
   return isCode(type) ? type : 'STORE_CORRUPT'
@@ -289,5 +304,5 @@ function causeOf(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined ? causeOf(error.cause) : error
 }
 
-/** The other side is closed or gone: nobody is left to be told. */
+/** The other session is closed or gone, so nobody is left to hear the signal. */
 function ignoreGone(): void {}

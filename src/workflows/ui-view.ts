@@ -1,4 +1,4 @@
-/** What the Temporal UI shows of a session: memo, search attributes, current details. */
+/** What the Temporal UI shows about a session: memo, search attributes, current details. */
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow'
 import { preview } from '../core/message.ts'
 import { pendingCalls } from '../session/answers.ts'
@@ -8,14 +8,16 @@ import { asksOf } from '../protocol/pending.ts'
 import { STATE } from '../protocol/search-attributes.ts'
 import type { SessionInput } from '../protocol/session-input.ts'
 
-/** The details travel in a link of the UI: about 4 KB at most. */
+/** Keeps the details short: the UI sends them in a link, which holds about 4 KB. */
 const CALLS_SHOWN = 12
 
 export interface Shown {
   show(state: SessionState): void
 }
 
-/** An upsert is a history event: the state is written only when it becomes, or stops being, one that people look for. */
+/**
+ * An upsert is a history event. So the state is written only when it begins or ends to be one that people search for.
+ */
 export function createShown(input: SessionInput<SessionState>): Shown {
   let written = input.state ? searched(status(input.state)) : 'active'
   return {
@@ -33,12 +35,12 @@ function searched(state: SessionStatus): string {
   return state === 'idle' || state === 'running' ? 'active' : state
 }
 
-/** The UI takes no more. */
+/** The UI accepts no longer details. */
 const DETAILS_LIMIT = 4000
 
 const ICONS: Record<SessionStatus, string> = { idle: '⚪', running: '🟢', waiting: '🟡', paused: '⏸️', closed: '⬛' }
 
-/** Plain Markdown without tables: the UI renders no others. */
+/** Plain Markdown without tables, because the UI does not render tables. */
 function details(state: SessionState, input: SessionInput): string {
   const now = status(state)
   const { totals } = state
@@ -72,7 +74,7 @@ function pauseLines({ pause, sessionId }: SessionState): string[] {
   ]
 }
 
-/** Above the rest: somebody has to do something. */
+/** These lines stand near the top, because somebody must act. */
 function pendingLines(state: SessionState): string[] {
   const items = pendingCalls(state)
   if (items.length === 0) return []
