@@ -205,8 +205,8 @@ export type AnnouncedEvent = Extract<
  * The only way to make a durable event, so every event says where it belongs.
  *
  * @param of what makes it different from all other events of its type in the session
- * @example newEvent('turn.completed', { of: [3], at: { turn: 3 }, data: { turn: 3, stopReason: 'cancelled', text: ''
- *   } })
+ * @example
+ * newEvent('turn.completed', { of: [3], at: { turn: 3 }, data: { turn: 3, stopReason: 'cancelled', text: '' } })
  */
 export function newEvent<Type extends keyof DurableEvents>(
   type: Type,

@@ -1,6 +1,7 @@
 /**
- * Parting from a future: what lies behind the place a new generation branches at neither shows nor blocks, and is kept.
- * A reset branches where the rewound run stands; a workflow that was started anew goes on where the store ends.
+ * Abandons a future. Everything after the place where a new generation branches is kept, but it is not shown and blocks
+ * nothing. After a reset, the branch is at the place of the rewound run. A workflow that was started anew goes on at
+ * the end of what the store holds.
  */
 import type pg from 'pg'
 import { newEvent } from '../protocol/events.ts'
@@ -9,21 +10,21 @@ import { statement, type Statement } from './statement.ts'
 import { toParameter, writesSql } from './writes.ts'
 import type { Place } from '../protocol/steps.ts'
 
-/** What an activity knows of its run. */
+/** What an activity knows about its run. */
 export interface RunRef {
   sessionId: string
   runId: string
   /** Temporal's namespace, in which the session lives. */
   namespace: string
-  /** Asks Temporal, which alone knows the order of runs, whether none was begun after this one. */
+  /** Asks Temporal whether this run is the newest. Only Temporal knows the order of runs. */
   isNewest(): Promise<boolean>
-  /** The run this one continued as new from. */
+  /** The run that this one continued as new from. */
   prevRunId?: string
-  /** The workflow was started, neither rewound nor continued, and knows nothing of the session yet. */
+  /** The workflow was started anew (not rewound, not continued) and knows nothing about the session yet. */
   fresh?: true
-  /** The generation the workflow last heard of. */
+  /** The last generation that the workflow knows. */
   gen: number
-  /** The turn under way, or else the last one. */
+  /** The turn under way, or else the last turn. */
   turn: number
   /** Where a new generation would branch. */
   place: Place
@@ -32,17 +33,20 @@ export interface RunRef {
 interface Parting {
   /** Last record that stays. */
   seq: number
-  /** The last turn that stays, and of it the last round whose steps are not done again. */
+  /** The last turn that stays, and its last round whose steps are not done again. */
   turn: number
   round: number
   told: number
-  /** The turn is under way: what ended it belongs to the abandoned future. */
+  /** The turn is under way. If it has an end, that belongs to the abandoned future. */
   open: boolean
 }
 
 const ALL = 2 ** 31 - 1
 
-/** Where the newest line of a session ends. A turn without an answer is begun once more: what it did is reused. */
+/**
+ * Finds the end of a session's newest line of history. A turn without an answer begins once more, and reuses what it
+ * has done.
+ */
 const END: Statement = statement(
   'abandon_end',
   `
@@ -57,7 +61,7 @@ const END: Statement = statement(
     (select min(turn) from seen where status = 'open')::int as open_turn,
     (select min(start_seq) from seen where status = 'open')::int as open_seq`,
 )
-/** The records a session was created with come before its first turn: no rewind takes them away. */
+/** The records that a session was created with come before its first turn. No rewind takes them away. */
 const FIRST: Statement = statement(
   'abandon_first',
   `select coalesce(
@@ -77,8 +81,9 @@ const CARRY_TURN: Statement = statement(
          where session_id = $1 and gen = $3 and turn = $4 and start_seq <= $5`,
 )
 /**
- * Each event says where it belongs (`EventPlace`). A workflow that is started anew counts its announcements from 0, so
- * that of those before it none is compared. What still waits for a person is asked anew: its question does not stay.
+ * Each event says where it belongs (`EventPlace`). A workflow that was started anew counts its announcements from 0, so
+ * announcements of earlier workflows are not compared. Calls that still wait for a person ask anew, so their questions
+ * are abandoned too.
  */
 const ABANDON: Statement = statement(
   'abandon_abandon',
@@ -107,7 +112,7 @@ const REOPEN: Statement = statement(
   'abandon_reopen',
   `update sessions set closed_at = null, closing_at = null where id = $1`,
 )
-/** To start a session anew mends what it was stuck in. Whatever else has paused it is not lifted by that. */
+/** A session that was stuck can go on after a new start. A pause for any other reason stays. */
 const UNSTICK: Statement = statement(
   'abandon_unstick',
   `update sessions set pause = null where id = $1 and pause->>'reason' in ('store_error', 'agent_error')`,
@@ -126,7 +131,7 @@ export async function abandonFuture(
   await run(tx, fresh ? UNSTICK : REOPEN, [sessionId])
   const what = { of: [gen], at: { told: fresh ? 0 : told }, data: { generation: gen, seq, turn } }
   const events = [fresh ? newEvent('session.restarted', what) : newEvent('session.rewound', what)]
-  // A pause of the abandoned future holds no longer, as a close does not.
+  // A pause that belongs to the abandoned future ends here, like a close.
   const writes = { events, ...(!fresh && !place.paused && { pause: null }) }
   await run(tx, TELL, [sessionId, gen, toParameter(writes)])
 }

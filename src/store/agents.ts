@@ -1,4 +1,4 @@
-/** What the agents are whose workers have served here. */
+/** The agents whose workers have served this store, with what they offer. */
 import { storableJson } from '../core/clean.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -16,7 +16,7 @@ const SAVE_AGENT: Statement = statement(
 )
 const AGENTS: Statement = statement('agents_read', 'select name, manifest from agents order by seen_at desc')
 
-/** What a worker serves, so that a client can refuse an unknown name before it starts anything. */
+/** Stores what a worker serves, so that a client can refuse an unknown name before it starts anything. */
 export async function saveAgent(db: Database, name: string, manifest: AgentManifest): Promise<void> {
   await run(db.pool, SAVE_AGENT, [name, storableJson(manifest)])
 }

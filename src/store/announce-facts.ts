@@ -1,6 +1,6 @@
 /**
- * Facts the workflow owns, told to the store; a repeated announcement changes nothing, however late it comes: an attempt
- * may hang while others tell the same and more.
+ * Tells the store the facts that the workflow owns. A repeated announcement changes nothing, even if it comes late: an
+ * attempt may hang while others tell the same facts and more.
  */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -20,13 +20,13 @@ const ANNOUNCE: Statement = statement(
 
 export interface Told {
   gen: number
-  /** The session is to close with its forks, or has: a cascade begins with it, or came by. */
+  /** The session must close with its forks, or has closed so. The cascade began here or has reached the session. */
   closing: boolean
 }
 
 /**
- * A closed session is told nothing by a workflow that was started for it, nor is any by a run that was left behind: what
- * that has to tell is of no account, and to say it again would not help.
+ * Writes the facts, but ignores two senders: a workflow that was started for a closed session, and a run that another
+ * run has replaced. Their facts do not count, and another try would not help.
  */
 export async function announceFacts(db: Database, ref: RunRef, key: string, writes: Writes): Promise<Told> {
   for (;;) {

@@ -1,9 +1,15 @@
-/** The moment from which the end of a step may be unknown, where that is not the moment of its claim (durability 2). */
+/**
+ * Marks the begin of a step that is prepared after its claim. Only from the begin on can its end be unknown (durability
+ * 2).
+ */
 import type { StepId } from './claim.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** The lock keeps another run from taking over meanwhile: what it does not find begun, it begins itself. */
+/**
+ * The lock keeps another run from taking over meanwhile. Such a run would begin the step itself if it does not find it
+ * begun.
+ */
 const BEGIN: Statement = statement(
   'step_begin',
   `
@@ -18,9 +24,9 @@ const BEGIN: Statement = statement(
 )
 
 /**
- * Marks a step that was claimed to be prepared as begun; committed when this returns.
+ * Marks a step as begun that was claimed only to be prepared. The mark is committed when this returns.
  *
- * @returns false: it must not begin. Its lease is lost, or its session is paused, closed or gone over to another run.
+ * @returns false if the step must not begin: its lease is lost, or its session is paused, closed or has another run now
  */
 export async function beginStep(db: Database, { sessionId, key, gen, lease }: StepId): Promise<boolean> {
   return (await run(db.pool, BEGIN, [sessionId, key, gen, lease])).length === 1

@@ -1,20 +1,23 @@
-/** The bounds of a tree, and forks that are refused by them. The rule itself is SQL, in the trigger that counts forks (`schema.ts`). */
+/**
+ * The bounds of a tree, and the errors for forks that they refuse. The rule itself is SQL, in the trigger that counts
+ * forks (`schema.ts`).
+ */
 import { StelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import { run, sqlState, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** A tree and what bounds it; a bound that nobody stated is unset until the root is opened. */
+/** A tree and its bounds. A bound that nobody stated is unset until the root is opened. */
 export interface BoundedTree {
   /** The session the tree grew from. */
   rootId: string
   /** How many sessions it has, closed ones included. */
   sessions: number
-  /** What bounds it. */
+  /** Its bounds. */
   bounds: Partial<TreeBounds>
 }
 
-/** What the trigger raises: of the class of constraints, a verdict that no repetition changes. */
+/** The SQLSTATE that the trigger raises. It is of the class of constraints: another try cannot change it. */
 const FORK_REFUSED = '23ST1'
 
 interface Refusal {
@@ -28,7 +31,7 @@ const READ: Statement = statement(
   'tree_read',
   `select t.root_id as "rootId", t.sessions, t.bounds from trees t join sessions s using (root_id) where s.id = $1`,
 )
-/** What the tree has wins over what completes it. */
+/** A bound that the tree has already wins over the new one. */
 const FIX: Statement = statement('tree_fix', `update trees set bounds = $2 || bounds where root_id = $1`)
 const CHANGE: Statement = statement(
   'tree_change',
@@ -47,18 +50,18 @@ export async function readTree(db: Database, sessionId: string): Promise<Bounded
   return tree
 }
 
-/** The root is opened: what nobody stated is the agent's, from now on. */
+/** To be called when the root is opened: each bound that nobody stated is the agent's from now on. */
 export async function fixBounds(db: Database, rootId: string, bounds: TreeBounds): Promise<void> {
   await run(db.pool, FIX, [rootId, JSON.stringify(bounds)])
 }
 
-/** For the tree a session belongs to. */
+/** Changes the stated bounds of the tree that a session belongs to. */
 export async function changeBounds(db: Database, sessionId: string, bounds: Partial<TreeBounds>): Promise<void> {
   await run(db.pool, CHANGE, [sessionId, JSON.stringify(bounds)])
 }
 
 /**
- * Looks whether a session may fork, before anything is done for it. What decides is the insertion of the child.
+ * Checks whether a session may fork, before work is done for the fork. The insertion of the child decides in the end.
  *
  * @throws StelloError TREE_LIMIT; SESSION_CLOSED when the session is being closed
  */

@@ -1,4 +1,4 @@
-/** Taking a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
+/** Takes a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
 import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
@@ -14,8 +14,8 @@ import { reuseStep } from './reuse.ts'
 import { toParameter, writesSql, type NewRecord, type Writes } from './writes.ts'
 
 /**
- * A step whose takers died this often is not run again: it may be what kills them. Its last taker runs it alone, so
- * that what only died along with it is told from it.
+ * A step whose workers died this often is not run again, because perhaps it kills them. The last worker that may take
+ * it runs it alone. So an innocent step, which only died together with a guilty one, gets through.
  */
 export const TAKERS = 3
 
@@ -35,21 +35,24 @@ export interface ClaimRequest {
   inputHash: string
   /** Boot id of the worker. */
   owner: string
-  /** Temporal's task token: whoever takes the step over fails this attempt by it. */
+  /** Temporal's task token. A worker that takes the step over uses it to fail this attempt. */
   token: Uint8Array
-  /** An earlier claim of this very attempt got no answer: if it was granted, nothing has been begun by it. */
+  /** An earlier claim of this same attempt got no answer. If it was granted, nothing has begun with it. */
   unheard?: boolean
-  /** The worker has no other step in hand whose last taker it is. */
+  /** The worker runs no other step that may be taken only once more. */
   alone?: boolean
-  /** Commit before going on; else the claim may be lost with the server, for what may be repeated. */
+  /**
+   * Wait until the claim is safe on disk. Otherwise a crash of the server may lose it, which is fine for steps that may
+   * be repeated.
+   */
   durable: boolean
-  /** The step is only taken, to be prepared: it counts as begun when `beginStep` says so. */
+  /** The step is taken only to be prepared. It counts as begun after `beginStep`. */
   preparing?: boolean
-  /** The user message a turn opens with. */
+  /** The user message that opens a turn. */
   opening?: Opened
 }
 
-/** The message of the user that a turn opens with. */
+/** A turn and the user message that opens it. */
 export interface Opened {
   turn: number
   messageId: string
@@ -59,7 +62,7 @@ export interface Opened {
 export type Claim =
   /**
    * `begun`: an earlier attempt had begun it, and its end is unknown.
-   * `deaths`: of its takers, with it in hand; from `TAKERS` on it is not to be run.
+   * `deaths`: how many of its workers died while they held it. From `TAKERS` on, it must not run.
    */
   | {
       kind: 'mine'
@@ -68,30 +71,33 @@ export type Claim =
       failures: number
       deaths: number
       begun: boolean
-      /** What a person has decided about it. */
+      /** A person's decision about it. */
       decided?: Decided
     }
-  /** A person has been asked about it: until the answer it is nobody's, whatever it is. */
+  /** A person was asked about it. Nobody holds it until the answer, whatever kind of step it is. */
   | { kind: 'parked'; gen: number; item: PendingItem }
   | { kind: 'settled'; gen: number; outcome: unknown }
   | { kind: 'busy'; gen: number; lease: number; owner: string }
-  /** An attempt of this very worker has it. */
+  /** An attempt of this same worker holds it. */
   | { kind: 'mineAlready'; gen: number; lease: number }
-  /** A living worker still has it in hand for a run that was rewound: its outcome will do. */
+  /** A living worker still runs it for a run that was rewound. That outcome can be used. */
   | { kind: 'elsewhere' }
-  /** One more death would be the last: nothing was taken, ask again `alone`. */
+  /** The step may be taken only once more. Nothing was taken; ask again with `alone`. */
   | { kind: 'lastChance' }
-  /** The message was answered before, in that turn; without one: it was refused. */
+  /** The message was answered before, in that turn. Without a turn: it was refused. */
   | { kind: 'duplicate'; turn?: number }
   | { kind: 'paused' }
-  /** Or to be closed. */
+  /** The session is closed or must close. */
   | { kind: 'closed' }
   | { kind: 'stale' }
 
-/** The step is this attempt's: it runs. */
+/** The attempt holds the step and runs it. */
 export type Mine = Extract<Claim, { kind: 'mine' }>
 
-/** The input of a step that was only waited for or ended from outside: nobody has begun it, or written what it begins with. */
+/**
+ * The input hash of a step that nobody has claimed: it only waits, or was ended from outside. Its opening is not
+ * written yet.
+ */
 const NEVER_CLAIMED = ''
 
 interface StepRow {
@@ -114,12 +120,15 @@ interface TakenRow {
   deaths: number
 }
 
-/** What the first to take a step finds. */
+/** What the first worker that takes a step finds. */
 const FIRST = { lease: 1, failures: 0, deaths: 0 } as const
 
 const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token, released)`
 
-/** The usual case: first attempt, current run, first generation. One statement. The lock keeps another run from taking over meanwhile. */
+/**
+ * The usual case, in one statement: first attempt, current run, first generation. The lock keeps another run from
+ * taking over meanwhile.
+ */
 const FAST = `
   with ok as (
     select gen from sessions
@@ -163,7 +172,10 @@ const RETAKE: Statement = statement(
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning lease, failures, deaths`,
 )
-/** A step that was ended or waited for from outside and never claimed: its first claim writes what it begins with. */
+/**
+ * The first claim of a step whose row exists already, because it waits or was ended from outside. The claim also writes
+ * the step's opening.
+ */
 const FIRST_TAKE: Statement = statement(
   'step_first_take',
   `
@@ -290,7 +302,7 @@ function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | unde
   if (row.outcome !== null) return { kind: 'settled', gen, outcome: wholeOutcome(row.outcome, gen, row.wrote) }
   if (row.pending) return { kind: 'parked', gen, item: row.pending }
   if (row.owner === null) return undefined
-  // Of a later lease it is not known whether the one before had begun.
+  // With a later lease, nobody knows whether the attempt with the lease before had begun the step.
   const first = gen === 0 && row.lease === 1
   if (unheard && first && row.token?.equals(token)) return { kind: 'mine', gen, ...FIRST, begun: false }
   return row.owner === owner
@@ -298,7 +310,7 @@ function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | unde
     : { kind: 'busy', gen, lease: row.lease, owner: row.owner }
 }
 
-/** The message ids of a generation are those of its visible past. What was refused there stays refused. */
+/** Looks for the message in the visible past of the generation. A message that was refused there stays refused. */
 async function findDuplicate(
   tx: pg.PoolClient,
   { run: ref, opening }: ClaimRequest,
@@ -320,7 +332,7 @@ function openingWrites({ opening }: ClaimRequest): Writes {
   }
 }
 
-/** Also for a turn that ends before its model was asked. */
+/** The event of a turn's begin. Also used for a turn that ends before its model is asked. */
 export function turnStarted({ turn, messageId, record }: Opened): NewEvent {
   const data = { turn, messageId, seq: record.seq, text: preview(record.message.content, 4096) }
   return newEvent('turn.started', { of: [turn], at: { turn, round: 0 }, data })

@@ -1,4 +1,4 @@
-/** The sessions below a session that closes: which must close too, and which can be asked to. */
+/** The sessions below a session that closes: those that must close too, and those that can be asked to. */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { ABANDONED } from './tree.ts'
@@ -39,8 +39,8 @@ const OPEN_BELOW: Statement = statement(
 )
 
 /**
- * The nearest open sessions below one, where a cascade begins; without forks of a future that was abandoned. In order of
- * their ids: all, or so many of those behind one.
+ * The nearest open sessions below a session, which a cascade asks to close first. Forks of an abandoned future are left
+ * out. In the order of their ids: all, or `limit` of those after the id `after`.
  */
 export async function openChildren(
   db: Database,

@@ -1,4 +1,6 @@
-/** Connections to PostgreSQL, and the one place that decides whether an error may pass or the content was refused. */
+/**
+ * Connections to PostgreSQL. Only this file decides whether an error may go away by itself or the content was refused.
+ */
 import pg from 'pg'
 import { StelloError, isUnavailable, messageOf } from '../core/errors.ts'
 import { connectionConfig } from './connection.ts'
@@ -9,7 +11,7 @@ export interface Database {
   readonly url: string
   /** Commits are durable when they return. */
   readonly pool: pg.Pool
-  /** Commits may be lost with the server, the last ones first. For writes that may be repeated. */
+  /** The last commits may be lost when the server crashes. For writes that may be repeated. */
   readonly lazyPool: pg.Pool
   close(): Promise<void>
 }
@@ -17,14 +19,16 @@ export interface Database {
 export interface DatabaseOptions {
   /** Connections of each pool. Default 10. */
   max?: number
-  /** A statement that is not answered for so long is given up with its connection. Default 30 s, 0: never. */
+  /**
+   * After so many milliseconds without an answer, a statement and its connection are given up. Default 30 s, 0: never.
+   */
   answerWithinMs?: number
 }
 
 /** Longer than any of our statements takes, and longer than a dead client can keep rows locked. */
 const ANSWER_WITHIN_MS = 30_000
 
-/** Opens pools; nothing is connected before the first query. */
+/** Opens the pools. They connect with the first query. */
 export function openDatabase(
   url: string,
   { max = 10, answerWithinMs = ANSWER_WITHIN_MS }: DatabaseOptions = {},
@@ -32,8 +36,8 @@ export function openDatabase(
   const limits = { max, query_timeout: answerWithinMs }
   const pool = new pg.Pool({ ...connectionConfig(url, 'stello'), ...limits })
   const lazyPool = new pg.Pool({ ...connectionConfig(url, 'stello', ['synchronous_commit=off']), ...limits })
-  // A connection that breaks, idle or in the middle of a transaction, fails its next query and is replaced; without
-  // listeners it ends the process.
+  // If a connection breaks, idle or in the middle of a transaction, its next query fails and it is replaced. Without
+  // listeners it would end the process.
   for (const each of [pool, lazyPool]) {
     each.on('error', () => undefined)
     each.on('connect', (client) => void client.on('error', () => undefined))
@@ -48,7 +52,7 @@ export function openDatabase(
   }
 }
 
-/** Whether there is a server that does. */
+/** Asks whether a server answers at all. */
 export const ANSWERS: Statement = statement('answers', 'select 1', { prepared: false })
 
 /** @throws StelloError DATABASE_UNREACHABLE */
@@ -116,7 +120,7 @@ export async function transaction<T>(db: Database, work: (tx: pg.PoolClient) => 
 const VERDICTS = ['22', '23', '54']
 
 /**
- * Every other error may pass: when the network is back, or when somebody has repaired the server, granted a right or
+ * Every other error may go away: when the network is back, or when somebody has repaired the server, granted a right or
  * updated the schema. An error without SQLSTATE came from the network, not from the server.
  */
 export function toStoreError(error: unknown): unknown {
@@ -153,7 +157,7 @@ function toError(value: unknown): Error {
   return value instanceof Error ? value : new Error(String(value))
 }
 
-/** Without the password. */
+/** The URL without the password, for people. */
 export function shownUrl(url: string): string {
   try {
     const { hostname, port, pathname } = new URL(url)

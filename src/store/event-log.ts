@@ -1,4 +1,4 @@
-/** What watchers read: the durable log, gapless by offset, and what streams right now. */
+/** What watchers read: the durable log, whose offsets have no gaps, and the pieces that stream now. */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { wholeEvent, type Shown } from './from-records.ts'
@@ -7,28 +7,28 @@ import { rejectionKey, type DurableEvent, type LiveEvent } from '../protocol/eve
 
 export type StoredEvent = DurableEvent & { sessionId: string; offset: number; at: Date }
 
-/** A piece of a step that is under way. A higher lease replaces all pieces of a lower one. */
+/** A piece of a step that is under way. Pieces with a higher lease replace all pieces with a lower one. */
 export interface LivePiece {
   sessionId: string
   stepKey: string
   lease: number
   n: number
   event: LiveEvent
-  /** `n` of the piece of this step that it makes obsolete. */
+  /** The `n` of an earlier piece of this step that this piece replaces. */
   replaces?: number
 }
 
-/** A piece as it is read. `at`: when it was written, by the store's clock. */
+/** A piece as it is read. `at` is the time of its write, by the store's clock. */
 export type ShownPiece = LivePiece & { at: Date }
 
-/** Of event `e`: the beginning of the record that it tells of. */
+/** SQL: the beginning of the record that belongs to event `e`. */
 const SHOWN = `(
     select stello_shown(r.message) from records r
     where r.session_id = e.session_id and r.gen = e.gen and r.seq = e.seq)`
 /**
- * Of each session the events behind a place, and what streams: one statement, however many sessions. Those that have
- * nothing new give no row, but the first and the closed ones do. When more is new than a page, the last have to wait;
- * what a session may have is told by its counter, so that only one page is read of them all.
+ * Reads the events after a place, and the pieces that stream, of any number of sessions with one statement. A session
+ * without news gives no row, except the first one and closed ones. If there is more news than a page holds, the last
+ * sessions must wait. Each session's counter says how many events it may have, so only one page is read in total.
  */
 const LOOK: Statement = statement(
   'look',
@@ -55,7 +55,10 @@ const LOOK: Statement = statement(
     and exists (select from steps s where s.session_id = l.session_id and s.step_key = l.step_key and s.outcome is null)
   order by place, "offset", at, step_key, n`,
 )
-/** A piece that comes together with the one that makes it obsolete only takes away its own. */
+/**
+ * If a piece comes together with the one that replaces it, it is not written. It still removes the piece that it
+ * replaces itself.
+ */
 const APPEND_LIVE: Statement = statement(
   'live_append',
   `with p as (
@@ -81,21 +84,21 @@ const REJECTED: Statement = statement(
 )
 const NEXT_OFFSETS: Statement = statement('events_next', `select id, next_offset from sessions where id = any($1)`)
 
-/** What is new of a session. */
+/** The news of a session. */
 export interface SessionNews {
   sessionId: string
   events: StoredEvent[]
   pieces: ShownPiece[]
-  /** The offset behind what was read. */
+  /** The offset after the last event that was read. */
   next: number
-  /** Closed, and read to its end: nothing comes any more, unless it is rewound. */
+  /** The session is closed and was read to its end. Nothing follows, unless it is rewound. */
   ended: boolean
 }
 
 export interface Look {
-  /** Those that have news, or have ended, and the first that was asked for, if it exists. */
+  /** The sessions that have news or have ended, and the first one that was asked for, if it exists. */
   sessions: SessionNews[]
-  /** Not all was read: look again at the same sessions. */
+  /** Not everything was read: look at the same sessions again. */
   more: boolean
 }
 
@@ -104,7 +107,7 @@ const PAGE = 1000
 /**
  * Looks at sessions once, with one statement.
  *
- * @param places of each session the first offset that was not seen
+ * @param places the first offset that was not seen yet, for each session
  * @example await lookAt(db, new Map([['s-1', 0]])) // { sessions: [{ sessionId: 's-1', events: […], … }], more: false }
  */
 export async function lookAt(
@@ -149,7 +152,7 @@ export async function lookAt(
   return { sessions, more: passed >= page }
 }
 
-/** Why a message was refused; undefined where it was not. */
+/** Why a message was refused; undefined if it was not. */
 export async function readRejection(db: Database, sessionId: string, messageId: string): Promise<string | undefined> {
   const [row] = await run<{ reason: string }>(db.pool, REJECTED, [sessionId, rejectionKey(messageId)])
   return row?.reason
@@ -161,7 +164,7 @@ export async function nextOffsets(db: Database, sessionIds: string[]): Promise<M
   return new Map(rows.map((row) => [row.id, row.next_offset]))
 }
 
-/** Pieces of steps that are settled meanwhile, or taken over, are dropped. */
+/** Writes pieces. Drops the pieces of steps that were settled or taken over meanwhile. */
 export async function appendLive(db: Database, pieces: readonly LivePiece[]): Promise<void> {
   await run(db.lazyPool, APPEND_LIVE, [storableJson(pieces)])
 }

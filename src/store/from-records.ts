@@ -1,13 +1,13 @@
 /**
- * The same text once: what events, outcomes and turns tell of a record is not kept beside it. What the record says is
- * left out when it is written and read from the record again. Only what comes back exactly as it was is left out: all
- * else, and whatever tells of no record, is kept as it is. Pure.
+ * Stores each text only once. Events, outcomes and turns repeat texts of records: those texts are left out when they
+ * are written, and taken from the record when they are read. A text is left out only if it comes back exactly as it
+ * was. All other data is stored as it is. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { brief, preview, type Message } from '../core/message.ts'
 import type { EventPlace } from '../protocol/events.ts'
 
-/** How the activities cut what they tell. A limit that is another one there costs bytes, and nothing else. */
+/** The lengths at which the activities cut their texts. If an activity uses another length, that only costs bytes. */
 const LIMITS = { message: 4096, text: 1000, name: 64, arguments: 100 } as const
 
 type Json = Record<string, unknown>
@@ -15,7 +15,7 @@ type Json = Record<string, unknown>
 /** The beginning of a record, as the function `stello_shown` cuts it. */
 export type Shown = Pick<Message, 'content' | 'toolCalls'>
 
-/** A record that is written beside what tells of it. */
+/** A record that is written together with data that repeats it. */
 interface Written {
   seq: number
   message: Message
@@ -33,7 +33,7 @@ export interface KeptEvent {
   seq?: number
 }
 
-/** @param records what is written with it */
+/** @param records are written together with the event */
 export function keepEvent(event: Told & { at: EventPlace }, records: readonly Written[]): KeptEvent {
   const { type, at } = event
   const data: Json = { ...event.data }
@@ -44,7 +44,7 @@ export function keepEvent(event: Told & { at: EventPlace }, records: readonly Wr
   return isDeepStrictEqual(withTold(kept, told), data) ? { data: kept, seq: record.seq } : { data }
 }
 
-/** @param shown its record; null where it tells of none */
+/** @param shown the event's record; null if it has none */
 export function wholeEvent(
   event: Told & { turn: number | null; round: number | null; seq: number | null },
   shown: Shown | null,
@@ -55,14 +55,14 @@ export function wholeEvent(
   return told ? withTold(data, told) : data
 }
 
-/** The record it names; a turn's end names none, and tells of the one that holds its text. */
+/** The record that the event names. The end of a turn names none: its record is the one that holds its text. */
 function recordOf(type: string, data: Json, records: readonly Written[]): Written | undefined {
   return type === 'turn.completed'
     ? records.findLast(({ message }) => preview(message.content, LIMITS.text) === data['text'])
     : records.find(({ seq }) => seq === data['seq'])
 }
 
-/** What an event tells that stands in its row or in its record. */
+/** The part of an event's data that its row or its record holds already. */
 function toldOf(
   type: string,
   { turn, round, seq }: { turn?: number | undefined; round?: number | undefined; seq: number },
@@ -85,7 +85,10 @@ function toldOf(
   return undefined
 }
 
-/** An outcome that names its generation is kept whole: else it is that of its row. */
+/**
+ * Shortens an outcome. A shortened one does not name its generation, which is that of its row; one that names it is
+ * whole.
+ */
 export function keepOutcome(outcome: unknown, gen: number, records: readonly Written[]): unknown {
   if (!isJson(outcome) || outcome['gen'] !== gen) return outcome
   const told = outcomeOf(outcome, gen, records)
@@ -94,7 +97,7 @@ export function keepOutcome(outcome: unknown, gen: number, records: readonly Wri
   return isDeepStrictEqual(withTold(kept, told), outcome) ? kept : outcome
 }
 
-/** @param records those that its step has written */
+/** @param records were written by the outcome's step */
 export function wholeOutcome(
   outcome: unknown,
   gen: number,
@@ -105,7 +108,7 @@ export function wholeOutcome(
   return told ? withTold(outcome, told) : outcome
 }
 
-/** What the outcome of a step tells that stands in its row or in the records it has written. */
+/** The part of a step's outcome that its row or its records hold already. */
 function outcomeOf(
   { kind, stopReason }: Json,
   gen: number,
@@ -118,18 +121,18 @@ function outcomeOf(
   if (kind !== 'answered') return undefined
   const asked = stopReason === undefined ? toolCalls : []
   const calls = asked.map(({ id, name, arguments: args }) => {
-    // Its beginning is enough, however long it is.
+    // The beginning of the arguments is enough for a preview.
     return { id, name: brief(name, LIMITS.name), preview: brief(args.slice(0, LIMITS.arguments + 1), LIMITS.arguments) }
   })
   return { gen, seq: last.seq, text: preview(content, LIMITS.text), calls }
 }
 
-/** The text a turn ends with. @returns the record that holds it */
+/** @param text the text that a turn ends with @returns the record that holds it */
 export function answerOf(text: string | undefined, records: readonly Written[]): Written | undefined {
   return text === undefined ? undefined : records.findLast(({ message, whole }) => (whole ?? message.content) === text)
 }
 
-/** Of lists, such as calls, what each item has beyond what is told of it. */
+/** Removes what is told elsewhere. In lists, such as calls, it does so for each item. */
 function without(data: Json, told: Json): Json {
   const kept = Object.entries(data).map(([name, value]): [string, unknown] => {
     const known = told[name]

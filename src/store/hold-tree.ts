@@ -45,12 +45,12 @@ export async function releaseTree(db: Database, sessionId: string): Promise<void
   await run(db.pool, UNOPENED, [sessionId, null])
 }
 
-/** The next look sees a fork that was in the way. */
+/** Repeats until nothing changes: a fork that was being created during one look is seen by the next. */
 async function mark(db: Database, statement: Statement, values: unknown[]): Promise<void> {
   while ((await run(db.pool, statement, values)).length > 0);
 }
 
-/** The session and everything below it, as far as it is open, also behind what is closed; parents first. */
+/** All open sessions of the tree below a session, itself included, parents first. Also those below a closed session. */
 export async function openInTree(db: Database, sessionId: string): Promise<{ id: string; opened: boolean }[]> {
   return run(db.pool, OPEN, [sessionId])
 }

@@ -23,7 +23,7 @@ export async function readIdentity(db: Database): Promise<string | undefined> {
   }
 }
 
-/** Ids of the sessions of an agent that were made last, newest first. */
+/** Ids of the newest sessions of an agent, newest first. */
 export async function newestSessions(
   db: Database,
   { agent, namespace }: { agent: string; namespace: string },

@@ -1,4 +1,4 @@
-/** What waits for a person: questions that steps were parked with, and pauses; and which sessions it holds up. */
+/** Everything that waits for a person: questions of parked steps, and pauses. Also says which sessions they hold up. */
 import { SQL } from '../protocol/keys.ts'
 import type { PendingItem } from '../protocol/pending.ts'
 import type { Pause } from '../core/pause.ts'
@@ -15,12 +15,12 @@ export interface InboxPlace {
   agent: string
 }
 
-/** Goes on with an answer. */
+/** A question. Its session goes on after an answer. */
 export interface InboxQuestion extends PendingItem, InboxPlace {}
 
-/** Goes on with a resume. */
+/** A pause. Its session goes on after a resume. */
 export interface InboxPause extends Pause, InboxPlace {
-  /** Tells it from a question. */
+  /** Makes it different from a question. */
   kind: 'paused'
   /** Since when, ISO 8601, by the store's clock. */
   at: string
@@ -29,7 +29,7 @@ export interface InboxPause extends Pause, InboxPlace {
 /** Something that waits for a person. */
 export type InboxItem = InboxQuestion | InboxPause
 
-/** Workers may disagree about the time: the store says it. */
+/** SQL for a time in ISO 8601. The store makes all times, because the clocks of workers may differ. */
 export const ISO = (moment: string): string => `to_char(${moment} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 /** @param which a condition on session `s` */
@@ -54,9 +54,10 @@ const READ_ALL: Statement = statement(
   `select * from (${QUESTIONS(GIVEN)} union all ${PAUSES(GIVEN)}) items ${OLDEST_FIRST}`,
 )
 /**
- * From what waits in their trees up through the calls that await a child: what costs is what waits, not how big a tree
- * is. A call awaits the child of its own opening: one that was opened in an abandoned future has another hash. Each row
- * is looked up by its whole key: for a join PostgreSQL may read all steps of a session.
+ * Starts at everything that waits in the trees and goes up through the calls that await a child. So the cost depends on
+ * how much waits, not on the size of the tree. A call awaits only the child that it opened itself: a child from an
+ * abandoned future has another hash. Each row is looked up by its whole key, because a join may make PostgreSQL read
+ * all steps of a session.
  */
 const HOLDUPS: Statement = statement(
   'inbox_holdups',
@@ -91,19 +92,19 @@ interface Row {
   item: Omit<PendingItem, keyof InboxPlace> | Omit<InboxPause, keyof InboxPlace>
 }
 
-/** Oldest first. @param sessions unset = everywhere */
+/** All items, oldest first. @param sessions unset: of all sessions */
 export async function readInbox(db: Database, sessions?: string[]): Promise<InboxItem[]> {
   return (await run<Row>(db.pool, READ_ALL, [sessions ?? null])).map(toItem)
 }
 
-/** Only what an answer is asked for, oldest first. @param sessions unset = everywhere */
+/** Only the questions, oldest first. @param sessions unset: of all sessions */
 export async function readQuestions(db: Database, sessions?: string[]): Promise<InboxQuestion[]> {
   return (await run<Row>(db.pool, READ_QUESTIONS, [sessions ?? null])).map(toItem) as InboxQuestion[]
 }
 
 /**
- * What holds each of these sessions up: in itself, or in a session that it waits for, at any depth. Its own first, pauses
- * before questions, then oldest first.
+ * What holds each of these sessions up: in the session itself, or in a session that it waits for, at any depth. A
+ * session's own items come first, then pauses before questions, then the oldest first.
  */
 export async function readHoldups(db: Database, sessions: string[]): Promise<Map<string, InboxItem[]>> {
   const rows = await run<Row & { held: string }>(db.pool, HOLDUPS, [sessions])

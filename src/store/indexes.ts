@@ -10,7 +10,10 @@ import { toStoreError, type Database } from './database.ts'
 import { INDEXES } from './migrations.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** Any number that nobody else locks. Two processes that build at once would wait for each other for ever. */
+/**
+ * Any number that nobody else locks. Without the lock, two processes that build indexes would wait for each other for
+ * ever.
+ */
 const LOCK = 731_406_114
 const LOOK_AGAIN_MS = 200
 /** An index waits for every transaction that was open before it, and a backup may take hours. */
@@ -71,7 +74,7 @@ async function tryLock(client: pg.Client): Promise<boolean> {
   return rows[0]?.locked === true
 }
 
-/** Those that are not there, or invalid, and those that are to go. */
+/** The indexes that are missing or invalid, and those that must be dropped. */
 async function due(
   client: pg.Client,
   definitions: Readonly<Record<string, string | null>>,

@@ -1,4 +1,4 @@
-/** What `stello doctor` asks a store. Reads only. */
+/** The questions of `stello doctor` to a store. They only read. */
 import pg from 'pg'
 import { connectionConfig } from './connection.ts'
 import { run, type Database } from './database.ts'
@@ -33,7 +33,7 @@ const FACTS: Statement = statement(
   { prepared: false },
 )
 
-/** Over a connection of its own. @throws the driver's error */
+/** Uses a connection of its own. @throws the driver's error */
 export async function readServer(url: string): Promise<ServerFacts> {
   const client = new pg.Client({ ...connectionConfig(url, 'stello-doctor'), query_timeout: 10_000 })
   client.on('error', () => undefined)

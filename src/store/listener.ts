@@ -1,4 +1,4 @@
-/** Hears which sessions have news, over one connection that is replaced when it breaks. */
+/** Hears which sessions have news. It uses one connection, which is replaced when it breaks. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { NEVER_IDLE, connectionConfig } from './connection.ts'
@@ -15,14 +15,19 @@ export type Concerns = string | ((sessionId: string) => boolean)
 
 export interface Listener {
   /**
-   * Calls `heard` for news of the sessions that concern the subscriber; without one: of any. @returns a function that
-   * stops it
+   * Calls `heard` for news of the sessions that concern the subscriber. A call without a session id means that any
+   * session may have news.
+   *
+   * @returns a function that stops it
    */
   subscribe(concerns: Concerns, heard: Heard): () => void
   close(): Promise<void>
 }
 
-/** Connects with the first subscriber, and calls all whenever it has connected. In between nobody is called: subscribers poll as well. */
+/**
+ * Connects with the first subscriber. Calls all subscribers after each connect, because news may be lost without a
+ * connection; so subscribers must poll too.
+ */
 export function createListener(url: string): Listener {
   const ofOne = new Map<string, Set<Heard>>()
   const ofMany = new Map<Heard, (sessionId: string) => boolean>()
@@ -51,7 +56,7 @@ export function createListener(url: string): Listener {
         await next.query(`listen ${CHANNEL}`)
         if (ended) throw new Error('the connection has ended')
         client = next
-        // Earlier notifications are lost.
+        // Earlier notifications are lost, so every session may have news.
         for (const heard of [...ofOne.values()].flatMap((all) => [...all])) heard('decision')
         for (const heard of ofMany.keys()) heard('decision')
       } catch {

@@ -1,10 +1,11 @@
 /**
- * Whether a worker process lives (durability 4): it holds an advisory lock on its boot id over a connection of its own.
- * No host name, no pid, no clock of a worker takes part: the server frees the lock when the connection ends.
+ * Finds out whether a worker process lives (durability 4). A living worker holds an advisory lock on its boot id over a
+ * connection of its own, and the server frees the lock when the connection ends. So host names, process ids and the
+ * clocks of workers do not matter.
  *
- * A lock is free, too, where its holder has not arrived yet: PostgreSQL was restarted, a replica was promoted, a copy
- * was put in its place. So workers say in `holders` on which server they hold their lock, and nobody is dead who has not
- * been there, unless somebody else has been there for long.
+ * A lock is also free if its holder has not reached this server yet: PostgreSQL was restarted, a replica was promoted,
+ * or a copy took the server's place. So each worker says in `holders` on which server it holds its lock. A worker that
+ * was never on this server is not dead, unless another worker has been here for a long time.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -16,16 +17,20 @@ import { statement, type Statement } from './statement.ts'
 /** After the first worker has reached another server, the others have this long to take their locks there. */
 export const GRACE_MS = 15_000
 const RETAKE_EVERY_MS = 100
-/** How long a worker that seems dead is given before a second look: a lock whose connection was cut is back by then. */
+/**
+ * Wait before the second look at a worker that seems dead. A worker whose connection was cut has its lock back by then.
+ */
 const DOUBT_MS = 250
 const doubt = (): Promise<void> => delay(DOUBT_MS)
 
-/** Random for each process; positive, so that it reads the same as text, as bigint and in `pg_locks`. */
+/**
+ * Makes a random id for each process. It is positive, so that it reads the same as text, as bigint and in `pg_locks`.
+ */
 export function newBootId(): string {
   return (randomBytes(8).readBigUInt64BE() & 0x7fff_ffff_ffff_ffffn).toString()
 }
 
-/** True while the lock of `owner::bigint` is held. */
+/** SQL: true while the lock of `owner::bigint` is held. */
 export const HELD = `exists (
   select from pg_locks l
   where l.locktype = 'advisory' and l.granted and l.objsubid = 1
@@ -33,20 +38,21 @@ export const HELD = `exists (
     and (l.classid::bigint << 32 | l.objid::bigint) = owner::bigint
 )`
 /**
- * Another one after each start and in each copy of the database. `holders` is unlogged, so it is empty, too, after the
- * crash of one of PostgreSQL's processes, which restarts all below the postmaster, and in a promoted replica.
+ * SQL: the name of this server. It changes with each start and is different in each copy of the database. It does not
+ * change when one of PostgreSQL's processes crashes and the postmaster restarts the others, but then `holders` is
+ * empty, because it is unlogged. It is also empty in a promoted replica.
  */
 export const SERVER = `(
   select concat(extract(epoch from pg_postmaster_start_time()), '/', oid) from pg_database where datname = current_database()
 )`
-/** True if the worker `owner` is dead; `$1` is the grace in milliseconds. */
+/** SQL: true if the worker `owner` is dead. `$1` is the grace in milliseconds. */
 export const DEAD: string = `(not ${HELD} and exists (
   select from holders h
   where h.server = ${SERVER} and (h.boot_id = owner or h.since <= now() - $1 * interval '1 millisecond')
 ))`
 /**
- * 1 if the dead worker `owner` died with what it had in hand, 0 if it left in order (`leaveWorker`): an update that
- * takes a step from a dead worker adds this to its `deaths`, on condition that it is the dead one's still.
+ * SQL: 1 if the worker `owner` died with its steps in hand, 0 if it left in order (`leaveWorker`). An update that takes
+ * a step from a dead worker adds this to the step's `deaths`, as long as the dead worker still holds the step.
  */
 export const DIED = `(exists (select from workers w where w.boot_id = owner))::integer`
 
@@ -55,13 +61,16 @@ const IS_ALIVE: Statement = statement(
   'is_alive',
   `select not ${DEAD} as alive from (select $2::text as owner) as asked`,
 )
-/** Of a session in another namespace of Temporal, the attempt can be ended there only. Which one `$3` is. */
+/**
+ * SQL: true for a session in the namespace `$3` of Temporal. The attempts of other sessions can only be ended in their
+ * own namespace.
+ */
 const HERE = `exists (select from sessions s where s.id = steps.session_id and coalesce(s.namespace, $3) = $3)`
 const SUSPECTS: Statement = statement(
   'suspects',
   `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
 )
-/** First the lease is raised: if the owner lives after all, it cannot settle any more. */
+/** Raises the lease: if the owner lives after all, it can no longer settle the step. */
 const STEAL: Statement = statement(
   'steal',
   `
@@ -82,7 +91,7 @@ export interface StolenStep {
   token: Buffer
 }
 
-/** A worker that looks for what others left: only in its own namespace can it end their attempts. */
+/** A worker that looks for steps of dead workers. It can end their attempts only in its own namespace. */
 export interface Taker {
   bootId: string
   namespace: string
@@ -105,9 +114,10 @@ export async function isAlive(
 }
 
 /**
- * Fences the unsettled steps of dead workers. The caller then ends their attempts, so that Temporal schedules others.
+ * Takes the unsettled steps of dead workers away from them. The caller then ends their attempts, so that Temporal
+ * schedules new ones.
  *
- * @param self the worker that asks: it lives, whatever has become of its lock
+ * @param self the worker that asks; it lives, even if its lock is lost
  * @param doubted waits before a death is believed
  */
 export async function stealDeadSteps(
@@ -125,11 +135,17 @@ export async function stealDeadSteps(
   return rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token }))
 }
 
-/** How many connections hold the lock of a worker: one that is cut frees nothing, and its place may be gone when it is to be taken again. */
+/**
+ * How many connections hold the lock of a worker. With two, the lock stays when one is cut. That is needed, because the
+ * server may have no connection left for its replacement.
+ */
 const CONNECTIONS = 2
 
 export interface Liveness {
-  /** Whether any connection holds the lock. Without, others take this worker for dead, and what it begins would be taken from it. */
+  /**
+   * Whether any connection holds the lock. If none does, others think that this worker is dead and would take its new
+   * steps away.
+   */
   held(): boolean
   release(): Promise<void>
 }
@@ -137,15 +153,18 @@ export interface Liveness {
 export type LivenessChange =
   /** A connection has ended. The server may have been restarted, or even restored from a copy. */
   | { kind: 'lost' }
-  /** It cannot be replaced yet, and is tried until it is; told once. */
+  /** The connection cannot be replaced yet. That is told once, and tried until it succeeds. */
   | { kind: 'refused'; error: unknown }
-  /** It is replaced. Nobody has watched meanwhile: the server may have been restored since the loss was told. */
+  /**
+   * The connection is replaced. Nobody watched the server in between, so perhaps it was restored from a copy after the
+   * loss was told.
+   */
   | { kind: 'back' }
 
 /**
- * Holds the lock of `bootId` over connections of its own until released; each that is lost is replaced.
+ * Holds the lock of `bootId` over connections of its own until it is released. A lost connection is replaced.
  *
- * @param changed told what becomes of a connection, and whether any holds the lock now
+ * @param changed called with each change of a connection, and whether any connection holds the lock now
  * @throws StelloError DATABASE_UNREACHABLE
  */
 export async function holdLiveness(
@@ -191,7 +210,7 @@ export async function holdLiveness(
   return { held: () => holding.size > 0, release }
 }
 
-/** Shared, so that several connections of one worker hold it. */
+/** Takes a shared lock, so that several connections of one worker can hold it. */
 async function lock(url: string, bootId: string): Promise<pg.Client> {
   const client = new pg.Client(connectionConfig(url, 'stello-liveness', NEVER_IDLE))
   client.on('error', () => undefined)

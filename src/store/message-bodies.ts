@@ -1,4 +1,6 @@
-/** User messages whose body is too big for a signal, or that must be there before one is sent. */
+/**
+ * Bodies of user messages: those that are too big for a signal, and those that must be stored before a signal is sent.
+ */
 import { clean } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import { run, type Database } from './database.ts'
@@ -10,12 +12,12 @@ const PUT: Statement = statement(
 )
 const GET: Statement = statement('message_get', `select body from messages where session_id = $1 and message_id = $2`)
 
-/** A text that is accepted already: where its id was given to another one since, that one stands. */
+/** Stores a text that was accepted already. If another text has its id by now, that other text stays. */
 export async function keepMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {
   await run(db.pool, PUT, [sessionId, messageId, clean(text)])
 }
 
-/** @throws StelloError INVALID_MESSAGE when the id stands for another text already */
+/** @throws StelloError INVALID_MESSAGE when another text has the id already */
 export async function putMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {
   await keepMessage(db, sessionId, messageId, text)
   const stored = await getMessage(db, sessionId, messageId)

@@ -1,6 +1,6 @@
 /**
- * How the schema and this version stand to each other, and how the one comes up to the other. Two workers that do so at
- * once wait for each other. A newer schema is no hindrance, as long as it says that this version may work on it.
+ * Compares the schema with this version and brings it up to date. If two workers do so at the same time, one waits for
+ * the other. A newer schema is no problem if it says that this version may use it.
  */
 import type pg from 'pg'
 import { StelloError, messageOf } from '../core/errors.ts'
@@ -10,19 +10,22 @@ import { statement, type Statement } from './statement.ts'
 
 const KNOWN: readonly string[] = Object.keys(MIGRATIONS)
 const FIRST = KNOWN[0]
-/** Any number nobody else locks. */
+/** Any number that nobody else locks. */
 const LOCK = 731_406_113
 
 export interface Schema {
-  /** The last migration that was run; unset: none was. */
+  /** The last migration that was run. Unset: none was run. */
   newest?: string
-  /** Of this version, not run yet. */
+  /** Migrations of this version that were not run yet. */
   missing: string[]
-  /** Run by a newer version. */
+  /** Migrations that a newer version has run. */
   unknown: string[]
-  /** This version can work on it as it is. */
+  /** This version can use the schema as it is. */
   usable: boolean
-  /** Tables of a version before the first release, or of another program, stand where ours would: nothing can be done. */
+  /**
+   * The database has tables with our names from a version before the first release or from another program. Nothing can
+   * be done.
+   */
   foreign: boolean
 }
 
@@ -58,7 +61,7 @@ async function readOn(on: pg.Pool | pg.PoolClient): Promise<Schema> {
 
 /**
  * @param done names of the migrations that were run, in order
- * @param oldest the last migration that a version must know to work on the schema; unset: the schema does not say
+ * @param oldest the last migration that a version must know to use the schema; unset: the schema does not say
  */
 export function schemaOf(
   done: readonly string[],
@@ -73,19 +76,19 @@ export function schemaOf(
 }
 
 /**
- * Brings the schema up to date, under an advisory lock. One that a newer version has changed stays as it is.
+ * Brings the schema up to date under an advisory lock. A schema that a newer version has changed stays as it is.
  *
  * @returns names of the migrations that were run
- * @throws StelloError DATABASE_UNREACHABLE when it cannot, also when this version is too old for the schema
+ * @throws StelloError DATABASE_UNREACHABLE when that fails, also when this version is too old for the schema
  */
 export async function migrate(db: Database): Promise<string[]> {
-  // To change a large table, or to wait for another worker that does, may take long.
+  // A change of a large table may take long, and so may the wait for another worker that makes it.
   const patient = openDatabase(db.url, { answerWithinMs: 0 })
   try {
     if (isUsable(await readSchema(patient))) return []
     return await transaction(patient, runMissing)
   } catch (error) {
-    // One that may create tables may have been faster than one that may not.
+    // This user may not create tables, but perhaps another worker with that right was faster.
     if (isUsable(await readSchema(patient))) return []
     throw new StelloError('DATABASE_UNREACHABLE', `the schema cannot be brought up to date: ${messageOf(error)}`, {
       hint: 'give the database user the right to create tables, or let one that has it run `stello migrate`',
@@ -96,12 +99,12 @@ export async function migrate(db: Database): Promise<string[]> {
   }
 }
 
-/** All of them or none. */
+/** Runs all missing migrations or none. */
 async function runMissing(tx: pg.PoolClient): Promise<string[]> {
   await run(tx, ONE_AT_A_TIME, [])
-  // Also makes the server forget which tables it did not find before the lock was had.
+  // This also makes the server forget which tables it did not find before we had the lock.
   await tx.query('create table if not exists migrations (name text primary key, at timestamptz not null default now())')
-  // Another, also a newer version, may have been faster.
+  // Perhaps another worker was faster, even one of a newer version.
   const schema = await readOn(tx)
   if (isUsable(schema)) return []
   for (const name of schema.missing) {
@@ -112,9 +115,9 @@ async function runMissing(tx: pg.PoolClient): Promise<string[]> {
 }
 
 /**
- * For who may not change the schema.
+ * For a worker that may not change the schema.
  *
- * @throws StelloError DATABASE_UNREACHABLE unless this version can work on it as it is
+ * @throws StelloError DATABASE_UNREACHABLE unless this version can use the schema as it is
  */
 export async function checkSchema(db: Database): Promise<void> {
   const schema = await readSchema(db)
@@ -124,7 +127,10 @@ export async function checkSchema(db: Database): Promise<void> {
   })
 }
 
-/** @throws StelloError DATABASE_UNREACHABLE when it never will be: a newer version has changed the schema, or it is none of ours */
+/**
+ * @throws StelloError DATABASE_UNREACHABLE when it can never be used: a newer version has changed the schema, or it
+ *   is not ours
+ */
 function isUsable({ usable, unknown, foreign }: Schema): boolean {
   if (foreign) throw new StelloError('DATABASE_UNREACHABLE', FOREIGN.what, { hint: FOREIGN.hint })
   if (usable || unknown.length === 0) return usable

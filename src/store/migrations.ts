@@ -1,25 +1,25 @@
 /**
- * The changes of the schema. One that was released is never altered, and versions before it may still run: it adds, and
- * does not rename. `migrate.ts` runs them.
+ * The changes of the schema, which `migrate.ts` runs. A released migration is never altered. Older versions may still
+ * run beside it, so it may add things but not rename them.
  */
 import { SCHEMA } from './schema.ts'
 
 /**
- * `oldest`: the last migration that a version must know to work on this schema. One that takes something away from the
- * versions before states itself here: `update compatibility set oldest = '<its name>'`.
+ * `oldest`: the last migration that a version must know to use this schema. A migration that takes something away from
+ * older versions must write its own name here: `update compatibility set oldest = '<its name>'`.
  */
 const COMPATIBILITY = `
   create table compatibility (oldest text not null);
   insert into compatibility (oldest) values ('0001_store');
 `
 
-/** In order of their names. */
+/** The migrations, in the order of their names. */
 export const MIGRATIONS: Readonly<Record<string, string>> = {
   '0001_store': SCHEMA + COMPATIBILITY,
 }
 
 /**
- * Indexes that came after the tables: built, or dropped where the text is null, without holding up who writes. Nothing but
- * the speed of a look depends on them. Behind the name stands what follows `create index`.
+ * Indexes that came after the tables. They are built without blocking writers; if the text is null, the index is
+ * dropped. Only the speed of reads depends on them. The text is what follows `create index <name>`.
  */
 export const INDEXES: Readonly<Record<string, string | null>> = {}

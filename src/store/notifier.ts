@@ -1,15 +1,20 @@
-/** Tells other processes that a session has news. Coalesced and sent after the commit: NOTIFY inside it would halve the commits. */
+/**
+ * Tells other processes that a session has news. The news is gathered and sent after the commit, because NOTIFY inside
+ * the transaction would halve the number of commits per second.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** Between two notifications; what changes meanwhile goes out with the second. */
+/** Gap between two notifications. Changes in between go out with the second one. */
 const GAP_MS = 5
-/** The same where nobody waits for what has changed: people do not see 40 steps a second apart. */
+/** The gap when nobody waits for the change: people cannot tell 40 steps a second apart. */
 const PROGRESS_GAP_MS = 25
 export const CHANNEL = 'stello'
 
-/** `decision`: what somebody may wait for: a turn has ended, a message was refused, the session paused or closed. */
+/**
+ * `decision`: somebody may wait for the news: a turn has ended, a message was refused, the session paused or closed.
+ */
 export type News = 'progress' | 'decision'
 
 export interface Notifier {
@@ -21,7 +26,7 @@ const NOTIFY: Statement = statement(
   'notify',
   `select pg_notify('${CHANNEL}', payload) from unnest($1::text[]) as payload`,
 )
-/** What goes over the channel: a session id, marked where there is only progress. */
+/** The mark of a session id, on the channel, that has only progress. */
 const PROGRESS = '~'
 
 export function readNews(payload: string): { sessionId: string; news: News } {
@@ -31,8 +36,8 @@ export function readNews(payload: string): { sessionId: string; news: News } {
 }
 
 /**
- * The first change goes out at once, since somebody may wait for it; those that come while it is on its way follow
- * together. Watchers also poll, so a notification that is lost costs them a second, never an event.
+ * The first change goes out at once, because somebody may wait for it. Changes that come while it is on its way follow
+ * together. Watchers also poll, so a lost notification costs them a second, but never an event.
  */
 export function createNotifier(db: Database): Notifier {
   const changed = new Map<string, News>()

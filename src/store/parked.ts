@@ -1,4 +1,4 @@
-/** Steps that are parked until a person answers: the item stands in the step's own row, so the two cannot disagree. */
+/** Steps that are parked until a person answers. The item is in the step's own row, so the two always agree. */
 import { storableJson } from '../core/clean.ts'
 import { newEvent } from '../protocol/events.ts'
 import type { Decided, PendingItem, Question } from '../protocol/pending.ts'
@@ -10,7 +10,7 @@ import { ISO } from './inbox.ts'
 import { WROTE, type Wrote } from './records.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
-/** The first event tells of the question as it stands in the row: with the time, by the store's clock. */
+/** The first event gets its data from the row: the question with its time by the store's clock. */
 const PARK: Statement = statement(
   'step_park',
   `
@@ -25,8 +25,9 @@ const PARK: Statement = statement(
   select count(*)::int as done from guard`,
 )
 /**
- * As if nobody had begun it; a higher lease, so that nobody who knew it before can end it. When a person says so, the
- * deaths of its takers count no more; that its tool says so (`verify`) is no reason to run it for ever.
+ * Makes the step look as if nobody had begun it. Raises the lease, so that nobody with the old lease can end it. If a
+ * person decided so, the deaths of its workers no longer count. If its tool said so (`verify`), they still count:
+ * otherwise the step might run for ever.
  */
 const REOPEN: Statement = statement(
   'step_reopen',
@@ -45,9 +46,10 @@ const READ_PARKED: Statement = statement(
 )
 
 /**
- * Takes the step from its worker until a person answers, and tells of the question; one that was put before stays.
+ * Takes the step from its worker until a person answers, and tells the question. A question that was asked before
+ * stays.
  *
- * @param telling events to append beside
+ * @param telling further events to append
  * @returns false when the lease is lost or the step has ended
  */
 export async function parkStep(
@@ -67,11 +69,11 @@ export async function parkStep(
 
 export interface Reopening {
   writes: Writes
-  /** Kept with the step until it has ended; unset: what was decided before stays. */
+  /** Kept with the step until it has ended. Unset: an earlier decision stays. */
   decided?: Decided
 }
 
-/** Gives the step back as never begun. @returns false when the lease is lost or the step has ended */
+/** Gives the step back as if it had never begun. @returns false when the lease is lost or the step has ended */
 export async function reopenStep(db: Database, step: StepId, { writes, decided }: Reopening): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
   const values = [sessionId, key, gen, lease, toParameter(writes), decided && JSON.stringify(decided)]
@@ -79,7 +81,7 @@ export async function reopenStep(db: Database, step: StepId, { writes, decided }
   return row?.done === 1
 }
 
-/** How a step that may be parked stands; undefined when it has no row. */
+/** The state of a step that may be parked; undefined if it has no row. */
 export async function readParked(
   db: Database,
   { sessionId, gen, key }: Omit<StepId, 'lease'>,

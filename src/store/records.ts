@@ -1,4 +1,4 @@
-/** Reading transcripts: the own records of a session and, for a fork that inherits, those of its parents. Never writes. */
+/** Reads transcripts: a session's own records and, for a fork that inherits, those of its parents. It never writes. */
 import { StelloError } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import type { Branch } from '../protocol/config.ts'
@@ -15,7 +15,9 @@ export interface StoredRecord {
 /** The biggest `integer` of PostgreSQL. */
 const LAST_SEQ = 2 ** 31 - 1
 
-/** `offset 0`: each generation is looked up by the whole key, never all records of the session. */
+/**
+ * `offset 0` makes PostgreSQL look up each generation by the whole key, so it never reads all records of the session.
+ */
 const OWN: Statement = statement(
   'records_own',
   `select distinct on (r.seq) r.seq, r.message, r.chain from stello_line($1, $2) line, lateral (
@@ -39,14 +41,14 @@ const WHOLE: Statement = statement(
          where r.seq <= line.up_to order by r.gen desc limit 1`,
 )
 
-/** Of a row of `steps`: the beginnings of the records that it has written, for `wholeOutcome`. */
+/** SQL: the beginnings of the records that a row of `steps` has written, for `wholeOutcome`. */
 export const WROTE = `(
   select jsonb_agg(jsonb_build_object('seq', r.seq, 'message', stello_shown(r.message)) order by r.seq) from records r
   where r.session_id = steps.session_id and r.gen = steps.gen and r.seq between steps.first_seq and steps.last_seq)`
 export type Wrote = { seq: number; message: Shown }[] | null
 
 /**
- * The session's own records after `from` up to `upTo`: of each the one of the nearest generation.
+ * The session's own records after `from` and up to `at.seq`. Each one is taken from the nearest generation.
  *
  * @throws StelloError STORE_CORRUPT naming the first record that is missing
  */
@@ -60,8 +62,8 @@ export async function readOwnRecords(db: Database, at: Branch, from = 0): Promis
 }
 
 /**
- * The session's own records after `from` there are. The calls of a round end in any order: of the last round, results may be
- * still to come.
+ * The session's own records after `from` that exist so far. The calls of a round end in any order, so results of the
+ * last round may still be missing.
  *
  * @throws StelloError STORE_CORRUPT naming a record that is missing for good
  */
@@ -72,7 +74,7 @@ export async function readRecordsSoFar(
   from = 0,
 ): Promise<StoredRecord[]> {
   const rows = await run<StoredRecord>(db.pool, OWN, [sessionId, gen, from, LAST_SEQ])
-  // Nothing but results: what asked for them lies before, and with it how many there may be.
+  // All of them are results. The record that asked for them lies before `from`, so their number is not known here.
   if (from > 0 && rows.every((row) => row.message.role === 'tool')) return rows
   const asking = rows.findLast((row) => (row.message.toolCalls?.length ?? 0) > 0)
   const last = rows.at(-1)?.seq ?? from
@@ -92,7 +94,7 @@ function isMissing({ sessionId, gen }: Pick<Branch, 'sessionId' | 'gen'>, seq: n
   )
 }
 
-/** Everything a transcript begins with that is not its own: the parents' records up to where each branched. */
+/** The records that a transcript begins with but that are not its own: those of the parents, up to each branch. */
 export async function readInherited(db: Database, sessionId: string): Promise<StoredRecord[]> {
   const parts: StoredRecord[][] = []
   for (let at = await readBranch(db, sessionId); at; at = await readBranch(db, at.sessionId)) {
@@ -112,13 +114,13 @@ async function readBranch(db: Database, sessionId: string): Promise<Branch | und
   return { sessionId: row.branch_session, gen: row.branch_gen ?? 0, seq: row.branch_seq ?? 0 }
 }
 
-/** Last record that is visible in a generation. */
+/** The last record that is visible in a generation. */
 export async function lastSeq(db: Database, sessionId: string, gen: number): Promise<number> {
   const [row] = await run<{ last: number }>(db.pool, END, [sessionId, gen])
   return row?.last ?? 0
 }
 
-/** One record as it was written, also where the model reads a cut one. */
+/** One record as it was written, even if the model reads a cut one. */
 export async function readWholeRecord(
   db: Database,
   at: Branch,

@@ -1,4 +1,4 @@
-/** After Temporal was rewound: what an earlier generation did with the same input is not done again. */
+/** After a rewind of Temporal, a step is not done again if an earlier generation did it with the same input. */
 import type pg from 'pg'
 import { run } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -15,11 +15,17 @@ interface Wanted {
   key: string
   inputHash: string
   turn: number
-  /** What the step's claim would write: with the message a turn opens with, which `found` need not hold. */
+  /**
+   * What the step's claim would write, with the message that opens a turn. The step that is found may lack that
+   * message.
+   */
   opening: Writes
 }
 
-/** The input holds the whole past, so that any generation will do. A cancelled model call has no answer: it is asked again. */
+/**
+ * Looks in all earlier generations, because the hash of the input covers the whole past. A cancelled model call has no
+ * answer, so the model is asked again.
+ */
 const FIND: Statement = statement(
   'reuse_find',
   `select gen, outcome, first_seq, last_seq, ends_turn, name,
@@ -43,7 +49,7 @@ const READ: Statement = statement(
     (select jsonb_build_object('turn', turn, 'stopReason', stop_reason, 'text', ${TEXT('turns')}, 'rounds', rounds)
      from turns where session_id = $1 and gen = $2 and turn = $6 and status = 'ended') as turn`,
 )
-/** Events that stayed visible until their step was due again. */
+/** Hides the events of the earlier generation that stayed visible until their step was due again. */
 const REPLACE: Statement = statement(
   'reuse_replace',
   `update events set abandoned = true where session_id = $1 and gen < $2 and key = any($3) and not abandoned`,
@@ -76,7 +82,10 @@ interface Found {
   inHand: boolean
 }
 
-/** `begun`: an earlier generation had begun the step, and its end is unknown; `inHand`: a living worker will tell it. */
+/**
+ * @returns `begun`: an earlier generation had begun the step, and its end is unknown. `inHand`: a living worker still
+ *   runs it and will tell its end
+ */
 export async function reuseStep(
   tx: pg.PoolClient,
   wanted: Wanted,
@@ -93,7 +102,10 @@ export async function reuseStep(
   return copied && { outcome: wholeOutcome(copied.outcome, gen, wrote) }
 }
 
-/** What the step wrote, once more. Usage is not: it was paid once. Nor is a child: it lives. */
+/**
+ * The writes of the earlier step, to write them once more. Usage is left out, because it was paid once. A child is left
+ * out, because it lives.
+ */
 async function readWrites(tx: pg.PoolClient, { sessionId, key, turn, opening }: Wanted, found: Found): Promise<Writes> {
   interface Row {
     records: NewRecord[] | null

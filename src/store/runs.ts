@@ -1,6 +1,7 @@
 /**
- * Which generation a workflow run belongs to. A generation is one line of history: Temporal rewinding under the store
- * (reset, terminated and started again, a lost database) begins a new one at the step it resumes from.
+ * Finds the generation that a workflow run belongs to. A generation is one line of history. When Temporal goes back
+ * behind the store (a reset, a terminated workflow that is started again, a lost database), a new generation begins at
+ * the step where the run goes on.
  */
 import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'
@@ -12,7 +13,7 @@ export type ResolvedRun =
   | { kind: 'current'; gen: number }
   /** Another run has taken over. */
   | { kind: 'stale' }
-  /** Somebody started a workflow for a closed session: it is not the session's run, and nothing is written for it. */
+  /** Somebody started a workflow for a closed session. It is not the session's run, and nothing is written for it. */
   | { kind: 'closed'; gen: number }
 
 const READ: Statement = statement(
@@ -35,7 +36,7 @@ interface RunRow {
 }
 
 /**
- * Finds, and where the run is new adopts, the run's generation.
+ * Finds the run's generation. A new run is adopted first.
  *
  * @throws StelloError STORE_CORRUPT when the session has no row
  */
@@ -45,7 +46,7 @@ export async function resolveRun(db: Database, ref: RunRef): Promise<ResolvedRun
   return transaction(db, (tx) => adopt(tx, ref))
 }
 
-/** @returns the generation of the current run @throws StelloError STORE_CORRUPT when this is not the one */
+/** @returns the generation of the current run @throws StelloError STORE_CORRUPT when this is not the current run */
 export async function mustBeCurrent(db: Database, ref: RunRef): Promise<number> {
   const resolved = await resolveRun(db, ref)
   if (resolved.kind === 'current') return resolved.gen
@@ -70,11 +71,12 @@ async function adopt(tx: pg.PoolClient, ref: RunRef): Promise<ResolvedRun> {
   if (row.known) return { kind: 'stale' }
   if (row.closed && ref.fresh) return { kind: 'closed', gen: row.gen }
   const successor = row.run_id === null || row.run_id === ref.prevRunId
-  // Asked while the row is locked: no newer run can get in between the answer and the adoption.
+  // The row is locked while we ask, so no newer run can come between the answer and the adoption.
   if (!successor && !(await ref.isNewest())) return { kind: 'stale' }
   const gen = successor ? row.gen : row.gen + 1
   await run(tx, ADOPT, [sessionId, runId, gen, ref.namespace])
-  // A store that was restored from a copy may be behind the workflow: no generation descends from itself.
+  // If the store was restored from a copy, the workflow may know a later generation than the store. A generation must
+  // not be its own parent, so the earlier one of the two is the parent.
   if (!successor) await abandonFuture(tx, ref, { gen, parent: ref.fresh ? row.gen : Math.min(ref.gen, row.gen) })
   return { kind: 'current', gen }
 }

@@ -1,6 +1,6 @@
 /**
- * The schema as it begins: tables, indexes, functions, triggers. Until the first release it may be rewritten, under
- * another name in `MIGRATIONS`; from then on it never changes, and a change is a migration of its own.
+ * The first schema: tables, indexes, functions, triggers. Until the first release it may be rewritten, but then needs
+ * another name in `MIGRATIONS`. After the first release it never changes: each change is a migration of its own.
  */
 
 const SESSIONS = `
@@ -165,7 +165,7 @@ const LEDGER = `
   );
 `
 
-/** Which store this is. A copy has the same identity: it is the same store at another time. */
+/** The identity of this store. A copy has the same identity, because it is the same store at another time. */
 const STORE = `
   create table store (
     sole boolean primary key default true check (sole), identity uuid not null default gen_random_uuid()
@@ -173,7 +173,7 @@ const STORE = `
   insert into store default values;
 `
 
-/** The generations whose rows are visible in generation `at`, and of each up to which record. */
+/** The generations whose rows are visible in generation `at`, each with its last visible record. */
 const LINE = `
   create function stello_line(id text, at integer) returns table (gen integer, up_to integer) language sql stable as $$
     with recursive line(gen, up_to) as (
@@ -186,7 +186,7 @@ const LINE = `
   $$;
 `
 
-/** The beginning of a record: what is told of it, however long it is. */
+/** The beginning of a record. Events, outcomes and turns tell no more of it, even if it is long. */
 const SHOWN = `
   create function stello_shown(message jsonb) returns jsonb language sql immutable as $$
     select jsonb_strip_nulls(jsonb_build_object(
@@ -198,10 +198,10 @@ const SHOWN = `
 `
 
 /**
- * Every row of a child is counted by the statement that inserts it, whichever that is, and once: a trigger of what is
- * inserted is not asked for a child that is there. It locks the parent's row, as the marks `closing_at` and `pauses_forks`
- * do, so that one of the two sees the other; then the tree's. `stello_hold`: a session that no run has opened yet is
- * paused, or resumed (null), by its row: the run that opens it finds it so.
+ * A trigger counts each child once, whichever statement inserts its row. It does not fire for a child that exists
+ * already. It locks the parent's row, and then the tree's. The marks `closing_at` and `pauses_forks` lock the parent's
+ * row too, so one of the two sees the other. `stello_hold` pauses a session that no run has opened yet, or resumes it
+ * (null). It changes only the session's row, and the run that opens the session finds it so.
  */
 const FORKS = `
   create function stello_fork_beyond(depth integer, children integer, sessions integer, bounds jsonb)

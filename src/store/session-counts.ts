@@ -1,4 +1,4 @@
-/** How the open sessions of an agent stand, in numbers, for whoever watches the whole and not one session. */
+/** Counts the open sessions of an agent by state, for people who watch all of them and not a single one. */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { SUMMARIES } from './sessions.ts'
@@ -6,11 +6,11 @@ import { SUMMARIES } from './sessions.ts'
 export interface SessionCounts {
   /** Open sessions by state. */
   states: ReadonlyMap<string, number>
-  /** Paused ones by reason. */
+  /** Paused sessions by reason. */
   pauses: ReadonlyMap<string, number>
   /** Items that wait for a person, by kind. */
   pending: ReadonlyMap<string, number>
-  /** For how long the oldest has waited, seconds by the clock of the store; 0: none waits. */
+  /** How long the oldest pause and the oldest item have waited, in seconds by the store's clock. 0: none waits. */
   oldest: { paused: number; pending: number }
 }
 
@@ -23,7 +23,7 @@ const STATES: Statement = statement(
   `select state, pause->>'reason' as reason, count(*)::int as n from (${SUMMARIES}) counted
          where id in (${OPEN}) group by 1, 2`,
 )
-/** When a session was paused its log tells, near the end: a paused session writes little. */
+/** The time of a pause is in the session's log, near its end, because a paused session writes little. */
 const PAUSED: Statement = statement(
   'count_paused',
   `select ${AGE} as age from sessions s, lateral (
@@ -40,7 +40,7 @@ const PENDING: Statement = statement(
          ) items group by kind`,
 )
 
-/** @param namespace of Temporal: another's sessions are not counted */
+/** @param namespace of Temporal; sessions of other namespaces are not counted */
 export async function countSessions(db: Database, agent: string, namespace: string): Promise<SessionCounts> {
   const values = [agent, namespace]
   const states = await run<{ state: string; reason: string | null; n: number }>(db.pool, STATES, values)

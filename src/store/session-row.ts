@@ -1,4 +1,4 @@
-/** One session as it was created, and where it stands. */
+/** One session: how it was created, and its state now. */
 import type { Branch, SessionConfig } from '../protocol/config.ts'
 import type { Pause } from '../core/pause.ts'
 import { run, type Database } from './database.ts'
@@ -12,14 +12,14 @@ export interface SessionRow {
   depth: number
   config: SessionConfig
   gen: number
-  /** Temporal's, in which it lives; unset before its workflow has opened it. */
+  /** Its namespace in Temporal. Unset until its workflow has opened it. */
   namespace?: string
   /** A run of its workflow has opened it. */
   opened: boolean
   pause?: Pause
   createdAt: Date
   closedAt?: Date
-  /** It is to be closed, with its forks, and is not yet. */
+  /** It must close with its forks, but has not closed yet. */
   closing?: true
 }
 
@@ -41,7 +41,7 @@ interface Row {
   closing: boolean
 }
 
-/** Asked by whoever sends a message: prepared. */
+/** Prepared, because each sent message asks this. */
 const READ_SESSION: Statement = statement(
   'session_read',
   `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, namespace, pause,

@@ -1,4 +1,4 @@
-/** Sessions as rows: who forked from whom, what each was created with, what each is doing. */
+/** Sessions as rows: their parents, their configuration, and what they are doing. */
 import { cleanJson, storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import { newEvent } from '../protocol/events.ts'
@@ -50,7 +50,7 @@ export interface SessionSummary {
   closedAt?: Date
 }
 
-/** A client's fork shows in the log of its parent; the ones that a model asks for are told by the call's own step. */
+/** A client's fork becomes an event of its parent here. The fork of a model's call is told by the call's own step. */
 const CREATE: Statement = statement(
   'session_create',
   `
@@ -75,9 +75,9 @@ const CONFIGURE: Statement = statement(
 )
 
 /**
- * @returns the session's configuration: where the same origin has asked before, that of the first time
- * @throws StelloError SESSION_EXISTS when the id is taken by a session of another origin; TREE_LIMIT; SESSION_CLOSED when
- * the parent is being closed
+ * @returns the session's configuration; if the same origin has asked before, the one of the first time
+ * @throws StelloError SESSION_EXISTS when a session of another origin has the id; TREE_LIMIT; SESSION_CLOSED when the
+ * parent is being closed
  */
 export async function createSession(db: Database, session: NewSessionRow): Promise<SessionConfig> {
   const { sessionId, rootId, parentId, branch, depth, config, origin, bounds = {} } = cleanJson(session)
@@ -108,7 +108,7 @@ export async function createSession(db: Database, session: NewSessionRow): Promi
   })
 }
 
-/** Fixes what the session keeps for life; the first to do so wins. */
+/** Fixes what the session keeps for life. The first caller wins. */
 export async function configureSession(
   db: Database,
   sessionId: string,
@@ -135,7 +135,10 @@ export interface SessionFilter {
   limit?: number
 }
 
-/** Each session with its state. Turns and records are numbered without a gap, so the last of each tells how many there are, however many that is. */
+/**
+ * Each session with its state. Turns and records are numbered without a gap, so the last of each tells how many there
+ * are, however many that is.
+ */
 export const SUMMARIES: string = `
   select * from (
     select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
@@ -171,7 +174,10 @@ export const SUMMARIES: string = `
     ) w on true
   ) summaries`
 
-/** Of each combination of conditions that an index serves, a statement of its own: PostgreSQL plans it once for all values. */
+/**
+ * One statement for each combination of conditions that an index serves, because PostgreSQL plans a statement once for
+ * all values.
+ */
 const LISTS: readonly Statement[] = Array.from({ length: 8 }, (_, given) => {
   const [ids, root, agent] = [1, 2, 4].map((bit) => (given & bit) > 0)
   return statement(
@@ -184,7 +190,10 @@ const LISTS: readonly Statement[] = Array.from({ length: 8 }, (_, given) => {
   )
 })
 
-/** Newest first; a tree is read by its root. State is derived: nobody has to keep it up to date. */
+/**
+ * Lists sessions, newest first. A tree is read by its root. The state is computed, so no code has to keep it up to
+ * date.
+ */
 export async function listSessions(
   db: Database,
   { limit = 1000, ids, rootId, agent, state, reason }: SessionFilter = {},

@@ -1,4 +1,4 @@
-/** Ending a step: the second half of the ledger rule (durability 2). Whoever settles first decides, for everybody. */
+/** Ends a step: the second half of the ledger rule (durability 2). The first one to settle decides for everybody. */
 import { storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import type { PendingItem } from '../protocol/pending.ts'
@@ -13,7 +13,7 @@ import { mustBeCurrent } from './runs.ts'
 import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
-/** `outcome` undefined: the lease is lost and nobody has settled the step yet. */
+/** If `outcome` is undefined, the lease is lost and nobody has settled the step yet. */
 export type Settled = { won: true } | { won: false; outcome: unknown }
 
 const SETTLE: Statement = statement(
@@ -37,8 +37,8 @@ const READ_HOLDER: Statement = statement(
   `select owner from steps where session_id = $1 and gen = $2 and step_key = $3 and outcome is null`,
 )
 /**
- * A taker that lived through the work, and says that it failed or that a person must look, proves that the step does not
- * kill: the deaths before it count no more. One that only hands it over proves nothing.
+ * A worker that survives the work and reports a failure, or that a person must look, proves that the step does not
+ * kill. So earlier deaths no longer count. A worker that only hands the step over proves nothing.
  */
 const GIVE_BACK = `
     update steps set owner = null, token = null, released = released or not $7,
@@ -66,8 +66,9 @@ const FORCE: Statement = statement(
 /**
  * Commits an outcome and everything that follows from it, in one statement, or nothing at all.
  *
- * @throws StelloError STORE_UNAVAILABLE, STORE_CORRUPT; of a child: SESSION_EXISTS (its id is that of another session),
- * TREE_LIMIT, SESSION_CLOSED (its parent is being closed); the driver's error when the content is refused (`isDataError`)
+ * @throws StelloError STORE_UNAVAILABLE, STORE_CORRUPT; for a child: SESSION_EXISTS (another session has its id),
+ * TREE_LIMIT, SESSION_CLOSED (its parent is being closed); the driver's error when the content is refused
+ * (`isDataError`)
  */
 export async function settleStep(db: Database, step: StepId, outcome: unknown, writes: Writes): Promise<Settled> {
   const { sessionId, key, gen, lease } = step
@@ -99,14 +100,14 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
   return { won: false, outcome: await readOutcome(db, step) }
 }
 
-/** The outcome of a settled step; undefined when it is not settled. */
+/** The outcome of a settled step; undefined if it is not settled. */
 export async function readOutcome(db: Database, step: Omit<StepId, 'lease'>): Promise<unknown> {
   const { sessionId, gen, key } = step
   const [row] = await run<{ outcome: unknown; wrote: Wrote }>(db.pool, READ_OUTCOME, [sessionId, gen, key])
   return row && (wholeOutcome(row.outcome, gen, row.wrote) ?? undefined)
 }
 
-/** Boot id of the worker that has the step in hand; undefined when nobody has, or when it has ended. */
+/** Boot id of the worker that holds the step; undefined if nobody holds it or it has ended. */
 export async function readHolder(db: Database, ref: RunRef, key: string): Promise<string | undefined> {
   const gen = await mustBeCurrent(db, ref)
   const [row] = await run<{ owner: string | null }>(db.pool, READ_HOLDER, [ref.sessionId, gen, key])
@@ -116,18 +117,19 @@ export async function readHolder(db: Database, ref: RunRef, key: string): Promis
 export interface GivingBack {
   /** Counts as a failed attempt at the model or the tool. */
   failed: boolean
-  /** Forgets the failed attempts: the session pauses, and resume begins to count anew. */
+  /** Forgets the failed attempts, because the session pauses and a resume counts anew. */
   reset?: boolean
-  /** If it was begun, it stays so: whoever takes it finds its end unknown. */
+  /** If the step was begun, it stays begun: the next worker finds its end unknown. */
   begun?: boolean
-  /** Its taker was found dead by another, who gives it back in its place. */
+  /** Another worker found its worker dead and gives the step back in its place. */
   died?: boolean
-  /** What follows from it. */
+  /** What is committed with it. */
   writes?: Writes
 }
 
 /**
- * Gives a step back unsettled. Asked again, because its answer was lost, it counts nothing twice: nobody has the step then.
+ * Gives a step back unsettled. If the answer is lost and the caller asks again, nothing counts twice, because nobody
+ * holds the step then.
  *
  * @returns failed attempts so far
  */
@@ -145,19 +147,22 @@ export interface Proposing {
   key: string
   kind: string
   name: string
-  /** Who may have to find out how the step ended: code of the user's, by which a worker may die. Unset: nobody has it. */
+  /**
+   * The worker that may run user code to find out how the step ended. It holds the step, because that code may kill it.
+   * Unset: nobody holds it.
+   */
   holder?: { owner: string; token: Uint8Array }
 }
 
-/** A step that nobody can end any more but who holds this lease. */
+/** A step that only the holder of this lease can end. */
 export interface Forced extends StepId {
   /** A worker had begun it, and its end is unknown. */
   begun: boolean
-  /** Of its takers, with it in hand. */
+  /** How many of its workers died while they held it. */
   deaths: number
-  /** How long ago it was begun, or began to wait, milliseconds. */
+  /** Time since it began, or began to wait, in milliseconds. */
   ageMs: number
-  /** What a person has been asked about it. */
+  /** The question that a person was asked about it. */
   parked?: PendingItem
 }
 
@@ -170,7 +175,7 @@ interface ForcedRow {
   age: number
 }
 
-/** Fences whoever may run the step. `outcome`: it has ended already. */
+/** Takes the step away from any worker that may run it. @returns `outcome` if the step has ended already */
 export async function forceStep(
   db: Database,
   { run: ref, key, kind, name, holder }: Proposing,
@@ -185,8 +190,8 @@ export async function forceStep(
 }
 
 /**
- * Settles a step from outside: its activity has ended without an outcome, or it waits for no worker. An outcome that is
- * there already wins.
+ * Settles a step from outside, because its activity ended without an outcome or because it waits for no worker. An
+ * outcome that exists already wins.
  */
 export async function proposeOutcome<Outcome>(
   db: Database,

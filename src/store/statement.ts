@@ -1,14 +1,15 @@
 /**
- * Every statement that the store sends has a name and stands in one list, so that a test prepares them all against the
- * schema (`test/store/statements.test.ts`). Commands that cannot be prepared (`begin`, `listen`, `create index`) are none.
+ * Every statement that the store sends has a name and is in one list, so that a test can prepare all of them against
+ * the schema (`test/store/statements.test.ts`). Commands that cannot be prepared (`begin`, `listen`, `create index`)
+ * are not in the list.
  */
 declare const registered: unique symbol
 
-/** Its text never varies. Made by `statement` only. */
+/** A statement whose text never varies. Only `statement` makes one. */
 export interface Statement {
   readonly name: string
   readonly text: string
-  /** Parsed once per connection, and planned at most some times. */
+  /** The server parses it once per connection, and plans it only a few times. */
   readonly prepared: boolean
   readonly [registered]: true
 }
@@ -18,7 +19,8 @@ const known = new Map<string, Statement>()
 /**
  * @param name unique; PostgreSQL cuts names at 63 bytes
  * @param text its parameters are `$1`, `$2`, …
- * @param prepared false: it is asked once, perhaps through a pooler that mixes prepared statements up. Default true
+ * @param prepared false for a statement that is sent once, perhaps through a pooler that mixes prepared statements up.
+ *   Default true
  * @example const CLOSED: Statement = statement('sessions_closed', 'select id from sessions where closed_at is not null')
  */
 export function statement(name: string, text: string, { prepared = true }: { prepared?: boolean } = {}): Statement {
@@ -28,7 +30,7 @@ export function statement(name: string, text: string, { prepared = true }: { pre
   return made
 }
 
-/** Of all modules that are loaded. */
+/** The statements of all modules that are loaded. */
 export function allStatements(): Statement[] {
   return [...known.values()]
 }

@@ -1,6 +1,6 @@
 /**
- * Transcripts this worker has read or written: what models are shown of them, and nothing else. Records never change, so
- * a cached prefix stays right; a worker that served the last step reads nothing for the next one.
+ * Caches the transcripts that this worker has read or written, but only the part that models are shown. Records never
+ * change, so a cached beginning stays right. A worker that served a session's last step reads nothing for the next one.
  */
 import type { Message } from '../core/message.ts'
 import type { Database } from './database.ts'
@@ -9,13 +9,13 @@ import { readInherited, readOwnRecords, type StoredRecord } from './records.ts'
 import type { NewRecord } from './writes.ts'
 
 const DEFAULT_LIMIT_BYTES = 64 * 1024 * 1024
-/** What an entry costs that holds no record. */
+/** Memory of an entry without records. */
 const EMPTY_BYTES = 600
 
 export interface Transcript {
-  /** Inherited ones first. */
+  /** The inherited messages come first. */
   messages: Message[]
-  /** Chain hash at the end. */
+  /** Chain hash after the last message. */
   chain: string
 }
 
@@ -23,7 +23,10 @@ interface Entry {
   gen: number
   inherited: StoredRecord[]
   own: StoredRecord[]
-  /** Written out of order (results of parallel calls), until the gap before them is closed. */
+  /**
+   * Records that were written out of order (results of parallel calls). They wait here until the gap before them is
+   * filled.
+   */
   ahead: Map<number, StoredRecord>
   bytes: number
 }
@@ -42,7 +45,7 @@ export class TranscriptCache {
     const entry = await this.#entry(db, sessionId, gen)
     if (entry.own.length < upTo) {
       const rows = await readOwnRecords(db, { sessionId, gen, seq: upTo }, entry.own.length)
-      // Another read may have added the same rows meanwhile.
+      // Perhaps another read has added the same rows meanwhile.
       const added = rows.filter((row) => row.seq > entry.own.length)
       for (const record of added) entry.own.push(record)
       const overtaken = [...entry.ahead.values()].filter(({ seq }) => seq <= entry.own.length)
@@ -54,7 +57,7 @@ export class TranscriptCache {
     return { messages: records.map((record) => record.message), chain: foldChain(records) }
   }
 
-  /** What a won settle wrote. */
+  /** Adds the records of a settle that won. */
   append(sessionId: string, gen: number, records: readonly NewRecord[]): void {
     const entry = this.#entries.get(sessionId)
     if (!entry) return
@@ -69,7 +72,7 @@ export class TranscriptCache {
     this.#touch(sessionId, entry)
   }
 
-  /** The store may have been put back to an earlier state. */
+  /** To be called when the store may have been restored to an earlier state. */
   clear(): void {
     this.#entries.clear()
     this.#bytes = 0
@@ -90,13 +93,13 @@ export class TranscriptCache {
     return entry
   }
 
-  /** An entry that was dropped while it was being read is no longer counted. */
+  /** Does not count an entry that was dropped while it was being read. */
   #count(sessionId: string, entry: Entry, bytes: number): void {
     entry.bytes += bytes
     if (this.#entries.get(sessionId) === entry) this.#bytes += bytes
   }
 
-  /** The least recently used go first; the one in use stays, however big. */
+  /** Drops the least recently used entries first. The entry in use stays, even if it is too big. */
   #touch(sessionId: string, entry: Entry): void {
     if (this.#entries.get(sessionId) !== entry) return
     this.#entries.delete(sessionId)
@@ -113,22 +116,24 @@ export class TranscriptCache {
 }
 
 /**
- * Without the whole text of a cut result. Copied: V8 keeps the beginning of a text as a view of it, and so all of it.
- * What is read from the store is a copy already.
+ * Leaves out the whole text of a cut result. The message is copied, because V8 keeps the beginning of a text as a view
+ * of the text, and so keeps all of it in memory. A message that was read from the store is a copy already.
  */
 function shown({ seq, message, chain }: NewRecord): StoredRecord {
   return { seq, message: JSON.parse(JSON.stringify(message)) as Message, chain }
 }
 
-/** With its chain hash, and the map's place for one that waits for those before it. */
+/**
+ * The memory of records, with their chain hashes and with their place in the map of records that wait for earlier ones.
+ */
 function sizeOf(records: readonly StoredRecord[]): number {
   return records.reduce((sum, { message }) => sum + 200 + heapBytes(message), 0)
 }
 
-/** V8 takes two bytes for each letter of a text that holds one beyond Latin-1. */
+/** If a text has a letter beyond Latin-1, V8 uses two bytes for each of its letters. */
 const WIDE = /[\u0100-\uffff]/
 
-/** About what a JSON value costs in memory. */
+/** Estimates the memory of a JSON value. */
 function heapBytes(value: unknown): number {
   if (typeof value === 'string') return 24 + value.length * (WIDE.test(value) ? 2 : 1)
   if (typeof value !== 'object' || value === null) return 8

@@ -1,9 +1,12 @@
-/** Who is below whom, and who waits for whom. */
+/** Which sessions are below a session, and which call waits for a session. */
 import { SQL } from '../protocol/keys.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** Its parent was rewound to before the fork and has not forked it again: it lives on, but belongs to no tree. */
+/**
+ * SQL: true if the parent was rewound to a place before the fork and has not forked the session again. The session
+ * lives on, but belongs to no tree.
+ */
 export const ABANDONED = (id: string, parent: string): string => `exists (
   select from events e where e.session_id = ${parent} and e.abandoned and e.type = 'session.forked' and e.data->>'child' = ${id}
     and not exists (
@@ -20,13 +23,13 @@ const BELOW: Statement = statement(
          select id from below order by created_at, id`,
 )
 
-/** The session and everything below it, oldest first; without forks of a future that was abandoned. */
+/** The session and all sessions below it, oldest first, without forks of an abandoned future. */
 export async function readSubtree(db: Database, sessionId: string): Promise<string[]> {
   const rows = await run<{ id: string }>(db.pool, BELOW, [sessionId])
   return rows.map((row) => row.id)
 }
 
-/** Id of the message that a child is opened with: its text is committed with the call that opens it. */
+/** Id of the message that opens a child. Its text is committed together with the call that opens the child. */
 export const TASK_MESSAGE = 'task'
 
 const AWAITED: Statement = statement(
@@ -37,7 +40,7 @@ const AWAITED: Statement = statement(
            select from steps t where t.session_id = s.parent_id and t.step_key = ${SQL.openingKey(SQL.originCall('s.origin'))})`,
 )
 
-/** The call of its parent that waits, or waited, for this session's first answer, and the message that asks for it. */
+/** The parent's call that waits (or waited) for this session's first answer, and the message that asks for it. */
 export async function readAwaited(
   db: Database,
   sessionId: string,

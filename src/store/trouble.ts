@@ -1,11 +1,14 @@
-/** What keeps the store from its work, by SQLSTATE, and what somebody can do about it. Decides nothing: text for people. */
+/**
+ * Explains by SQLSTATE why the store cannot work, and what somebody can do about it. It is text for people and decides
+ * nothing.
+ */
 
 export interface Trouble {
   what: string
   hint?: string
 }
 
-/** By the whole code, or else by its class. */
+/** Texts by the whole code, or else by its class. */
 const TROUBLES: Readonly<Record<string, Trouble>> = {
   '25006': {
     what: 'the store is read-only',
@@ -36,7 +39,7 @@ const TROUBLES: Readonly<Record<string, Trouble>> = {
 
 const AWAY: Trouble = { what: 'the store does not answer' }
 
-/** @param code SQLSTATE; an error of the network has none */
+/** @param code SQLSTATE; unset for an error of the network */
 export function troubleOf(code: string | undefined): Trouble {
   return TROUBLES[code ?? ''] ?? TROUBLES[code?.slice(0, 2) ?? ''] ?? AWAY
 }

@@ -1,4 +1,4 @@
-/** Turns as rows: what `turn.result()` reads, from any process, also later. */
+/** Turns as rows. `turn.result()` reads them, from any process and at any time. */
 import type { Usage } from '../core/message.ts'
 import { rejectionKey } from '../protocol/events.ts'
 import { SQL, modelKey } from '../protocol/keys.ts'
@@ -26,7 +26,7 @@ interface Row {
   rounds: number | null
 }
 
-/** @param turn alias of a row of `turns` */
+/** SQL: the text that a turn ends with. @param turn alias of a row of `turns` */
 export const TEXT = (turn: string): string => `coalesce(${turn}.text, (
   select coalesce(r.whole, r.message->>'content') from records r
   where r.session_id = ${turn}.session_id and r.gen = ${turn}.gen and r.seq = ${turn}.end_seq))`
@@ -37,7 +37,7 @@ const BY_MESSAGE: Statement = statement(
            lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $2 offset 0) t
          where t.start_seq <= line.up_to order by t.gen desc limit 1`,
 )
-/** What a session that was never rewound paid for a turn stands under the keys of its rounds. */
+/** If the session was never rewound, the usage of a turn stands under the keys of its rounds. */
 const NOW: Statement = statement(
   'turn_now',
   `select s.gen as session_gen, s.closed_at is not null as closed,
@@ -63,7 +63,7 @@ const BY_NUMBER: Statement = statement(
   `select gen, turn, message_id, status, stop_reason, ${TEXT('turns')} as text, rounds from turns
          where session_id = $1 and turn = $2 and gen <= $3 order by gen desc limit 1`,
 )
-/** Of a step that a later generation took over from an earlier one, the row stands where it was paid for. */
+/** If a later generation reused a step of an earlier one, the usage stands in the generation that paid for it. */
 const USAGE: Statement = statement(
   'turn_usage',
   `
@@ -99,11 +99,11 @@ const ABANDONED: Statement = statement(
   where g.session_id = $1 and g.gen = $2 order by t.gen desc limit 1`,
 )
 
-/** Where a session stands, and the turn that answers a message. */
+/** Whether a session is closed, and the turn that answers a message. */
 export interface TurnNow {
   closed: boolean
   turn?: TurnRow
-  /** Of a turn that has ended. */
+  /** Set if the turn has ended. */
   usage?: Usage
   /** Why the session did not take the message. */
   rejected?: string
@@ -117,7 +117,7 @@ interface NowRow {
   rejected: string | null
 }
 
-/** One statement, unless the session was rewound: whoever waits for an answer asks this at every decision. */
+/** Uses one statement, unless the session was rewound: code that waits for an answer asks this at each `decision`. */
 export async function readTurnNow(db: Database, sessionId: string, messageId: string): Promise<TurnNow | undefined> {
   const values = [sessionId, messageId, rejectionKey(messageId)]
   const [row] = await run<NowRow & (Row | { turn: null })>(db.pool, NOW, values)
@@ -157,7 +157,7 @@ export async function readTurnByNumber(
   return row && toTurn(row)
 }
 
-/** Of a turn that has ended. */
+/** The usage of a turn that has ended. */
 export async function readTurnUsage(db: Database, sessionId: string, turn: TurnRow): Promise<Usage> {
   const asked = Array.from({ length: (turn.rounds ?? 0) + 1 }, (_, round) => modelKey({ turn: turn.turn, round }))
   const values = [sessionId, turn.gen, asked]
@@ -170,7 +170,10 @@ export async function lastTurn(db: Database, sessionId: string, gen: number): Pr
   return row?.last ?? 0
 }
 
-/** The open turn right behind the place where generation `gen` branched: nobody has answered it, and its message is record `seq` of `gen`. */
+/**
+ * The open turn right after the place where generation `gen` branched. It has no answer. Its message is record `seq` of
+ * the returned generation.
+ */
 export async function readAbandonedTurn(
   db: Database,
   sessionId: string,

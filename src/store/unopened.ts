@@ -1,8 +1,8 @@
-/** Sessions that no workflow has opened: what stands of them in the store is a row, which nobody else can end. */
+/** Sessions that no workflow has opened. They are only rows in the store, and no other code can end them. */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** Nothing but the rows of the session itself and of its tree knows of a root that was never opened. */
+/** A root that was never opened has only two rows: the session and its tree. */
 const FORGET: Statement = statement(
   'session_forget',
   `with gone as (
@@ -12,19 +12,19 @@ const FORGET: Statement = statement(
          ), tree as (delete from trees where root_id in (select id from gone))
          select id from gone`,
 )
-/** A workflow that is started later finds it closed, and ends (`src/store/runs.ts`). */
+/** A workflow that starts later finds the session closed and ends (`src/store/runs.ts`). */
 const CLOSE: Statement = statement(
   'session_close_unopened',
   `update sessions set closed_at = now(), closing_at = coalesce(closing_at, now())
          where id = $1 and run_id is null and closed_at is null returning id`,
 )
 
-/** Takes back a root that was just created. @returns false: it was opened, or has forks, and stays */
+/** Deletes a root that was just created. @returns false if it was opened or has forks; then it stays */
 export async function forgetSession(db: Database, sessionId: string): Promise<boolean> {
   return (await run(db.pool, FORGET, [sessionId])).length > 0
 }
 
-/** @returns false: it was opened, or closed, before */
+/** Closes a session that no workflow has opened. @returns false if it was opened or closed before */
 export async function closeUnopened(db: Database, sessionId: string): Promise<boolean> {
   return (await run(db.pool, CLOSE, [sessionId])).length > 0
 }

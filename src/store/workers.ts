@@ -1,9 +1,12 @@
-/** Which worker processes there are: who has died without a word left steps that the ledger may know nothing of. */
+/**
+ * The list of worker processes. A worker that died without leaving may have left activities that the ledger does not
+ * know.
+ */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { DEAD, GRACE_MS, HELD, SERVER, type Taker } from './liveness.ts'
 
-/** With the server on which it holds its lock, if it does. */
+/** Also stores the server on which the worker holds its lock, if it holds it. */
 const ENTER: Statement = statement(
   'worker_enter',
   `with known as (insert into workers (boot_id, agent, namespace) values ($1, $2, $3) on conflict do nothing)
@@ -11,7 +14,9 @@ const ENTER: Statement = statement(
          on conflict (boot_id) do update set server = excluded.server, since = excluded.since
            where holders.server <> excluded.server`,
 )
-/** That it was here stays known for a while: what it left behind is seen at once to be nobody's. */
+/**
+ * The worker's row in `holders` stays for a while, so that others see at once that nobody holds the steps that it left.
+ */
 const LEAVE: Statement = statement(
   'worker_leave',
   `with forgotten as (
@@ -21,8 +26,9 @@ const LEAVE: Statement = statement(
          delete from workers where boot_id = $1`,
 )
 /**
- * One searches for a dead worker: until it is done, has given up, or is dead itself. Whoever lets another pass compares
- * a column afterwards: conditions over `pg_locks` PostgreSQL judges anew for the first of such rows only.
+ * One worker searches for the steps of a dead worker, until it is done, gives up, or is dead itself. When two claim at
+ * once, the second waits for the first and then compares the column `searcher`. It cannot rely on `pg_locks` then,
+ * because PostgreSQL checks such conditions anew only for the first of these rows.
  */
 const CLAIM_DEAD: Statement = statement(
   'workers_claim_dead',
@@ -35,11 +41,11 @@ const CLAIM_DEAD: Statement = statement(
          returning boot_id, agent`,
 )
 const GIVE_UP: Statement = statement('workers_give_up', `update workers set searcher = null where searcher = $1`)
-/** Longer than Temporal waits for the heartbeat of an attempt. */
+/** This is longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
 /**
- * Sessions with an open turn first, then those that were busy last; as many that were never opened, newest first. Of
- * each the last turn is read, however many it had.
+ * Sessions with an open turn come first, then those that were busy last. They alternate with sessions that were never
+ * opened, newest first. Only the last turn of each session is read.
  */
 const PERHAPS_BUSY: Statement = statement(
   'sessions_perhaps_busy',
@@ -56,7 +62,10 @@ const PERHAPS_BUSY: Statement = statement(
   order by place limit $2`,
 )
 
-/** Temporal lists who polled for minutes after it died, and whoever uses another store: the lock knows better. */
+/**
+ * Temporal's list of pollers is not enough: it shows dead workers for minutes, and workers of other stores. The lock is
+ * exact.
+ */
 const SERVED: Statement = statement(
   'agents_served',
   `select distinct agent from (
@@ -67,7 +76,7 @@ export interface KnownWorker extends Taker {
   agent: string
 }
 
-/** To be called while the worker's liveness lock is held. */
+/** To be called while the worker holds its liveness lock. */
 export async function enterWorker(db: Database, worker: KnownWorker): Promise<void> {
   await run(db.pool, ENTER, [worker.bootId, worker.agent, worker.namespace])
 }
@@ -82,8 +91,8 @@ export async function leaveWorker(db: Database, bootId: string): Promise<void> {
 }
 
 /**
- * Dead workers of the caller's namespace that nobody else searches for. Each stays the caller's, as long as that lives, until it has left or the
- * caller gives up.
+ * Claims the dead workers of the caller's namespace that no other worker searches for. A claim lasts while the caller
+ * lives, until the dead worker's row is deleted (`leaveWorker`) or the caller gives up.
  */
 export async function claimDeadWorkers(
   db: Database,
@@ -94,14 +103,14 @@ export async function claimDeadWorkers(
   return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent, namespace }))
 }
 
-/** Lets others search for those that `self` has claimed. */
+/** Lets others search for the dead workers that `self` has claimed. */
 export async function giveUpDeadWorkers(db: Database, self: string): Promise<void> {
   await run(db.pool, GIVE_UP, [self])
 }
 
 /**
- * Sessions that may have an activity under way of which the store knows nothing: one whose turn has ended may just be
- * getting its next message, or not have heard yet how the last one ended.
+ * Sessions that may have an activity under way that the store does not know. A session whose turn has ended belongs to
+ * them too: perhaps it just gets its next message, or has not heard yet how the last turn ended.
  */
 export async function findPerhapsBusySessions(
   db: Database,

@@ -1,6 +1,7 @@
 /**
- * What is committed together with a step: records, events, usage, turns, a child. One JSON parameter and one set of
- * CTEs, so that claim, settle and announce each stay a single statement and every write hangs on the same guard.
+ * Everything that is committed together with a step: records, events, usage, turns, a child. It is one JSON parameter
+ * and one set of CTEs. So claim, settle and announce are a single statement each, and one guard decides about all
+ * writes.
  */
 import { storableJson } from '../core/clean.ts'
 import { answerOf, keepEvent } from './from-records.ts'
@@ -15,7 +16,7 @@ export interface NewRecord {
   seq: number
   message: Message
   chain: string
-  /** The whole text where the message holds a cut one. */
+  /** The whole text, if the message has a cut one. */
   whole?: string
 }
 
@@ -36,9 +37,9 @@ export interface NewSessionRow {
   depth: number
   config: SessionConfig
   branch?: Branch
-  /** What asked for it; the same origin may ask again. */
+  /** Who asked for it. The same origin may ask again. */
   origin?: string
-  /** Of a root: what bounds its tree; the rest is the agent's. */
+  /** For a root: the stated bounds of its tree. The agent's bounds complete them. */
   bounds?: Partial<TreeBounds>
 }
 
@@ -53,17 +54,23 @@ export interface Writes {
   usage?: Usage & { rootId: string; model: string }
   turns?: TurnWrite[]
   child?: NewChild
-  /** A call that waits: it shows as such until it is settled. */
+  /** A call that waits. It is shown as waiting until it is settled. */
   waiting?: { key: string; name: string }
-  /** `null` clears it, and lets what is forked later begin. This and `closed` are written with the event that tells of them: once. */
+  /**
+   * `null` clears the pause, so later forks do not begin paused. `pause` and `closed` are written once, together with
+   * the event that tells them.
+   */
   pause?: Pause | null
   closed?: true
-  /** The session is to close, and its forks with it. */
+  /** The session must close, together with its forks. */
   closing?: true
   message?: { messageId: string; text: string }
 }
 
-/** NUL and lone surrogates would be refused; they are replaced in one place. What a record says is not said again. */
+/**
+ * Makes the JSON parameter. Replaces NUL and lone surrogates, which PostgreSQL refuses. Leaves out texts that a record
+ * holds.
+ */
 export function toParameter({ events, turns, ...writes }: Writes): string {
   const { records = [] } = writes
   return storableJson({
@@ -79,19 +86,22 @@ function keepTurn({ text, ...turn }: TurnWrite, records: readonly NewRecord[]): 
 }
 
 interface Slots {
-  /** SQL: session id, step key (`null`: no step does it), the writes. */
+  /** SQL expressions: the session id, the step key (`null`: no step writes this), and the writes. */
   session: string
   key: string
   writes: string
-  /** What happens to a record that is there already: an error, unless the writes may come twice. */
+  /**
+   * What happens if a record exists already: `strict` is an error, `once` keeps the record, for writes that may come
+   * twice.
+   */
   records: 'strict' | 'once'
 }
 
 /**
- * CTEs that write everything if the CTE `guard(gen)` has a row. What is there already is looked up by scalar subqueries
- * on a whole key: for a join PostgreSQL may read all events or turns of the session. At most one turn without
- * `messageId` is ended at a time. A child that is there is left as it is; where another origin asked for that session,
- * the whole statement fails (`isNullViolation`), also when both ask at the same moment.
+ * CTEs that write everything if the CTE `guard(gen)` has a row. Scalar subqueries on a whole key look up what exists
+ * already, because a join may make PostgreSQL read all events or turns of the session. At most one turn without
+ * `messageId` is ended at a time. A child that exists already is left as it is. If another origin asked for that
+ * session, the whole statement fails (`isNullViolation`), also when both ask at the same moment.
  */
 export function writesSql({ session, key, writes, records }: Slots): string {
   const conflict = records === 'once' ? 'on conflict do nothing' : ''
