@@ -21,7 +21,7 @@ export interface Metrics {
   retried(kind: string): void
   /** Attempts of dead workers were ended. */
   tookOver(steps: number): void
-  /** A step whose takers died too often is not run again. */
+  /** A step whose workers died too often is not run again. */
   quarantined(kind: string): void
   paused(reason: string): void
   /**

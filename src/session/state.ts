@@ -127,7 +127,7 @@ export interface SessionState {
   resuming?: string
   /** Keys of the announcements of pauses and resumes that are on their way. */
   switches?: string[]
-  /** The last pause or resume is not on its way yet. */
+  /** The last pause or resume still waits to be told to the store. */
   switchWaits?: true
   /** A resume came before the session was opened. If the store reports a pause at the opening, that pause is older. */
   resumed?: true

@@ -44,7 +44,7 @@ const FORKING: Statement = statement(
          from sessions s left join trees t using (root_id) where s.id = $1`,
 )
 
-/** The tree a session belongs to. */
+/** The tree that a session belongs to. */
 export async function readTree(db: Database, sessionId: string): Promise<BoundedTree | undefined> {
   const [tree] = await run<BoundedTree>(db.pool, READ, [sessionId])
   return tree

@@ -11,12 +11,12 @@ import { statement, type Statement } from './statement.ts'
 /** Each round finds a pooler that shares connections out, whether others use it meanwhile or nobody does. */
 const ROUNDS = 5
 const ANSWER_WITHIN_MS = 10_000
-/** PgBouncer, about settings that it does not pass on. */
+/** The SQLSTATE with which PgBouncer refuses settings that it does not pass on. */
 const PROTOCOL_VIOLATION = '08P01'
 
 const BACKEND: Statement = statement('backend', 'select pg_backend_pid() as pid', { prepared: false })
 
-/** What helps. */
+/** What to do about such a pooler, for people. */
 export const REMEDY =
   'give a worker the address of PostgreSQL itself, or of a pooler in session mode (PgBouncer: pool_mode = session, ignore_startup_parameters = options)'
 
@@ -49,7 +49,8 @@ export async function proveDirect(url: string): Promise<void> {
 async function keepsItsOwn(one: pg.Client, other: pg.Client): Promise<boolean> {
   await one.connect()
   const own = await backendOf(one)
-  // PostgreSQL itself has said so when it was connected to. What stands between gives numbers of its own.
+  // If the numbers are equal, nothing stands in between: PostgreSQL sent this number on connect, and a pooler would
+  // have sent a number of its own.
   if (own === (one as { processID?: number }).processID) return true
   await other.connect()
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,6 @@
-/** Hashes that tie a step to its question and a record to its past, so that an old answer never meets a new question. */
+/**
+ * Hashes that tie a step to its question and a record to its past, so that an old answer never meets a new question.
+ */
 import { createHash } from 'node:crypto'
 import { cleanJson } from '../core/clean.ts'
 import type { Message } from '../core/message.ts'
@@ -24,7 +26,7 @@ export function nextRecord(before: string, seq: number, given: Message): NewReco
   return { seq, message, chain: hash(JSON.stringify([before, seq, message])) }
 }
 
-/** The chain hash behind the last of these records, which begin with a record that is not a tool result. */
+/** The chain hash after the last of these records. The first of them must not be a tool result. */
 export function foldChain(records: readonly { message: Message; chain: string }[]): string {
   const last = records.at(-1)
   if (!last) return NO_CHAIN

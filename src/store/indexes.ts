@@ -51,7 +51,8 @@ export async function updateIndexes(
     await client.connect()
     if ((await due(client, definitions)).length === 0) return failed
     await client.query(`set lock_timeout = ${waitMs}`)
-    // An index waits for statements that wait. So the lock is tried, not waited for.
+    // The build of an index waits for open statements, also for one that waits for this lock. So no statement waits for
+    // the lock: it is tried again and again.
     while (!(await tryLock(client))) await delay(LOOK_AGAIN_MS)
     for (const [name, definition] of await due(client, definitions)) {
       try {

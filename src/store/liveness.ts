@@ -5,7 +5,7 @@
  *
  * A lock is also free if its holder has not reached this server yet: PostgreSQL was restarted, a replica was promoted,
  * or a copy took the server's place. So each worker says in `holders` on which server it holds its lock. A worker that
- * was never on this server is not dead, unless another worker has been here for a long time.
+ * was never on this server is not dead, unless another worker has been here for longer than the grace time.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -70,7 +70,7 @@ const SUSPECTS: Statement = statement(
   'suspects',
   `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
 )
-/** Raises the lease: if the owner lives after all, it can no longer settle the step. */
+/** Raises the lease before the attempts are ended: if the owner lives after all, it can no longer settle the step. */
 const STEAL: Statement = statement(
   'steal',
   `

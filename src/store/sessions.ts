@@ -38,7 +38,7 @@ export interface SessionSummary {
   inHand: { kind: string; name: string; title?: string; since: Date }[]
   /** What waits for a person. */
   pending: PendingItem[]
-  /** What holds it up in sessions that it waits for, at any depth: each is paused, or waits for a person. */
+  /** The items that hold it up in sessions that it waits for, at any depth: pauses, and questions to a person. */
   heldBy: InboxItem[]
   /** Turns that have ended. */
   turns: number
@@ -121,7 +121,7 @@ export async function configureSession(
 
 /** Which sessions to list. All that is stated must hold. */
 export interface SessionFilter {
-  /** Only these. */
+  /** Only sessions with these ids. */
   ids?: string[]
   /** Only those of this tree. */
   rootId?: string
@@ -129,9 +129,9 @@ export interface SessionFilter {
   agent?: string
   /** Only those in this state. */
   state?: SessionStatus
-  /** Of the pause; sessions that are not paused have none. */
+  /** Only sessions that are paused for this reason. */
   reason?: PauseReason
-  /** At most so many. Default 1,000. */
+  /** The most sessions to list. Default 1,000. */
   limit?: number
 }
 

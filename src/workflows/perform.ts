@@ -276,8 +276,8 @@ const PROPOSED = {
 } as const
 
 /**
- * Set if the activity was cancelled or ran into Temporal's time-out. It counts as cancelled, too, if another worker
- * took over from its dead worker meanwhile.
+ * Set if the activity was cancelled or ran into Temporal's time-out. A cancelled activity counts as cancelled even if
+ * its worker was dead and another worker ended the attempt.
  */
 function lostHow(error: unknown): LostHow | undefined {
   if (isCancellation(error)) return 'cancelled'

@@ -32,7 +32,7 @@ export class ToolChannel {
   #phase: Phase = 'streaming'
   #card: ToolCard | undefined
   #result: { value: unknown } | undefined
-  /** By kind. */
+  /** The latest update of each kind. */
   readonly #updates = new Map<string, unknown>()
 
   constructor(call: CallNames, stage: Stage) {

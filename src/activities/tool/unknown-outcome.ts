@@ -50,7 +50,7 @@ function isVerification(found: unknown): found is Verification {
   return typeof found === 'object' && found !== null && typeof (found as Verification).happened === 'boolean'
 }
 
-/** What the model reads. */
+/** The text that the model reads about such a call. */
 export function unknownText(name: string): string {
   return (
     `the worker died while "${name}" was running: whether it took effect is unknown, and it was not run again. ` +
