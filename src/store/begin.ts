@@ -1,6 +1,6 @@
 /**
- * Marks the begin of a step that is prepared after its claim. Only from the begin on can its end be unknown (durability
- * 2).
+ * Marks the begin of a step that is prepared after its claim. Its end can be unknown only after this mark
+ * (durability 2).
  */
 import type { StepId } from './claim.ts'
 import { run, type Database } from './database.ts'
