@@ -9,6 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '../../../src/core/message.ts'
 import type { SessionHandle } from '../../../src/client/index.ts'
 import type { Database } from '../../../src/store/database.ts'
+import { lookAt } from '../../../src/store/event-log.ts'
 import { persist, type Grown } from './grow.ts'
 import { paid } from './plan.ts'
 
@@ -25,10 +26,7 @@ export interface Picture {
 
 const UNKNOWN = 'TOOL_OUTCOME_UNKNOWN'
 
-interface EventRow {
-  type: string
-  data: Record<string, unknown>
-}
+type Data = Record<string, unknown>
 
 export async function pictureOf(db: Database, { sessions }: Grown): Promise<Picture> {
   const unknown: string[] = []
@@ -53,7 +51,7 @@ export async function pictureOf(db: Database, { sessions }: Grown): Promise<Pict
 async function portrait(db: Database, session: SessionHandle, lost: number): Promise<object> {
   const rows = async <T extends object>(sql: string): Promise<T[]> => (await db.pool.query<T>(sql, [session.id])).rows
   const messages = await session.transcript()
-  const events = await rows<EventRow>(`select type, data from events where session_id = $1`)
+  const events = await eventsOf(db, session.id)
   const { totals, tools } = await persist(() => session.stats())
   return {
     row: await rows(
@@ -79,6 +77,13 @@ async function portrait(db: Database, session: SessionHandle, lost: number): Pro
       })
       .toSorted((a, b) => a.toolName.localeCompare(b.toolName)),
   }
+}
+
+/** As watchers see them: what a record says as well is not kept with the event. */
+async function eventsOf(db: Database, sessionId: string): Promise<{ type: string; data: Data }[]> {
+  const { sessions, more } = await lookAt(db, new Map([[sessionId, 0]]), { live: false, page: 100_000 })
+  if (more) throw new Error(`${sessionId} has more events than were read`)
+  return sessions.flatMap(({ events }) => events.map(({ type, data }) => ({ type, data: { ...data } })))
 }
 
 async function answeredIn({ pool }: Database, sessionId: string): Promise<string[]> {
@@ -111,7 +116,7 @@ function restored(message: Message, place: string): Message {
   return { ...rest, content: paid(place) }
 }
 
-function restoredEvent({ durationMs: _any, ...data }: EventRow['data'], place: string): EventRow['data'] {
+function restoredEvent({ durationMs: _any, ...data }: Data, place: string): Data {
   if (data['code'] !== UNKNOWN) return data
   const { code: _unknown, ...rest } = data
   return { ...rest, status: 'SUCCESS', result: paid(place), params: { place } }
