@@ -68,7 +68,12 @@ describe('answer', () => {
     ['an unknown decision', [() => id, () => item, () => 'yes'], 2, /Allowed choices are done, not_done, retry/],
     ['a missing decision', [() => id, () => item], 2, /missing required argument 'decision'/],
     ['an unknown item', [() => id, () => 't9.9.9@0.1', () => 'done'], 1, /"t9\.9\.9@0\.1" waits.*\n.*`stello inbox`/],
-    ['a text that a retry takes none of', [() => id, () => item, () => 'retry', () => 'x'], 1, /a text goes with done or deny, not with retry/],
+    [
+      'a text that a retry takes none of',
+      [() => id, () => item, () => 'retry', () => 'x'],
+      1,
+      /a text goes with done or deny, not with retry/,
+    ],
     ['an unknown session', [() => 's-nowhere', () => item, () => 'done'], 1, /there is no session "s-nowhere"/],
   ])('with %s changes nothing', async (_what, args, code, stderr) => {
     const ended = await run('answer', ...args.map((arg) => arg()))
