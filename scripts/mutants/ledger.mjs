@@ -112,14 +112,14 @@ export const LEDGER = [
   },
   {
     rule: 'a question stays the one that was put',
-    file: store('pending'),
+    file: store('parked'),
     from: "pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${ISO('now()')}))",
     to: "pending = $5::jsonb || jsonb_build_object('at', ${ISO('now()')})",
     ...onStore('pending'),
   },
   {
     rule: 'a step that reopens has a lease nobody knows',
-    file: store('pending'),
+    file: store('parked'),
     from: 'update steps set lease = lease + 1, owner = null, token = null, released = true',
     to: 'update steps set owner = null, token = null, released = true',
     ...onStore('pending'),
