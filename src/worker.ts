@@ -5,6 +5,7 @@ import { StelloError, messageOf } from './core/errors.ts'
 import { keepSecret, withoutSecrets } from './core/secrets.ts'
 import { checkNodeVersion } from './worker/node-version.ts'
 import { stelloPlugin, type StelloPlugin, type StelloPluginOptions } from './worker/plugin.ts'
+import { OpenedParts } from './worker/opened-parts.ts'
 import { installRuntime } from './worker/runtime.ts'
 
 export { bundleStelloWorkflows, type WorkflowSources } from './worker/bundle-workflows.ts'
@@ -85,14 +86,13 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
   keepSecret(...agent.redact, options.connection?.apiKey)
   const health = await installRuntime(options.metricsPort, options.metricsHost)
   const stello = stelloPlugin(options)
-  const closing = [health?.add(() => stello.readiness())]
-  const close = async (): Promise<void> => {
-    for (const step of closing.splice(0).reverse())
-      await step?.().catch((error: unknown) => log.warn(withoutSecrets(messageOf(error))))
-  }
+  const opened = new OpenedParts({ warn: (message) => log.warn(withoutSecrets(message)) })
+  opened.add(
+    health?.add(() => stello.readiness()),
+    (remove) => remove?.(),
+  )
   try {
-    const connection = await connect(options)
-    closing.push(() => connection.close())
+    const connection = opened.add(await connect(options), (each) => each.close())
     let started = (): void => undefined
     const polling = new Promise<void>((resolve) => (started = resolve))
     const worker = await Worker.create(toWorkerOptions(options, { connection, stello, started })).catch(
@@ -101,7 +101,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
         throw error
       },
     )
-    const stopped = worker.run().finally(close)
+    const stopped = worker.run().finally(() => opened.run())
     stopped.catch(() => undefined)
     await Promise.race([polling, stopped])
     const stop = async (): Promise<void> => {
@@ -110,7 +110,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     }
     return { stopped, taskQueue: agent.name, stop }
   } catch (error) {
-    await close()
+    await opened.run()
     throw error
   }
 }

@@ -2,6 +2,7 @@
 import { mustBeKnown } from '../tool/dynamic-tool.ts'
 import { toolRegistry } from '../tool/compat.ts'
 import type { JsonSchema, ToolSpec } from '../core/model.ts'
+import { isObject } from '../core/is-object.ts'
 
 /** How deep the fields of nested objects are named. */
 const DEPTH_LIMIT = 4
@@ -64,10 +65,10 @@ interface Parameter {
 }
 
 function parametersOf({ properties, required }: JsonSchema, toLine: (parameter: Parameter) => string): string[] {
-  const fields = Object.entries(isSchema(properties) ? properties : {})
+  const fields = Object.entries(isObject(properties) ? properties : {})
   if (fields.length === 0) return ['Parameters: none']
   const lines = fields.map(([key, schema]) => {
-    const { description } = isSchema(schema) ? schema : {}
+    const { description } = isObject(schema) ? schema : {}
     return toLine({
       key,
       type: typeOf(schema),
@@ -79,20 +80,16 @@ function parametersOf({ properties, required }: JsonSchema, toLine: (parameter: 
 }
 
 function typeOf(schema: unknown, depth = 0): string {
-  if (!isSchema(schema) || depth > DEPTH_LIMIT) return 'any'
+  if (!isObject(schema) || depth > DEPTH_LIMIT) return 'any'
   const { type, properties, items } = schema
   const choices = schema['anyOf'] ?? schema['oneOf']
   if ('const' in schema) return JSON.stringify(schema['const'])
   if (Array.isArray(schema['enum'])) return schema['enum'].map((value) => JSON.stringify(value)).join(' | ')
   if (Array.isArray(choices)) return choices.map((choice) => typeOf(choice, depth + 1)).join(' | ')
-  if (isSchema(properties) && Object.keys(properties).length > 0) {
+  if (isObject(properties) && Object.keys(properties).length > 0) {
     const fields = Object.entries(properties).map(([key, field]) => `${key}: ${typeOf(field, depth + 1)}`)
     return `{ ${fields.join(', ')} }`
   }
-  if (isSchema(items)) return `array of ${typeOf(items, depth + 1)}`
+  if (isObject(items)) return `array of ${typeOf(items, depth + 1)}`
   return Array.isArray(type) ? type.join(' | ') : typeof type === 'string' ? type : 'any'
-}
-
-function isSchema(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

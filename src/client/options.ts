@@ -9,6 +9,7 @@ import { sessionIdProblem, userIdProblem } from '../core/path-part.ts'
 import { permissionModeProblem } from '../protocol/permission-mode.ts'
 import { isNames } from '../protocol/tool-filter.ts'
 import type { ForkRequest } from '../protocol/config.ts'
+import { isObject } from '../core/is-object.ts'
 
 /** What a new session is created with. */
 export interface CreateSessionOptions {
@@ -60,12 +61,12 @@ const text: Check = (value) => {
 }
 const names: Check = (value) => (isNames(value) ? undefined : "must be a list of tool names, e.g. ['read_file']")
 const vars: Check = (value) => {
-  if (!isRecord(value)) return 'must be an object of texts'
+  if (!isObject(value)) return 'must be an object of texts'
   const wrong = Object.entries(value).flatMap(([key, each]) => text(each)?.replace(/^/, `"${key}" `) ?? [])
   return wrong[0]
 }
 const bounds: Check = (value) =>
-  isRecord(value) ? boundsProblem(value) : 'must be an object, e.g. { maxSessions: 1000 }'
+  isObject(value) ? boundsProblem(value) : 'must be an object, e.g. { maxSessions: 1000 }'
 const context: Check = (value) => (value === 'none' || value === 'inherit' ? undefined : 'must be none or inherit')
 
 const CREATE_SESSION: Checks<CreateSessionOptions> = {
@@ -112,7 +113,7 @@ function checked<Options extends object>(
   checks: Checks<Options>,
   required: keyof Options & string,
 ): Options {
-  if (!isRecord(given)) throw invalid(`${what}: needs an object with ${required}`, checks)
+  if (!isObject(given)) throw invalid(`${what}: needs an object with ${required}`, checks)
   const stated = Object.entries(given).filter(([, value]) => value !== undefined)
   const all = stated.some(([field]) => field === required) ? stated : [...stated, [required, undefined] as const]
   for (const [field, value] of all) {
@@ -125,8 +126,4 @@ function checked<Options extends object>(
 
 function invalid(message: string, checks: object): StelloError {
   return new StelloError('INVALID_ARGUMENT', message, { hint: `its fields: ${Object.keys(checks).join(', ')}` })
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

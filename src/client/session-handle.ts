@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError, isStelloError } from '../core/errors.ts'
-import type { TreeBounds } from '../protocol/limits.ts'
+import { INLINE_TEXT_LIMIT, type TreeBounds } from '../protocol/limits.ts'
 import { UNSTORABLE, jsonBytes, type Message } from '../core/message.ts'
 import type { Answer, Decision } from '../protocol/pending.ts'
 import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
@@ -13,7 +13,6 @@ import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } f
 import { listSessions, type SessionSummary } from '../store/sessions.ts'
 import { readSubtree } from '../store/tree.ts'
 import {
-  INLINE_TEXT_LIMIT,
   MESSAGE_ID_LIMIT,
   MESSAGE_TEXT_LIMIT,
   answerSignal,
@@ -24,7 +23,7 @@ import {
   resumeSignal,
   statsQuery,
 } from '../protocol/messages.ts'
-import { ANSWER_TEXT_LIMIT, readAnswer, wrongWord } from '../protocol/pending.ts'
+import { readAnswer, wrongWord } from '../protocol/pending.ts'
 import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
 import { closeForks } from './close-forks.ts'
@@ -281,7 +280,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     },
     async answer(itemId, { decision, text }) {
       await refuseClosed(id)
-      const big = text !== undefined && jsonBytes(text) > ANSWER_TEXT_LIMIT
+      const big = text !== undefined && jsonBytes(text) > INLINE_TEXT_LIMIT
       const textId = big ? `answer-${randomUUID()}` : undefined
       const answer = checkAnswer(await readQuestions(db, [id]), {
         id: itemId,

@@ -9,6 +9,7 @@ import type { Completion, ToolSpec } from '../core/model.ts'
 import { mendObject, parseObject } from './extract-json.ts'
 import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'
+import { isObject } from '../core/is-object.ts'
 
 export interface ActionReply {
   /** The text before the first action. Text after it is dropped: the model wrote it without knowing the result. */
@@ -156,8 +157,4 @@ function parseArguments(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

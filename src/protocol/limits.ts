@@ -1,4 +1,4 @@
-/** The limits of a turn and the bounds of a tree: their defaults. */
+/** The limits of a turn, the bounds of a tree, and how much of a text is carried. */
 
 export interface Limits {
   /** Rounds of tool calls per turn; the model is asked at most this + 1 times. */
@@ -41,3 +41,16 @@ export function boundsProblem(stated: object): string | undefined {
   }
   return undefined
 }
+
+/** A text of more bytes, of a message or of an answer, is kept in the store; what Temporal carries is its id. */
+export const INLINE_TEXT_LIMIT: number = 4 * 1024
+
+/** How much of a record events and outcomes tell. The store leaves out what it can cut from the record again. */
+export const SHOWN = {
+  /** UTF-16 units of what a user or a model says. */
+  message: 4096,
+  /** Bytes of the name of a call. */
+  callName: 64,
+  /** Bytes of its arguments. */
+  arguments: 100,
+} as const

@@ -4,9 +4,8 @@ import { UNSTORABLE, jsonBytes } from '../core/message.ts'
 import type { ChildReport, Opening } from './steps.ts'
 import type { Answer } from './pending.ts'
 import type { PendingView, SessionView, ToolStatsView, Totals } from './views.ts'
+import { INLINE_TEXT_LIMIT } from './limits.ts'
 
-/** A longer message body is kept in the store. In bytes. */
-export const INLINE_TEXT_LIMIT: number = 4 * 1024
 /** Longest message id, in bytes inside JSON. */
 export const MESSAGE_ID_LIMIT = 128
 /** Longest message, in UTF-16 units. */

@@ -4,6 +4,7 @@
  */
 import type { ToolErrorCode } from '../core/errors.ts'
 import { UNSTORABLE, jsonBytes, preview } from '../core/message.ts'
+import { INLINE_TEXT_LIMIT } from './limits.ts'
 
 /** The words that answer each kind of question. No word belongs to two kinds. */
 export interface DecisionsByKind {
@@ -152,8 +153,6 @@ export interface Decided {
 
 /** Longest id that is accepted, in bytes. */
 export const ID_LIMIT = 100
-/** Longest text inside an answer, in bytes. */
-export const ANSWER_TEXT_LIMIT: number = 4 * 1024
 
 export function decisionsOf(kind: PendingKind): readonly Decision[] {
   return Object.keys(PENDING[kind].answers) as Decision[]
@@ -185,8 +184,8 @@ export function readAnswer(input: unknown): Answer | string {
       : 'textId is not the id of a stored text, or stands beside a text'
   }
   if (typeof text !== 'string') return 'text is not a text'
-  if (jsonBytes(text) <= ANSWER_TEXT_LIMIT) return { id, decision, text }
-  return `text is longer than ${ANSWER_TEXT_LIMIT} bytes: \`stello answer\` takes longer ones`
+  if (jsonBytes(text) <= INLINE_TEXT_LIMIT) return { id, decision, text }
+  return `text is longer than ${INLINE_TEXT_LIMIT} bytes: \`stello answer\` takes longer ones`
 }
 
 /** What is wrong with an answer to an item of that kind; undefined if nothing is. */

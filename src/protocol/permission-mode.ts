@@ -11,7 +11,7 @@ export function permissionModeProblem(mode: unknown): string | undefined {
   return typeof mode === 'string' && known.includes(mode) ? undefined : `must be one of ${known.join(', ')}`
 }
 
-/** Of a parent's mode and that of a profile, the one that may less; unset = `default`. */
+/** The mode that permits less: the parent's or the profile's. Unset = `default`. */
 export function narrowerMode(parent: string | undefined, profile: string | undefined): string | undefined {
   return profile !== undefined && width(profile) < width(parent) ? profile : parent
 }

@@ -27,7 +27,7 @@ export interface NewSession {
   messages?: string[]
 }
 
-/** Of the state that a run hands on: the messages it had taken. */
+/** The messages that a run had taken, in the state that it hands on. */
 export interface CarriedMessages {
   turn?: { opening: Opening }
   queue: Opening[]

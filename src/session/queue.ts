@@ -3,7 +3,7 @@ import { brief, jsonBytes } from '../core/message.ts'
 import { announce, refuse } from './outbox.ts'
 import type { Step } from './commands.ts'
 import { QUEUE_LIMIT, QUEUE_TEXT_LIMIT, SEEN_LIMIT, type SessionState } from './state.ts'
-import { INLINE_TEXT_LIMIT } from '../protocol/messages.ts'
+import { INLINE_TEXT_LIMIT } from '../protocol/limits.ts'
 
 /** How many bytes of the reason and of the message a refusal keeps. */
 const REASON_LIMIT = 160

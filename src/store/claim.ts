@@ -12,6 +12,7 @@ import { wholeOutcome } from './from-records.ts'
 import { WROTE, type Wrote } from './records.ts'
 import { reuseStep } from './reuse.ts'
 import { toParameter, writesSql, type NewRecord, type Writes } from './writes.ts'
+import { SHOWN } from '../protocol/limits.ts'
 
 /**
  * A step whose workers died this often is not run again, because perhaps it kills them. The last worker that may take
@@ -334,6 +335,6 @@ function openingWrites({ opening }: ClaimRequest): Writes {
 
 /** The event of a turn's begin. Also used for a turn that ends before its model is asked. */
 export function turnStarted({ turn, messageId, record }: Opened): NewEvent {
-  const data = { turn, messageId, seq: record.seq, text: preview(record.message.content, 4096) }
+  const data = { turn, messageId, seq: record.seq, text: preview(record.message.content, SHOWN.message) }
   return newEvent('turn.started', { of: [turn], at: { turn, round: 0 }, data })
 }

@@ -6,9 +6,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { brief, preview, type Message } from '../core/message.ts'
 import type { EventPlace } from '../protocol/events.ts'
-
-/** The lengths at which the activities cut their texts. If an activity uses another length, that only costs bytes. */
-const LIMITS = { message: 4096, text: 1000, name: 64, arguments: 100 } as const
+import { isObject } from '../core/is-object.ts'
+import { SHOWN } from '../protocol/limits.ts'
 
 type Json = Record<string, unknown>
 
@@ -58,7 +57,7 @@ export function wholeEvent(
 /** The record that the event names. The end of a turn names none: its record is the one that holds its text. */
 function recordOf(type: string, data: Json, records: readonly Written[]): Written | undefined {
   return type === 'turn.completed'
-    ? records.findLast(({ message }) => preview(message.content, LIMITS.text) === data['text'])
+    ? records.findLast(({ message }) => preview(message.content) === data['text'])
     : records.find(({ seq }) => seq === data['seq'])
 }
 
@@ -70,17 +69,17 @@ function toldOf(
 ): Json | undefined {
   switch (type) {
     case 'turn.started':
-      return { turn, seq, text: preview(content, LIMITS.message) }
+      return { turn, seq, text: preview(content, SHOWN.message) }
     case 'message.completed': {
       const calls = toolCalls.map(({ id, name, arguments: args }) => {
-        return { callId: id, name, arguments: preview(args, LIMITS.text) }
+        return { callId: id, name, arguments: preview(args) }
       })
-      return { turn, round, seq, text: preview(content, LIMITS.message), calls }
+      return { turn, round, seq, text: preview(content, SHOWN.message), calls }
     }
     case 'tool.status':
-      return { turn, seq, result: preview(content, LIMITS.text) }
+      return { turn, seq, result: preview(content) }
     case 'turn.completed':
-      return { turn, text: preview(content, LIMITS.text) }
+      return { turn, text: preview(content) }
   }
   return undefined
 }
@@ -90,7 +89,7 @@ function toldOf(
  * whole.
  */
 export function keepOutcome(outcome: unknown, gen: number, records: readonly Written[]): unknown {
-  if (!isJson(outcome) || outcome['gen'] !== gen) return outcome
+  if (!isObject(outcome) || outcome['gen'] !== gen) return outcome
   const told = outcomeOf(outcome, gen, records)
   if (!told) return outcome
   const kept = without(outcome, told)
@@ -103,7 +102,7 @@ export function wholeOutcome(
   gen: number,
   records: readonly { seq: number; message: Shown }[] | null,
 ): unknown {
-  if (!isJson(outcome) || 'gen' in outcome) return outcome
+  if (!isObject(outcome) || 'gen' in outcome) return outcome
   const told = outcomeOf(outcome, gen, records ?? [])
   return told ? withTold(outcome, told) : outcome
 }
@@ -117,14 +116,18 @@ function outcomeOf(
   const [first, last] = [records[0], records.at(-1)]
   if (!first || !last) return undefined
   const { content, toolCalls = [] } = first.message
-  if (kind === 'settled') return { gen, preview: preview(content, LIMITS.text) }
+  if (kind === 'settled') return { gen, preview: preview(content) }
   if (kind !== 'answered') return undefined
   const asked = stopReason === undefined ? toolCalls : []
   const calls = asked.map(({ id, name, arguments: args }) => {
     // The beginning of the arguments is enough for a preview.
-    return { id, name: brief(name, LIMITS.name), preview: brief(args.slice(0, LIMITS.arguments + 1), LIMITS.arguments) }
+    return {
+      id,
+      name: brief(name, SHOWN.callName),
+      preview: brief(args.slice(0, SHOWN.arguments + 1), SHOWN.arguments),
+    }
   })
-  return { gen, seq: last.seq, text: preview(content, LIMITS.text), calls }
+  return { gen, seq: last.seq, text: preview(content), calls }
 }
 
 /** @param text the text that a turn ends with @returns the record that holds it */
@@ -152,10 +155,6 @@ function withTold(kept: Json, told: Json): Json {
   return { ...kept, ...Object.fromEntries(whole) }
 }
 
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function isList(value: unknown): value is Json[] {
-  return Array.isArray(value) && value.every(isJson)
+  return Array.isArray(value) && value.every(isObject)
 }

@@ -5,6 +5,7 @@
  */
 import type { JsonSchema } from '../core/model.ts'
 import { parseJson } from '../core/parse-json.ts'
+import { isObject } from '../core/is-object.ts'
 
 type Json = Record<string, unknown>
 
@@ -137,8 +138,4 @@ function typeOf(value: unknown): string {
 
 function list(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,6 @@
 /** Converts draft-04 and OpenAPI 3.0 to draft-07, which ajv and providers know. Never changes what is allowed. */
 import type { JsonSchema } from '../core/model.ts'
+import { isObject } from '../core/is-object.ts'
 
 const ONE = [
   'additionalItems',
@@ -46,8 +47,4 @@ function isExclusive(schema: JsonSchema, key: 'minimum' | 'maximum'): boolean {
 
 function mapValues(map: JsonSchema, next: (value: unknown) => unknown): JsonSchema {
   return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, next(value)]))
-}
-
-function isObject(value: unknown): value is JsonSchema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,6 +5,7 @@
 import { messageOf } from '../core/errors.ts'
 import { preview, type Part } from '../core/message.ts'
 import { toJson } from '../core/to-json.ts'
+import { isObject } from '../core/is-object.ts'
 
 export interface NormalizedResult {
   /** What the model reads. */
@@ -134,8 +135,4 @@ function toText(value: unknown): string {
 
 function textPart(text: string): Part {
   return { type: 'text', text }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -70,12 +70,12 @@ export interface Serving {
   /** Resolves when the worker finds out that it uses the wrong store. */
   readonly misplaced: Promise<StelloError>
   /**
-   * To be called when the Workers exist and will poll soon. From now on others may find this worker, and it takes over
+   * The plugin calls it when the Workers exist and will poll soon. From now on others may find this worker, and it takes over
    * steps.
    */
   enter(workers: TemporalWorkers): Promise<void>
   readiness(): Promise<Readiness>
-  /** To be called when the time for running steps to end is over. It stops them. */
+  /** Stops the running steps: the time that they had to end is over. */
   hurry(): void
   /** @param broken a step may have broken the worker, so others must find it dead, with the steps that it held */
   close(broken: boolean): Promise<void>

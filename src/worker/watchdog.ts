@@ -53,7 +53,7 @@ interface InHand {
 
 /** Steps that have a place of their own; those beyond are only counted. */
 const PLACES = 256
-/** Of the id and the name together. */
+/** Room for the id and the name of a step together. */
 const PLACE_BYTES = 512
 
 interface Watched {

@@ -46,7 +46,7 @@ export function setHandlers(session: Session): void {
   setQueries(session)
 }
 
-/** What the handlers see of the session, and `emit`, which takes the events they make. */
+/** What the handlers see of the session, and `emit`, which takes the inputs they make. */
 interface Session {
   emit: (event: Input) => void
   state: () => SessionState

@@ -1,12 +1,13 @@
 /** Asks Temporal which children have ended, for a parent whose run has no handle of them (docs/durability.md, 6). */
-import { WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client'
+import type { WorkflowExecutionDescription } from '@temporalio/client'
 import type { DescribeChildrenInput, EndedChild } from '../../protocol/steps.ts'
 import type { Deps } from '../deps.ts'
+import { describeWorkflow } from '../describe-workflow.ts'
 
 export async function describeChildren({ client }: Deps, { children }: DescribeChildrenInput): Promise<EndedChild[]> {
   const looked = await Promise.all(
     children.map(async (childId): Promise<EndedChild | undefined> => {
-      const how = endOf(await client.workflow.getHandle(childId).describe().catch(ignoreMissing))
+      const how = endOf(await describeWorkflow(client, childId))
       return how === undefined ? undefined : { childId, how }
     }),
   )
@@ -18,8 +19,4 @@ function endOf(child: WorkflowExecutionDescription | undefined): string | undefi
   return child.closeTime && child.status.name !== 'CONTINUED_AS_NEW'
     ? `ended without an answer (${child.status.name})`
     : undefined
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof WorkflowNotFoundError)) throw error
 }

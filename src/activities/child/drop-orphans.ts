@@ -1,6 +1,7 @@
 /** Makes the result of `contextFn` valid for providers: all refuse an unanswered call, and a result without a call. */
 import { StelloError } from '../../core/errors.ts'
 import type { Message, ToolCall } from '../../core/message.ts'
+import { isObject } from '../../core/is-object.ts'
 
 const ROLES: readonly unknown[] = ['system', 'user', 'assistant', 'tool']
 
@@ -68,10 +69,6 @@ function toMessage(record: unknown, index: number): Message {
 
 function isCall(call: unknown): boolean {
   return isObject(call) && ['id', 'name', 'arguments'].every((key) => typeof call[key] === 'string')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function invalid(problem: string, value: unknown): StelloError {

@@ -10,12 +10,11 @@ import { titled } from '../tool/call-names.ts'
 import type { Ending } from '../step/end-step.ts'
 import { endCalls } from './last-answer.ts'
 import type { Answering } from './answering.ts'
+import { SHOWN } from '../../protocol/limits.ts'
 
 /** How many calls of one answer are accepted: more would not fit into the workflow's state. */
 export const CALLS_LIMIT = 128
-/** How many bytes of a call's arguments, name and id the workflow keeps. */
-const ARGUMENTS_PREVIEW = 100
-const CALL_NAME_LIMIT = 64
+/** How many characters of a call's id are kept. */
 const ID_LIMIT = 64
 
 export function toAnswer(answering: Answering): Ending<ModelOutcome> {
@@ -96,10 +95,10 @@ function toRef(call: ToolCall, { tools, titles, deps, config }: Answering): Call
   const own = found && 'tool' in found ? found.tool.timeoutMs : undefined
   return {
     id: call.id,
-    name: brief(call.name, CALL_NAME_LIMIT),
+    name: brief(call.name, SHOWN.callName),
     ...titled(titles, call.name),
     route: found && 'builtin' in found ? found.builtin.route : 'tool',
-    preview: brief(call.arguments, ARGUMENTS_PREVIEW),
+    preview: brief(call.arguments, SHOWN.arguments),
     timeoutMs: own ?? config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
   }
 }
@@ -130,7 +129,7 @@ function events(
       turn,
       round,
       seq: answer.seq,
-      text: preview(completion.content, 4096),
+      text: preview(completion.content, SHOWN.message),
       calls: calls.map(({ id, name, arguments: args }) => {
         return { callId: id, name, ...titled(titles, name), arguments: preview(args) }
       }),

@@ -4,11 +4,12 @@
  * (docs/durability.md, 12).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { WorkflowNotFoundError, type Client } from '@temporalio/client'
+import type { Client } from '@temporalio/client'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { shownUrl, type Database } from '../../store/database.ts'
 import { newestSessions, readIdentity } from '../../store/identity.ts'
 import { backoffMs } from '../step/failures.ts'
+import { describeWorkflow } from '../describe-workflow.ts'
 
 /** How many of its store's sessions a worker asks Temporal about. */
 const SESSIONS_LOOKED_AT = 20
@@ -127,7 +128,7 @@ function movedStore(own: string, now: string | undefined): StelloError {
 async function hasSessionsHere({ db, client, agent, identity }: RightStoreOptions): Promise<boolean> {
   const { namespace } = client.options
   for (const sessionId of await newestSessions(db, { agent, namespace }, SESSIONS_LOOKED_AT)) {
-    const known = await client.workflow.getHandle(sessionId).describe().catch(ignoreMissing)
+    const known = await describeWorkflow(client, sessionId)
     // A workflow of the same id may belong to another store: users can choose ids.
     if (known && (known.memo?.['store'] ?? identity) === identity) return true
   }
@@ -143,8 +144,4 @@ function wrongStore({ sessionId, store }: Belonging, own: string, client: Client
       hint: `correct STELLO_DATABASE_URL (or TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE); if store ${store} is gone for good, end what it left: temporal workflow terminate --workflow-id ${sessionId}`,
     },
   )
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof WorkflowNotFoundError)) throw error
 }

@@ -14,7 +14,7 @@ import {
   notTaken,
   type SessionState,
 } from '../../../src/session/state.ts'
-import { INLINE_TEXT_LIMIT } from '../../../src/protocol/messages.ts'
+import { INLINE_TEXT_LIMIT } from '../../../src/protocol/limits.ts'
 import type { CallRef, ChildStart } from '../../../src/protocol/steps.ts'
 import type { Refusal } from '../../../src/protocol/announcements.ts'
 import { addToolResult } from '../../../src/session/stats.ts'

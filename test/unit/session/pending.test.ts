@@ -4,7 +4,7 @@ import type { Input } from '../../../src/session/inputs.ts'
 import { answerProblem, pendingCalls } from '../../../src/session/answers.ts'
 import { readAnswer } from '../../../src/protocol/pending.ts'
 import { ANSWERS_TEXT_LIMIT, status } from '../../../src/session/state.ts'
-import { INLINE_TEXT_LIMIT } from '../../../src/protocol/messages.ts'
+import { INLINE_TEXT_LIMIT } from '../../../src/protocol/limits.ts'
 import type { ToolOutcome } from '../../../src/protocol/steps.ts'
 import type { Decision } from '../../../src/protocol/pending.ts'
 import {

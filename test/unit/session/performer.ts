@@ -1,6 +1,6 @@
 /** Who performs the commands of a simulated session: some answers are late, odd or lost, and the ledger decides. */
 import type { Command } from '../../../src/session/commands.ts'
-import type { Input } from '../../../src/session/inputs.ts'
+import type { FailedStep, Input } from '../../../src/session/inputs.ts'
 import type {
   CallModelInput,
   CallToolInput,
@@ -85,17 +85,15 @@ export class Performer {
     }
   }
 
+  private corrupts(step: FailedStep): void {
+    this.around.happens({ type: 'stepFailed', code: 'STORE_CORRUPT', step, message: 'corrupt' })
+  }
+
   private answerModel(input: CallModelInput, odd: number): void {
     const { turn, round, opening, upTo, key } = input
     const settled = this.around.ledger.models.get(key)
     if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
-    if (odd === 0)
-      return this.around.happens({
-        type: 'stepFailed',
-        code: 'STORE_CORRUPT',
-        step: { of: 'model', turn, round },
-        message: 'corrupt',
-      })
+    if (odd === 0) return this.corrupts({ of: 'model', turn, round })
     if (odd === 1) {
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'notStarted' } })
     }
@@ -123,13 +121,7 @@ export class Performer {
     const at = { turn, round, index }
     const settled = this.around.ledger.tools.get(key)
     if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
-    if (odd === 0)
-      return this.around.happens({
-        type: 'stepFailed',
-        code: 'STORE_CORRUPT',
-        step: { of: 'tool', ...at },
-        message: 'corrupt',
-      })
+    if (odd === 0) return this.corrupts({ of: 'tool', ...at })
     if (odd === 1) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
     if (odd === 2) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: AUTH } })
     if (odd === 3)
@@ -173,13 +165,7 @@ export class Performer {
 
   private settleModel({ step, proposed }: SettleModelInput, odd: number): void {
     const { turn, round } = step
-    if (odd === 0)
-      return this.around.happens({
-        type: 'stepFailed',
-        code: 'STORE_CORRUPT',
-        step: { of: 'model', turn, round },
-        message: 'corrupt',
-      })
+    if (odd === 0) return this.corrupts({ of: 'model', turn, round })
     const outcome = this.around.ledger.settlesModel(step, proposed, odd)
     this.tell({ type: 'modelEnded', turn, round, outcome })
   }
@@ -187,13 +173,7 @@ export class Performer {
   private settleTool(input: SettleToolInput, odd: number): void {
     const { turn, round } = input.step
     const { index, key } = input.step
-    if (odd === 0)
-      return this.around.happens({
-        type: 'stepFailed',
-        code: 'STORE_CORRUPT',
-        step: { of: 'tool', turn, round, index },
-        message: 'corrupt',
-      })
+    if (odd === 0) return this.corrupts({ of: 'tool', turn, round, index })
     const undecided = this.around.ledger.tools.has(key)
       ? undefined
       : this.around.ledger.decide(key, input.proposed, odd)
