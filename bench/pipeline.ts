@@ -78,6 +78,7 @@ const begin = async (): Promise<void> => undefined
 const nobody: LiveStep = {
   started: () => undefined,
   text: () => undefined,
+  reasoning: () => undefined,
   card: () => undefined,
   update: () => undefined,
   end: () => Promise.resolve(),

@@ -26,6 +26,8 @@ export type OpenCard = ToolCard & Pick<LiveEvents['tool.status'], 'status'>
 export interface LiveStep {
   started(model: string, round: number): void
   text(text: string): void
+  /** What the model thinks. */
+  reasoning(text: string): void
   /** Replaces the call's card. */
   card(call: CallNames, card: OpenCard): void
   /** Replaces the call's update of this kind. */
@@ -113,6 +115,7 @@ export function createLiveWriter(
       return {
         started: (model, round) => void add({ type: 'model.started', data: { model, round } }),
         text: (text) => void add({ type: 'message.delta', data: { text } }),
+        reasoning: (text) => void add({ type: 'reasoning.delta', data: { text } }),
         card: (call, card) =>
           replace(`card ${call.id}`, { type: 'tool.status', data: { ...shownNames(call), ...card } }),
         update: (call, kind, update) =>
@@ -137,6 +140,7 @@ function isSameStep(one: LivePiece, other: LivePiece): boolean {
 
 /** Neighbouring pieces of text become one row. */
 function joinedText(last: LiveEvent, next: LiveEvent): LiveEvent | undefined {
-  if (last.type !== 'message.delta' || next.type !== 'message.delta') return undefined
-  return { type: 'message.delta', data: { text: last.data.text + next.data.text } }
+  if (last.type !== 'message.delta' && last.type !== 'reasoning.delta') return undefined
+  if (next.type !== last.type) return undefined
+  return { type: last.type, data: { text: last.data.text + next.data.text } }
 }

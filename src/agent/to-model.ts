@@ -11,13 +11,13 @@ import type { Model, ModelLike } from '../core/model.ts'
  * @example toModel({ complete }, 'llm').name // 'model'
  */
 export function toModel(llm: ModelLike, where: string): Model {
-  const { name, maxToolRounds, complete } = fieldsOf(llm, where)
+  const { name, complete, ...facts } = fieldsOf(llm, where)
   if (typeof complete !== 'function') {
     throw invalid(where, "must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
   }
   if (typeof name === 'string' && !isComputed(llm)) return llm as Model
   return {
-    ...(maxToolRounds !== undefined && { maxToolRounds }),
+    ...facts,
     name: typeof name === 'string' ? name : 'model',
     complete: (messages, options) => llm.complete(messages, options),
   }
@@ -25,14 +25,19 @@ export function toModel(llm: ModelLike, where: string): Model {
 
 function fieldsOf(llm: ModelLike, where: string): Partial<ModelLike> {
   try {
-    const { name, maxToolRounds, complete } = Object(llm) as Partial<ModelLike>
+    const { name, provider, contextWindow, maxToolRounds, complete } = Object(llm) as Partial<ModelLike>
     return {
       ...(name !== undefined && { name }),
+      ...(provider !== undefined && { provider }),
+      ...(contextWindow !== undefined && { contextWindow }),
       ...(maxToolRounds !== undefined && { maxToolRounds }),
       ...(complete && { complete }),
     }
   } catch (error) {
-    throw invalid(where, `its name, maxToolRounds or complete cannot be read: ${messageOf(error)}`)
+    throw invalid(
+      where,
+      `its name, provider, contextWindow, maxToolRounds or complete cannot be read: ${messageOf(error)}`,
+    )
   }
 }
 

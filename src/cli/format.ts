@@ -67,6 +67,7 @@ function describe({ type, data }: StelloEvent): string | undefined {
   switch (type) {
     case 'model.started':
     case 'message.delta':
+    case 'reasoning.delta':
       return undefined
     case 'turn.started':
       return pc.cyan(oneLine(data.text))

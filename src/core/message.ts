@@ -36,6 +36,12 @@ export interface ImagePart {
 /** One piece of a richer content. */
 export type Part = TextPart | ImagePart
 
+/**
+ * What a provider wants to get back with a record, under the provider's name: reasoning that it has encrypted or signed,
+ * for example. Nobody but the model that made it reads it. It is JSON.
+ */
+export type ProviderData = Readonly<Record<string, unknown>>
+
 /** One entry of a transcript. `content` is always text; richer content stands beside it in `parts`. */
 export interface Message {
   /** Who said it. */
@@ -48,6 +54,8 @@ export interface Message {
   toolCalls?: ToolCall[]
   /** Only on assistant messages: which model answered, where it said so (`Completion.model`). */
   model?: string
+  /** Only on assistant messages: what the provider that made it wants back (`Completion.provider`). */
+  provider?: ProviderData
   /** Only on tool messages: which call this answers. */
   toolCallId?: string
   /** Only on tool messages: the tool's name. */

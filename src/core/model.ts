@@ -1,5 +1,5 @@
 /** The interface of a model. Implementations live in `src/models`; user code may bring its own object. */
-import type { Message, ToolCall, Usage } from './message.ts'
+import type { Message, ProviderData, ToolCall, Usage } from './message.ts'
 
 /** A JSON Schema. */
 export type JsonSchema = Record<string, unknown>
@@ -21,6 +21,8 @@ export interface ToolSpec {
 /** What a model sends while it is still answering. */
 export type ModelDelta =
   | { type: 'text'; text: string }
+  /** What it thinks, where its provider shows that. It is no part of the answer. */
+  | { type: 'reasoning'; text: string }
   | { type: 'toolCall'; index: number; id?: string; name?: string; arguments: string }
 
 /** What a model is called with beside the messages. */
@@ -31,6 +33,8 @@ export interface CompleteOptions {
   signal?: AbortSignal
   /** Stable over every repetition of this call, over crashes too: for providers that can deduplicate. */
   idempotencyKey?: string
+  /** The same for all sessions of a tree: for providers that find cached prompts by a key. */
+  cacheKey?: string
   /** Called synchronously for each piece; must not throw. */
   onDelta?: (delta: ModelDelta) => void
 }
@@ -50,6 +54,11 @@ export interface Completion {
    * Unset: `name`. It stands in the record, in `message.completed` and in the usage; at most 200 characters of it.
    */
   model?: string
+  /**
+   * What the provider wants to get back with this answer in every later call, under the provider's name. It is stored in
+   * the record, and comes back in `Message.provider`. At most 1 MiB of JSON.
+   */
+  provider?: ProviderData
 }
 
 /**
@@ -59,6 +68,10 @@ export interface Completion {
 export interface Model {
   /** Shown to people: in summaries, in stats. */
   readonly name: string
+  /** Who serves it, e.g. `openai` or a host: models of one provider wait together when it is away. Default: `name`. */
+  readonly provider?: string
+  /** The most tokens that a prompt and its answer may have together. Unset: looked up by the name, if it is known. */
+  readonly contextWindow?: number
   /** Tool rounds per turn where neither agent nor profile states them; unset = 5. */
   readonly maxToolRounds?: number
   /**
@@ -73,6 +86,10 @@ export interface Model {
 export interface ModelLike {
   /** Shown to people. Default: `model`. */
   readonly name?: string
+  /** Who serves it, e.g. `openai` or a host: models of one provider wait together when it is away. Default: `name`. */
+  readonly provider?: string
+  /** The most tokens that a prompt and its answer may have together. Unset: looked up by the name, if it is known. */
+  readonly contextWindow?: number
   /** Tool rounds per turn where neither agent nor profile states them; unset = 5. */
   readonly maxToolRounds?: number
   /** Answers the messages, see `Model`. */

@@ -1,7 +1,7 @@
 /** Models by name, for settings that are text. */
 import { StelloError } from '../core/errors.ts'
 import type { Model } from '../core/model.ts'
-import { createClaude, openai } from './openai.ts'
+import { createClaude, openai } from './openai/openai.ts'
 
 const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {
   openai: (model) => openai({ model }),

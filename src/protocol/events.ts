@@ -123,6 +123,8 @@ export interface LiveEvents {
   'model.started': { model: string; round: number }
   /** The next piece of the answer's text. */
   'message.delta': { text: string }
+  /** The next piece of what the model thinks, where its provider shows that. It is no part of the answer. */
+  'reasoning.delta': { text: string }
   /** The card of a call. `WAIT`: its arguments stream in. `DOING`: it runs. A new card replaces the one before. */
   'tool.status': ShownCall & { status: 'WAIT' | 'DOING'; result?: unknown }
   /** An update of a running call. It replaces the call's earlier update of the same kind. */

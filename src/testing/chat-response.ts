@@ -38,6 +38,8 @@ export function toChatCompletion(
 
 export function toChunk(head: Head, delta: ModelDelta): OpenAI.ChatCompletionChunk {
   if (delta.type === 'text') return chunk(head, { content: delta.text })
+  // As DeepSeek and most open servers name it.
+  if (delta.type === 'reasoning') return chunk(head, { reasoning_content: delta.text } as object)
   const { index, id, name, arguments: args } = delta
   const begin = { ...(id !== undefined && { id, type: 'function' as const }) }
   return chunk(head, {

@@ -46,6 +46,7 @@ const DURABLE: Table<DurableEvents> = {
 const LIVE: Table<{ [Type in keyof LiveEvents]: LiveEvents[Type] & Streamed }> = {
   'model.started': { model: '', round: '', ...streamed },
   'message.delta': { text: '', ...streamed },
+  'reasoning.delta': { text: '', ...streamed },
   'tool.status': { ...call, showTip: '?', params: '?', status: '', result: '?', ...streamed },
   'tool.update': { ...call, update: '', ...streamed },
 }

@@ -47,9 +47,9 @@ describe('source files', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   })
 
-  it('lie in src/<part>, tool sets in src/capabilities/<set>, activities in src/activities/<wing>', () => {
+  it('lie in src/<part>, or in a room of capabilities, activities or models', () => {
     const tooDeep = sources.filter(
-      (file) => !/^src\/([^/]+\/)?[^/]+$|^src\/(capabilities|activities)\/[^/]+\/[^/]+$/.test(file),
+      (file) => !/^src\/([^/]+\/)?[^/]+$|^src\/(capabilities|activities|models)\/[^/]+\/[^/]+$/.test(file),
     )
     expect(tooDeep).toEqual([])
   })

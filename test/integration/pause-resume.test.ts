@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
-import { openai } from '../../src/models/openai.ts'
+import { openai } from '../../src/models/openai/openai.ts'
 import {
   replyBy,
   scriptedModel,

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
-import { openai } from '../../src/models/openai.ts'
+import { openai } from '../../src/models/openai/openai.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 

@@ -2,7 +2,7 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
 import type { Completion, ModelDelta } from '../../src/core/model.ts'
-import { readAnswer, readStream, type Prices } from '../../src/models/answer.ts'
+import { readAnswer, readStream, type Prices } from '../../src/models/openai/chat-answer.ts'
 
 interface Chunk {
   delta?: object

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createClaude } from '../../src/models/openai.ts'
+import { createClaude } from '../../src/models/openai/openai.ts'
 import { scriptedModel, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 
 const question = [{ role: 'user' as const, content: 'Hi' }]

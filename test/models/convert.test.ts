@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Message, Part } from '../../src/core/message.ts'
-import { toChatMessages, toChatTools } from '../../src/models/convert.ts'
+import { toChatMessages, toChatTools } from '../../src/models/openai/chat-messages.ts'
 
 const image: Part = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 const imageUrl = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }

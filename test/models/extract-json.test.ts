@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { extractJSON } from '../../src/models/extract-json.ts'
+import { extractJSON } from '../../src/models/actions/extract-json.ts'
 
 const object = fc
   .dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }))

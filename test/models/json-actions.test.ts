@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import type { ModelDelta, ToolSpec } from '../../src/core/model.ts'
 import { buildToolsPrompt, generateToolsPrompt } from '../../src/agent/tools-prompt.ts'
-import { jsonActions } from '../../src/models/json-actions.ts'
+import { jsonActions } from '../../src/models/actions/json-actions.ts'
 import { scriptedModel, type Reply } from '../../src/testing/index.ts'
 
 const QUESTION: Message[] = [{ role: 'user', content: 'What is here?' }]

@@ -5,7 +5,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import { withoutSecrets } from '../../src/core/secrets.ts'
-import { openai } from '../../src/models/openai.ts'
+import { openai } from '../../src/models/openai/openai.ts'
 import {
   scriptedModel,
   startFakeOpenAI,

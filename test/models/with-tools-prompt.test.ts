@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import { generateToolsPrompt } from '../../src/agent/tools-prompt.ts'
-import { withToolsPrompt } from '../../src/models/with-tools-prompt.ts'
+import { withToolsPrompt } from '../../src/models/actions/with-tools-prompt.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 
 const tools = [{ name: 'now', description: 'The time', parameters: { type: 'object' } }]

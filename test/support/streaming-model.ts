@@ -44,7 +44,7 @@ function toCompletion(pieces: ModelDelta[]): Completion {
   let content = ''
   for (const piece of pieces) {
     if (piece.type === 'text') content += piece.text
-    else {
+    else if (piece.type === 'toolCall') {
       const call = (calls[piece.index] ??= { id: piece.id ?? '', name: piece.name ?? '', arguments: '' })
       call.arguments += piece.arguments
     }

@@ -11,7 +11,7 @@ import type { Model } from '../../src/core/model.ts'
 import { type ToolExtras, type Verification } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import { filesystem } from '../../src/capabilities/index.ts'
-import { openai } from '../../src/models/openai.ts'
+import { openai } from '../../src/models/openai/openai.ts'
 import { startWorker, type Concurrency } from '../../src/worker.ts'
 
 export interface WorkerSettings {

@@ -7,10 +7,10 @@ import { brief } from '../../src/core/message.ts'
 import { replaceText, wasReplaced } from '../../src/capabilities/filesystem/replace-text.ts'
 import { textLine } from '../../src/capabilities/filesystem/versions.ts'
 import { omits } from '../../src/capabilities/filesystem/write.ts'
-import { readActions } from '../../src/models/action-reply.ts'
-import { extractJSON } from '../../src/models/extract-json.ts'
-import { repairEscapes } from '../../src/models/repair-escapes.ts'
-import { ToolCallPieces } from '../../src/models/tool-call-pieces.ts'
+import { readActions } from '../../src/models/actions/action-reply.ts'
+import { extractJSON } from '../../src/models/actions/extract-json.ts'
+import { repairEscapes } from '../../src/models/actions/repair-escapes.ts'
+import { ToolCallPieces } from '../../src/models/openai/tool-call-pieces.ts'
 
 const tools = [{ name: 'f', description: '', parameters: {} }]
 const quietly = (work: () => unknown): void => {

@@ -85,7 +85,12 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
           makePrompt({ config, transcript: before.messages, question: question?.message, tools: specs }),
           {
             idempotencyKey: idempotencyKey(sessionId, input.key, hash),
-            onDelta: (delta) => (delta.type === 'text' ? live.text(delta.text) : streaming.take(delta)),
+            cacheKey: rootId,
+            onDelta(delta) {
+              if (delta.type === 'text') live.text(delta.text)
+              else if (delta.type === 'reasoning') live.reasoning(delta.text)
+              else streaming.take(delta)
+            },
           },
           { stop, timeoutMs: deps.agent.modelTimeoutMs },
         )

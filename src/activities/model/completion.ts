@@ -4,12 +4,15 @@
  */
 import { AnswerSize } from './answer-size.ts'
 import { StelloError, isStelloError, messageOf } from '../../core/errors.ts'
-import { NAME_LIMIT, preview, type ToolCall, type Usage } from '../../core/message.ts'
+import { NAME_LIMIT, preview, type ProviderData, type ToolCall, type Usage } from '../../core/message.ts'
+import { isObject } from '../../core/is-object.ts'
 import type { Completion } from '../../core/model.ts'
 
 const FINISH_REASONS: readonly unknown[] = ['stop', 'tool_calls', 'length', 'refusal']
 /** Largest number of tokens or dollars: a sum of many such numbers is still exact enough. */
 const MOST = 1e12
+/** Longest provider data of one answer, in UTF-16 units of JSON: encrypted reasoning of a long answer takes a tenth of it. */
+const PROVIDER_DATA_LIMIT = 1024 * 1024
 
 /**
  * The checked copy of what `complete` returned.
@@ -28,7 +31,7 @@ export function toCompletion(given: unknown, model: string): Completion {
 }
 
 function read(given: unknown, model: string): Completion {
-  const { content, toolCalls, usage, finishReason, model: answered } = fieldsOf(given, 'an answer', model)
+  const { content, toolCalls, usage, finishReason, model: answered, provider } = fieldsOf(given, 'an answer', model)
   if (typeof content !== 'string') throw bad(model, 'content', 'text', content)
   if (!Array.isArray(toolCalls)) throw bad(model, 'toolCalls', 'a list', toolCalls)
   if (!FINISH_REASONS.includes(finishReason)) {
@@ -44,6 +47,7 @@ function read(given: unknown, model: string): Completion {
     usage: toUsage(usage, model),
     finishReason: finishReason as Completion['finishReason'],
     ...(answered && { model: preview(answered, NAME_LIMIT) }),
+    ...(provider !== undefined && { provider: toProviderData(provider, model) }),
   }
 }
 
@@ -55,6 +59,16 @@ function toCall(given: unknown, index: number, model: string, size: AnswerSize):
   if (typeof args !== 'string') throw bad(model, `${where}.arguments`, 'text (JSON)', args)
   size.add(id, name, args)
   return { id, name, arguments: args }
+}
+
+/** The copy is plain JSON, as it will come back from the store. */
+function toProviderData(given: unknown, model: string): ProviderData {
+  if (!isObject(given)) throw bad(model, 'provider', 'an object of JSON', given)
+  const json = JSON.stringify(given)
+  if (json.length > PROVIDER_DATA_LIMIT) {
+    throw bad(model, 'provider', `at most ${PROVIDER_DATA_LIMIT} characters of JSON`, json.length)
+  }
+  return JSON.parse(json) as ProviderData
 }
 
 function toUsage(given: unknown, model: string): Usage {

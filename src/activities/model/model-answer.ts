@@ -25,6 +25,7 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
     content: completion.content,
     ...(calls.length > 0 && { toolCalls: calls }),
     ...(completion.model !== undefined && { model: completion.model }),
+    ...(completion.provider !== undefined && { provider: completion.provider }),
   })
   const last = input.last ? endCalls(answering, answer, calls) : { records: [], events: [] }
   const records = [answer, ...last.records]

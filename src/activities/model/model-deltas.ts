@@ -17,7 +17,7 @@ export function readDeltas(model: string, { take, tooLong }: Deltas): (given: un
     const delta = over ? undefined : toDelta(given)
     if (!delta) return
     try {
-      size.add(delta.type === 'text' ? delta.text : delta.arguments)
+      size.add(delta.type === 'toolCall' ? delta.arguments : delta.text)
     } catch (error) {
       over = true
       return tooLong(error)
@@ -29,7 +29,7 @@ export function readDeltas(model: string, { take, tooLong }: Deltas): (given: un
 function toDelta(given: unknown): ModelDelta | undefined {
   if (typeof given !== 'object' || given === null) return undefined
   const { type, text, index, id, name, arguments: args } = given as Partial<Record<string, unknown>>
-  if (type === 'text') return typeof text === 'string' ? { type, text } : undefined
+  if (type === 'text' || type === 'reasoning') return typeof text === 'string' ? { type, text } : undefined
   if (type !== 'toolCall' || typeof args !== 'string' || !isIndex(index)) return undefined
   return {
     type,

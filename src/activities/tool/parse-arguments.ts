@@ -6,7 +6,7 @@ import { messageOf } from '../../core/errors.ts'
 import { preview, type ToolCall } from '../../core/message.ts'
 import { parseJson } from '../../core/parse-json.ts'
 import type { Check, Checked } from '../../tool/tool.ts'
-import { OutOfTime, withinTime } from '../../models/within-time.ts'
+import { OutOfTime, withinTime } from '../../models/actions/within-time.ts'
 
 /**
  * A schema may have patterns that never end on some text of a model. No harmless check takes this long, even on a busy

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
 import { type ToolContext, type ToolExtras } from '../../../src/tool/tool.ts'
 import { tool } from '../../../src/tool/define-tool.ts'
-import { openai } from '../../../src/models/openai.ts'
+import { openai } from '../../../src/models/openai/openai.ts'
 import { startWorker } from '../../../src/worker.ts'
 import { MAX_ROUNDS, paid } from './plan.ts'
 

@@ -4,8 +4,8 @@ import { isStelloError } from '../../../src/core/errors.ts'
 import { ForkProfileRegistryImpl } from '../../../src/agent/profile.ts'
 import { ToolRegistryImpl } from '../../../src/tool/tool-registry.ts'
 import { SkillRouterImpl } from '../../../src/agent/skill.ts'
-import { jsonActions } from '../../../src/models/json-actions.ts'
-import { withToolsPrompt } from '../../../src/models/with-tools-prompt.ts'
+import { jsonActions } from '../../../src/models/actions/json-actions.ts'
+import { withToolsPrompt } from '../../../src/models/actions/with-tools-prompt.ts'
 import { llm, named, refusal } from './authoring.ts'
 
 const create = (definition: Partial<AgentDefinition> = {}) => createStelloAgent({ name: 'test', llm, ...definition })
@@ -179,13 +179,13 @@ describe('a model whose fields cannot be read', () => {
 
   it.each(['name', 'complete', 'maxToolRounds'])('is refused where it comes in: %s', (field) => {
     expect(refusal('INVALID_AGENT', () => create({ llm: broken(field) }))).toContain(
-      '- llm: its name, maxToolRounds or',
+      '- llm: its name, provider, contextWindow, maxToolRounds or',
     )
     const profiles = new ForkProfileRegistryImpl().register('p', { llm: broken(field) })
     expect(refusal('INVALID_AGENT', () => create({ capabilities: { profiles } }))).toContain('- profile "p": llm: its')
     for (const wrap of [jsonActions, withToolsPrompt]) {
       expect(refusal('INVALID_AGENT', () => wrap(broken(field)))).toMatch(
-        /: its name, maxToolRounds or complete cannot/,
+        /: its name, provider, contextWindow, maxToolRounds or complete cannot/,
       )
     }
   })

@@ -16,6 +16,7 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
   'turn.started': [[{ turn: 1, messageId: 'm', seq: 1, text: 'What is\nthe weather?' }, 'What is the weather?']],
   'model.started': [[{ model: 'gpt', round: 0, ...streamed }, undefined]],
   'message.delta': [[{ text: 'It', ...streamed }, undefined]],
+  'reasoning.delta': [[{ text: 'Hm', ...streamed }, undefined]],
   'message.completed': [
     [{ turn: 1, round: 0, seq: 2, text: 'It rains.', calls: [], usage, model: 'gpt' }, 'It rains.'],
     [

@@ -1,8 +1,8 @@
 /**
  * Turns a transcript with tool calls into plain messages of the JSON action protocol. Must never leave out a result.
  */
-import type { Message } from '../core/message.ts'
-import type { ToolSpec } from '../core/model.ts'
+import type { Message } from '../../core/message.ts'
+import type { ToolSpec } from '../../core/model.ts'
 import { toActionText } from './action-reply.ts'
 import { addToSystem } from './add-to-system.ts'
 

@@ -1,7 +1,7 @@
 /** For models with native tool calls that do better when the system prompt describes the tools too. */
-import type { Completion, Model, ModelLike } from '../core/model.ts'
-import { toModel } from '../agent/to-model.ts'
-import { generateToolsPrompt } from '../agent/tools-prompt.ts'
+import type { Completion, Model, ModelLike } from '../../core/model.ts'
+import { toModel } from '../../agent/to-model.ts'
+import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { addToSystem } from './add-to-system.ts'
 
 /**

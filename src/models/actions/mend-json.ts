@@ -4,7 +4,7 @@
  * whole.
  */
 import { jsonrepair } from 'jsonrepair'
-import { parseObjectJson } from '../core/parse-json.ts'
+import { parseObjectJson } from '../../core/parse-json.ts'
 import { OutOfTime, withinTime } from './within-time.ts'
 
 /**

@@ -8,8 +8,8 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions'
-import type { ImagePart, Message, ToolCall } from '../core/message.ts'
-import type { ToolSpec } from '../core/model.ts'
+import type { ImagePart, Message, ToolCall } from '../../core/message.ts'
+import type { ToolSpec } from '../../core/model.ts'
 
 export function toChatMessages(messages: readonly Message[]): ChatCompletionMessageParam[] {
   const result: ChatCompletionMessageParam[] = []

@@ -4,12 +4,12 @@
  * An action that must not run becomes a call too, with arguments that are no JSON. The session answers it with an error
  * that quotes them, so the model reads why, and the transcript keeps what the model wrote.
  */
-import { preview, type ToolCall } from '../core/message.ts'
-import type { Completion, ToolSpec } from '../core/model.ts'
+import { preview, type ToolCall } from '../../core/message.ts'
+import type { Completion, ToolSpec } from '../../core/model.ts'
 import { mendObject, parseObject } from './extract-json.ts'
 import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'
-import { isObject } from '../core/is-object.ts'
+import { isObject } from '../../core/is-object.ts'
 
 export interface ActionReply {
   /** The text before the first action. Text after it is dropped: the model wrote it without knowing the result. */

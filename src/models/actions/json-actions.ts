@@ -2,10 +2,10 @@
  * The JSON action protocol around a model that only knows text. It keeps nothing between calls: everything it needs is
  * in the messages. Must never run half an action, and never show an action's JSON as text.
  */
-import type { Message } from '../core/message.ts'
-import type { Completion, Model, ModelDelta, ModelLike } from '../core/model.ts'
-import { toModel } from '../agent/to-model.ts'
-import { generateToolsPrompt } from '../agent/tools-prompt.ts'
+import type { Message } from '../../core/message.ts'
+import type { Completion, Model, ModelDelta, ModelLike } from '../../core/model.ts'
+import { toModel } from '../../agent/to-model.ts'
+import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { toActionMessages, type ToolsPrompt } from './action-messages.ts'
 import { readActions } from './action-reply.ts'
 

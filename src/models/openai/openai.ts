@@ -1,13 +1,13 @@
 /** Models behind an OpenAI-compatible endpoint. Never retries by itself: the session does, and survives a crash meanwhile. */
 import OpenAI, { type APIError } from 'openai'
-import { StelloError } from '../core/errors.ts'
-import type { Message } from '../core/message.ts'
-import type { CompleteOptions, Completion, Model, ModelDelta } from '../core/model.ts'
-import { keepSecret } from '../core/secrets.ts'
-import { readAnswer, readStream, type Prices } from './answer.ts'
-import { toChatMessages, toChatTools } from './convert.ts'
-import { toModelError, type Asked } from './model-error.ts'
-import { limitedFetch } from './limited-fetch.ts'
+import { StelloError } from '../../core/errors.ts'
+import type { Message } from '../../core/message.ts'
+import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
+import { keepSecret } from '../../core/secrets.ts'
+import { readAnswer, readStream, type Prices } from './chat-answer.ts'
+import { toChatMessages, toChatTools } from './chat-messages.ts'
+import { toModelError, type Asked } from '../model-error.ts'
+import { limitedFetch } from '../limited-fetch.ts'
 
 /** Which model to call, where and how. */
 export interface OpenAIOptions {

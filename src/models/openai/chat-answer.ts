@@ -4,9 +4,9 @@
  */
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import type { CompletionUsage } from 'openai/resources/completions'
-import { StelloError } from '../core/errors.ts'
-import { preview, type ToolCall, type Usage } from '../core/message.ts'
-import type { Completion, ModelDelta } from '../core/model.ts'
+import { StelloError } from '../../core/errors.ts'
+import { preview, type ToolCall, type Usage } from '../../core/message.ts'
+import type { Completion, ModelDelta } from '../../core/model.ts'
 import { toText, ToolCallPieces } from './tool-call-pieces.ts'
 
 /** US dollars per million tokens. */

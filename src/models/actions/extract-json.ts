@@ -1,7 +1,7 @@
 /** The JSON object in a model's reply. Never throws, whatever the reply; linear in its length. */
 import { findCandidates, REPLY_LIMIT } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'
-import { parseObjectJson } from '../core/parse-json.ts'
+import { parseObjectJson } from '../../core/parse-json.ts'
 import { repairEscapes } from './repair-escapes.ts'
 
 /**

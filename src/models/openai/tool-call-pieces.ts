@@ -1,7 +1,7 @@
 /** Puts the tool calls of a streamed answer together from their pieces. Never parses the arguments: they may be broken. */
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions'
-import type { ToolCall } from '../core/message.ts'
-import type { ModelDelta } from '../core/model.ts'
+import type { ToolCall } from '../../core/message.ts'
+import type { ModelDelta } from '../../core/model.ts'
 
 /** What a server sends. The type demands an index, but some servers leave it out. */
 type Piece = Partial<ChatCompletionChunk.Choice.Delta.ToolCall>
