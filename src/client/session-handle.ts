@@ -1,35 +1,18 @@
 /** One session, from outside. Input travels as signals, which are durable without any worker; answers come from the store. */
-import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
-import { WorkflowNotFoundError } from '@temporalio/client'
-import { StelloError, isStelloError } from '../core/errors.ts'
-import { INLINE_TEXT_LIMIT, type TreeBounds } from '../protocol/limits.ts'
-import { UNSTORABLE, jsonBytes, type Message } from '../core/message.ts'
-import type { Answer, Decision } from '../protocol/pending.ts'
+import { StelloError } from '../core/errors.ts'
+import type { TreeBounds } from '../protocol/limits.ts'
+import type { Message } from '../core/message.ts'
+import type { Decision } from '../protocol/pending.ts'
 import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
-import { putMessage } from '../store/message-bodies.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
 import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
 import { listSessions, type SessionSummary } from '../store/sessions.ts'
 import { readSubtree } from '../store/tree.ts'
-import {
-  MESSAGE_ID_LIMIT,
-  MESSAGE_TEXT_LIMIT,
-  answerSignal,
-  cancelTurnSignal,
-  closeSignal,
-  messageSignal,
-  pauseSignal,
-  resumeSignal,
-  statsQuery,
-} from '../protocol/messages.ts'
-import { readAnswer, wrongWord } from '../protocol/pending.ts'
+import { cancelTurnSignal, pauseSignal, resumeSignal, statsQuery } from '../protocol/messages.ts'
 import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
-import { closeForks } from './close-forks.ts'
 import { forkSession } from './fork-session.ts'
 import { checkBounds, type ForkOptions } from './options.ts'
-import { closeUnopened } from '../store/unopened.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './build-tree.ts'
@@ -42,13 +25,13 @@ import {
   type Reached,
   type TreeOptions,
 } from './reach-tree.ts'
-import { createTurnHandle, refuseRejected, type TurnHandle } from './turn-handle.ts'
+import { closeSession } from './close-session.ts'
+import { reachSession } from './reach-session.ts'
+import { sendAnswer } from './send-answer.ts'
+import { sendMessage } from './send-message.ts'
+import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
 import { watchSession, type WatchOptions } from './watch.ts'
 import type { StelloEvent } from '../protocol/events.ts'
-
-/** A fork's row exists a moment before its parent's worker starts its workflow. */
-const STARTED_WITHIN_MS = 30_000
-const STARTING_EVERY_MS = 50
 
 /** What a session has used since it began. */
 export interface SessionStats {
@@ -211,32 +194,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   const { client, db } = deps
   const workflow = client.workflow.getHandle(id)
 
-  /**
-   * A missing workflow takes no signals. The row says whether the session was closed, never existed, or is just being
-   * forked. A session that was opened between the look at Temporal and the look at the row is found the next time.
-   */
-  const reach = async <T>(work: () => Promise<T>): Promise<T> => {
-    const until = performance.now() + STARTED_WITHIN_MS
-    for (let wasOpened = false; ; await delay(STARTING_EVERY_MS)) {
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error
-        const row = await mustExist(db, id)
-        if (row.closedAt)
-          throw new StelloError('SESSION_CLOSED', `session ${id} is closed`, {
-            hint: 'fork it to go on from where it ended',
-          })
-        if (wasOpened || performance.now() > until) {
-          throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
-            hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
-            cause: error,
-          })
-        }
-        wasOpened = row.opened
-      }
-    }
-  }
+  const reach = <T>(work: () => Promise<T>): Promise<T> => reachSession(deps, id, work)
   const alone = async (signal: () => Promise<void>): Promise<Reached> => {
     await reach(signal)
     return { sessions: 1, lost: [] }
@@ -248,15 +206,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
 
   return {
     id,
-    async send(text, options = {}) {
-      const { messageId = randomUUID() } = options
-      checkMessage(text, messageId)
-      await refuseClosed(id)
-      if (options.messageId !== undefined) await refuseRejected(db, id, messageId)
-      const big = jsonBytes(text) > INLINE_TEXT_LIMIT
-      if (big) await putMessage(db, id, messageId, text)
-      await reach(() => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))
-      return createTurnHandle(deps, id, messageId)
+    async send(text, options) {
+      return createTurnHandle(deps, id, await sendMessage(deps, id, text, options))
     },
     turn: (messageId) => createTurnHandle(deps, id, messageId),
     watch: (options) => watchSession(deps, id, options),
@@ -278,36 +229,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       await mustExist(db, id)
       return readQuestions(db, [id])
     },
-    async answer(itemId, { decision, text }) {
-      await refuseClosed(id)
-      const big = text !== undefined && jsonBytes(text) > INLINE_TEXT_LIMIT
-      const textId = big ? `answer-${randomUUID()}` : undefined
-      const answer = checkAnswer(await readQuestions(db, [id]), {
-        id: itemId,
-        decision,
-        ...(textId !== undefined && { textId }),
-        ...(text !== undefined && !big && { text }),
-      })
-      if (textId !== undefined && text !== undefined) await putMessage(db, id, textId, text)
-      await reach(() => workflow.signal(answerSignal, answer))
-    },
-    async close(options = {}) {
-      const signalled = await reach(async () => {
-        try {
-          await workflow.signal(closeSignal, options)
-          return true
-        } catch (error) {
-          // Nobody has opened the session: its row is all there is. A workflow that is just being started finds it
-          // closed.
-          if (error instanceof WorkflowNotFoundError && (await closeUnopened(db, id))) return false
-          throw error
-        }
-      }).catch((error: unknown) => {
-        if (!options.cascade || !isStelloError(error) || error.code !== 'SESSION_CLOSED') throw error
-        return false
-      })
-      if (!signalled && options.cascade) await closeForks(deps, id)
-    },
+    answer: (itemId, answer) => sendAnswer(deps, id, { id: itemId, ...answer }),
+    close: (options) => closeSession(deps, id, options),
     recover: (options) => recoverSession(deps, id, options),
     async state() {
       const [summary] = await listSessions(db, { ids: [id] })
@@ -339,40 +262,4 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       return askServed(deps, config.agent, () => reach(() => workflow.query(statsQuery)))
     },
   }
-
-  async function refuseClosed(sessionId: string): Promise<void> {
-    const row = await mustExist(db, sessionId)
-    if (row.closedAt)
-      throw new StelloError('SESSION_CLOSED', `session ${sessionId} is closed`, {
-        hint: 'fork it to go on from where it ended',
-      })
-  }
-}
-
-function checkAnswer(open: InboxQuestion[], input: unknown): Answer {
-  const answer = readAnswer(input)
-  if (typeof answer === 'string') throw new StelloError('INVALID_ARGUMENT', `answer: ${answer}`)
-  const item = open.find(({ id }) => id === answer.id)
-  const problem = item ? wrongWord(item.kind, answer) : `nothing with the id "${answer.id}" waits for an answer`
-  if (problem !== undefined) {
-    throw new StelloError('INVALID_ARGUMENT', `answer: ${problem}`, {
-      hint: '`stello inbox` shows what waits; an item that was answered is no longer there',
-    })
-  }
-  return answer
-}
-
-function checkMessage(text: string, messageId: string): void {
-  const problem =
-    typeof text !== 'string' || text.trim() === ''
-      ? 'the message is empty'
-      : text.length > MESSAGE_TEXT_LIMIT
-        ? `the message has ${text.length} characters, more than ${MESSAGE_TEXT_LIMIT}`
-        : messageId === '' || jsonBytes(messageId) > MESSAGE_ID_LIMIT || UNSTORABLE.test(messageId)
-          ? `the message id must have 1 to ${MESSAGE_ID_LIMIT} bytes, without NUL and halves of characters`
-          : undefined
-  if (problem)
-    throw new StelloError('INVALID_MESSAGE', problem, {
-      hint: 'put long material into a file or a tool the agent can read',
-    })
 }

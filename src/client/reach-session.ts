@@ -1,0 +1,48 @@
+/** Talks to the workflow of a session, and says what it means when there is none. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { WorkflowNotFoundError } from '@temporalio/client'
+import { StelloError } from '../core/errors.ts'
+import { mustExist, type ClientDeps } from './start-session.ts'
+
+/** A fork's row exists a moment before its parent's worker starts its workflow. */
+const STARTED_WITHIN_MS = 30_000
+const STARTING_EVERY_MS = 50
+
+/**
+ * Does `work` with the workflow of a session. A missing workflow takes no signals. The row says whether the session was
+ * closed, never existed, or is just being forked. A session that was opened between the look at Temporal and the look
+ * at the row is found the next time.
+ *
+ * @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_TERMINATED; whatever the work throws
+ */
+export async function reachSession<T>({ db }: Pick<ClientDeps, 'db'>, id: string, work: () => Promise<T>): Promise<T> {
+  const until = performance.now() + STARTED_WITHIN_MS
+  for (let wasOpened = false; ; await delay(STARTING_EVERY_MS)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error
+      const row = await mustExist(db, id)
+      if (row.closedAt) throw isClosed(id)
+      if (wasOpened || performance.now() > until) {
+        throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
+          hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
+          cause: error,
+        })
+      }
+      wasOpened = row.opened
+    }
+  }
+}
+
+/** @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED */
+export async function mustBeOpen({ db }: Pick<ClientDeps, 'db'>, id: string): Promise<void> {
+  const row = await mustExist(db, id)
+  if (row.closedAt) throw isClosed(id)
+}
+
+function isClosed(id: string): StelloError {
+  return new StelloError('SESSION_CLOSED', `session ${id} is closed`, {
+    hint: 'fork it to go on from where it ended',
+  })
+}
