@@ -2,10 +2,10 @@
  * The one place that classifies errors of a provider: wait and try again, or pause and say why. The text is stored in
  * Temporal's history and shown to people, so it must be short and must never hold a key.
  */
-import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { type ErrorCode, isStelloError, messageOf, StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
 import { withoutSecrets } from '../core/secrets.ts'
+import { readProviderError, type ProviderError } from './provider-error.ts'
 
 /** The model and the server that were asked: what a person needs to correct the settings. */
 export interface Asked {
@@ -18,6 +18,8 @@ export interface Asked {
   secrets?: readonly string[]
 }
 
+/** The class of an abort in SDKs that give their errors no name. */
+const ABORTED = /^APIUserAbortError$/
 const MESSAGE_LIMIT = 300
 /** Causes may be circular. */
 const CAUSES_LIMIT = 10
@@ -35,25 +37,23 @@ const RATE_LIMITED = /rate_?limit/i
 export function toModelError(error: unknown, asked: Asked): StelloError {
   if (isAbort(error)) throw error
   if (isStelloError(error)) return describe(error.code, error.message, asked, error)
-  if (error instanceof APIConnectionError || !(error instanceof APIError)) {
-    return describe('MODEL_UNAVAILABLE', `no answer from ${asked.host}: ${innermost(error)}`, asked)
-  }
-  const { headers } = error
-  const code = codeOf(error)
-  const retryAfterMs = retryAfter(headers)
-  return describe(code, error.message, asked, {
-    hint: hintOf(code, error, asked),
+  const told = readProviderError(error)
+  if (!told) return describe('MODEL_UNAVAILABLE', `no answer from ${asked.host}: ${innermost(error)}`, asked)
+  const code = codeOf(told)
+  const retryAfterMs = retryAfter(told.headers)
+  return describe(code, told.message, asked, {
+    hint: hintOf(code, told, asked),
     retryAfterMs: code === 'MODEL_RATE_LIMITED' || code === 'MODEL_UNAVAILABLE' ? retryAfterMs : undefined,
   })
 }
 
 export function isAbort(error: unknown): boolean {
-  return error instanceof APIUserAbortError || (error instanceof Error && error.name === 'AbortError')
+  return error instanceof Error && (error.name === 'AbortError' || ABORTED.test(error.constructor.name))
 }
 
-function codeOf(error: APIError): ErrorCode {
+function codeOf(error: ProviderError): ErrorCode {
   const { status, message, headers } = error
-  const said = `${error.code ?? ''} ${error.type ?? ''} ${message}`
+  const said = `${error.code} ${error.type} ${message}`
   // An error inside a stream has no status: only its words tell what it is.
   if (status === 401 || status === 402 || status === 403 || isWithoutCredit(error)) return 'MODEL_AUTH'
   if (status === undefined && NO_ACCESS.test(said)) return 'MODEL_AUTH'
@@ -68,12 +68,12 @@ function codeOf(error: APIError): ErrorCode {
 }
 
 /** A provider that is out of credit answers 402, 429 or even 400; waiting does not help. */
-function isWithoutCredit({ status, code, type, message }: APIError): boolean {
+function isWithoutCredit({ status, code, type, message }: ProviderError): boolean {
   if (code === 'insufficient_quota' || type === 'insufficient_quota') return true
   return (status === 402 || status === 400) && NO_CREDIT.test(message)
 }
 
-function hintOf(code: ErrorCode, error: APIError, { model, host, keyVariable }: Asked): string | undefined {
+function hintOf(code: ErrorCode, error: ProviderError, { model, host, keyVariable }: Asked): string | undefined {
   if (code === 'MODEL_AUTH') {
     return error.status === 402 || isWithoutCredit(error)
       ? `check the plan and billing of the account at ${host}, then resume the session`

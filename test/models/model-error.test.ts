@@ -1,4 +1,6 @@
 /** The classifier alone; what a real server's failures become is in openai.test.ts. */
+import Anthropic from '@anthropic-ai/sdk'
+import { APICallError } from '@ai-sdk/provider'
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import { StelloError } from '../../src/core/errors.ts'
@@ -112,6 +114,54 @@ describe('an error inside a stream', () => {
     expect(failed({ code: 'context_length_exceeded' }).code).toBe('MODEL_CONTEXT_TOO_LONG')
     expect(failed({ type: 'overloaded_error' }).code).toBe('MODEL_UNAVAILABLE')
     expect(failed({ type: 'authentication_error' }).code).toBe('MODEL_AUTH')
+  })
+})
+
+describe('an error of another SDK', () => {
+  const body = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+  const waits = new Headers({ 'retry-after': '7' })
+
+  it('is read from Anthropic’s, with status and inside a stream', () => {
+    expect(toModelError(Anthropic.APIError.generate(529, body, undefined, waits), asked)).toMatchObject({
+      code: 'MODEL_UNAVAILABLE',
+      message: 'model gpt-x: 529 Overloaded',
+      retryAfterMs: 7000,
+    })
+    const inStream = new Anthropic.APIError(undefined, body, undefined, waits, 'overloaded_error')
+    expect(toModelError(inStream, asked)).toMatchObject({
+      code: 'MODEL_UNAVAILABLE',
+      message: 'model gpt-x: Overloaded',
+    })
+    const limited = { type: 'error', error: { type: 'rate_limit_error', message: 'slow down' } }
+    expect(toModelError(new Anthropic.APIError(undefined, limited, undefined, waits), asked).code).toBe(
+      'MODEL_RATE_LIMITED',
+    )
+    expect(toModelError(new Anthropic.APIConnectionError({ cause: new Error('reset') }), asked).message).toBe(
+      'model gpt-x: no answer from api.example.com: reset',
+    )
+    const abort = new Anthropic.APIUserAbortError()
+    expect(() => toModelError(abort, asked)).toThrow(abort)
+  })
+
+  it('is read from the AI SDK’s, with its own names of status and headers', () => {
+    const failure = (statusCode?: number, responseBody?: string): APICallError =>
+      new APICallError({
+        message: 'it failed',
+        url: 'https://host',
+        requestBodyValues: {},
+        ...(statusCode !== undefined && { statusCode, responseHeaders: { 'retry-after-ms': '20' } }),
+        ...(responseBody !== undefined && { responseBody }),
+        cause: new Error('socket hang up'),
+      })
+    expect(toModelError(failure(429), asked)).toMatchObject({
+      code: 'MODEL_RATE_LIMITED',
+      message: 'model gpt-x: 429 it failed',
+      retryAfterMs: 20,
+    })
+    expect(
+      toModelError(failure(429, '{"error":{"code":"insufficient_quota","message":"none left"}}'), asked),
+    ).toMatchObject({ code: 'MODEL_AUTH', message: 'model gpt-x: 429 none left' })
+    expect(toModelError(failure(), asked).message).toBe('model gpt-x: no answer from api.example.com: socket hang up')
   })
 })
 

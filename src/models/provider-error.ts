@@ -1,0 +1,69 @@
+/**
+ * Reads what a provider said from the error of its SDK. SDKs have classes of their own but tell the same facts, so this
+ * file reads fields, not classes: no SDK needs to be installed for it. Which error leads to what: `model-error.ts`.
+ */
+
+/** What a provider answered instead of a completion. */
+export interface ProviderError {
+  /** The HTTP status. Unset: the error came inside a stream. */
+  status: number | undefined
+  /** The provider's names of the error, e.g. `insufficient_quota`, `overloaded_error`. */
+  code: string
+  type: string
+  /** For people: the status and the provider's own words. */
+  message: string
+  headers: Headers | undefined
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** @returns undefined when no provider has answered: the connection failed, or code of ours did */
+export function readProviderError(error: unknown): ProviderError | undefined {
+  if (!isObject(error)) return undefined
+  const status = numberOf(error['status'] ?? error['statusCode'])
+  const body = bodyOf(error)
+  if (status === undefined && !body) return undefined
+  // OpenAI's SDK hands over the error of the body, Anthropic's the body with the error, the AI SDK the text of the body.
+  const told = body && isObject(body['error']) ? body['error'] : (body ?? {})
+  const text = textOf(told['message']) || (body && textOf(body['message'])) || textOf(error['message'])
+  return {
+    status,
+    code: textOf(error['code']) || textOf(told['code']),
+    type: textOf(error['type']) || textOf(told['type']),
+    message: status === undefined || text.startsWith(`${status} `) ? text : `${status} ${text}`,
+    headers: headersOf(error['headers'] ?? error['responseHeaders']),
+  }
+}
+
+function bodyOf(error: Fields): Fields | undefined {
+  for (const each of [error['error'], error['data'], parsed(error['responseBody'])]) if (isObject(each)) return each
+  return undefined
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return typeof text === 'string' ? JSON.parse(text) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function headersOf(headers: unknown): Headers | undefined {
+  if (headers instanceof Headers) return headers
+  if (!isObject(headers)) return undefined
+  return new Headers(
+    Object.entries(headers).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+  )
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}
