@@ -1,0 +1,106 @@
+/** Where a model is asked, and with which key. Read anew for each call: an agent module loads without any key. */
+import OpenAI, { type APIError } from 'openai'
+import { StelloError } from '../../core/errors.ts'
+import { limitedFetch } from '../limited-fetch.ts'
+import type { Asked } from '../model-error.ts'
+import { keepSecretsOf } from '../secret-headers.ts'
+import type { OpenAIOptions } from './openai-options.ts'
+
+/** A provider that speaks OpenAI's API. */
+export interface Provider {
+  /** Its name in `Model.provider`, for as long as no other base URL is set. */
+  name: string
+  title: string
+  baseURL: string
+  keyVariable: string
+  /** A base URL from the environment, complete with its version. */
+  baseFromEnv(): string | undefined
+}
+
+/** A client of one provider, and what its errors are told with. */
+export interface Connection {
+  client: OpenAI
+  asked: Asked
+}
+
+export const OPENAI: Provider = {
+  name: 'openai',
+  title: 'OpenAI',
+  baseURL: 'https://api.openai.com/v1',
+  keyVariable: 'OPENAI_API_KEY',
+  baseFromEnv: () => readVariable('OPENAI_BASE_URL'),
+}
+
+export const ANTHROPIC: Provider = {
+  name: 'anthropic',
+  title: 'Anthropic',
+  baseURL: 'https://api.anthropic.com/v1/',
+  keyVariable: 'ANTHROPIC_API_KEY',
+  // Anthropic's own tools take this variable without the version.
+  baseFromEnv: () => readVariable('ANTHROPIC_BASE_URL')?.replace(/(\/v1)?\/*$/, '/v1/'),
+}
+
+/** Who serves the model: the provider, or the host of another base URL. */
+export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string {
+  const elsewhere = baseURL || provider.baseFromEnv()
+  if (!elsewhere || !URL.canParse(elsewhere)) return provider.name
+  const { host } = new URL(elsewhere)
+  return host === new URL(provider.baseURL).host ? provider.name : host
+}
+
+/** @throws StelloError MODEL_REFUSED_REQUEST for a base URL that is none, MODEL_AUTH without a key */
+export function connect(provider: Provider, { model, apiKey, baseURL, headers }: OpenAIOptions): Connection {
+  const { keyVariable } = provider
+  const elsewhere = baseURL || provider.baseFromEnv()
+  const base = elsewhere ?? provider.baseURL
+  if (!URL.canParse(base)) {
+    throw new StelloError('MODEL_REFUSED_REQUEST', `model ${model}: the base URL is not a URL`, {
+      hint: 'it looks like https://host/v1',
+    })
+  }
+  const url = new URL(base)
+  if (url.username || url.password) {
+    throw new StelloError(
+      'MODEL_REFUSED_REQUEST',
+      `model ${model}: the base URL of ${url.host} holds a user or password`,
+      {
+        hint: "take it out; give a key by apiKey, or { headers: { authorization: 'Basic …' } }",
+      },
+    )
+  }
+  // Your own server often needs no key, but the client does.
+  const key = apiKey || readVariable(keyVariable) || (elsewhere && 'none')
+  if (!key) {
+    throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for ${provider.title}`, {
+      hint: `set ${keyVariable}, restart the worker, then resume the session`,
+    })
+  }
+  const secrets = keepSecretsOf({ authorization: key, ...headers })
+  const client = new Client({
+    apiKey: key,
+    baseURL: base,
+    maxRetries: 0,
+    logLevel: 'off',
+    fetch: limitedFetch(model),
+    ...(headers && { defaultHeaders: headers }),
+    ...(provider !== OPENAI && { organization: null, project: null }),
+  })
+  return { client, asked: { model, host: url.host, keyVariable, secrets } }
+}
+
+/** Some servers send their error as the whole body; the client looks for it one level deeper. */
+class Client extends OpenAI {
+  protected override makeStatusError(
+    status: number,
+    body: object,
+    message: string | undefined,
+    headers: Headers,
+  ): APIError {
+    const bare = typeof body === 'object' && body !== null && !('error' in body)
+    return super.makeStatusError(status, bare ? { error: body } : body, message, headers)
+  }
+}
+
+function readVariable(name: string): string | undefined {
+  return process.env[name]?.trim() || undefined
+}
