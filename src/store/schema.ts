@@ -1,6 +1,6 @@
 /**
- * The first schema: tables, indexes, functions, triggers. Until the first release it may be rewritten, but then needs
- * another name in `MIGRATIONS`. After the first release it never changes: each change is a migration of its own.
+ * The first schema: tables, indexes, functions, triggers. Before the first release it may be rewritten, but then it needs
+ * another name in `MIGRATIONS`. After the first release it never changes: each change is its own migration.
  */
 
 const SESSIONS = `
@@ -12,7 +12,7 @@ const SESSIONS = `
     branch_gen integer,
     branch_seq integer,
     depth integer not null default 0,
-    -- All that were ever forked directly below it.
+    -- How many sessions were ever forked directly below it.
     children integer not null default 0,
     agent text not null,
     label text not null,
@@ -20,14 +20,14 @@ const SESSIONS = `
     config jsonb not null,
     origin text,
     gen integer not null default 0,
-    -- Temporal's run, and the namespace in which it lives: unset until a run has opened the session.
+    -- The run in Temporal and its namespace. Unset until a run has opened the session.
     run_id text,
     namespace text,
     next_offset integer not null default 0,
     pause jsonb,
-    -- Whoever paused the tree of this session paused all that is forked here later, too: they begin with this pause.
+    -- The pause with which later forks of this session begin, because somebody has paused its tree.
     pauses_forks jsonb,
-    -- Whoever began to close the session closes its forks too, so nothing is begun in it any more.
+    -- Somebody has begun to close the session and its forks, so nothing begins in it any more.
     closing_at timestamptz,
     closed_at timestamptz,
     created_at timestamptz not null default now()
@@ -35,13 +35,13 @@ const SESSIONS = `
   create index sessions_root on sessions (root_id);
   create index sessions_parent on sessions (parent_id);
   create index sessions_created on sessions (created_at);
-  -- Few sessions are paused.
+  -- It stays small, because few sessions are paused.
   create index sessions_paused on sessions (root_id) where pause is not null and closed_at is null;
-  -- Those that a worker may have in hand. An index of open turns would be written anew at the end of each turn: 9 % more
-  -- write-ahead log.
+  -- Finds the sessions that a worker may be working on. An index of open turns would be written at the end of each turn,
+  -- which costs 9 % more write-ahead log.
   create index sessions_living on sessions (agent, (coalesce(closed_at, 'infinity')));
 
-  -- What bounds a tree: what a client stated, completed by the agent when the root is opened.
+  -- bounds: those that a client has stated. When the root is opened, the agent's bounds complete them.
   create table trees (
     root_id text primary key, sessions integer not null default 1, bounds jsonb not null default '{}'
   ) with (fillfactor = 70);
@@ -49,7 +49,7 @@ const SESSIONS = `
     session_id text not null, run_id text not null, gen integer not null,
     primary key (session_id, run_id)
   );
-  -- fresh: begun by a workflow that was started anew, which counts its announcements from 0.
+  -- fresh: a workflow that was started anew has begun it. Such a workflow counts its announcements from 0.
   create table generations (
     session_id text not null, gen integer not null, parent_gen integer not null, branch_seq integer not null,
     fresh boolean not null default false,
@@ -67,7 +67,7 @@ const CONTENT = `
     message_id text not null,
     status text not null,
     stop_reason text,
-    -- What it ends with: the text of record end_seq, or one that no record of its generation holds.
+    -- The text that the turn ends with: that of record end_seq, or here if no record of its generation holds it.
     text text,
     end_seq integer,
     rounds integer,
@@ -95,9 +95,9 @@ const CONTENT = `
   );
   create index usage_root on usage (root_id);
 
-  -- step: which step told it. turn, round, told: where it belongs. seq: the record of its generation that holds the rest of
-  -- its data (src/store/from-records.ts). Events of a future that Temporal was rewound from stay
-  -- in the log, so that offsets have no gap, and are not shown.
+  -- step: the step that told the event. turn, round, told: the event's place in the history. seq: the record of its
+  -- generation that holds the rest of its data (src/store/from-records.ts). abandoned: a rewind of Temporal has left this
+  -- future behind. The event stays in the log, so that offsets have no gap, but nobody is shown it.
   create table events (
     session_id text not null, "offset" integer not null,
     gen integer not null, key text not null,
@@ -124,8 +124,8 @@ const CONTENT = `
 `
 
 const LEDGER = `
-  -- outcome: without what its records, first_seq to last_seq, say. deaths: how many takers died with it in hand. pending: the item that waits for a person, of a step that is parked;
-  -- beside an outcome it tells what was asked.
+  -- outcome: leaves out what the records first_seq to last_seq hold. deaths: how many workers died while they held the
+  -- step. pending: the question that a person is asked; beside an outcome, the question that was asked.
   create table steps (
     session_id text not null, gen integer not null, step_key text not null,
     kind text not null,
@@ -150,13 +150,13 @@ const LEDGER = `
   ) with (fillfactor = 70);
   create index steps_unsettled on steps (session_id, gen) where outcome is null;
 
-  -- searcher: the living worker that looks for what this one, which is dead, has left in Temporal.
+  -- searcher: if this worker is dead, the living worker that looks for the activities it has left in Temporal.
   create table workers (
     boot_id text primary key, agent text not null, namespace text not null, searcher text,
     started_at timestamptz not null default now()
   );
-  -- Which worker holds its lock on which server. Unlogged: what follows a crash of the server, and a replica once it is
-  -- promoted, begins with none.
+  -- Says on which server a worker holds its lock. It is unlogged, so that it is empty after a crash of the server and on a
+  -- replica that is promoted.
   create unlogged table holders (
     boot_id text primary key, server text not null, since timestamptz not null default now()
   );
