@@ -2,7 +2,8 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
 import type { Completion, ModelDelta } from '../../src/core/model.ts'
-import { readAnswer, readStream, type Prices } from '../../src/models/openai/chat-answer.ts'
+import { readAnswer, readStream } from '../../src/models/openai/chat-answer.ts'
+import type { Prices } from '../../src/models/prices.ts'
 
 interface Chunk {
   delta?: object

@@ -7,17 +7,8 @@ import type { CompletionUsage } from 'openai/resources/completions'
 import { StelloError } from '../../core/errors.ts'
 import { preview, type ToolCall, type Usage } from '../../core/message.ts'
 import type { Completion, ModelDelta } from '../../core/model.ts'
+import { costOf, type Prices } from '../prices.ts'
 import { toText, ToolCallPieces } from './tool-call-pieces.ts'
-
-/** US dollars per million tokens. */
-export interface Prices {
-  /** For tokens that the model reads. */
-  input: number
-  /** For tokens that the model writes. */
-  output: number
-  /** Default: `input`. */
-  cachedInput?: number
-}
 
 /** @throws StelloError MODEL_UNAVAILABLE when the body is no answer */
 export function readAnswer(body: ChatCompletion, prices?: Prices): Completion {
@@ -113,7 +104,11 @@ function toFinishReason(reason: string | null, calls: boolean): Completion['fini
 function toUsage(usage: CompletionUsage | undefined, prices: Prices | undefined): Usage {
   const { prompt_tokens: inputTokens = 0, completion_tokens: outputTokens = 0 } = usage ?? {}
   const cachedTokens = usage?.prompt_tokens_details?.cached_tokens ?? 0
-  const { input = 0, output = 0, cachedInput = input } = prices ?? {}
-  const costUsd = ((inputTokens - cachedTokens) * input + cachedTokens * cachedInput + outputTokens * output) / 1e6
-  return { inputTokens, outputTokens, ...(cachedTokens > 0 && { cachedTokens }), ...(prices && usage && { costUsd }) }
+  return {
+    inputTokens,
+    outputTokens,
+    ...(cachedTokens > 0 && { cachedTokens }),
+    ...(prices &&
+      usage && { costUsd: costOf({ input: inputTokens, output: outputTokens, read: cachedTokens }, prices) }),
+  }
 }

@@ -1,5 +1,5 @@
 /** What a model of OpenAI, or behind an OpenAI-compatible endpoint, is made with. */
-import type { Prices } from './chat-answer.ts'
+import type { Prices } from '../prices.ts'
 
 /** Which model to call, where and how. */
 export interface OpenAIOptions {

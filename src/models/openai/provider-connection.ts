@@ -1,6 +1,7 @@
 /** Where a model is asked, and with which key. Read anew for each call: an agent module loads without any key. */
 import OpenAI, { type APIError } from 'openai'
 import { StelloError } from '../../core/errors.ts'
+import { checkedBaseURL, readVariable, servedBy as whoServes } from '../base-url.ts'
 import { limitedFetch } from '../limited-fetch.ts'
 import type { Asked } from '../model-error.ts'
 import { keepSecretsOf } from '../secret-headers.ts'
@@ -42,10 +43,7 @@ export const ANTHROPIC: Provider = {
 
 /** Who serves the model: the provider, or the host of another base URL. */
 export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string {
-  const elsewhere = baseURL || provider.baseFromEnv()
-  if (!elsewhere || !URL.canParse(elsewhere)) return provider.name
-  const { host } = new URL(elsewhere)
-  return host === new URL(provider.baseURL).host ? provider.name : host
+  return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv())
 }
 
 /** @throws StelloError MODEL_REFUSED_REQUEST for a base URL that is none, MODEL_AUTH without a key */
@@ -53,21 +51,7 @@ export function connect(provider: Provider, { model, apiKey, baseURL, headers }:
   const { keyVariable } = provider
   const elsewhere = baseURL || provider.baseFromEnv()
   const base = elsewhere ?? provider.baseURL
-  if (!URL.canParse(base)) {
-    throw new StelloError('MODEL_REFUSED_REQUEST', `model ${model}: the base URL is not a URL`, {
-      hint: 'it looks like https://host/v1',
-    })
-  }
-  const url = new URL(base)
-  if (url.username || url.password) {
-    throw new StelloError(
-      'MODEL_REFUSED_REQUEST',
-      `model ${model}: the base URL of ${url.host} holds a user or password`,
-      {
-        hint: "take it out; give a key by apiKey, or { headers: { authorization: 'Basic …' } }",
-      },
-    )
-  }
+  const url = checkedBaseURL(model, base)
   // Your own server often needs no key, but the client does.
   const key = apiKey || readVariable(keyVariable) || (elsewhere && 'none')
   if (!key) {
@@ -99,8 +83,4 @@ class Client extends OpenAI {
     const bare = typeof body === 'object' && body !== null && !('error' in body)
     return super.makeStatusError(status, bare ? { error: body } : body, message, headers)
   }
-}
-
-function readVariable(name: string): string | undefined {
-  return process.env[name]?.trim() || undefined
 }
