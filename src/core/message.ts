@@ -11,6 +11,8 @@ export interface ToolCall {
   id: string
   /** The tool's name. */
   name: string
+  /** What the model wrote as the name, where no provider would take that: `name` is like it, and names no tool. */
+  wrote?: string
   /** The arguments as the model wrote them. */
   arguments: string
 }

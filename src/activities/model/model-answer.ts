@@ -1,6 +1,8 @@
 /** Turns a model's completion into the records, events, usage and outcome of its step. */
+import { CallIds, isLegalName, toLegalName } from '../../core/call-ids.ts'
 import { cleanJson } from '../../core/clean.ts'
-import { brief, cut, preview, type ToolCall, type Usage } from '../../core/message.ts'
+import { brief, preview, type ToolCall, type Usage } from '../../core/message.ts'
+import type { SessionTools } from '../../agent/tool-list.ts'
 import type { Completion } from '../../core/model.ts'
 import type { CallRef, ModelAnswer, ModelOutcome, StopReason } from '../../protocol/steps.ts'
 import { newEvent, type NewEvent } from '../../protocol/events.ts'
@@ -14,8 +16,8 @@ import { SHOWN } from '../../protocol/limits.ts'
 
 /** How many calls of one answer are accepted: more would not fit into the workflow's state. */
 export const CALLS_LIMIT = 128
-/** How many characters of a call's id are kept. */
-const ID_LIMIT = 64
+/** How much is kept of a name that is not legal, in characters: enough for the model to recognise it. */
+const WROTE_LIMIT = 200
 
 export function toAnswer(answering: Answering): Ending<ModelOutcome> {
   const { input, claim, rootId, model, chain, completion } = answering
@@ -55,24 +57,30 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
 }
 
 /**
- * Makes ids unique: some models number the calls of every answer from zero, some repeat an id. Texts are cleaned here
- * already, because a step is claimed by its call's name and by a hash over the call.
+ * A model may invent names and ids. What is stored is legal for every provider, because it is sent again in every later
+ * request. Texts are cleaned here already, because a step is claimed by its call's name and by a hash over the call.
  */
-function takeCalls({ completion, input, deps }: Answering): ToolCall[] {
+function takeCalls({ completion, input, deps, tools }: Answering): ToolCall[] {
   const { toolCalls } = completion
   if (toolCalls.length > CALLS_LIMIT) {
     deps.log.warn(`the model asked for ${toolCalls.length} calls at once; ${CALLS_LIMIT} are taken`, {
       sessionId: input.sessionId,
     })
   }
-  const ids = new Set<string>()
-  return cleanJson(toolCalls.slice(0, CALLS_LIMIT)).map((call, index) => {
-    const given = cut(call.id, ID_LIMIT)
-    let id = given
-    for (let n = index; id === '' || ids.has(id); n++) id = `${given || 'call'}_${n}`
-    ids.add(id)
-    return { ...call, id }
-  })
+  const ids = new CallIds()
+  return cleanJson(toolCalls.slice(0, CALLS_LIMIT)).map(({ id, name, arguments: args }) => ({
+    id: ids.take(id),
+    ...takeName(name, tools),
+    arguments: args,
+  }))
+}
+
+/** A name that is not legal never becomes the name of a tool, however much it looks like one. */
+function takeName(wrote: string, tools: SessionTools): Pick<ToolCall, 'name' | 'wrote'> {
+  if (isLegalName(wrote)) return { name: wrote }
+  let name = toLegalName(wrote)
+  while (tools.find(name)) name = toLegalName(`invalid ${name}`)
+  return { name, wrote: preview(wrote, WROTE_LIMIT) }
 }
 
 /** Some models only estimate their tokens. */

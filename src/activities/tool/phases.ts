@@ -29,7 +29,7 @@ export async function runPhases({
 }: Phases): Promise<CallEnd | { asks: string }> {
   const { call, use } = preparing
   const found = tools.find(call.name)
-  if (!found) throw toolNotFound(call.name, tools)
+  if (!found) throw toolNotFound(call.wrote ?? call.name, tools)
   if ('builtin' in found) return runBuiltin(found.builtin.name, checked(call, found.builtin.check), agent)
   return withinTimeOut(call.name, execution, async (ctx) => {
     const prepared = await prepare({ ...preparing, tool: found.tool }, ctx)

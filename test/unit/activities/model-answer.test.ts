@@ -48,6 +48,26 @@ describe('calls of a model', () => {
     }
   })
 
+  it('are stored with names and ids that every provider takes, and with what the model wrote', () => {
+    const call = { arguments: '[1]' }
+    const { writes, outcome } = answerOf(
+      [
+        { ...call, id: 'functions.look:0', name: 'functions.look' },
+        { ...call, id: 'functions.look:0', name: '' },
+        { ...call, id: '', name: 'attempt completion' },
+        { ...call, id: 'é'.repeat(50), name: 'b'.repeat(65) },
+      ],
+      false,
+    )
+    expect(writes.records?.[0]?.message.toolCalls).toEqual([
+      { ...call, id: 'functions_look_0', name: 'functions_look', wrote: 'functions.look' },
+      { ...call, id: 'functions_look_0_1', name: 'unnamed', wrote: '' },
+      { ...call, id: 'call', name: 'invalid_attempt_completion', wrote: 'attempt completion' },
+      { ...call, id: '_', name: 'b'.repeat(64), wrote: 'b'.repeat(65) },
+    ])
+    expect(outcome.calls.map(({ route }) => route)).toEqual(['tool', 'tool', 'tool', 'tool'])
+  })
+
   it('keep an id that is short as it is', () => {
     expect(taken([{ id: 'call_0123456789', name: 'Read', arguments: '{}' }])).toMatchObject([
       { id: 'call_0123456789', name: 'Read', preview: '{}' },
