@@ -1,6 +1,5 @@
 /** Turns our answers and errors into the chat completions format, whole and as chunks. */
 import type OpenAI from 'openai'
-import { isStelloError, messageOf, type ErrorCode } from '../core/errors.ts'
 import type { Usage } from '../core/message.ts'
 import type { Completion, ModelDelta } from '../core/model.ts'
 
@@ -71,12 +70,6 @@ function chunk(
   }
 }
 
-/** For a model that does not stream. */
-export function toDeltas({ content, toolCalls }: Completion): ModelDelta[] {
-  const text: ModelDelta[] = content ? [{ type: 'text', text: content }] : []
-  return [...text, ...toolCalls.map((call, index): ModelDelta => ({ type: 'toolCall', index, ...call }))]
-}
-
 function toChatUsage({ inputTokens, outputTokens, cachedTokens }: Usage): OpenAI.CompletionUsage {
   return {
     prompt_tokens: inputTokens,
@@ -86,37 +79,7 @@ function toChatUsage({ inputTokens, outputTokens, cachedTokens }: Usage): OpenAI
   }
 }
 
-export interface ChatError {
-  status: number
-  headers: Record<string, string>
-  body: unknown
-}
-
-/** The answer of a provider for which our models would throw this error. */
-const STATUS: Partial<Record<ErrorCode, number>> = {
-  MODEL_AUTH: 401,
-  MODEL_RATE_LIMITED: 429,
-  MODEL_UNAVAILABLE: 503,
-  MODEL_REFUSED_REQUEST: 400,
-  MODEL_CONTEXT_TOO_LONG: 400,
-}
-
-export function toChatError(error: unknown): ChatError {
-  const known = isStelloError(error) ? error : undefined
-  const status = (known && STATUS[known.code]) ?? 500
-  const { retryAfterMs } = known ?? {}
-  return {
-    status,
-    headers: retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) },
-    body: errorBody(
-      status,
-      messageOf(error),
-      known?.code === 'MODEL_CONTEXT_TOO_LONG' ? 'context_length_exceeded' : null,
-    ),
-  }
-}
-
-export function errorBody(status: number, message: string, code: string | null = null): unknown {
+export function errorBody(status: number, message: string, code?: string): unknown {
   const type = status === 429 ? 'rate_limit_error' : status >= 500 ? 'server_error' : 'invalid_request_error'
-  return { error: { message, type, param: null, code } }
+  return { error: { message, type, param: null, code: code ?? null } }
 }

@@ -13,5 +13,6 @@ export type {
 export { replyBy } from './reply-by.ts'
 export type { Matcher, Rule } from './reply-by.ts'
 export { startFakeOpenAI } from './fake-openai.ts'
-export type { FakeFailure, FakeOpenAI, FakeOpenAIOptions, FakeRequest, HeldRequests } from './fake-openai.ts'
+export type { FakeOpenAI } from './fake-openai.ts'
+export type { FakeFailure, FakeRequest, FakeServer, FakeServerOptions, HeldRequests } from './fake-server.ts'
 export type { ChatRequest } from './chat-request.ts'

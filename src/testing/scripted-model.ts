@@ -4,7 +4,7 @@
  */
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { StelloError, type ErrorCode } from '../core/errors.ts'
-import type { Message, ToolCall, Usage } from '../core/message.ts'
+import type { Message, ProviderData, ToolCall, Usage } from '../core/message.ts'
 import type { CompleteOptions, Completion, Model, ToolSpec } from '../core/model.ts'
 import { orAborted } from './or-aborted.ts'
 
@@ -40,8 +40,12 @@ export interface FullReply {
   usage?: Usage
   /** Unset = `tool_calls` with calls, else `stop`. */
   finishReason?: Completion['finishReason']
+  /** What it thinks first, as far as its provider shows that. */
+  reasoning?: string
   /** The model that the reply names as its author. Unset = none. */
   model?: string
+  /** What its provider wants back with it. Unset = nothing. */
+  provider?: ProviderData
   /** Thrown instead of an answer. */
   error?: ReplyError | Error
   /** Milliseconds before the answer begins. */
@@ -100,7 +104,7 @@ export function scriptedModel(script: Script, { name = 'scripted' }: { name?: st
       if (reply.delay) await orAborted(setTimeout(reply.delay, undefined, signal && { signal }), signal)
       if (reply.error) throw toError(reply.error)
       const completion = toCompletion(reply, request.messages)
-      await stream(completion, reply.deltas, onDelta, signal)
+      await stream(completion, reply, onDelta, signal)
       return completion
     },
   }
@@ -121,7 +125,7 @@ function inOrder(replies: Reply[], name: string): ScriptFunction {
 }
 
 function toCompletion(
-  { content, deltas, toolCalls = [], usage, finishReason, model }: FullReply,
+  { content, deltas, toolCalls = [], usage, finishReason, model, provider }: FullReply,
   messages: Message[],
 ): Completion {
   const text = deltas?.join('') ?? content ?? ''
@@ -135,6 +139,7 @@ function toCompletion(
     usage: usage ?? { inputTokens: tokensOf(messages), outputTokens: tokensOf({ text, calls }) },
     finishReason: finishReason ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
     ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
   }
 }
 
@@ -145,14 +150,18 @@ function tokensOf(value: unknown): number {
 /** Yields after each piece, as a network does, so that a watcher can read it and cancel. */
 async function stream(
   { content, toolCalls }: Completion,
-  deltas: string[] = content.match(/\s*\S+\s*$|\s*\S+/g) ?? (content ? [content] : []),
+  { reasoning = '', deltas = words(content) }: FullReply,
   onDelta: CompleteOptions['onDelta'],
   signal: AbortSignal | undefined,
 ): Promise<void> {
   signal?.throwIfAborted()
   if (!onDelta) return
-  for (const text of deltas) {
-    onDelta({ type: 'text', text })
+  const said = [
+    ...words(reasoning).map((text) => ({ type: 'reasoning' as const, text })),
+    ...deltas.map((text) => ({ type: 'text' as const, text })),
+  ]
+  for (const delta of said) {
+    onDelta(delta)
     await setImmediate()
     signal?.throwIfAborted()
   }
@@ -163,6 +172,10 @@ async function stream(
     signal?.throwIfAborted()
     if (half < args.length) onDelta({ type: 'toolCall', index, arguments: args.slice(half) })
   }
+}
+
+function words(text: string): string[] {
+  return text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text ? [text] : [])
 }
 
 function toError(error: ReplyError | Error): Error {

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
-import type { FakeRequest } from '../../src/testing/index.ts'
+import type { ChatRequest, FakeRequest } from '../../src/testing/index.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import type { WorkerProcess } from '../support/crashing.ts'
 import { expectUndisturbed, readStory, type Differences } from '../support/story.ts'
@@ -99,7 +99,7 @@ async function arrive({ at, text, key, of, child }: Moment, session: SessionHand
 }
 
 /** The round of the request, if its turn was asked for with the text. */
-function roundOf({ body }: FakeRequest, text: string): string | undefined {
+function roundOf({ body }: FakeRequest<ChatRequest>, text: string): string | undefined {
   const asked = body.messages.findLastIndex(({ role }) => role === 'user')
   if (body.messages[asked]?.content !== text) return undefined
   return String(body.messages.slice(asked).filter(({ role }) => role === 'assistant').length)

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
-import type { FakeRequest } from '../../src/testing/index.ts'
+import type { ChatRequest, FakeRequest } from '../../src/testing/index.ts'
 import { isAlive } from '../../src/store/liveness.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import type { WorkerProcess } from '../support/crashing.ts'
@@ -76,7 +76,7 @@ async function startSuspect(): Promise<Suspect> {
 
 const asks =
   ({ id }: SessionHandle, step: string) =>
-  ({ headers }: FakeRequest): boolean =>
+  ({ headers }: FakeRequest<ChatRequest>): boolean =>
     String(headers['idempotency-key']).startsWith(`${id}:${step}:`)
 
 async function say(session: SessionHandle, ...messages: string[]): Promise<void> {

@@ -8,7 +8,7 @@ import {
   scriptedModel,
   startFakeOpenAI,
   type FakeOpenAI,
-  type FakeOpenAIOptions,
+  type FakeServerOptions,
 } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventsUntil, eventOf, useStello } from '../support/session-fixture.ts'
@@ -22,7 +22,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
 
-async function startFake(options: FakeOpenAIOptions): Promise<FakeOpenAI> {
+async function startFake(options: FakeServerOptions): Promise<FakeOpenAI> {
   const server = await startFakeOpenAI(options)
   servers.push(server)
   return server

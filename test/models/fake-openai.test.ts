@@ -1,11 +1,11 @@
 /** The fake server by itself, over bare HTTP; with our client before it, it is tested in openai. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { StelloError } from '../../src/core/errors.ts'
-import { startFakeOpenAI, type FakeOpenAI, type FakeOpenAIOptions } from '../../src/testing/index.ts'
+import { startFakeOpenAI, type FakeOpenAI, type FakeServerOptions } from '../../src/testing/index.ts'
 
 const open: FakeOpenAI[] = []
 
-async function start(options: FakeOpenAIOptions = { script: () => 'Hello to you.' }): Promise<FakeOpenAI> {
+async function start(options: FakeServerOptions = { script: () => 'Hello to you.' }): Promise<FakeOpenAI> {
   const fake = await startFakeOpenAI(options)
   open.push(fake)
   return fake

@@ -10,7 +10,7 @@ import {
   scriptedModel,
   startFakeOpenAI,
   type FakeOpenAI,
-  type FakeOpenAIOptions,
+  type FakeServerOptions,
   type Script,
 } from '../../src/testing/index.ts'
 import { modelContract } from './model-contract.ts'
@@ -21,7 +21,7 @@ const onDelta = (): void => {}
 
 const open: FakeOpenAI[] = []
 
-async function start(options: FakeOpenAIOptions = { script: () => 'Hello to you.' }): Promise<FakeOpenAI> {
+async function start(options: FakeServerOptions = { script: () => 'Hello to you.' }): Promise<FakeOpenAI> {
   const fake = await startFakeOpenAI(options)
   open.push(fake)
   return fake
