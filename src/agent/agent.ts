@@ -1,8 +1,8 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
 import type { CapabilityPack } from './capability-pack.ts'
 import { collectProblems } from './collect-problems.ts'
-import { toMs, type Duration } from '../core/duration.ts'
-import { DEFAULT_BOUNDS, DEFAULT_LIMITS, MODEL_TIMEOUT_MS, type Limits, type TreeBounds } from '../protocol/limits.ts'
+import type { Duration } from '../core/duration.ts'
+import { DEFAULT_BOUNDS, DEFAULT_LIMITS, type Limits, type TreeBounds } from '../protocol/limits.ts'
 import { resolveBounds, resolveLimits, type LimitSettings } from './limit-settings.ts'
 import type { Model, ModelLike } from '../core/model.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
@@ -14,6 +14,7 @@ import { toModel } from './to-model.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import { filterProblem, type ToolFilter } from '../protocol/tool-filter.ts'
 import type { SessionFacts, Tool } from '../tool/tool.ts'
+import { DEFAULT_WAITS, resolveWaits, waitsWith, type WaitSettings, type Waits } from './wait-settings.ts'
 
 /** What `onSessionFork` is told: the child. */
 export interface SessionFork extends SessionFacts {
@@ -24,7 +25,7 @@ export interface SessionFork extends SessionFacts {
 }
 
 /** `maxDepth`, `maxChildren`, `maxSessions` bound the trees of its sessions; default 5, 50, 500. */
-export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, ToolFilter {
+export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<TreeBounds>, ToolFilter {
   /** Also the task queue: 1 to 200 characters without white space. */
   name: string
   /** Answers every session that no fork profile gives a model of its own. */
@@ -35,10 +36,6 @@ export interface AgentDefinition extends LimitSettings, Partial<TreeBounds>, Too
   lockPrompt?: boolean
   /** Another name for `toolTimeout`. */
   executionTimeout?: Duration
-  /** How long one model call may take. Default 10 minutes. */
-  modelTimeout?: Duration
-  /** The longest a model may have the session wait (Retry-After) before it pauses instead. Default 24 hours. */
-  retryFor?: Duration
   /**
    * Secrets of yours: passwords, keys of tools. The worker cuts them from errors, logs, pauses, events and what tools
    * return. Each has 8 to 4096 characters and is cut wherever it appears as a whole. An unset or empty one is ignored.
@@ -66,10 +63,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly limits: Limits
   /** The bounds of the trees that its sessions begin. */
   readonly bounds: TreeBounds
-  /** How long one model call may take, milliseconds. */
-  readonly modelTimeoutMs: number
-  /** The longest a model may make a session wait before it pauses, milliseconds. */
-  readonly retryForMs: number
+  /** How long its sessions wait, where neither profile nor model nor tool states something else. */
+  readonly waits: Waits
   /** Its own tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>
   /** Its skills, by name. */
@@ -90,6 +85,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   model(source: PartSource): Model
   /** The profile of a source, if it still exists. */
   profile(source: PartSource): ResolvedProfile | undefined
+  /** How long a session waits: as its model states, else its profile, else the agent. */
+  waitsOf(profile: string | undefined, model: PartSource): Waits
   /** The limits of a session: its profile's, else the agent's; rounds that neither states are the model's own. */
   limitsOf(profile: string | undefined, model: PartSource): Limits
   /**
@@ -128,8 +125,6 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     systemPrompt = '',
     lockPrompt = false,
     capabilities = {},
-    modelTimeout = MODEL_TIMEOUT_MS,
-    retryFor = '24 hours',
     systemTools = false,
     redact = [],
   } = definition
@@ -146,17 +141,17 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   if (filtering) problems.push(filtering)
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
   const bounds = attempt(() => resolveBounds(definition), DEFAULT_BOUNDS)
-  const modelTimeoutMs = attempt(() => toMs(modelTimeout, 'modelTimeout'), 0)
-  const retryForMs = attempt(() => toMs(retryFor, 'retryFor'), 0)
+  const waits = attempt(() => resolveWaits(definition, DEFAULT_WAITS, ''), DEFAULT_WAITS)
   const own = attempt(() => toModel(llm, 'llm'), undefined)
   const defaults = withRounds(DEFAULT_LIMITS, own?.maxToolRounds)
   const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
-  const parts = createParts(name, capabilities, limits)
+  const parts = createParts(name, capabilities, { limits, waits })
   problems.push(...parts.problems())
   if (problems.length > 0 || !own) throw invalidAgent(name, problems)
 
-  const profileOf = (source: PartSource): ResolvedProfile | undefined =>
-    parts.read().profiles.get(source.replace(/^profile:/, ''))
+  const profileNamed = (name: string | undefined): ResolvedProfile | undefined =>
+    name === undefined ? undefined : parts.read().profiles.get(name)
+  const profileOf = (source: PartSource): ResolvedProfile | undefined => profileNamed(source.replace(/^profile:/, ''))
   const modelOf = (source: PartSource): Model => (source === 'agent' ? own : (profileOf(source)?.llm ?? own))
   return Object.freeze({
     name,
@@ -165,8 +160,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     lockPrompt,
     limits,
     bounds,
-    modelTimeoutMs,
-    retryForMs,
+    waits,
     get tools() {
       return parts.read().tools
     },
@@ -187,8 +181,10 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     ...(onSessionFork && { onSessionFork }),
     profile: (source: PartSource) => (source === 'agent' ? undefined : profileOf(source)),
     model: modelOf,
+    waitsOf: (name: string | undefined, source: PartSource) =>
+      waitsWith(profileNamed(name)?.waits ?? waits, modelOf(source)),
     limitsOf: (name: string | undefined, source: PartSource) => {
-      const profile = name === undefined ? undefined : parts.read().profiles.get(name)
+      const profile = profileNamed(name)
       const stated = profile?.maxToolRounds ?? definition.maxToolRounds
       return withRounds(profile?.limits ?? limits, stated ?? modelOf(source).maxToolRounds)
     },

@@ -7,9 +7,8 @@ import { collectProblems } from './collect-problems.ts'
 import { addTool, collectTools } from './collect-tools.ts'
 import { StelloError } from '../core/errors.ts'
 import { Late } from '../core/late.ts'
-import type { Limits } from '../protocol/limits.ts'
 import type { ForkProfile } from './profile.ts'
-import { resolveProfile, type ResolvedProfile } from './resolve-profile.ts'
+import { resolveProfile, type OfAgent, type ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from './skill.ts'
 import { toTool } from '../tool/to-tool.ts'
 import { type AnyTool, type ToolLike } from '../tool/any-tool.ts'
@@ -55,7 +54,7 @@ export interface LiveParts {
   seal(): void
 }
 
-export function createParts(agent: string, capabilities: Capabilities, limits: Limits): LiveParts {
+export function createParts(agent: string, capabilities: Capabilities, ofAgent: OfAgent): LiveParts {
   const { tools: given = [], skills, profiles, packs = [] } = capabilities
   const registered: Tool[] = []
   let last: { found: readonly unknown[]; parts: Parts; problems: readonly string[] } | undefined
@@ -70,7 +69,7 @@ export function createParts(agent: string, capabilities: Capabilities, limits: L
     const found = [...tools, null, ...packed, null, ...known, null, ...named.flat()]
     const before = last?.found
     if (!last || before?.length !== found.length || found.some((each, i) => each !== before[i])) {
-      last = { found, ...resolve({ tools, packed, skills: known, profiles: named }, limits) }
+      last = { found, ...resolve({ tools, packed, skills: known, profiles: named }, ofAgent) }
     }
     return last
   }
@@ -106,7 +105,7 @@ interface Found {
 }
 
 /** Every problem is reported, not only the first. */
-function resolve(found: Found, limits: Limits): { parts: Parts; problems: readonly string[] } {
+function resolve(found: Found, ofAgent: OfAgent): { parts: Parts; problems: readonly string[] } {
   const { problems, attempt } = collectProblems()
   const warnings: string[] = []
   const tools = collectTools(found.tools, { where: '', attempt, warnings })
@@ -118,7 +117,7 @@ function resolve(found: Found, limits: Limits): { parts: Parts; problems: readon
   const names = found.profiles.map(([name]) => name)
   const profiles = new Map<string, ResolvedProfile>()
   for (const [name, profile] of found.profiles) {
-    const around = { limits, skills, profiles: names, attempt, warnings }
+    const around = { ...ofAgent, skills, profiles: names, attempt, warnings }
     const resolved = attempt(() => resolveProfile(name, profile, around), undefined)
     if (resolved) profiles.set(name, resolved)
   }

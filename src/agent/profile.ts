@@ -7,9 +7,10 @@ import type { ModelLike } from '../core/model.ts'
 import { permissionModeProblem } from '../protocol/permission-mode.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import { filterProblem, isNames, type ToolFilter } from '../protocol/tool-filter.ts'
+import type { WaitSettings } from './wait-settings.ts'
 
-/** A field that is left out is the parent's (limits: the agent's; skills: all). */
-export interface ForkProfile extends LimitSettings, ToolFilter {
+/** A field that is left out is the parent's (limits and waits: the agent's; skills: all). */
+export interface ForkProfile extends LimitSettings, WaitSettings, ToolFilter {
   /**
    * Text, or a function of the `vars` the fork was asked with. Reading a var that nobody gave is an error, which the
    * model reads. Check `'name' in vars` first when a var is optional.

@@ -8,6 +8,7 @@ import type { Model } from '../core/model.ts'
 import { toModel } from './to-model.ts'
 import type { Skill } from './skill.ts'
 import type { Tool } from '../tool/tool.ts'
+import { resolveWaits, type Waits } from './wait-settings.ts'
 
 /** A fork profile whose tools, model and limits are ready for use. */
 export interface ResolvedProfile extends ForkProfile {
@@ -17,11 +18,17 @@ export interface ResolvedProfile extends ForkProfile {
   llm?: Model
   /** The limits of a turn in its sessions. */
   limits: Limits
+  /** How long its sessions wait, where neither model nor tool states something else. */
+  waits: Waits
 }
 
-interface Surroundings extends Omit<Collecting, 'where'> {
-  /** The agent's limits, for what the profile leaves out. */
+/** What the agent states, for what a profile leaves out. */
+export interface OfAgent {
   limits: Limits
+  waits: Waits
+}
+
+interface Surroundings extends Omit<Collecting, 'where'>, OfAgent {
   skills: ReadonlyMap<string, Skill>
   /** Names of all profiles. */
   profiles: readonly string[]
@@ -31,7 +38,7 @@ interface Surroundings extends Omit<Collecting, 'where'> {
 export function resolveProfile(
   name: string,
   profile: ForkProfile,
-  { limits, skills, profiles, attempt, warnings }: Surroundings,
+  { limits, waits, skills, profiles, attempt, warnings }: Surroundings,
 ): ResolvedProfile {
   const where = `profile "${name}": `
   const problem = profileProblem(profile)
@@ -48,5 +55,6 @@ export function resolveProfile(
     ...(llm !== undefined && { llm: toModel(llm, `${where}llm`) }),
     ...(tools && { tools: [...collectTools(tools, { where, attempt, warnings }).values()] }),
     limits: resolveLimits(profile, limits, where),
+    waits: resolveWaits(profile, waits, where),
   }
 }

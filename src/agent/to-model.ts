@@ -1,6 +1,26 @@
 /** The only place that reads a model of user code. All other code can rely on its name. */
+import { toMs } from '../core/duration.ts'
 import { StelloError, messageOf } from '../core/errors.ts'
 import type { Model, ModelLike } from '../core/model.ts'
+
+/** What is known of a model beside its name and its rounds, for one that is made of it. */
+export function factsOf(
+  model: Model,
+): Pick<Model, 'provider' | 'contextWindow' | 'timeoutMs' | 'idleTimeoutMs' | 'retryForMs'> {
+  const { name: _name, maxToolRounds: _rounds, complete: _complete, ...facts } = fieldsOf(model, model.name)
+  return facts
+}
+
+const FIELDS = [
+  'name',
+  'provider',
+  'contextWindow',
+  'maxToolRounds',
+  'timeoutMs',
+  'idleTimeoutMs',
+  'retryForMs',
+  'complete',
+] as const satisfies (keyof ModelLike)[]
 
 /**
  * The model with a name. A model of user code stays the same object, so that it keeps its own state. Only a model with
@@ -15,6 +35,9 @@ export function toModel(llm: ModelLike, where: string): Model {
   if (typeof complete !== 'function') {
     throw invalid(where, "must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
   }
+  for (const wait of ['timeoutMs', 'idleTimeoutMs', 'retryForMs'] as const) {
+    if (facts[wait] !== undefined) toMs(facts[wait], `${where}: ${wait}`, 'INVALID_AGENT')
+  }
   if (typeof name === 'string' && !isComputed(llm)) return llm as Model
   return {
     ...facts,
@@ -25,19 +48,11 @@ export function toModel(llm: ModelLike, where: string): Model {
 
 function fieldsOf(llm: ModelLike, where: string): Partial<ModelLike> {
   try {
-    const { name, provider, contextWindow, maxToolRounds, complete } = Object(llm) as Partial<ModelLike>
-    return {
-      ...(name !== undefined && { name }),
-      ...(provider !== undefined && { provider }),
-      ...(contextWindow !== undefined && { contextWindow }),
-      ...(maxToolRounds !== undefined && { maxToolRounds }),
-      ...(complete && { complete }),
-    }
+    const model = Object(llm) as Partial<ModelLike>
+    const read = FIELDS.map((field) => [field, model[field]] as const)
+    return Object.fromEntries(read.filter(([, value]) => value !== undefined))
   } catch (error) {
-    throw invalid(
-      where,
-      `its name, provider, contextWindow, maxToolRounds or complete cannot be read: ${messageOf(error)}`,
-    )
+    throw invalid(where, `its ${FIELDS.slice(0, -1).join(', ')} or complete cannot be read: ${messageOf(error)}`)
   }
 }
 

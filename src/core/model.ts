@@ -37,6 +37,11 @@ export interface CompleteOptions {
   cacheKey?: string
   /** Called synchronously for each piece; must not throw. */
   onDelta?: (delta: ModelDelta) => void
+  /**
+   * Called when the request is sent, and for each sign of life since, such as bytes that are no piece of the answer; must
+   * not throw. From the first call on, a silence longer than `idleTimeout` ends the model call. A delta is a sign too.
+   */
+  onAlive?: () => void
 }
 
 /** An answer of a model. */
@@ -74,6 +79,12 @@ export interface Model {
   readonly contextWindow?: number
   /** Tool rounds per turn where neither agent nor profile states them; unset = 5. */
   readonly maxToolRounds?: number
+  /** How long one call may take, milliseconds. Unset: `modelTimeout` of profile or agent. */
+  readonly timeoutMs?: number
+  /** How long it may give nothing in the middle of a call, milliseconds. Unset: `idleTimeout` of profile or agent. */
+  readonly idleTimeoutMs?: number
+  /** How long it is asked again while it is away, milliseconds. Unset: `retryFor` of profile or agent. */
+  readonly retryForMs?: number
   /**
    * Answers the messages, of which the last is new.
    *
@@ -92,6 +103,12 @@ export interface ModelLike {
   readonly contextWindow?: number
   /** Tool rounds per turn where neither agent nor profile states them; unset = 5. */
   readonly maxToolRounds?: number
+  /** How long one call may take, milliseconds. Unset: `modelTimeout` of profile or agent. */
+  readonly timeoutMs?: number
+  /** How long it may give nothing in the middle of a call, milliseconds. Unset: `idleTimeout` of profile or agent. */
+  readonly idleTimeoutMs?: number
+  /** How long it is asked again while it is away, milliseconds. Unset: `retryFor` of profile or agent. */
+  readonly retryForMs?: number
   /** Answers the messages, see `Model`. */
   complete: Model['complete']
 }

@@ -15,27 +15,34 @@ const [NEWLINE, RETURN] = [10, 13]
 /**
  * `fetch` for one model.
  *
+ * @param onAlive called when the request is sent, when the answer begins, and for each chunk of its bytes, which may be
+ *   no more than a comment of an event stream
  * @returns an error's body is cut; reading an answer beyond 32 MiB, or an event of a stream beyond 4 MiB, rejects with
  * StelloError MODEL_BAD_ANSWER. Both end the connection.
  */
-export function limitedFetch(model: string): typeof fetch {
+export function limitedFetch(model: string, onAlive: () => void = () => undefined): typeof fetch {
   return async (input, init) => {
+    onAlive()
     const response = await fetch(input, init)
+    onAlive()
     if (!response.body) return response
     const { status, statusText, headers } = response
     const isStream = headers.get('content-type')?.includes('event-stream') === true
-    const limited = response.body.pipeThrough(response.ok ? refuseBeyond(model, isStream) : cutBehind(ERROR_LIMIT))
+    const limited = response.body.pipeThrough(
+      response.ok ? refuseBeyond(model, isStream, onAlive) : cutBehind(ERROR_LIMIT, onAlive),
+    )
     return new Response(limited, { status, statusText, headers })
   }
 }
 
 /** @param byEvent the limit holds for each event, else for the whole body */
-function refuseBeyond(model: string, byEvent: boolean): TransformStream<Uint8Array, Uint8Array> {
+function refuseBeyond(model: string, byEvent: boolean, onAlive: () => void): TransformStream<Uint8Array, Uint8Array> {
   const [limit, unit] = byEvent ? [EVENT_BYTES, 'an event of the answer'] : [ANSWER_BYTES, 'the answer']
   let size = 0
   let newlines = 0
   return new TransformStream({
     transform(chunk, controller) {
+      onAlive()
       size += chunk.length
       if (byEvent) {
         // An empty line ends an event.
@@ -54,10 +61,11 @@ function refuseBeyond(model: string, byEvent: boolean): TransformStream<Uint8Arr
   })
 }
 
-function cutBehind(limit: number): TransformStream<Uint8Array, Uint8Array> {
+function cutBehind(limit: number, onAlive: () => void): TransformStream<Uint8Array, Uint8Array> {
   let size = 0
   return new TransformStream({
     transform(chunk, controller) {
+      onAlive()
       controller.enqueue(chunk.subarray(0, limit - size))
       size += chunk.length
       if (size >= limit) controller.terminate()

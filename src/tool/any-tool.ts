@@ -2,6 +2,7 @@
 import type { Aliases } from './aliases.ts'
 import type { DescriptionLike } from './description.ts'
 import type { Duration } from '../core/duration.ts'
+import type { RetrySettings } from '../core/retries.ts'
 import type { Validated } from './precondition.ts'
 import type { Effect, Kind, OnUnknownOutcome, SessionContext, ToolAnnotations, ToolContext, Verified } from './tool.ts'
 
@@ -49,6 +50,8 @@ export interface ToolLike<Input = Record<string, unknown>> {
   timeout?: Duration
   /** Another name for `timeout`, milliseconds. */
   timeoutMs?: number
+  /** How often a failed call is tried, and after what wait, where it may be repeated. Default: the agent's `retries.tools`. */
+  retries?: RetrySettings
   // These absent fields tell it from the other forms, so that TypeScript knows the input of an `execute` written in a
   // list.
   /** Only a dynamic tool has it. */
@@ -60,7 +63,7 @@ export interface ToolLike<Input = Record<string, unknown>> {
 /** The facts about a tool that must be known before there is an instance. */
 export type ToolFacts = Pick<
   ToolLike,
-  'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs' | 'onUnknownOutcome'
+  'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs' | 'retries' | 'onUnknownOutcome'
 >
 
 /**

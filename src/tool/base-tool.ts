@@ -5,6 +5,7 @@ import type { Validated } from './precondition.ts'
 import type { ToolStatus, ToolStatusOptions } from './tool-status.ts'
 import type { Effect, Kind, ToolAnnotations, ToolContext } from './tool.ts'
 import type { Duration } from '../core/duration.ts'
+import type { RetrySettings } from '../core/retries.ts'
 
 /**
  * Extend it, and give the class to `agent.registerTool`: each call has an instance of its own, which sees the arguments
@@ -35,6 +36,8 @@ export abstract class BaseTool<Input = Record<string, unknown>> {
   readonly kind?: Kind
   /** How long one call may take. Default: the agent's `toolTimeout`. */
   readonly timeout?: Duration
+  /** How often a failed call is tried, and after what wait, where it may be repeated. Default: the agent's `retries.tools`. */
+  readonly retries?: RetrySettings
   /** The call this instance serves; the runtime sets it. */
   stelloCall: ToolContext | undefined = undefined
 

@@ -14,6 +14,7 @@ const FACTS = [
   'kind',
   'timeout',
   'timeoutMs',
+  'retries',
   'onUnknownOutcome',
 ] as const
 

@@ -9,6 +9,7 @@ import { isDynamic, toDynamicTool } from './dynamic-tool.ts'
 import type { ToolLike } from './any-tool.ts'
 import { StelloError } from '../core/errors.ts'
 import { demand } from './precondition.ts'
+import { toRetries } from '../core/retries.ts'
 import { toJsonSchema } from './to-json-schema.ts'
 import type { Effect, Kind, OnUnknownOutcome, Tool, ToolAnnotations } from './tool.ts'
 
@@ -55,6 +56,7 @@ function convert(anything: unknown): Tool {
     effect: like.effect ?? effectOf(annotations, like.kind),
     kind: like.kind ?? (annotations.readOnlyHint ? 'readonly' : 'execute'),
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
+    ...(like.retries !== undefined && { retries: toRetries(like.retries, `${where}: retries`, 'INVALID_TOOL') }),
     ...(like.onUnknownOutcome === undefined ? {} : { onUnknownOutcome: like.onUnknownOutcome }),
     check: checkOf(inputSchema, parameters, rename),
     // The arguments were checked, so they are an object. The functions are called as methods, so that classes keep

@@ -1,5 +1,6 @@
 /** The canonical tool: every way of writing one ends in this shape. */
 import type { Duration } from '../core/duration.ts'
+import type { Retries, RetrySettings } from '../core/retries.ts'
 import type { Message, Part } from '../core/message.ts'
 import type { JsonSchema } from '../core/model.ts'
 import type { ToolStatus, ToolStatusOptions } from './tool-status.ts'
@@ -120,6 +121,8 @@ export interface Tool {
   kind: Kind
   /** Milliseconds; unset = the agent's. */
   timeoutMs?: number
+  /** How often a failed call is tried again; what is unset is the agent's. */
+  retries?: Partial<Retries>
   /** Unset = `report`. Only for `non_idempotent`: what may be repeated is repeated. */
   onUnknownOutcome?: OnUnknownOutcome
   /** Renames aliases, validates, and repairs what can be. */
@@ -167,6 +170,8 @@ export interface ToolExtras<Input = Record<string, unknown>> extends ToolAnnotat
   kind?: Kind
   /** Unset = the agent's `toolTimeout`. */
   timeout?: Duration
+  /** How often a failed call is tried, and after what wait, where it may be repeated. Default: the agent's `retries.tools`. */
+  retries?: RetrySettings
   /** What to do when nobody knows whether a call took effect, and `verify` cannot tell. Unset = `report`. */
   onUnknownOutcome?: OnUnknownOutcome
   /**

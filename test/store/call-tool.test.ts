@@ -1,11 +1,14 @@
 /** One call of a tool with an effect: when it may run, and how often. */
+import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import type { Deps } from '../../src/activities/deps.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import { defineSimpleTool } from '../../src/tool/compat.ts'
+import type { AgentDefinition } from '../../src/agent/agent.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
 import type { ToolOutcome } from '../../src/protocol/steps.ts'
 import { inputHash } from '../../src/store/hashes.ts'
+import { RetryableError } from '../../src/core/retryable-error.ts'
 import { forceStep } from '../../src/store/settle.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
@@ -17,13 +20,16 @@ import { useDatabase } from './postgres.ts'
 const at = useDatabase()
 
 /** A session whose model has called `pay`, and one attempt at that call. */
-async function calling(pay: AnyTool): Promise<{
+async function calling(
+  pay: AnyTool,
+  agent: Partial<AgentDefinition> = {},
+): Promise<{
   tried: (worker?: Deps) => Promise<ToolOutcome>
   worker: (bootId: string) => Deps
   begunAndLost: () => Promise<void>
 }> {
   const worker = (bootId?: string): Deps =>
-    depsOf(at.db, { llm: scriptedModel([]), capabilities: { tools: [pay] } }, bootId)
+    depsOf(at.db, { llm: scriptedModel([]), ...agent, capabilities: { tools: [pay] } }, bootId)
   const deps = worker()
   const run = await openSession(at.db)
   const { sessionId } = run
@@ -112,4 +118,76 @@ it('whose instance cannot be made is tried again, since it has not begun', async
 
   await expect(tried()).rejects.toThrow('no connection yet')
   expect(await tried()).toMatchObject({ kind: 'settled', isError: false, preview: 'paid 1' })
+})
+
+/** An error of another copy of this package has another class. */
+const ofAnotherCopy = (): Error =>
+  Object.assign(new Error('busy'), { name: 'RetryableError', nothingDone: true, retryAfterMs: 5000 })
+
+it.each([
+  ['its own class', () => new RetryableError('busy', { retryAfter: '5s' })],
+  ['the class of another copy of the package', ofAnotherCopy],
+])('that says it has done nothing, with %s, runs again after the wait it asks for', async (_what, busy) => {
+  let tries = 0
+  const pay = defineSimpleTool({
+    name: 'pay',
+    description: 'd',
+    execute() {
+      if (++tries === 1) throw busy()
+      return 'paid'
+    },
+  })
+  const { tried } = await calling(pay)
+  await expect(tried()).rejects.toMatchObject({ message: 'busy', nextRetryDelay: 5000 })
+  expect(await tried()).toMatchObject({ kind: 'settled', isError: false, preview: 'paid' })
+})
+
+it('that says it has done nothing has no unknown outcome when its worker dies before the next attempt', async () => {
+  let tries = 0
+  const pay = defineSimpleTool({
+    name: 'pay',
+    description: 'd',
+    execute() {
+      if (++tries === 1) throw new RetryableError('busy')
+      return 'paid'
+    },
+  })
+  const { tried, worker } = await calling(pay)
+  await expect(tried(worker(await visit(at.db)))).rejects.toMatchObject({ nextRetryDelay: 500 })
+  await stealDeadSteps(at.db, taker('a survivor'))
+  expect(await tried()).toMatchObject({ kind: 'settled', isError: false, preview: 'paid' })
+})
+
+it.each([
+  ['three times by default, the wait doubling', {}, {}, [500, 1000]],
+  ['as often as the agent says', { retries: { tools: { attempts: 2, backoff: '3s' } } }, {}, [3000]],
+  ['as often as the tool says', { retries: { tools: { attempts: 9, backoff: '3s' } } }, { attempts: 3 }, [3000, 6000]],
+  ['once if the tool says so', {}, { attempts: 1 }, []],
+])('that never gets to do anything is tried %s; then the model reads why', async (_how, agent, retries, waits) => {
+  const pay = defineSimpleTool({
+    name: 'pay',
+    description: 'd',
+    retries,
+    execute() {
+      throw new RetryableError('busy')
+    },
+  })
+  const { tried } = await calling(pay, agent)
+  for (const wait of waits) {
+    const thrown: unknown = await tried().catch((error: unknown) => error)
+    expect(thrown instanceof ApplicationFailure && thrown.nextRetryDelay).toBe(wait)
+  }
+  expect(await tried()).toMatchObject({ kind: 'settled', isError: true, code: 'TOOL_EXECUTION_ERROR' })
+})
+
+it('whose error only has the same name is not tried again', async () => {
+  const pay = defineSimpleTool({
+    name: 'pay',
+    description: 'd',
+    execute() {
+      throw Object.assign(new Error('of another library'), { name: 'RetryableError' })
+    },
+  })
+  const { tried } = await calling(pay)
+  expect(await tried()).toMatchObject({ kind: 'settled', isError: true, code: 'TOOL_EXECUTION_ERROR' })
 })

@@ -14,7 +14,9 @@ import type { NewRecord } from '../../store/writes.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
 import type { Deps } from '../deps.ts'
 import type { Ending } from '../step/end-step.ts'
-import { TOOL_ATTEMPTS, backoffMs } from '../step/failures.ts'
+import { backoffOf } from '../step/failures.ts'
+
+const ATTEMPTS = 3
 
 export interface PreparedChild {
   config: SessionConfig
@@ -60,7 +62,7 @@ export function notPrepared<Outcome>(
   end: (failed: StelloError) => Ending<Outcome>,
 ): Ending<Outcome> {
   if (error instanceof MayPass) {
-    return failures + 1 < TOOL_ATTEMPTS ? { kind: 'retry', error, failed: true, delayMs: backoffMs } : end(error.failed)
+    return failures + 1 < ATTEMPTS ? { kind: 'retry', error, failed: true, delayMs: backoffOf } : end(error.failed)
   }
   if (isStelloError(error) && error.fate === 'model') return end(error)
   throw error

@@ -7,6 +7,7 @@ import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
 import { toPause } from '../../core/pause.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
+import type { Waits } from '../../agent/wait-settings.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
@@ -17,7 +18,7 @@ import type { Deps } from '../deps.ts'
 import { describeTools } from './describe-tools.ts'
 import { askedTools } from '../tool/session-tools.ts'
 import { aboutTurn } from '../tool/execute.ts'
-import { backoffMs, shutsDown } from '../step/failures.ts'
+import { backoffOf, shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
 import { readDeltas } from './model-deltas.ts'
 import { makePrompt, toMessages, type Prompt } from './prompt.ts'
@@ -45,12 +46,13 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     text === undefined ? undefined : nextRecord(before.chain, input.upTo, { role: 'user', content: text })
   const chain = question?.chain ?? before.chain
   const model = deps.agent.model(config.model)
+  const waits = deps.agent.waitsOf(config.profile, config.model)
   const hash = inputHash('model', chain)
   const started = performance.now()
   const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, performance.now() - started)
 
   const fail = (error: unknown, stop: AbortSignal, claim: Mine): Ending<ModelOutcome> => {
-    const ending = endingOf(error, { stop, claim, retryForMs: deps.agent.retryForMs })
+    const ending = endingOf(error, { stop, claim, waits })
     if (ending.kind === 'giveBack') count(ending.result)
     return ending
   }
@@ -92,7 +94,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
               else streaming.take(delta)
             },
           },
-          { stop, timeoutMs: deps.agent.modelTimeoutMs },
+          { stop, waits },
         )
         return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion }))
       } catch (error) {
@@ -138,7 +140,7 @@ async function askModel(
   model: Model,
   prompt: Prompt,
   { onDelta, ...options }: Omit<CompleteOptions, 'tools'> & { onDelta(delta: ModelDelta): void },
-  { stop, timeoutMs }: Pick<Bounds, 'stop' | 'timeoutMs'>,
+  { stop, waits: { timeoutMs, idleMs } }: { stop: AbortSignal; waits: Waits },
 ): Promise<Completion> {
   const grown = new AbortController()
   const bounds: Bounds = {
@@ -146,15 +148,26 @@ async function askModel(
     stop: AbortSignal.any([stop, grown.signal]),
     timedOut: () =>
       new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave no answer within ${timeoutMs / 1000} s`),
+    idle: {
+      timeoutMs: idleMs,
+      timedOut: () => new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave nothing for ${idleMs / 1000} s`),
+    },
     stopped: () => (grown.signal.aborted ? (grown.signal.reason as Error) : new Error('stopped')),
   }
   const deltas = readDeltas(model.name, { take: onDelta, tooLong: (error) => grown.abort(error) })
-  return toCompletion(
-    await bounded(bounds, (signal) =>
-      model.complete(toMessages(prompt), { ...options, tools: [...prompt.tools], onDelta: deltas, signal }),
-    ),
-    model.name,
+  const completion = await bounded(bounds, (signal, alive) =>
+    model.complete(toMessages(prompt), {
+      ...options,
+      tools: [...prompt.tools],
+      onDelta(delta) {
+        alive()
+        deltas(delta)
+      },
+      onAlive: alive,
+      signal,
+    }),
   )
+  return toCompletion(completion, model.name)
 }
 
 /** Whether a call that streamed in is one that the turn will run. */
@@ -165,14 +178,14 @@ function willRun(ending: Ending<ModelOutcome> | undefined, index: number, name: 
 interface Asking {
   stop: AbortSignal
   claim: Mine
-  retryForMs: number
+  waits: Waits
 }
 
 /**
  * A cancel by the user settles the step. An error that a wait may cure is tried again. Every other error pauses the
  * session.
  */
-function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<ModelOutcome> {
+function endingOf(error: unknown, { stop, claim, waits }: Asking): Ending<ModelOutcome> {
   if (stop.aborted) {
     return stop.reason === 'cancel'
       ? { kind: 'settle', outcome: { kind: 'cancelled', gen: claim.gen }, writes: {} }
@@ -180,18 +193,19 @@ function endingOf(error: unknown, { stop, claim, retryForMs }: Asking): Ending<M
   }
   const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
   const { retryAfterMs } = known
+  const { retryForMs, model } = waits
   if (known.fate === 'retry' && retryAfterMs !== undefined && retryAfterMs > retryForMs) {
     return {
       kind: 'giveBack',
       result: { kind: 'failed', pause: toPause(tooLongAWait(known, retryAfterMs, retryForMs)) },
     }
   }
-  if (known.fate === 'retry' && claim.failures + 1 < MODEL_ATTEMPTS) {
+  if (known.fate === 'retry' && claim.failures + 1 < Math.min(MODEL_ATTEMPTS, model.attempts)) {
     return {
       kind: 'retry',
       error: known,
       failed: true,
-      delayMs: (failures) => retryAfterMs ?? backoffMs(failures),
+      delayMs: (failures) => retryAfterMs ?? backoffOf(failures, model),
     }
   }
   return { kind: 'giveBack', result: { kind: 'failed', pause: toPause(known) } }

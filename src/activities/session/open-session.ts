@@ -54,7 +54,10 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
       ...(fresh && row.pause && { pause: row.pause }),
       ...(row.closing && { closing: true as const }),
       limits: config.limits ?? deps.agent.limits,
-      model: { name: deps.agent.model(config.model).name, timeoutMs: deps.agent.modelTimeoutMs },
+      model: {
+        name: deps.agent.model(config.model).name,
+        timeoutMs: deps.agent.waitsOf(config.profile, config.model).timeoutMs,
+      },
     }
   } catch (error) {
     if (!isStelloError(error) || error.fate === 'retry') throw error

@@ -8,7 +8,7 @@ import type { Client } from '@temporalio/client'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { shownUrl, type Database } from '../../store/database.ts'
 import { newestSessions, readIdentity } from '../../store/identity.ts'
-import { backoffMs } from '../step/failures.ts'
+import { backoffOf } from '../step/failures.ts'
 import { describeWorkflow } from '../describe-workflow.ts'
 
 /** How many of its store's sessions a worker asks Temporal about. */
@@ -93,7 +93,7 @@ export function createRightStore(options: RightStoreOptions): RightStore {
     void judge(session)
     throw new StelloError('WRONG_STORE', belongs, {
       hint: 'a worker of that store takes it; where that store is gone for good, terminate the workflow',
-      retryAfterMs: backoffMs(attempt),
+      retryAfterMs: backoffOf(attempt),
     })
   }
   return {

@@ -6,10 +6,8 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { messageOf, toStelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
+import type { Retries } from '../../core/retries.ts'
 import { isDataError } from '../../store/database.ts'
-
-/** Attempts at user code that throws and may be repeated: a pure or idempotent tool, a `contextFn`. */
-export const TOOL_ATTEMPTS = 3
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 60_000
@@ -118,7 +116,10 @@ export function shutsDown(options?: ErrorOptions): Error {
   return new Error('the worker shuts down', options)
 }
 
-/** @param failures how many attempts have failed, this one included */
-export function backoffMs(failures: number): number {
-  return Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), LONGEST_DELAY_MS)
+/**
+ * @param failures how many attempts have failed, this one included
+ * @param backoffMs the first wait; a longer one than the longest wait stays as it is
+ */
+export function backoffOf(failures: number, { backoffMs = FIRST_DELAY_MS }: Partial<Retries> = {}): number {
+  return Math.min(backoffMs * 2 ** (failures - 1), Math.max(backoffMs, LONGEST_DELAY_MS))
 }

@@ -1,9 +1,10 @@
 /** One tool call: prepare → execute → finish, in a step of the ledger. */
 import { StelloError, messageOf, toStelloError } from '../../core/errors.ts'
+import { readRetryable } from '../../core/retryable-error.ts'
 import type { CallToolInput, ToolOutcome } from '../../protocol/steps.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
-import { TOOL_ATTEMPTS, backoffMs, shutsDown } from '../step/failures.ts'
+import { backoffOf, shutsDown } from '../step/failures.ts'
 import { countCall } from '../metrics.ts'
 import type { Ending } from '../step/end-step.ts'
 import { workerLost } from '../step/quarantine.ts'
@@ -27,6 +28,8 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const tool = found && 'tool' in found ? found.tool : undefined
   const once = tool?.effect === 'non_idempotent'
   const preparing = once && preparesSlowly(tool, deps.permit)
+  const { profile, model } = at.facts.config
+  const retries = { ...deps.agent.waitsOf(profile, model).tools, ...tool?.retries }
   const started = performance.now()
   const settle = (claim: Mine, end: CallEnd, told?: ToolChannel): Ending<ToolOutcome> =>
     finish({
@@ -56,11 +59,14 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       if ('asks' in end) return askPerson(at, claim, { kind: 'approval', about: end.asks })
       return settle(claim, end, use.channel)
     } catch (error) {
-      if (stop.aborted && stop.reason !== 'cancel') return handOver(once && begun)
+      const retryable = readRetryable(error)
+      if (stop.aborted && stop.reason !== 'cancel') return handOver(once && begun && !retryable)
       const known = toStelloError(error)
       if (known?.fate === 'model') return settle(claim, { error: known }, use.channel)
-      if (!(once && begun) && claim.failures + 1 < TOOL_ATTEMPTS)
-        return { kind: 'retry', error, failed: true, delayMs: backoffMs }
+      if ((retryable ?? !(once && begun)) && claim.failures + 1 < retries.attempts) {
+        const delayMs = (failures: number): number => retryable?.afterMs ?? backoffOf(failures, retries)
+        return { kind: 'retry', error, failed: true, delayMs }
+      }
       const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${call.name}" failed: ${messageOf(error)}`)
       return settle(claim, { error: failed }, use.channel)
     } finally {

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../../core/message.ts'
 import type { Completion, Model, ModelDelta, ModelLike } from '../../core/model.ts'
-import { toModel } from '../../agent/to-model.ts'
+import { factsOf, toModel } from '../../agent/to-model.ts'
 import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { toActionMessages, type ToolsPrompt } from './action-messages.ts'
 import { readActions } from './action-reply.ts'
@@ -40,6 +40,7 @@ export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOp
   const inner = toModel(typeof model === 'function' ? fromText(model) : model, 'jsonActions')
   const { name = inner.name, toolsPrompt = generateToolsPrompt } = options
   return {
+    ...factsOf(inner),
     name,
     maxToolRounds: MAX_TOOL_ROUNDS,
     async complete(messages, { tools = [], onDelta, ...rest } = {}): Promise<Completion> {

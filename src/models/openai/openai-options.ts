@@ -1,8 +1,9 @@
 /** What a model of OpenAI, or behind an OpenAI-compatible endpoint, is made with. */
+import type { ModelWaitOptions } from '../model-waits.ts'
 import type { Prices } from '../prices.ts'
 
 /** Which model to call, where and how. */
-export interface OpenAIOptions {
+export interface OpenAIOptions extends ModelWaitOptions {
   /** The provider's name of the model. */
   model: string
   /** Default: `OPENAI_BASE_URL`, else OpenAI. Read when the model is called, as is the key. */

@@ -1,6 +1,7 @@
 /** Models behind an OpenAI-compatible endpoint. Never retries by itself: the session does, and survives a crash meanwhile. */
 import { StelloError } from '../../core/errors.ts'
 import type { Completion, Model } from '../../core/model.ts'
+import { modelWaits } from '../model-waits.ts'
 import { toModelError } from '../model-error.ts'
 import { completeChat } from './chat.ts'
 import { ANTHROPIC, connect, OPENAI, servedBy, type Provider } from './provider-connection.ts'
@@ -45,11 +46,12 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
   }
   return {
     name,
+    ...modelWaits(options, `model ${model}`),
     get provider() {
       return servedBy(provider, options)
     },
     async complete(messages, asking = {}): Promise<Completion> {
-      const connection = connect(provider, options)
+      const connection = connect(provider, options, asking.onAlive)
       try {
         return await completeChat(connection, options, messages, asking)
       } catch (error) {

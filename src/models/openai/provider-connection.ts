@@ -46,8 +46,15 @@ export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string
   return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv())
 }
 
-/** @throws StelloError MODEL_REFUSED_REQUEST for a base URL that is none, MODEL_AUTH without a key */
-export function connect(provider: Provider, { model, apiKey, baseURL, headers }: OpenAIOptions): Connection {
+/**
+ * @param onAlive called when the request is sent, and for each chunk of the answer's bytes
+ * @throws StelloError MODEL_REFUSED_REQUEST for a base URL that is none, MODEL_AUTH without a key
+ */
+export function connect(
+  provider: Provider,
+  { model, apiKey, baseURL, headers }: OpenAIOptions,
+  onAlive?: () => void,
+): Connection {
   const { keyVariable } = provider
   const elsewhere = baseURL || provider.baseFromEnv()
   const base = elsewhere ?? provider.baseURL
@@ -65,7 +72,7 @@ export function connect(provider: Provider, { model, apiKey, baseURL, headers }:
     baseURL: base,
     maxRetries: 0,
     logLevel: 'off',
-    fetch: limitedFetch(model),
+    fetch: limitedFetch(model, onAlive),
     ...(headers && { defaultHeaders: headers }),
     ...(provider !== OPENAI && { organization: null, project: null }),
   })

@@ -14,7 +14,13 @@ describe('createStelloAgent', () => {
   it('has the documented defaults', () => {
     expect(create()).toMatchObject({
       limits: { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 },
-      modelTimeoutMs: 600_000,
+      waits: {
+        timeoutMs: 600_000,
+        idleMs: 120_000,
+        retryForMs: 86_400_000,
+        model: { attempts: Infinity, backoffMs: 1000 },
+        tools: { attempts: 3, backoffMs: 500 },
+      },
       systemPrompt: '',
       systemTools: false,
       warnings: [],
@@ -24,8 +30,51 @@ describe('createStelloAgent', () => {
   it('reads durations, and executionTimeout as another name for toolTimeout', () => {
     const agent = create({ toolTimeout: '30s', modelTimeout: '1 minute', maxToolRounds: 0, timeoutsBeforePause: 1 })
     expect(agent.limits).toEqual({ maxToolRounds: 0, toolTimeoutMs: 30_000, timeoutsBeforePause: 1 })
-    expect(agent.modelTimeoutMs).toBe(60_000)
+    expect(agent.waits.timeoutMs).toBe(60_000)
     expect(create({ executionTimeout: 5000 }).limits.toolTimeoutMs).toBe(5000)
+  })
+
+  it('waits as the model states, else the profile, else the agent', () => {
+    const slow = { ...llm, timeoutMs: 7000, idleTimeoutMs: 8000, retryForMs: 9000 }
+    const profiles = new ForkProfileRegistryImpl()
+      .register('patient', { modelTimeout: '1 hour', retries: { tools: { backoff: '3s' }, model: { attempts: 4 } } })
+      .register('slow', { llm: slow, modelTimeout: '1 hour' })
+    const agent = create({
+      capabilities: { profiles },
+      idleTimeout: '30s',
+      retryFor: '2 hours',
+      retries: { tools: { attempts: 5 } },
+    })
+    const own = { timeoutMs: 600_000, idleMs: 30_000, retryForMs: 7_200_000 }
+    const tools = { attempts: 5, backoffMs: 500 }
+    expect(agent.waitsOf(undefined, 'agent')).toMatchObject({ ...own, tools })
+    expect(agent.waitsOf('gone', 'profile:gone')).toMatchObject({ ...own, tools })
+    expect(agent.waitsOf('patient', 'agent')).toMatchObject({
+      ...own,
+      timeoutMs: 3_600_000,
+      model: { attempts: 4, backoffMs: 1000 },
+      tools: { attempts: 5, backoffMs: 3000 },
+    })
+    expect(agent.waitsOf('slow', 'profile:slow')).toMatchObject({ timeoutMs: 7000, idleMs: 8000, retryForMs: 9000 })
+    // A session below keeps the model of its parent under a profile of its own.
+    expect(agent.waitsOf('patient', 'profile:slow')).toMatchObject({ timeoutMs: 7000, tools: { backoffMs: 3000 } })
+  })
+
+  it.each([
+    [{ idleTimeout: 'soon' }, "idleTimeout: 'soon' is not a duration"],
+    [{ retryFor: 0 }, 'retryFor: 0 is not a duration'],
+    [{ retries: 3 as never }, 'retries: must be an object with model, tools or both'],
+    [{ retries: { tool: {} } as never }, 'retries: must be an object with model, tools or both'],
+    [{ retries: { tools: 3 as never } }, 'retries.tools: must be an object like'],
+    [{ retries: { tools: { attempts: 0 } } }, 'retries.tools.attempts: 0 is not a whole number of at least 1'],
+    [{ retries: { model: { backoff: 'x' } } }, "retries.model.backoff: 'x' is not a duration"],
+    [
+      { retries: { model: { times: 3 } as never } },
+      'retries.model.times: is no setting; there are attempts and backoff',
+    ],
+    [{ llm: { ...llm, idleTimeoutMs: -1 } }, 'llm: idleTimeoutMs: -1 is not a duration'],
+  ])('refuses %j, naming the field', (definition, problem) => {
+    expect(refusal('INVALID_AGENT', () => create(definition))).toContain(problem)
   })
 
   it('takes tools from a registry, a list, or anything that lists them', () => {
@@ -179,13 +228,13 @@ describe('a model whose fields cannot be read', () => {
 
   it.each(['name', 'complete', 'maxToolRounds'])('is refused where it comes in: %s', (field) => {
     expect(refusal('INVALID_AGENT', () => create({ llm: broken(field) }))).toContain(
-      '- llm: its name, provider, contextWindow, maxToolRounds or',
+      '- llm: its name, provider, contextWindow, maxToolRounds, timeoutMs, idleTimeoutMs, retryForMs or',
     )
     const profiles = new ForkProfileRegistryImpl().register('p', { llm: broken(field) })
     expect(refusal('INVALID_AGENT', () => create({ capabilities: { profiles } }))).toContain('- profile "p": llm: its')
     for (const wrap of [jsonActions, withToolsPrompt]) {
       expect(refusal('INVALID_AGENT', () => wrap(broken(field)))).toMatch(
-        /: its name, provider, contextWindow, maxToolRounds or complete cannot/,
+        /: its name, provider, contextWindow, maxToolRounds, .* or complete cannot/,
       )
     }
   })

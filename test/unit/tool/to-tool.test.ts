@@ -28,7 +28,7 @@ describe('tool()', () => {
       expectTypeOf(input).toEqualTypeOf<{ city: string; unit: 'c' | 'f' }>()
       return { content: [{ type: 'text', text: `${input.city} ${input.unit}` }] }
     },
-    { readOnlyHint: true, title: 'Weather', timeout: '30s' },
+    { readOnlyHint: true, title: 'Weather', timeout: '30s', retries: { attempts: 5 } },
   )
 
   it('shows the model what goes in: a field with a default is optional', () => {
@@ -48,6 +48,7 @@ describe('tool()', () => {
       effect: 'pure',
       kind: 'readonly',
       timeoutMs: 30_000,
+      retries: { attempts: 5 },
     })
     expect(weather.annotations).not.toHaveProperty('timeout')
   })
