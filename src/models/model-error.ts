@@ -16,6 +16,8 @@ export interface Asked {
   keyVariable: string
   /** Secrets that were sent: the key, the values of headers. */
   secrets?: readonly string[]
+  /** The place, in the list that `complete` was given, of what a message that was sent was made of. */
+  placeOf?: (index: number) => number | undefined
 }
 
 /** The class of an abort in SDKs that give their errors no name. */

@@ -1,8 +1,8 @@
 /** Answers of servers that do not keep to the letter. What keeps to it is in the contract suite. */
-import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
 import type { Completion, ModelDelta } from '../../src/core/model.ts'
 import { readAnswer, readStream } from '../../src/models/openai/chat-answer.ts'
+import type { ChatEvent } from '../../src/models/openai/chat-events.ts'
 import type { Prices } from '../../src/models/prices.ts'
 
 interface Chunk {
@@ -13,15 +13,13 @@ interface Chunk {
 
 async function stream(chunks: Chunk[], prices?: Prices): Promise<Completion & { deltas: ModelDelta[] }> {
   const deltas: ModelDelta[] = []
-  async function* arrive(): AsyncGenerator<ChatCompletionChunk> {
+  async function* arrive(): AsyncGenerator<ChatEvent> {
     for (const { delta, finish = null, usage } of chunks) {
-      yield {
-        choices: delta || finish ? [{ index: 0, delta: delta ?? {}, finish_reason: finish }] : [],
-        usage,
-      } as unknown as ChatCompletionChunk
+      const choices = delta || finish ? [{ index: 0, delta: delta ?? {}, finish_reason: finish }] : []
+      yield { data: { choices, usage } }
     }
   }
-  return { ...(await readStream(arrive(), (delta) => deltas.push(delta), prices)), deltas }
+  return { ...(await readStream(arrive(), (delta) => deltas.push(delta), { prices })), deltas }
 }
 
 function calls(...pieces: object[]): Promise<Completion & { deltas: ModelDelta[] }> {
@@ -29,7 +27,7 @@ function calls(...pieces: object[]): Promise<Completion & { deltas: ModelDelta[]
 }
 
 function answer(message: object, finish = 'stop', more: object = {}): Completion {
-  return readAnswer({ choices: [{ index: 0, message, finish_reason: finish }], ...more } as unknown as ChatCompletion)
+  return readAnswer({ choices: [{ index: 0, message, finish_reason: finish }], ...more })
 }
 
 const call = (id: string, args: string): object => ({ id, name: 'look', arguments: args })
@@ -159,6 +157,6 @@ describe('a plain answer', () => {
   })
 
   it('that holds no choice is no answer: the model may be asked again', () => {
-    expect(() => readAnswer({ choices: [] } as unknown as ChatCompletion)).toThrow(/no answer but \{"choices":\[\]\}/)
+    expect(() => readAnswer({ choices: [] })).toThrow(/no answer but \{"choices":\[\]\}/)
   })
 })

@@ -1,6 +1,11 @@
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
 import type { Message, Part } from '../../src/core/message.ts'
-import { toChatMessages, toChatTools } from '../../src/models/openai/chat-messages.ts'
+import { toChatMessages as toSent, toChatTools } from '../../src/models/openai/chat-messages.ts'
+
+function toChatMessages(messages: Message[], provider = ''): ChatCompletionMessageParam[] {
+  return toSent(messages, provider).map(({ param }) => param)
+}
 
 const image: Part = { type: 'image', data: 'AAAA', mimeType: 'image/png' }
 const imageUrl = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } }

@@ -1,114 +1,166 @@
 /**
- * Turns the answer of a chat completion, plain or streamed, into our completion. Fields that compatible servers leave
- * out may be missing.
+ * Turns the answer of a chat completion, plain or streamed, into our completion. What counts is what a server means:
+ * compatible servers leave fields out, name them otherwise and say them twice.
  */
-import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions'
-import type { CompletionUsage } from 'openai/resources/completions'
 import { StelloError } from '../../core/errors.ts'
-import { preview, type ToolCall, type Usage } from '../../core/message.ts'
+import { isObject } from '../../core/is-object.ts'
+import { preview, type ToolCall } from '../../core/message.ts'
 import type { Completion, ModelDelta } from '../../core/model.ts'
-import { costOf, type Prices } from '../prices.ts'
-import { toText, ToolCallPieces } from './tool-call-pieces.ts'
+import type { Prices } from '../prices.ts'
+import { readSaid } from './chat-content.ts'
+import { refuseError, type ChatEvent } from './chat-events.ts'
+import { keepOpaque, type Opaque } from './chat-opaque.ts'
+import { toUsage, usageIn } from './chat-usage.ts'
+import { ToolCallPieces } from './tool-call-pieces.ts'
 
-/** @throws StelloError MODEL_UNAVAILABLE when the body is no answer */
-export function readAnswer(body: ChatCompletion, prices?: Prices): Completion {
-  const choice = (body as Partial<ChatCompletion>).choices?.[0]
-  if (!choice?.message) {
+type Fields = Readonly<Record<string, unknown>>
+
+/** Who answers, and what it costs. */
+export interface Reading {
+  /** The name under which the provider's data is kept. */
+  provider?: string
+  prices?: Prices | undefined
+}
+
+/**
+ * @param onDelta is told the whole answer, where a stream was asked for
+ * @throws StelloError MODEL_UNAVAILABLE when the body is no answer, or says that the server gave up
+ * @throws ToldError when the body is an error
+ */
+export function readAnswer(body: unknown, reading: Reading = {}, onDelta?: (delta: ModelDelta) => void): Completion {
+  if (isObject(body)) refuseError(body)
+  const choice = choiceOf(body)
+  const message = choice?.['message']
+  if (!isObject(message)) {
     throw new StelloError(
       'MODEL_UNAVAILABLE',
       `the server sent no answer but ${preview(JSON.stringify(body) ?? '', 200)}`,
     )
   }
-  const { content, refusal, tool_calls: calls } = choice.message
-  const toolCalls = (calls ?? []).flatMap((call, index): ToolCall[] =>
-    'function' in call
-      ? [{ id: call.id || `call_${index}`, name: call.function.name, arguments: toText(call.function.arguments) }]
-      : [],
-  )
-  const finish = refusal ? 'content_filter' : choice.finish_reason
+  const pieces = new ToolCallPieces()
+  // Each is a call of its own, whatever its id and index.
+  const told = callsOf(message).map((call, index) => pieces.add({ ...(isObject(call) && call), index }))
+  const { text, reasoning, refused, reasoningContent } = readSaid(message)
+  if (reasoning) onDelta?.({ type: 'reasoning', text: reasoning })
+  if (text) onDelta?.({ type: 'text', text })
+  for (const piece of told) if (piece) onDelta?.(piece)
+  const finish = textOf(choice?.['finish_reason'])
+  const model = isObject(body) ? body['model'] : undefined
   return toCompletion(
-    { model: body.model, content: content || refusal || '', calls: toolCalls, finish, usage: body.usage },
-    prices,
+    { model, content: text, pieces, finish, refused, reasoningContent, usage: usageIn(body) },
+    reading,
   )
 }
 
 /** @throws StelloError MODEL_UNAVAILABLE when the stream ends before the answer does */
 export async function readStream(
-  chunks: AsyncIterable<ChatCompletionChunk>,
+  events: AsyncIterable<ChatEvent>,
   onDelta: (delta: ModelDelta) => void,
-  prices?: Prices,
+  reading: Reading = {},
 ): Promise<Completion> {
   const pieces = new ToolCallPieces()
-  let content = ''
-  let refused = false
-  let finish: string | undefined
-  let usage: CompletionUsage | undefined
-  let model: string | undefined
-  for await (const chunk of chunks) {
-    usage = chunk.usage ?? usage
-    model = chunk.model || model
-    const choice = (chunk as Partial<ChatCompletionChunk>).choices?.[0]
-    finish = choice?.finish_reason ?? finish
-    const { content: said, refusal, tool_calls: calls } = choice?.delta ?? {}
-    const text = said || refusal || ''
-    refused ||= Boolean(refusal)
-    content += text
+  const answered: Answered = { model: '', content: '', pieces, finish: '', refused: false, reasoningContent: '' }
+  const ending = { done: false, ended: false, empty: false }
+  for await (const event of events) {
+    if (event === 'done') ending.done = true
+    else if (event === 'end') ending.ended = true
+    // Nothing counts behind the end.
+    if (ending.done || typeof event === 'string') continue
+    answered.usage = usageIn(event.data) ?? answered.usage
+    answered.model = event.data['model'] || answered.model
+    const choice = choiceOf(event.data)
+    ending.empty ||= choice?.['finish_reason'] === ''
+    answered.finish = textOf(choice?.['finish_reason']) || answered.finish
+    const delta = choice?.['delta'] ?? choice?.['message']
+    if (!isObject(delta)) continue
+    const { text, reasoning, refused, reasoningContent } = readSaid(delta)
+    answered.refused ||= refused
+    answered.content += text
+    answered.reasoningContent += reasoningContent
+    if (reasoning) onDelta({ type: 'reasoning', text: reasoning })
     if (text) onDelta({ type: 'text', text })
-    for (const call of calls ?? []) onDelta(pieces.add(call))
+    for (const call of callsOf(delta)) {
+      const told = pieces.add(call)
+      if (told) onDelta(told)
+    }
   }
-  if (finish === undefined)
+  if (!isWhole(answered, ending)) {
     throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off before the answer was complete')
-  return toCompletion(
-    { model, content, calls: pieces.calls, finish: refused ? 'content_filter' : finish, usage },
-    prices,
-  )
+  }
+  return toCompletion(answered, reading)
 }
 
-interface Answered {
+interface Answered extends Pick<Opaque, 'reasoningContent'> {
   /** What the server says who answered: often a dated name of the model that was asked. */
   model: unknown
   content: string
-  calls: ToolCall[]
-  finish: string | null
-  usage?: CompletionUsage | undefined
+  pieces: ToolCallPieces
+  /** Empty: the server gave no reason. */
+  finish: string
+  refused: boolean
+  usage?: Fields | undefined
 }
 
-function toCompletion({ model, content, calls, finish, usage }: Answered, prices: Prices | undefined): Completion {
-  const toolCalls = withUniqueIds(calls)
+interface StreamEnding {
+  /** The server said that it is done. */
+  done: boolean
+  /** Nothing of the body is missing. */
+  ended: boolean
+  /** The server has given an empty reason: so it gives a real one when it is at its end. */
+  empty: boolean
+}
+
+/** Some servers never give a reason. Then the end of the stream must be one that can only be meant. */
+function isWhole({ finish, content, pieces }: Answered, { done, ended, empty }: StreamEnding): boolean {
+  if (finish !== '') return true
+  const said = content !== '' || pieces.calls.length > 0
+  return said && pieces.complete && (done || (ended && !empty))
+}
+
+function toCompletion(
+  { model, content, pieces, finish, refused, usage, reasoningContent }: Answered,
+  { provider = '', prices }: Reading,
+): Completion {
+  const { calls: toolCalls, extras } = pieces
   return {
     content,
     toolCalls,
     usage: toUsage(usage, prices),
-    finishReason: toFinishReason(finish, toolCalls.length > 0),
+    finishReason: refused ? 'refusal' : toFinishReason(finish, toolCalls),
     ...(typeof model === 'string' && model !== '' && { model }),
+    ...keepOpaque(provider, { reasoningContent, extras }),
   }
 }
 
-function withUniqueIds(calls: readonly ToolCall[]): ToolCall[] {
-  const taken = new Set<string>()
-  return calls.map((call, index) => {
-    let { id } = call
-    while (taken.has(id)) id = `${id}_${index}`
-    taken.add(id)
-    return { ...call, id }
-  })
-}
+const LENGTH = ['length', 'max_tokens', 'model_length', 'max_output_tokens', 'max_length']
+const REFUSED = ['content_filter', 'refusal', 'safety', 'sensitive', 'prohibited_content', 'recitation']
+/** The server could not go on, or the model wrote what the server cannot read: another try may help. */
+const GAVE_UP = /insufficient_system_resource|malformed_function_call|^(error|abort|network_error)$/
 
-function toFinishReason(reason: string | null, calls: boolean): Completion['finishReason'] {
-  if (reason === 'length') return 'length'
-  if (reason === 'content_filter') return 'refusal'
+/** @throws StelloError MODEL_UNAVAILABLE */
+function toFinishReason(given: string, calls: readonly ToolCall[]): Completion['finishReason'] {
+  const reason = given.toLowerCase()
+  if (GAVE_UP.test(reason)) {
+    throw new StelloError('MODEL_UNAVAILABLE', `the server gave up within the answer: ${preview(given, 100)}`)
+  }
+  if (LENGTH.includes(reason)) return 'length'
+  if (REFUSED.includes(reason)) return 'refusal'
   // Some servers write `stop` although the answer has calls.
-  return calls ? 'tool_calls' : 'stop'
+  return calls.length > 0 ? 'tool_calls' : 'stop'
 }
 
-function toUsage(usage: CompletionUsage | undefined, prices: Prices | undefined): Usage {
-  const { prompt_tokens: inputTokens = 0, completion_tokens: outputTokens = 0 } = usage ?? {}
-  const cachedTokens = usage?.prompt_tokens_details?.cached_tokens ?? 0
-  return {
-    inputTokens,
-    outputTokens,
-    ...(cachedTokens > 0 && { cachedTokens }),
-    ...(prices &&
-      usage && { costUsd: costOf({ input: inputTokens, output: outputTokens, read: cachedTokens }, prices) }),
-  }
+function choiceOf(body: unknown): Fields | undefined {
+  const choices = isObject(body) ? body['choices'] : undefined
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return isObject(first) ? first : undefined
+}
+
+/** Older servers know one call only, under another name. */
+function callsOf({ tool_calls: calls, function_call: only }: Fields): unknown[] {
+  if (Array.isArray(calls)) return calls.filter((call) => isObject(call) && call['type'] !== 'custom')
+  return isObject(only) ? [{ index: 0, function: only }] : []
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }

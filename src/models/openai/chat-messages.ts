@@ -2,33 +2,58 @@
  * Turns our messages into a request for a chat completion. Pure. Must never drop a tool result: providers refuse a call
  * without one.
  */
+import { createHash } from 'node:crypto'
 import type {
   ChatCompletionContentPart,
   ChatCompletionFunctionTool,
   ChatCompletionMessageParam,
   ChatCompletionMessageToolCall,
 } from 'openai/resources/chat/completions'
-import type { ImagePart, Message, ToolCall } from '../../core/message.ts'
+import { legalTranscript } from '../../core/legal-transcript.ts'
+import type { ImagePart, Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
+import { extraBack, reasoningBack } from './chat-opaque.ts'
 
-export function toChatMessages(messages: readonly Message[]): ChatCompletionMessageParam[] {
-  const result: ChatCompletionMessageParam[] = []
+/** A message as it is sent, and the place of ours that it was made of: errors name the place of what was sent. */
+export interface SentMessage {
+  param: ChatCompletionMessageParam
+  from: number
+}
+
+/**
+ * @param provider the name under which the provider's data is kept; nobody else's is sent
+ * @example toChatMessages(messages, 'deepseek').map(({ param }) => param)
+ */
+export function toChatMessages(messages: readonly Message[], provider: string): SentMessage[] {
+  const result: SentMessage[] = []
   let shown: ChatCompletionContentPart[] = []
+  let [role, at]: [string, number] = ['', 0]
   // Tool messages carry only text, and nothing may come between the results of one answer.
   const showImages = (): void => {
-    if (shown.length > 0) result.push({ role: 'user', content: shown })
+    if (shown.length > 0) add({ role: 'user', content: shown }, at)
     shown = []
   }
-  for (const message of messages) {
+  const add = (param: ChatCompletionMessageParam, from: number): void => {
+    // Mistral refuses a user's message right behind a result.
+    if (provider === 'mistral' && role === 'tool' && param.role === 'user') {
+      result.push({ param: { role: 'assistant', content: 'I have read the results.' }, from })
+    }
+    role = param.role
+    result.push({ param, from })
+  }
+  let inTools = false
+  for (const { message, from } of legalTranscript(messages)) {
     if (message.role !== 'tool') showImages()
     const images = imagesOf(message)
     if (message.role === 'tool' && images.length > 0) {
+      at = from
       shown.push(
         { type: 'text', text: `What ${message.name ?? 'the tool'} (${message.toolCallId ?? ''}) returned:` },
         ...images,
       )
     }
-    result.push(...toChatMessage(message, images))
+    inTools = message.role === 'user' ? false : inTools || message.toolCalls !== undefined
+    add(toChatMessage(message, { images, provider, inTools }), from)
   }
   showImages()
   return result
@@ -41,46 +66,43 @@ export function toChatTools(tools: readonly ToolSpec[]): ChatCompletionFunctionT
   }))
 }
 
-function toChatMessage(message: Message, images: ChatCompletionContentPart[]): ChatCompletionMessageParam[] {
+interface About {
+  images: ChatCompletionContentPart[]
+  provider: string
+  /** The turn has called a tool. */
+  inTools: boolean
+}
+
+function toChatMessage(message: Message, { images, provider, inTools }: About): ChatCompletionMessageParam {
   const { role, content, toolCalls = [] } = message
   switch (role) {
     case 'system':
-      return [{ role, content }]
+      return { role, content }
     case 'user':
-      if (images.length === 0) return [{ role, content }]
-      return [{ role, content: content === '' ? images : [{ type: 'text', text: content }, ...images] }]
-    case 'assistant':
-      if (toolCalls.length > 0) return [{ role, content: content || null, tool_calls: toolCalls.map(toChatCall) }]
-      // An empty answer says nothing, and some providers refuse it.
-      return content === '' ? [] : [{ role, content }]
+      if (images.length === 0) return { role, content }
+      return { role, content: content === '' ? images : [{ type: 'text', text: content }, ...images] }
+    case 'assistant': {
+      const reasoning = inTools ? reasoningBack(message, provider) : {}
+      if (toolCalls.length === 0) return { role, content, ...reasoning }
+      const calls = toolCalls.map(({ id, name, arguments: args }, i): ChatCompletionMessageToolCall => {
+        const extra = extraBack(message, provider, i)
+        return { id: sentId(id, provider), type: 'function', function: { name, arguments: args }, ...extra }
+      })
+      return { role, content: content || null, tool_calls: calls, ...reasoning }
+    }
     case 'tool':
-      return [
-        {
-          role,
-          tool_call_id: message.toolCallId ?? '',
-          content: content || (images.length > 0 ? '(images below)' : ''),
-        },
-      ]
+      return {
+        role,
+        tool_call_id: sentId(message.toolCallId ?? '', provider),
+        content: content || (images.length > 0 ? '(images below)' : ''),
+      }
   }
 }
 
-function toChatCall({ id, name, arguments: text }: ToolCall): ChatCompletionMessageToolCall {
-  return { id, type: 'function', function: { name, arguments: toValidArguments(text) } }
-}
-
-/** Some providers parse the arguments of past calls. They refuse the whole conversation because of a broken one. */
-function toValidArguments(text: string): string {
-  if (text.trim() === '') return '{}'
-  return isJsonObject(text) ? text : JSON.stringify({ invalid: text })
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-  } catch {
-    return false
-  }
+/** Mistral takes ids of nine letters and digits only. */
+function sentId(id: string, provider: string): string {
+  if (provider !== 'mistral' || /^[a-zA-Z0-9]{9}$/.test(id)) return id
+  return createHash('sha256').update(id).digest('hex').slice(0, 9)
 }
 
 function imagesOf({ parts = [] }: Message): ChatCompletionContentPart[] {

@@ -2,51 +2,89 @@
 import type OpenAI from 'openai'
 import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, ModelDelta } from '../../core/model.ts'
+import { readProviderError } from '../provider-error.ts'
 import { readAnswer, readStream } from './chat-answer.ts'
+import { chatEvents, wholeInstead } from './chat-events.ts'
 import { toChatMessages, toChatTools } from './chat-messages.ts'
 import type { Connection } from './provider-connection.ts'
 import type { OpenAIOptions } from './openai-options.ts'
 
+type LimitName = 'max_tokens' | 'max_completion_tokens'
+
+/** What a server has taught about a model, by its host: kept as long as the model object lives. */
+export type Learnt = Map<string, LimitName>
+
 /**
  * @param onDelta asks for a stream
+ * @param learnt which name of the token limit each host takes: OpenAI's newer models refuse the old one on every host,
+ *   most other servers know only the old one
  * @throws what the client throws; an abort that comes between two pieces as the signal's reason
  */
 export async function completeChat(
-  { client, asked }: Connection,
+  connection: Connection,
   options: OpenAIOptions,
   messages: readonly Message[],
-  { tools, signal, onDelta, idempotencyKey }: CompleteOptions,
+  asking: CompleteOptions,
+  learnt: Learnt,
 ): Promise<Completion> {
-  const { prices } = options
+  const { asked, dialect } = connection
+  const sent = toChatMessages(messages, dialect)
+  asked.placeOf = (index) => sent[index]?.from
+  const params = toParams(options, asking.tools)
+  const ask = (limit: LimitName): Promise<Completion> =>
+    request(connection, options, asking, {
+      ...params,
+      messages: sent.map(({ param }) => param),
+      ...(options.maxTokens !== undefined && { [limit]: options.maxTokens }),
+    })
+  const limit = learnt.get(asked.host) ?? 'max_tokens'
+  try {
+    return await ask(limit)
+  } catch (error) {
+    if (options.maxTokens === undefined || !refuses(error, limit)) throw error
+    const other = limit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+    learnt.set(asked.host, other)
+    return ask(other)
+  }
+}
+
+async function request(
+  { client, dialect }: Connection,
+  { prices }: OpenAIOptions,
+  { signal, onDelta, idempotencyKey }: CompleteOptions,
+  params: OpenAI.ChatCompletionCreateParamsNonStreaming,
+): Promise<Completion> {
   // The client's own option `idempotencyKey` sends nothing.
-  const named = idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }
-  const params = toParams(options, asked.host, messages, tools)
-  if (!onDelta) return readAnswer(await client.chat.completions.create(params, { signal, ...named }), prices)
-  const stream = await client.chat.completions.create(
-    { ...params, stream: true, stream_options: { include_usage: true } },
-    { signal, ...named },
-  )
+  const options = { signal, ...(idempotencyKey !== undefined && { headers: { 'Idempotency-Key': idempotencyKey } }) }
+  const reading = { provider: dialect, prices }
+  if (!onDelta) return readAnswer(await client.chat.completions.create(params, options), reading)
   const tell = (delta: ModelDelta): void => {
     // Pieces that have arrived already keep coming after an abort.
     signal?.throwIfAborted()
     onDelta(delta)
   }
-  return readStream(stream, tell, prices)
+  const streaming = { ...params, stream: true as const, stream_options: { include_usage: true } }
+  const response = await client.chat.completions.create(streaming, options).asResponse()
+  const whole = await wholeInstead(response)
+  return whole === undefined ? readStream(chatEvents(response), tell, reading) : readAnswer(whole, reading, tell)
 }
 
 function toParams(
-  { model, temperature, maxTokens }: OpenAIOptions,
-  host: string,
-  messages: readonly Message[],
+  { model, temperature }: OpenAIOptions,
   tools: CompleteOptions['tools'] = [],
-): OpenAI.ChatCompletionCreateParamsNonStreaming {
+): Omit<OpenAI.ChatCompletionCreateParamsNonStreaming, 'messages'> {
   return {
     model,
-    messages: toChatMessages(messages),
     ...(tools.length > 0 && { tools: toChatTools(tools) }),
     ...(temperature !== undefined && { temperature }),
-    // OpenAI's newer models refuse the old name; other servers know only the old one.
-    ...(maxTokens !== undefined &&
-      (host === 'api.openai.com' ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens })),
   }
+}
+
+const UNSUPPORTED =
+  /unsupported|not supported|instead|unrecogni[sz]ed|unknown|not (allowed|permitted)|extra|unexpected/i
+
+/** Whether a server does not take the parameter itself. A refusal of its value names it too. */
+function refuses(error: unknown, parameter: LimitName): boolean {
+  const { status, message = '' } = readProviderError(error) ?? {}
+  return (status === 400 || status === 422) && RegExp(`\\b${parameter}\\b`).test(message) && UNSUPPORTED.test(message)
 }

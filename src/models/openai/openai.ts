@@ -3,7 +3,7 @@ import { StelloError } from '../../core/errors.ts'
 import type { Completion, Model } from '../../core/model.ts'
 import { modelWaits } from '../model-waits.ts'
 import { toModelError } from '../model-error.ts'
-import { completeChat } from './chat.ts'
+import { completeChat, type Learnt } from './chat.ts'
 import { ANTHROPIC, connect, OPENAI, servedBy, type Provider } from './provider-connection.ts'
 import type { OpenAIOptions } from './openai-options.ts'
 
@@ -44,6 +44,7 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
       hint: "pass { model: '…' }",
     })
   }
+  const learnt: Learnt = new Map()
   return {
     name,
     ...modelWaits(options, `model ${model}`),
@@ -53,7 +54,7 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
     async complete(messages, asking = {}): Promise<Completion> {
       const connection = connect(provider, options, asking.onAlive)
       try {
-        return await completeChat(connection, options, messages, asking)
+        return await completeChat(connection, options, messages, asking, learnt)
       } catch (error) {
         asking.signal?.throwIfAborted()
         throw toModelError(error, connection.asked)

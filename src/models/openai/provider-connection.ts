@@ -1,10 +1,12 @@
 /** Where a model is asked, and with which key. Read anew for each call: an agent module loads without any key. */
 import OpenAI, { type APIError } from 'openai'
 import { StelloError } from '../../core/errors.ts'
+import { isObject } from '../../core/is-object.ts'
 import { checkedBaseURL, readVariable, servedBy as whoServes } from '../base-url.ts'
 import { limitedFetch } from '../limited-fetch.ts'
 import type { Asked } from '../model-error.ts'
 import { keepSecretsOf } from '../secret-headers.ts'
+import { chatDialect } from './chat-dialect.ts'
 import type { OpenAIOptions } from './openai-options.ts'
 
 /** A provider that speaks OpenAI's API. */
@@ -22,6 +24,8 @@ export interface Provider {
 export interface Connection {
   client: OpenAI
   asked: Asked
+  /** Whose rules hold there: see `chat-dialect.ts`. */
+  dialect: string
 }
 
 export const OPENAI: Provider = {
@@ -76,10 +80,11 @@ export function connect(
     ...(headers && { defaultHeaders: headers }),
     ...(provider !== OPENAI && { organization: null, project: null }),
   })
-  return { client, asked: { model, host: url.host, keyVariable, secrets } }
+  const { host } = url
+  return { client, asked: { model, host, keyVariable, secrets }, dialect: chatDialect(provider.name, host) }
 }
 
-/** Some servers send their error as the whole body; the client looks for it one level deeper. */
+/** Some servers send their error as the whole body, or in a list; the client looks for it one level deeper. */
 class Client extends OpenAI {
   protected override makeStatusError(
     status: number,
@@ -87,7 +92,8 @@ class Client extends OpenAI {
     message: string | undefined,
     headers: Headers,
   ): APIError {
-    const bare = typeof body === 'object' && body !== null && !('error' in body)
-    return super.makeStatusError(status, bare ? { error: body } : body, message, headers)
+    const told: unknown = Array.isArray(body) ? body[0] : body
+    const bare = isObject(told) && !('error' in told)
+    return super.makeStatusError(status, bare ? { error: told } : Object(told), message, headers)
   }
 }

@@ -1,44 +1,105 @@
-/** Puts the tool calls of a streamed answer together from their pieces. Never parses the arguments: they may be broken. */
-import type { ChatCompletionChunk } from 'openai/resources/chat/completions'
+/** Puts the tool calls of a streamed answer together from their pieces, however a server tells them apart. */
+import { CallIds } from '../../core/call-ids.ts'
+import { isObject } from '../../core/is-object.ts'
 import type { ToolCall } from '../../core/message.ts'
 import type { ModelDelta } from '../../core/model.ts'
 
-/** What a server sends. The type demands an index, but some servers leave it out. */
-type Piece = Partial<ChatCompletionChunk.Choice.Delta.ToolCall>
+/** More than any model asks for at once; each piece is looked up among all calls. */
+const MOST_CALLS = 1000
+
+/** What a server sends; any field may be missing, null or empty. */
+interface Piece {
+  index: number | undefined
+  id: string
+  name: string
+  arguments: string
+}
+
+interface Open extends ToolCall {
+  place: number
+  /** The server's id. Ours may differ, because ids repeat and are left out. */
+  given: string
+  index: number | undefined
+  /** People were told of it. That waits for the name, which may come late. */
+  told: boolean
+}
 
 export class ToolCallPieces {
-  readonly calls: ToolCall[] = []
-  readonly #byIndex = new Map<number, number>()
-  /** The server's indexes, by position in `calls`: ours may differ. */
-  readonly #ids: string[] = []
-  readonly #byId = new Map<string, number>()
+  /** By the place of the call: what the server wants back with it. */
+  readonly extras: unknown[] = []
+  readonly #calls: Open[] = []
+  readonly #ids = new CallIds()
 
-  add(piece: Piece): ModelDelta {
-    const known = this.#find(piece)
-    const index = known ?? this.#open(piece)
-    const call = this.calls[index] as ToolCall
-    const text = toText(piece.function?.arguments)
-    call.name ||= piece.function?.name ?? ''
-    call.arguments += text
-    return { type: 'toolCall', index, ...(known === undefined && { id: call.id, name: call.name }), arguments: text }
+  get calls(): ToolCall[] {
+    return this.#calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }))
+  }
+
+  /** Whether the arguments of all calls have come to their end, as far as can be seen. */
+  get complete(): boolean {
+    return this.#calls.every(({ name, arguments: args }) => name !== '' && (args.trim() === '' || isWhole(args)))
+  }
+
+  /** @returns the piece as people are told of it; undefined as long as the call has no name */
+  add(given: unknown): ModelDelta | undefined {
+    const piece = readPiece(given)
+    const found = this.#find(piece)
+    const call = found && this.#begins(piece, found) ? undefined : found
+    if (call ? isRepeated(piece, call) : this.#calls.length >= MOST_CALLS) return undefined
+    const at = call ?? this.#open(piece)
+    const index = at.place
+    const extra: unknown = isObject(given) ? given['extra_content'] : undefined
+    if (isObject(extra)) this.extras[index] = extra
+    at.name ||= piece.name
+    at.arguments += piece.arguments
+    if (at.told) return { type: 'toolCall', index, arguments: piece.arguments }
+    if (at.name === '') return undefined
+    at.told = true
+    return { type: 'toolCall', index, id: at.id, name: at.name, arguments: at.arguments }
   }
 
   /** By index; by id where the index is missing or the same for all calls; else the call that came last. */
-  #find({ index, id, function: { name } = {} }: Piece): number | undefined {
-    const byIndex = index === undefined ? undefined : this.#byIndex.get(index)
-    if (byIndex !== undefined && (!id || !name || this.#ids[byIndex] === id)) return byIndex
-    const byId = id ? this.#byId.get(id) : undefined
-    if (byId !== undefined) return byId
-    return index === undefined && !id && !name && this.calls.length > 0 ? this.calls.length - 1 : undefined
+  #find({ index, id, name }: Piece): Open | undefined {
+    const same = this.#calls.findLast((call) => id !== '' && call.given === id && call.index === index)
+    if (same) return same
+    const sameIndex = index === undefined ? undefined : this.#calls.findLast((call) => call.index === index)
+    if (sameIndex && (id === '' || name === '' || sameIndex.given === '')) return sameIndex
+    const sameId = id === '' ? undefined : this.#calls.findLast(({ given }) => given === id)
+    // A new index with a name is a new call, even if its id is not new.
+    if (sameId && (index === undefined || sameIndex || name === '')) return sameId
+    return index === undefined && id === '' ? this.#calls.at(-1) : undefined
   }
 
-  #open({ index, id, function: { name = '' } = {} }: Piece): number {
-    const at = this.calls.length
-    this.calls.push({ id: id || `call_${at}`, name, arguments: '' })
-    this.#ids.push(id ?? '')
-    if (id && !this.#byId.has(id)) this.#byId.set(id, at)
-    if (index !== undefined) this.#byIndex.set(index, at)
-    return at
+  /** Whether a piece with a name, which seems to belong to a call, is the beginning of another one. */
+  #begins({ id, name, arguments: args }: Piece, call: Open): boolean {
+    if (name === '' || call.name === '') return false
+    if (name !== call.name) return true
+    const another = isWhole(call.arguments) && args.trimStart().startsWith('{')
+    return another && !(id !== '' && id === call.given && args === call.arguments)
+  }
+
+  #open({ index, id }: Piece): Open {
+    const at = this.#calls.length
+    const own = { id: this.#ids.take(id || `call_${at}`), name: '', arguments: '' }
+    const call = { ...own, place: at, given: id, index, told: false }
+    this.#calls.push(call)
+    this.extras[at] = null
+    return call
+  }
+}
+
+/** The same call, whole, once more. */
+function isRepeated({ id, name, arguments: args }: Piece, call: Open): boolean {
+  return id !== '' && id === call.given && name === call.name && args === call.arguments && isWhole(args)
+}
+
+function readPiece(given: unknown): Piece {
+  const { index, id, function: called } = isObject(given) ? given : {}
+  const { name, arguments: args } = isObject(called) ? called : {}
+  return {
+    index: typeof index === 'number' ? index : undefined,
+    id: typeof id === 'string' ? id : '',
+    name: typeof name === 'string' ? name : '',
+    arguments: toText(args),
   }
 }
 
@@ -46,4 +107,13 @@ export class ToolCallPieces {
 export function toText(args: unknown): string {
   if (args === undefined || args === null) return ''
   return typeof args === 'string' ? args : JSON.stringify(args)
+}
+
+function isWhole(args: string): boolean {
+  if (!args.trimEnd().endsWith('}')) return false
+  try {
+    return isObject(JSON.parse(args))
+  } catch {
+    return false
+  }
 }
