@@ -6,6 +6,7 @@ import type { Liveness } from '../store/liveness.ts'
 import type { News } from '../store/notifier.ts'
 import type { Tool, ToolContext } from '../tool/tool.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
+import type { Gates } from './model/gates.ts'
 import type { LastChance } from './step/last-chance.ts'
 import type { LiveWriter } from './live-writer.ts'
 import type { Metrics } from './metrics.ts'
@@ -44,6 +45,7 @@ export interface Deps {
   /** Aborts when the worker stops and the time for its running steps is over. */
   stopping: AbortSignal
   lastChance: LastChance
+  gates: Gates
   stepWatch: StepWatch
   toolUses: ToolUses
   /** Asked before each run of a user's tool. Nothing sets it yet. */

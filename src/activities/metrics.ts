@@ -8,6 +8,7 @@ import { SESSION_STATUSES } from '../protocol/views.ts'
 import type { CallResult, ModelOutcome, ToolOutcome } from '../protocol/steps.ts'
 import { PAUSE_REASONS } from '../core/errors.ts'
 import { PENDING_KINDS } from '../protocol/pending.ts'
+import { providerOf } from './model/gates.ts'
 import type { SessionCounts } from '../store/session-counts.ts'
 
 export interface Metrics {
@@ -23,6 +24,8 @@ export interface Metrics {
   tookOver(steps: number): void
   /** A step whose workers died too often is not run again. */
   quarantined(kind: string): void
+  /** A provider of models has begun to be away, or answers again. */
+  providerAway(provider: string, away: boolean): void
   paused(reason: string): void
   /**
    * @param lost how many more connections with this worker's lock were lost
@@ -46,6 +49,8 @@ export interface Countable {
   tools: readonly string[]
   /** Names of models. */
   models: readonly string[]
+  /** Who serves them. */
+  providers: readonly string[]
 }
 
 /** Stands for names that models make up. */
@@ -66,7 +71,10 @@ const STEP_KINDS = ['model', 'tool', 'child', 'hook'] as const
 const OPEN_STATES = SESSION_STATUSES.filter((status) => status !== 'closed')
 
 /** @param countable unset: a counter appears with its first event */
-export function createMetrics(meter: MetricMeter, countable: Countable = { tools: [], models: [] }): Metrics {
+export function createMetrics(
+  meter: MetricMeter,
+  countable: Countable = { tools: [], models: [], providers: [] },
+): Metrics {
   const tools = meter.createCounter('stello_tool_executions_total', '', 'Tool calls that ended, by tool and outcome')
   const toolTime = meter.createHistogram('stello_tool_duration_seconds', 'float', SECONDS, 'Duration of tool calls')
   const models = meter.createCounter('stello_model_calls_total', '', 'Model calls that ended, by model and outcome')
@@ -96,6 +104,12 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     '',
     'Steps given back since their session belongs to another store',
   )
+  const outages = meter.createCounter(
+    'stello_provider_outages_total',
+    '',
+    'Outages of providers of models, by provider',
+  )
+  const away = meter.createGauge('stello_provider_away', 'int', '', '1 while this worker waits for the provider')
   const queue = meter.createGauge('stello_live_queue', 'int', '', 'Pieces of live output that wait to be written')
 
   const count = (model: string, { inputTokens, outputTokens }: Usage): void => {
@@ -129,6 +143,10 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
     retried: (kind) => retries.add(1, { kind }),
     tookOver: (steps) => takeovers.add(steps),
     quarantined: (kind) => quarantines.add(1, { kind }),
+    providerAway(provider, isAway) {
+      if (isAway) outages.add(1, { provider })
+      away.set(isAway ? 1 : 0, { provider })
+    },
     paused: (reason) => pauses.add(1, { reason }),
     liveness(lost, isHeld) {
       losses.add(lost)
@@ -152,6 +170,10 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
       for (const outcome of MODEL_OUTCOMES) models.add(0, { model, outcome })
       count(model, { inputTokens: 0, outputTokens: 0 })
     }
+    for (const provider of countable.providers) {
+      outages.add(0, { provider })
+      away.set(0, { provider })
+    }
     for (const kind of STEP_KINDS) retries.add(0, { kind })
     for (const kind of STEP_KINDS) quarantines.add(0, { kind })
     for (const reason of PAUSE_REASONS) pauses.add(0, { reason })
@@ -164,9 +186,11 @@ export function createMetrics(meter: MetricMeter, countable: Countable = { tools
 /** The tools and models that an agent's sessions may use, under any profile. */
 export function countableOf(agent: StelloAgent): Countable {
   const sources: PartSource[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
+  const models = sources.map((source) => agent.model(source))
   return {
     tools: [...new Set(sources.flatMap((tools) => sessionTools(agent, { tools }).names))],
-    models: [...new Set(sources.map((source) => agent.model(source).name))],
+    models: [...new Set(models.map(({ name }) => name))],
+    providers: [...new Set(models.flatMap((model) => model.fallback?.models ?? [model]).map(providerOf))],
   }
 }
 

@@ -7,7 +7,13 @@ import type { Model, ModelLike } from '../core/model.ts'
 export function factsOf(
   model: Model,
 ): Pick<Model, 'provider' | 'contextWindow' | 'timeoutMs' | 'idleTimeoutMs' | 'retryForMs'> {
-  const { name: _name, maxToolRounds: _rounds, complete: _complete, ...facts } = fieldsOf(model, model.name)
+  const {
+    name: _name,
+    maxToolRounds: _rounds,
+    complete: _complete,
+    fallback: _models,
+    ...facts
+  } = fieldsOf(model, model.name)
   return facts
 }
 
@@ -19,6 +25,7 @@ const FIELDS = [
   'timeoutMs',
   'idleTimeoutMs',
   'retryForMs',
+  'fallback',
   'complete',
 ] as const satisfies (keyof ModelLike)[]
 

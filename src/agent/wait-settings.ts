@@ -74,11 +74,12 @@ export function resolveWaits(settings: WaitSettings, base: Waits, where: string)
   }
 }
 
-/** What the model itself states comes first. */
-export function waitsWith(waits: Waits, { timeoutMs, idleTimeoutMs, retryForMs }: Model): Waits {
+/** What the model itself states comes first. Of models of which one answers, the slowest decides how long a call takes. */
+export function waitsWith(waits: Waits, { timeoutMs, idleTimeoutMs, retryForMs, fallback }: Model): Waits {
+  const own = timeoutMs ?? waits.timeoutMs
   return {
     ...waits,
-    timeoutMs: timeoutMs ?? waits.timeoutMs,
+    timeoutMs: Math.max(...(fallback?.models.map((model) => model.timeoutMs ?? own) ?? [own])),
     idleMs: idleTimeoutMs ?? waits.idleMs,
     retryForMs: retryForMs ?? waits.retryForMs,
   }

@@ -14,9 +14,24 @@ export function sessionLine(session: SessionSummary): string {
   )
   const asks = session.pending.map((item) => pc.yellow(` ? ${calledBy(item)} (${item.id})`)).join('')
   const pause = session.pause ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}`) : ''
+  const weather = session.weather ? pc.yellow(` ${waitsFor(session.weather, soon(session.weather.nextTry))}`) : ''
   const held = heldBy(session)
   const state = COLOURS[session.state](session.state.padEnd(7))
-  return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${pause}${held}`.trimEnd()
+  return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${weather}${pause}${held}`.trimEnd()
+}
+
+/** @example waitsFor({ provider: 'openai', why: '429' }, '14:32:10') // 'waits for openai: 429, next try 14:32:10' */
+function waitsFor({ provider, why }: { provider: string; why: string }, nextTry: string): string {
+  return `waits for ${oneLine(provider)}: ${oneLine(why)}, next try ${nextTry}`
+}
+
+/** Another session may be the one that tries, so the time may have passed. */
+function soon(time: Date): string {
+  return time.getTime() <= Date.now() ? 'now' : clock(time)
+}
+
+function clock(time: Date): string {
+  return time.toTimeString().slice(0, 8)
 }
 
 /** The items below a session that hold it up. */
@@ -63,8 +78,10 @@ export function eventLine(event: StelloEvent): string | undefined {
   return text === undefined ? undefined : `${pc.dim(event.sessionId)} ${pc.dim(event.type.padEnd(18))} ${text}`
 }
 
-function describe({ type, data }: StelloEvent): string | undefined {
+function describe({ type, data, at }: StelloEvent): string | undefined {
   switch (type) {
+    case 'model.waiting':
+      return pc.yellow(waitsFor(data, clock(new Date(at.getTime() + data.nextTryMs))))
     case 'model.started':
     case 'message.delta':
     case 'reasoning.delta':

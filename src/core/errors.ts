@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'TOOLS_UNAVAILABLE'
   | 'WRONG_STORE'
   | 'MODEL_AUTH'
+  | 'MODEL_NO_CREDIT'
   | 'MODEL_REFUSED_REQUEST'
   | 'MODEL_CONTEXT_TOO_LONG'
   | 'MODEL_BAD_ANSWER'
@@ -101,6 +102,10 @@ const ERRORS: Readonly<Record<ErrorCode, Known>> = {
     fate: 'pause',
     pause: model('set the key of the model where its worker runs, restart the worker, then resume'),
   },
+  MODEL_NO_CREDIT: {
+    fate: 'pause',
+    pause: model('check the plan and billing of the account of the model, then resume'),
+  },
   MODEL_REFUSED_REQUEST: { fate: 'pause', pause: model('look at the name and the settings of the model, then resume') },
   MODEL_CONTEXT_TOO_LONG: {
     fate: 'pause',
@@ -142,6 +147,8 @@ export interface StelloErrorOptions {
   hint?: string
   /** How long to wait before another attempt, in milliseconds (from Retry-After). Only with fate `retry`. */
   retryAfterMs?: number
+  /** The HTTP status that a provider answered with. */
+  status?: number
   /** The error behind it. */
   cause?: unknown
 }
@@ -159,12 +166,15 @@ export class StelloError extends Error {
   readonly hint: string | undefined
   /** How long to wait before another attempt, milliseconds. */
   readonly retryAfterMs: number | undefined
+  /** The HTTP status that a provider answered with. */
+  readonly status: number | undefined
 
   constructor(code: ErrorCode, message: string, options: StelloErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.hint = options.hint
     this.retryAfterMs = options.retryAfterMs
+    this.status = options.status
   }
 
   /** What it leads to inside a session. */
@@ -198,10 +208,16 @@ export function isCode(code: unknown): code is ErrorCode {
 export function toStelloError(error: unknown): StelloError | undefined {
   if (!isStelloError(error)) return undefined
   try {
-    const { code, hint, retryAfterMs: wait }: { code: ErrorCode; hint?: unknown; retryAfterMs?: unknown } = error
+    const {
+      code,
+      hint,
+      retryAfterMs: wait,
+      status,
+    }: { code: ErrorCode; hint?: unknown; retryAfterMs?: unknown; status?: unknown } = error
     return new StelloError(code, messageOf(error), {
       ...(typeof hint === 'string' && { hint: cutText(hint) }),
       ...(typeof wait === 'number' && wait >= 0 && { retryAfterMs: wait }),
+      ...(typeof status === 'number' && { status }),
     })
   } catch {
     return undefined

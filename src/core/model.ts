@@ -66,6 +66,14 @@ export interface Completion {
   provider?: ProviderData
 }
 
+/** Models of which one answers: the first that can. */
+export interface Fallback {
+  /** In the order of preference; none of them has a fallback itself. */
+  readonly models: readonly Model[]
+  /** How long a model must be away before the next one is asked, milliseconds. */
+  readonly afterMs: number
+}
+
 /**
  * A model answers a conversation. It throws a `StelloError` with a `MODEL_*` code when it knows what went wrong
  * (see `src/models/model-error.ts`); anything else it throws counts as `MODEL_UNAVAILABLE` and is tried again.
@@ -85,6 +93,8 @@ export interface Model {
   readonly idleTimeoutMs?: number
   /** How long it is asked again while it is away, milliseconds. Unset: `retryFor` of profile or agent. */
   readonly retryForMs?: number
+  /** Set by `fallback`: the models of which one answers. A session asks them itself, as the weather allows. */
+  readonly fallback?: Fallback
   /**
    * Answers the messages, of which the last is new.
    *
@@ -109,6 +119,8 @@ export interface ModelLike {
   readonly idleTimeoutMs?: number
   /** How long it is asked again while it is away, milliseconds. Unset: `retryFor` of profile or agent. */
   readonly retryForMs?: number
+  /** Set by `fallback`. */
+  readonly fallback?: Fallback
   /** Answers the messages, see `Model`. */
   complete: Model['complete']
 }

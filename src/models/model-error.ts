@@ -30,6 +30,7 @@ const CONTEXT_TOO_LONG =
 const NO_CREDIT = /insufficient_quota|insufficient (balance|credit)|credit balance|billing/i
 const NO_ACCESS = /authentication_error|permission_error|invalid_api_key/i
 const RATE_LIMITED = /rate_?limit/i
+const OVERLOADED = /overloaded/i
 
 /**
  * @returns an error without `cause`: Temporal would write the provider's own text, which may quote the key, into the
@@ -44,8 +45,14 @@ export function toModelError(error: unknown, asked: Asked): StelloError {
   const code = codeOf(told)
   const retryAfterMs = retryAfter(told.headers)
   return describe(code, told.message, asked, {
+    status: told.status ?? (OVERLOADED.test(`${told.type} ${told.code}`) ? 529 : undefined),
     hint: hintOf(code, told, asked),
-    retryAfterMs: code === 'MODEL_RATE_LIMITED' || code === 'MODEL_UNAVAILABLE' ? retryAfterMs : undefined,
+    retryAfterMs:
+      code === 'MODEL_RATE_LIMITED'
+        ? (retryAfterMs ?? waitInWords(told.message))
+        : code === 'MODEL_UNAVAILABLE'
+          ? retryAfterMs
+          : undefined,
   })
 }
 
@@ -57,7 +64,8 @@ function codeOf(error: ProviderError): ErrorCode {
   const { status, message, headers } = error
   const said = `${error.code} ${error.type} ${message}`
   // An error inside a stream has no status: only its words tell what it is.
-  if (status === 401 || status === 402 || status === 403 || isWithoutCredit(error)) return 'MODEL_AUTH'
+  if (isWithoutCredit(error)) return 'MODEL_NO_CREDIT'
+  if (status === 401 || status === 403) return 'MODEL_AUTH'
   if (status === undefined && NO_ACCESS.test(said)) return 'MODEL_AUTH'
   const retry = headers?.get('x-should-retry')
   if (status === 429 || (status === undefined && RATE_LIMITED.test(said))) {
@@ -71,15 +79,14 @@ function codeOf(error: ProviderError): ErrorCode {
 
 /** A provider that is out of credit answers 402, 429 or even 400; waiting does not help. */
 function isWithoutCredit({ status, code, type, message }: ProviderError): boolean {
-  if (code === 'insufficient_quota' || type === 'insufficient_quota') return true
-  return (status === 402 || status === 400) && NO_CREDIT.test(message)
+  if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
+  return status === 400 && NO_CREDIT.test(message)
 }
 
 function hintOf(code: ErrorCode, error: ProviderError, { model, host, keyVariable }: Asked): string | undefined {
+  if (code === 'MODEL_NO_CREDIT') return `check the plan and billing of the account at ${host}, then resume the session`
   if (code === 'MODEL_AUTH') {
-    return error.status === 402 || isWithoutCredit(error)
-      ? `check the plan and billing of the account at ${host}, then resume the session`
-      : `set ${keyVariable} to a key that ${host} accepts for ${model}, restart the worker, then resume the session`
+    return `set ${keyVariable} to a key that ${host} accepts for ${model}, restart the worker, then resume the session`
   }
   if (code === 'MODEL_CONTEXT_TOO_LONG')
     return 'fork the session at an earlier record, or use a model with a longer context'
@@ -91,11 +98,16 @@ function describe(
   code: ErrorCode,
   text: string,
   asked: Asked,
-  { hint, retryAfterMs }: { hint?: string | undefined; retryAfterMs?: number | undefined } = {},
+  {
+    hint,
+    retryAfterMs,
+    status,
+  }: { hint?: string | undefined; retryAfterMs?: number | undefined; status?: number | undefined } = {},
 ): StelloError {
   return new StelloError(code, preview(`model ${asked.model}: ${withoutSecrets(text, asked.secrets)}`, MESSAGE_LIMIT), {
     ...(hint !== undefined && { hint: withoutSecrets(hint, asked.secrets) }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(status !== undefined && { status }),
   })
 }
 
@@ -108,6 +120,13 @@ function retryAfter(headers: Headers | undefined): number | undefined {
   if (after !== '' && Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
   const date = Date.parse(after)
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
+}
+
+/** Some say it only in their text: "Please try again in 1.2s", "in 350ms", "in 1m2.5s". */
+function waitInWords(message: string): number | undefined {
+  const [, minutes, amount, unit] = /try again in (?:(\d+)m(?!s))?\s?(?:(\d+(?:\.\d+)?)\s?(ms|s))?/i.exec(message) ?? []
+  if (minutes === undefined && amount === undefined) return undefined
+  return Math.ceil(Number(minutes ?? 0) * 60_000 + Number(amount ?? 0) * (unit === 'ms' ? 1 : 1000))
 }
 
 /** `fetch` hides the reason: "Connection error." ← "fetch failed" ← "connect ECONNREFUSED 127.0.0.1:9". */

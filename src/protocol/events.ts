@@ -48,6 +48,8 @@ export interface GoneBack {
 export interface DurableEvents {
   /** A turn has begun with a user message. The message is record `seq`. */
   'turn.started': { turn: number; messageId: string; seq: number; text: string }
+  /** The model cannot be asked now: its provider is away or busy. It is tried again `nextTryMs` after this, and so on. */
+  'model.waiting': { turn: number; round: number; provider: string; why: string; nextTryMs: number }
   /** The model has answered with a text, with calls, or with both. The answer is record `seq`. */
   'message.completed': {
     turn: number

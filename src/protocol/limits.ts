@@ -27,6 +27,9 @@ export const DEFAULT_BOUNDS: TreeBounds = { maxDepth: 5, maxChildren: 50, maxSes
 /** How long one model call may take, milliseconds. */
 export const MODEL_TIMEOUT_MS = 600_000
 
+/** The longest time that a model call holds a slot of its worker while its provider is away, milliseconds. */
+export const IN_LINE_MS = 30_000
+
 export const DEFAULT_LIMITS: Limits = { maxToolRounds: 5, toolTimeoutMs: 600_000, timeoutsBeforePause: 3 }
 
 /** The problem with stated bounds; undefined when there is none. */

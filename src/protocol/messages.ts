@@ -1,7 +1,7 @@
 /** How others talk to a session workflow: signals, updates and queries. Also reads the messages that they send. */
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common'
 import { UNSTORABLE, jsonBytes } from '../core/message.ts'
-import type { ChildReport, Opening } from './steps.ts'
+import type { ChildReport, Opening, WeatherReport } from './steps.ts'
 import type { Answer } from './pending.ts'
 import type { PendingView, SessionView, ToolStatsView, Totals } from './views.ts'
 import { INLINE_TEXT_LIMIT } from './limits.ts'
@@ -28,6 +28,8 @@ export const closeSignal: SignalDefinition<[{ cascade?: boolean }?]> = signal('c
 export const answerSignal: SignalDefinition<[Answer]> = signal('answer')
 /** From a child workflow to the one that awaits it. */
 export const childReportSignal: SignalDefinition<[ChildReport]> = signal('childReport')
+/** From a model call that waits for its provider, once in an outage. */
+export const weatherSignal: SignalDefinition<[WeatherReport]> = signal('weather')
 
 export const messageUpdate: UpdateDefinition<{ position: number }, [MessageInput]> = update('message')
 export const pauseUpdate: UpdateDefinition<void, [string?]> = update('pause')

@@ -257,3 +257,15 @@ export interface ChildReport {
   /** The step key of the call in the parent. */
   callKey: string
 }
+
+/** A round's model call waits for its provider. It is sent as a signal to the session's own workflow. */
+export interface WeatherReport {
+  turn: number
+  round: number
+  /** Who is away. */
+  provider: string
+  /** In a few words. */
+  why: string
+  /** Since when, ISO 8601. */
+  since: string
+}

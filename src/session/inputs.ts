@@ -3,7 +3,14 @@
  */
 import type { ErrorCode } from '../core/errors.ts'
 import type { AnnounceOutcome } from '../protocol/announcements.ts'
-import type { ChildReport, LostHow, ModelOutcome, OpenSessionOutcome, ToolOutcome } from '../protocol/steps.ts'
+import type {
+  ChildReport,
+  LostHow,
+  ModelOutcome,
+  OpenSessionOutcome,
+  ToolOutcome,
+  WeatherReport,
+} from '../protocol/steps.ts'
 import type { Answer } from '../protocol/pending.ts'
 
 export type Input =
@@ -18,6 +25,8 @@ export type Input =
   | { type: 'modelEnded'; turn: number; round: number; outcome: ModelOutcome }
   /** The activity ended and did not tell the outcome, so the ledger must be asked. */
   | { type: 'modelLost'; turn: number; round: number; how: LostHow }
+  /** A model call under way waits for its provider. */
+  | { type: 'weatherReported'; report: WeatherReport }
   | { type: 'toolEnded'; turn: number; round: number; index: number; outcome: ToolOutcome }
   | { type: 'toolLost'; turn: number; round: number; index: number; how: LostHow }
   | { type: 'childReported'; report: ChildReport }

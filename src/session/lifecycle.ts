@@ -9,7 +9,7 @@ import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
-import { closeRequested, completingCall, finishTurn, report } from './turn.ts'
+import { closeRequested, completingCall, finishTurn, inFineWeather, report } from './turn.ts'
 
 /** Longest name of a model, in bytes. */
 const MODEL_SHOWN = 100
@@ -141,7 +141,7 @@ function makeDue(state: SessionState, step: Of<'stepFailed'>['step']): SessionSt
   switch (step.of) {
     case 'model':
       return turn?.phase === 'model' && turn.running && turn.n === step.turn && turn.round === step.round
-        ? { ...state, turn: { ...turn, running: false } }
+        ? { ...state, turn: { ...inFineWeather(turn), running: false } }
         : state
     case 'tool': {
       const found = findCall(state, step)

@@ -17,6 +17,7 @@ import type {
   Place,
   StepRef,
   StopReason,
+  WeatherReport,
 } from '../protocol/steps.ts'
 import type { Pause } from '../core/pause.ts'
 import type { Answer, PendingRef } from '../protocol/pending.ts'
@@ -75,6 +76,8 @@ export interface Turn {
   phase: 'model' | 'tools' | 'ending'
   /** In the phases `model` and `ending`: whether the step is under way. */
   running: boolean
+  /** The model call under way waits for its provider. */
+  weather?: Pick<WeatherReport, 'provider' | 'why' | 'since'>
   /** Last record of the closed part of the transcript. */
   base: number
   calls: Call[]
@@ -208,12 +211,15 @@ export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & 
   }
 }
 
-/** The status that people see. `waiting` means that every unfinished call waits for a child or a person. */
+/**
+ * The status that people see. `waiting` means that every unfinished call waits for a child or a person, or that the model
+ * call waits for its provider.
+ */
 export function status(state: SessionState): SessionStatus {
   if (state.closed || state.closing) return 'closed'
   if (state.pause) return 'paused'
   if (!state.turn) return state.queue.length > 0 ? 'running' : 'idle'
-  if (state.turn.phase !== 'tools') return 'running'
+  if (state.turn.phase !== 'tools') return state.turn.weather ? 'waiting' : 'running'
   const open = state.turn.calls.filter((call) => call.status !== 'done')
   return open.length > 0 && open.every((call) => call.status === 'waiting') ? 'waiting' : 'running'
 }

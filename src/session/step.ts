@@ -31,7 +31,7 @@ import {
 import { answerRejected, answered } from './answers.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
-import { cancelRequested, closeRequested, modelEnded, modelLost } from './turn.ts'
+import { cancelRequested, closeRequested, modelEnded, modelLost, weatherReported } from './turn.ts'
 
 /**
  * Applies one input. Returns the new state and what is to be done.
@@ -66,6 +66,8 @@ function apply(state: SessionState, input: Input): Step {
       return modelEnded(state, input)
     case 'modelLost':
       return modelLost(state, input)
+    case 'weatherReported':
+      return weatherReported(state, input.report)
     case 'toolEnded':
       return toolEnded(state, input)
     case 'toolLost':

@@ -1,4 +1,5 @@
 /** One turn: from a user message, through rounds of calls, to the answer. */
+import { brief } from '../core/message.ts'
 import { modelKey } from '../protocol/keys.ts'
 import { announce, announcePause, foundPaused } from './outbox.ts'
 import type { Command, Step } from './commands.ts'
@@ -6,7 +7,11 @@ import type { Input } from './inputs.ts'
 import { messageRejected } from './queue.ts'
 import { addUsage } from './stats.ts'
 import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
-import type { CallModelInput, LostHow, ModelAnswer, StopReason } from '../protocol/steps.ts'
+import type { CallModelInput, LostHow, ModelAnswer, StopReason, WeatherReport } from '../protocol/steps.ts'
+
+/** Longest text about the weather, in bytes. */
+const WEATHER_SHOWN = 200
+const SINCE_SHOWN = 40
 
 const CLOSING = { cascade: false, announced: false }
 
@@ -41,8 +46,9 @@ export function modelInput(state: SessionState, turn: Turn): CallModelInput {
 }
 
 export function modelEnded(state: SessionState, input: Of<'modelEnded'>): Step {
-  const turn = modelTurn(state, input)
-  if (!turn) return [state, []]
+  const asking = modelTurn(state, input)
+  if (!asking) return [state, []]
+  const turn = inFineWeather(asking)
   const { outcome } = input
   const rested: SessionState = { ...state, turn: { ...turn, running: false } }
   switch (outcome.kind) {
@@ -64,6 +70,23 @@ export function modelEnded(state: SessionState, input: Of<'modelEnded'>): Step {
     case 'notStarted':
       return outcome.closing ? closeRequested(rested, true) : foundPaused(rested)
   }
+}
+
+/** Only people read it: the call goes on by itself. A report of a call that has ended means nothing. */
+export function weatherReported(state: SessionState, report: WeatherReport): Step {
+  const turn = modelTurn(state, report)
+  if (!turn) return [state, []]
+  const { since } = report
+  const weather = {
+    provider: brief(report.provider, WEATHER_SHOWN),
+    why: brief(report.why, WEATHER_SHOWN),
+    since: brief(since, SINCE_SHOWN),
+  }
+  return [{ ...state, turn: { ...turn, weather } }, []]
+}
+
+export function inFineWeather({ weather: _over, ...turn }: Turn): Turn {
+  return turn
 }
 
 /** The activity was cancelled or ran into its backstop. The ledger knows what really happened. */

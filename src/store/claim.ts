@@ -72,6 +72,7 @@ export type Claim =
       failures: number
       deaths: number
       begun: boolean
+      weather?: HeldUpSoFar
       /** A person's decision about it. */
       decided?: Decided
     }
@@ -91,6 +92,16 @@ export type Claim =
   /** The session is closed or must close. */
   | { kind: 'closed' }
   | { kind: 'stale' }
+
+/** What the weather has done to a step so far. */
+export interface HeldUpSoFar {
+  /** Milliseconds since the first failure, by the store's clock. */
+  forMs: number
+  /** Who failed last. */
+  provider: string
+  /** People were told. */
+  told: boolean
+}
 
 /** The attempt holds the step and runs it. */
 export type Mine = Extract<Claim, { kind: 'mine' }>
@@ -119,6 +130,7 @@ interface TakenRow {
   lease: number
   failures: number
   deaths: number
+  weather?: HeldUpSoFar | null
 }
 
 /** What the first worker that takes a step finds. */
@@ -171,7 +183,9 @@ const RETAKE: Statement = statement(
   `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(),
            input_hash = $7, released = released and $8
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
-         returning lease, failures, deaths`,
+         returning lease, failures, deaths, case when failing_since is not null then jsonb_build_object(
+           'forMs', extract(epoch from now() - failing_since) * 1000, 'provider', weather->'provider', 'told', weather->'told')
+           end as weather`,
 )
 /**
  * The first claim of a step whose row exists already, because it waits or was ended from outside. The claim also writes
@@ -289,8 +303,8 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
 
 function taken(row: TakenRow | undefined, key: string, how: Pick<Mine, 'gen' | 'begun' | 'decided'>): Claim {
   if (!row) throw new StelloError('STORE_UNAVAILABLE', `step ${key} was taken meanwhile`)
-  const { lease, failures, deaths } = row
-  return { kind: 'mine', ...how, lease, failures, deaths }
+  const { lease, failures, deaths, weather } = row
+  return { kind: 'mine', ...how, lease, failures, deaths, ...(weather && { weather }) }
 }
 
 function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | undefined {

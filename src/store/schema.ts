@@ -136,6 +136,10 @@ const LEDGER = `
     token bytea,
     failures integer not null default 0,
     deaths integer not null default 0,
+    -- Since when the weather has held the step up, what it waits for, and when it is tried again.
+    failing_since timestamptz,
+    weather jsonb,
+    next_try timestamptz,
     released boolean not null default false,
     waiting boolean not null default false,
     pending jsonb,

@@ -38,6 +38,8 @@ export interface SessionSummary {
   inHand: { kind: string; name: string; title?: string; since: Date }[]
   /** What waits for a person. */
   pending: PendingItem[]
+  /** The provider that its model call waits for, why, since when, and when it is tried again. */
+  weather?: { provider: string; why: string; since: Date; nextTry: Date }
   /** The items that hold it up in sessions that it waits for, at any depth: pauses, and questions to a person. */
   heldBy: InboxItem[]
   /** Turns that have ended. */
@@ -151,18 +153,21 @@ export const SUMMARIES: string = `
         else (select max(l.seq) from stello_line(s.id, s.gen) line, lateral (
           select max(seq) as seq from records where session_id = s.id and gen = line.gen and seq <= line.up_to
         ) l) end, 0) as records,
-      w.in_hand, w.pending,
+      w.in_hand, w.pending, w.weather,
       case when s.closed_at is not null then 'closed'
            when s.pause is not null then 'paused'
            when t.status is distinct from 'open' then 'idle'
-           when w.waiting > 0 and w.due = 0 then 'waiting'
+           when (w.waiting > 0 or w.weather is not null) and w.due = 0 then 'waiting'
            else 'running' end as state
     from sessions s
     left join lateral (
       select turn, status from turns where session_id = s.id and gen = s.gen order by turn desc limit 1
     ) t on true
     left join lateral (
-      select count(*) filter (where waiting) as waiting, count(*) filter (where not waiting) as due,
+      select count(*) filter (where waiting) as waiting,
+        count(*) filter (where not waiting and (weather is null or owner is not null)) as due,
+        (jsonb_agg(weather || jsonb_build_object('since', failing_since, 'nextTry', next_try))
+          filter (where weather is not null and owner is null))->0 as weather,
         jsonb_agg(jsonb_build_object('kind', kind, 'name', name, 'since', begun_at, 'title', (
           select e.data #>> array['calls', ${SQL.indexOf('step_key')}, 'title'] from events e
           where e.session_id = s.id and e.gen = s.gen
@@ -220,6 +225,7 @@ interface SummaryRow {
   records: number
   in_hand: { kind: string; name: string; title: string | null; since: string }[] | null
   pending: PendingItem[] | null
+  weather: { provider: string; why: string; since: string; nextTry: string } | null
   state: SessionStatus
 }
 
@@ -241,7 +247,17 @@ function toSummary(row: SummaryRow, holdups: InboxItem[]): SessionSummary {
     createdAt: row.created_at,
     ...(row.parent_id !== null && { parentId: row.parent_id }),
     ...(row.profile !== null && { profile: row.profile }),
+    ...(row.weather && row.state === 'waiting' && { weather: toWeather(row.weather) }),
     ...(row.pause !== null && { pause: row.pause }),
     ...(row.closed_at !== null && { closedAt: row.closed_at }),
   }
+}
+
+function toWeather({
+  provider,
+  why,
+  since,
+  nextTry,
+}: NonNullable<SummaryRow['weather']>): NonNullable<SessionSummary['weather']> {
+  return { provider, why, since: new Date(since), nextTry: new Date(nextTry) }
 }

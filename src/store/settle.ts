@@ -43,7 +43,10 @@ const READ_HOLDER: Statement = statement(
 const GIVE_BACK = `
     update steps set owner = null, token = null, released = released or not $7,
       failures = case when $6 then 0 when $5 and owner is not null then failures + 1 else failures end,
-      deaths = case when $5 or $6 then 0 when $8 then deaths + ${DIED} else deaths end
+      deaths = case when $5 or $6 then 0 when $8 then deaths + ${DIED} else deaths end,
+      failing_since = case when $6 then null when $9::jsonb is not null then coalesce(failing_since, now()) else failing_since end,
+      weather = case when $6 then null else coalesce($9::jsonb, weather) end,
+      next_try = case when $6 then null when $9::jsonb is not null then now() + make_interval(secs => $10) else next_try end
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen, failures`
 const RELEASE: Statement = statement('release', GIVE_BACK)
@@ -51,7 +54,7 @@ const RELEASE_TELLING: Statement = statement(
   'release_telling',
   `
   with guard as (${GIVE_BACK}
-  ), ${writesSql({ session: '$1', key: '$2', writes: '$9::jsonb', records: 'strict' })}
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$11::jsonb', records: 'strict' })}
   select failures from guard`,
 )
 const FORCE: Statement = statement(
@@ -123,8 +126,22 @@ export interface GivingBack {
   begun?: boolean
   /** Another worker found its worker dead and gives the step back in its place. */
   died?: boolean
+  /** The weather holds it up: it is asked again when that is over. */
+  weather?: Weather
   /** What is committed with it. */
   writes?: Writes
+}
+
+/** What a model call waits for. */
+export interface Weather {
+  /** Who is away. */
+  provider: string
+  /** In a few words. */
+  why: string
+  /** Milliseconds until it is tried again. */
+  nextTryMs: number
+  /** People were told. */
+  told: boolean
 }
 
 /**
@@ -134,8 +151,10 @@ export interface GivingBack {
  * @returns failed attempts so far
  */
 export async function releaseStep(db: Database, step: StepId, giving: GivingBack): Promise<number> {
-  const { failed, reset = false, begun = false, died = false, writes } = giving
-  const values = [step.sessionId, step.key, step.gen, step.lease, failed, reset, begun, died]
+  const { failed, reset = false, begun = false, died = false, weather, writes } = giving
+  const { nextTryMs = 0, ...held } = weather ?? {}
+  const kept = weather ? storableJson(held) : null
+  const values = [step.sessionId, step.key, step.gen, step.lease, failed, reset, begun, died, kept, nextTryMs / 1000]
   const [row] = writes
     ? await run<{ failures: number }>(db.pool, RELEASE_TELLING, [...values, toParameter(writes)])
     : await run<{ failures: number }>(db.pool, RELEASE, values)

@@ -11,6 +11,8 @@ import { Runtime } from '@temporalio/worker'
 import { createActivities } from '../activities/index.ts'
 import { createLiveWriter } from '../activities/live-writer.ts'
 import { countableOf, createMetrics, type Metrics } from '../activities/metrics.ts'
+import { Gates } from '../activities/model/gates.ts'
+import { tellOutages } from '../activities/model/outage-news.ts'
 import { createRightStore, type RightStore } from '../activities/session/right-store.ts'
 import { SessionConfigs } from '../activities/session/session-configs.ts'
 import type { Running } from '../activities/step/in-flight.ts'
@@ -150,6 +152,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
       running,
       stopping: stopping.signal,
       lastChance: new LastChance(),
+      gates: new Gates({ longestWaitMs: agent.waits.retryForMs, told: tellOutages({ log, metrics }) }),
       stepWatch,
       toolUses,
       metrics,

@@ -7,6 +7,7 @@ import {
   proxyActivities,
   workflowInfo,
 } from '@temporalio/workflow'
+import { IN_LINE_MS } from '../protocol/limits.ts'
 import type { SessionActivities } from '../protocol/session-activities.ts'
 import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 
@@ -17,6 +18,8 @@ import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.
 const HEARTBEAT_MS = 60_000
 /** What a step may need beyond its own time-out, for reading and settling. The worker enforces the time-out itself. */
 const BACKSTOP_MS = 30_000
+/** Before the step is taken, a model call may stand in line. */
+const STANDING_MS = { callModel: IN_LINE_MS, callTool: 0, openChild: 0 } as const
 
 /**
  * Retries serve infrastructure only, so they have no limit: attempts at the tool or the model are counted in the
@@ -36,7 +39,7 @@ export function stepActivity<Name extends 'callModel' | 'callTool' | 'openChild'
   summary: string,
 ): SessionActivities[Name] {
   return activity(name, {
-    startToCloseTimeout: timeoutMs + HEARTBEAT_MS + BACKSTOP_MS,
+    startToCloseTimeout: timeoutMs + STANDING_MS[name] + HEARTBEAT_MS + BACKSTOP_MS,
     heartbeatTimeout: HEARTBEAT_MS,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry,

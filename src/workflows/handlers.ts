@@ -11,7 +11,7 @@ import { answerProblem, pendingCalls } from '../session/answers.ts'
 import { DECISIONS, readAnswer } from '../protocol/pending.ts'
 import { fullBy, isKnown } from '../session/queue.ts'
 import { status, type SessionState } from '../session/state.ts'
-import type { ChildReport } from '../protocol/steps.ts'
+import type { ChildReport, WeatherReport } from '../protocol/steps.ts'
 import type { Answer } from '../protocol/pending.ts'
 import {
   answerSignal,
@@ -31,6 +31,7 @@ import {
   resumeUpdate,
   stateQuery,
   statsQuery,
+  weatherSignal,
   type ReadMessage,
 } from '../protocol/messages.ts'
 import { type PendingView, type SessionView, type ToolStatsView } from '../protocol/views.ts'
@@ -81,10 +82,14 @@ function takers(emit: Session['emit']) {
       if (report) emit({ type: 'childReported', report })
       else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
     },
+    weather(input: unknown): void {
+      const report = readWeather(input)
+      if (report) emit({ type: 'weatherReported', report })
+    },
   }
 }
 
-function setSignals({ message, pause, resume, cancelTurn, close, answer, childReport }: Takers): void {
+function setSignals({ message, pause, resume, cancelTurn, close, answer, childReport, weather }: Takers): void {
   // Temporal hands earlier signals to each handler when it is set, so all signals of one kind first. The default
   // handler takes all of them in the order in which they came.
   const byName = new Map<string, (input?: never) => void>([
@@ -95,6 +100,7 @@ function setSignals({ message, pause, resume, cancelTurn, close, answer, childRe
     [closeSignal.name, close],
     [answerSignal.name, answer],
     [childReportSignal.name, childReport],
+    [weatherSignal.name, weather],
   ])
   setDefaultSignalHandler((name, input) => byName.get(name)?.(input as never))
   setHandler(messageSignal, message, {
@@ -113,6 +119,9 @@ function setSignals({ message, pause, resume, cancelTurn, close, answer, childRe
   })
   setHandler(childReportSignal, childReport, {
     description: 'Sent by a child session that has answered; not for people.',
+  })
+  setHandler(weatherSignal, weather, {
+    description: 'Sent by a model call that waits for its provider; not for people.',
   })
   setDefaultSignalHandler(undefined)
 }
@@ -218,6 +227,14 @@ function readReport(input: unknown): ChildReport | undefined {
   if (typeof callKey !== 'string' || !readCallKey(callKey)) return undefined
   if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
   return { childId, callKey, childGen: childGen as number, childTurn: childTurn as number }
+}
+
+function readWeather(input: unknown): WeatherReport | undefined {
+  if (typeof input !== 'object' || input === null) return undefined
+  const { turn, round, provider, why, since } = input as Partial<Record<string, unknown>>
+  if (!Number.isSafeInteger(turn) || !Number.isSafeInteger(round)) return undefined
+  if (typeof provider !== 'string' || typeof why !== 'string' || typeof since !== 'string') return undefined
+  return { turn: turn as number, round: round as number, provider, why, since }
 }
 
 function previewOf(input: unknown): string {

@@ -92,6 +92,9 @@ function turnLines({ turn, limits }: SessionState): string[] {
   if (!turn) return []
   return [
     `## Turn ${turn.n}, round ${turn.round + 1} of at most ${limits.maxToolRounds + 1}: ${turn.phase}`,
+    ...(turn.weather
+      ? [`**Waits for ${plain(turn.weather.provider)}** since ${turn.weather.since}: ${turn.weather.why}`]
+      : []),
     ...turn.calls
       .slice(0, CALLS_SHOWN)
       .map(

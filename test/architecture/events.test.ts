@@ -14,6 +14,7 @@ const streamed = { step: '', attempt: '' } as const
 
 const DURABLE: Table<DurableEvents> = {
   'turn.started': { turn: '', messageId: '', seq: '', text: '' },
+  'model.waiting': { turn: '', round: '', provider: '', why: '', nextTryMs: '' },
   'message.completed': { turn: '', round: '', seq: '', text: '', calls: '', usage: '', model: '' },
   'message.rejected': { reason: '', preview: '', messageId: '?' },
   'tool.status': {

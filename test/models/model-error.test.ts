@@ -30,7 +30,7 @@ describe('a status', () => {
   it.each([
     [400, 'MODEL_REFUSED_REQUEST'],
     [401, 'MODEL_AUTH'],
-    [402, 'MODEL_AUTH'],
+    [402, 'MODEL_NO_CREDIT'],
     [403, 'MODEL_AUTH'],
     [404, 'MODEL_REFUSED_REQUEST'],
     [408, 'MODEL_UNAVAILABLE'],
@@ -101,6 +101,17 @@ describe('Retry-After', () => {
     expect(waits({ 'retry-after': 'Wed, 01 Jan 2020 00:00:00 GMT' })).toBe(0)
   })
 
+  it.each([
+    ['Rate limit reached. Please try again in 1.2s.', 1200],
+    ['Please try again in 350ms', 350],
+    ['try again in 2m1.5s', 121_500],
+    ['try again in 6m', 360_000],
+    ['try again in a moment', undefined],
+  ])('may stand only in the words: %s', (message, ms) => {
+    expect(failed({ status: 429, message }).retryAfterMs).toBe(ms)
+    expect(failed({ status: 429, message, headers: { 'retry-after': '3' } }).retryAfterMs).toBe(3000)
+  })
+
   it('is left out when it is missing, unreadable, or nothing is tried again', () => {
     expect(waits({})).toBeUndefined()
     expect(waits({ 'retry-after': 'soon' })).toBeUndefined()
@@ -160,7 +171,7 @@ describe('an error of another SDK', () => {
     })
     expect(
       toModelError(failure(429, '{"error":{"code":"insufficient_quota","message":"none left"}}'), asked),
-    ).toMatchObject({ code: 'MODEL_AUTH', message: 'model gpt-x: 429 none left' })
+    ).toMatchObject({ code: 'MODEL_NO_CREDIT', message: 'model gpt-x: 429 none left' })
     expect(toModelError(failure(), asked).message).toBe('model gpt-x: no answer from api.example.com: socket hang up')
   })
 })

@@ -3,6 +3,7 @@ import { Context } from '@temporalio/activity'
 import type { Client } from '@temporalio/client'
 import { noopMetricMeter } from '@temporalio/common'
 import type { Deps } from '../../src/activities/deps.ts'
+import { Gates } from '../../src/activities/model/gates.ts'
 import { LastChance } from '../../src/activities/step/last-chance.ts'
 import { createLiveWriter } from '../../src/activities/live-writer.ts'
 import { createMetrics } from '../../src/activities/metrics.ts'
@@ -28,6 +29,7 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
     running: new Map(),
     stopping: new AbortController().signal,
     lastChance: new LastChance(0),
+    gates: new Gates(),
     stepWatch: { begun: () => undefined, ended: () => undefined },
     toolUses: new ToolUses(log.warn),
     metrics: createMetrics(noopMetricMeter),

@@ -5,9 +5,11 @@
 import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { callModel } from '../../src/activities/model/call-model.ts'
+import { Gates } from '../../src/activities/model/gates.ts'
 import { StelloError } from '../../src/core/errors.ts'
 import type { Completion } from '../../src/core/model.ts'
 import type { ModelOutcome } from '../../src/protocol/steps.ts'
+import { listSessions } from '../../src/store/sessions.ts'
 import { attempt, depsOf } from './activity.ts'
 import { openSession } from './fixtures.ts'
 import { openingCall } from './model-input.ts'
@@ -15,13 +17,20 @@ import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
-/** A step of which each attempt says how long until the next one, or what the workflow is told. */
-async function stepWith(error: StelloError): Promise<{ calls(): number; next(): Promise<unknown> }> {
+/**
+ * A step of which each attempt says how long until the next one, or what the workflow is told. Each attempt is made by a
+ * worker that knows nothing of the weather, unless `gates` are kept.
+ */
+async function stepWith(
+  error: unknown,
+  { retryFor = '24 hours', gates }: { retryFor?: string; gates?: Gates } = {},
+): Promise<{ calls(): number; next(): Promise<unknown>; failedFor(time: string): Promise<void> }> {
   let calls = 0
-  const complete = (): Promise<never> => (calls++, Promise.reject(error))
-  const deps = depsOf(at.db, { llm: { name: 'away', complete } })
+  const complete = (): Promise<never> => (calls++, Promise.reject(error as Error))
+  const deps = depsOf(at.db, { llm: { name: 'away', complete }, retryFor })
   const run = await openSession(at.db)
-  const next = (): Promise<ModelOutcome> => attempt(run, () => callModel(deps, openingCall(run)))
+  const next = (): Promise<ModelOutcome> =>
+    attempt(run, () => callModel({ ...deps, gates: gates ?? new Gates() }, openingCall(run)))
   return {
     calls: () => calls,
     next: () =>
@@ -29,20 +38,104 @@ async function stepWith(error: StelloError): Promise<{ calls(): number; next(): 
         if (thrown instanceof ApplicationFailure && !thrown.nonRetryable) return thrown.nextRetryDelay
         throw thrown
       }),
+    async failedFor(time) {
+      await at.db.pool.query('update steps set failing_since = failing_since - $2::interval where session_id = $1', [
+        run.sessionId,
+        time,
+      ])
+    },
   }
 }
 
-it('is asked six times, after pauses that double from a second; then the session pauses, and resume begins anew', async () => {
-  const step = await stepWith(new StelloError('MODEL_UNAVAILABLE', 'nobody is there', { hint: 'wait' }))
-  const pauses = { kind: 'failed', pause: { reason: 'model_error', message: 'nobody is there', hint: 'wait' } }
-  const six = [1000, 2000, 4000, 8000, 16_000, pauses]
-  for (const expected of [...six, ...six]) expect(await step.next()).toEqual(expected)
-  expect(step.calls()).toBe(12)
+const UNAVAILABLE = new StelloError('MODEL_UNAVAILABLE', 'nobody is there', { hint: 'wait' })
+const PAUSES = { kind: 'failed', pause: { reason: 'model_error', message: 'nobody is there', hint: 'wait' } }
+
+it('is waited for, with pauses that double from a second; after retryFor the session pauses, and resume begins anew', async () => {
+  const step = await stepWith(UNAVAILABLE)
+  for (let round = 0; round < 2; round++) {
+    for (const wait of [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 96_000, 96_000]) {
+      const delay = (await step.next()) as number
+      expect(delay).toBeGreaterThanOrEqual(wait)
+      expect(delay).toBeLessThanOrEqual(wait * 1.25)
+    }
+    await step.failedFor('23 hours')
+    expect(await step.next()).toBeGreaterThan(0)
+    await step.failedFor('1 hour')
+    expect(await step.next()).toEqual(PAUSES)
+  }
+})
+
+it('is tried for the last time when retryFor is over', async () => {
+  const step = await stepWith(UNAVAILABLE, { retryFor: '20 minutes' })
+  await step.next()
+  await step.failedFor('19 minutes 59.8 seconds')
+  expect(await step.next()).toBeLessThanOrEqual(200)
+})
+
+it('is tried six times where the fault is a bug of its own code', async () => {
+  const step = await stepWith(new TypeError('x is not a function'))
+  const paused = { kind: 'failed', pause: { reason: 'model_error', message: 'x is not a function' } }
+  for (const expected of [1000, 2000, 4000, 8000, 16_000]) expect(await step.next()).toBe(expected)
+  expect(await step.next()).toMatchObject(paused)
+})
+
+it('is waited for where fetch has found nobody', async () => {
+  const step = await stepWith(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }))
+  for (let tries = 0; tries < 10; tries++) expect(await step.next()).toBeGreaterThanOrEqual(100)
 })
 
 it('is asked again when it has said it may be', async () => {
-  const step = await stepWith(new StelloError('MODEL_RATE_LIMITED', 'too fast', { retryAfterMs: 7000 }))
-  expect([await step.next(), await step.next()]).toEqual([7000, 7000])
+  const step = await stepWith(new StelloError('MODEL_RATE_LIMITED', 'too fast', { retryAfterMs: 60_000 }))
+  const delays = [await step.next(), await step.next()] as number[]
+  for (const delay of delays) expect(delay).toBeGreaterThan(57_000)
+  for (const delay of delays) expect(delay).toBeLessThanOrEqual(60_000)
+})
+
+it('is not asked while its provider is away: the session waits outside, and people see for what', async () => {
+  const step = await stepWith(new StelloError('MODEL_UNAVAILABLE', 'busy', { status: 503, retryAfterMs: 60_000 }), {
+    gates: new Gates(),
+  })
+  for (let tries = 0; tries < 3; tries++) expect(await step.next()).toBeGreaterThan(50_000)
+  expect(step.calls()).toBe(1)
+  const [session] = await listSessions(at.db)
+  expect(session).toMatchObject({ state: 'waiting', inHand: [], weather: { provider: 'away', why: '503' } })
+  expect((session?.weather?.nextTry.getTime() ?? 0) - Date.now()).toBeGreaterThan(50_000)
+  const told = await at.db.pool.query(`select data from events where type = 'model.waiting' and session_id = $1`, [
+    session?.id,
+  ])
+  expect(told.rows).toMatchObject([{ data: { turn: 1, round: 0, provider: 'away', why: '503' } }])
+  await step.failedFor('24 hours')
+  expect(await step.next()).toMatchObject({ kind: 'failed', pause: { message: 'away has been away for 1 day: 503' } })
+  expect((await listSessions(at.db))[0]?.weather).toBeUndefined()
+})
+
+it('whose session was closed meanwhile does not wait for it', async () => {
+  const gates = new Gates()
+  const step = await stepWith(new StelloError('MODEL_UNAVAILABLE', 'busy', { status: 503, retryAfterMs: 60_000 }), {
+    gates,
+  })
+  await step.next()
+  await at.db.pool.query('update sessions set closing_at = now()')
+  expect(await step.next()).toEqual({ kind: 'notStarted', closing: true })
+})
+
+it('that lets its gate down for a moment is asked in the same attempt', async () => {
+  let away = true
+  const busy = new StelloError('MODEL_UNAVAILABLE', 'busy', { status: 503, retryAfterMs: 50 })
+  const answer: Completion = {
+    content: 'hi',
+    toolCalls: [],
+    usage: { inputTokens: 1, outputTokens: 2 },
+    finishReason: 'stop',
+  }
+  const deps = depsOf(at.db, {
+    llm: { name: 'm', complete: () => (away ? Promise.reject(busy) : Promise.resolve(answer)) },
+  })
+  const run = await openSession(at.db)
+  const next = (): Promise<ModelOutcome> => attempt(run, () => callModel(deps, openingCall(run)))
+  await expect(next()).rejects.toThrow('waits for m: 503')
+  away = false
+  expect(await next()).toMatchObject({ kind: 'answered', text: 'hi' })
 })
 
 it('is asked once where waiting mends nothing', async () => {

@@ -2,12 +2,11 @@
  * One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it.
  */
 import { toCompletion } from './completion.ts'
-import { durationText } from '../../core/duration.ts'
-import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
+import { StelloError } from '../../core/errors.ts'
 import { toPause } from '../../core/pause.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
-import type { Waits } from '../../agent/wait-settings.ts'
+import { waitsWith, type Waits } from '../../agent/wait-settings.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
@@ -18,19 +17,18 @@ import type { Deps } from '../deps.ts'
 import { describeTools } from './describe-tools.ts'
 import { askedTools } from '../tool/session-tools.ts'
 import { aboutTurn } from '../tool/execute.ts'
-import { backoffOf, shutsDown } from '../step/failures.ts'
+import { shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
 import { readDeltas } from './model-deltas.ts'
 import { makePrompt, toMessages, type Prompt } from './prompt.ts'
 import type { Ending } from '../step/end-step.ts'
 import { killsWorkers } from '../step/quarantine.ts'
-import { mustNotWait, runStep } from '../step/run-step.ts'
+import { runStep, type StepWork } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
 import { StreamingCalls } from './streaming-calls.ts'
 import { useId } from '../tool/tool-uses.ts'
-
-/** Attempts at a model that is busy or does not answer, before the session pauses. */
-const MODEL_ATTEMPTS = 6
+import type { Pass } from './gates.ts'
+import { choiceOf, StepWeather, type Held } from './weather.ts'
 
 export async function callModel(deps: Deps, input: CallModelInput): Promise<ModelOutcome> {
   const attempt = currentAttempt(deps, input)
@@ -48,15 +46,65 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
   const model = deps.agent.model(config.model)
   const waits = deps.agent.waitsOf(config.profile, config.model)
   const hash = inputHash('model', chain)
-  const started = performance.now()
+  let started = performance.now()
   const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, performance.now() - started)
 
-  const fail = (error: unknown, stop: AbortSignal, claim: Mine): Ending<ModelOutcome> => {
-    const ending = endingOf(error, { stop, claim, waits })
-    if (ending.kind === 'giveBack') count(ending.result)
-    return ending
+  const weather = new StepWeather(deps, attempt, input, { choice: choiceOf(model), waits })
+
+  async function run(claim: Mine, stop: AbortSignal, pass: Pass): Promise<Ending<ModelOutcome>> {
+    started = performance.now()
+    const fail = (error: unknown): Ending<ModelOutcome> => {
+      const ending = stop.aborted
+        ? stopped(stop, claim)
+        : weather.failed(error, pass, claim, performance.now() - started)
+      if (ending.kind === 'giveBack') count(ending.result)
+      return ending
+    }
+    if (question) deps.transcripts.append(sessionId, claim.gen, [question])
+    let tools: SessionTools
+    try {
+      tools = await askedTools({ agent: deps.agent, sessionId, session: stored, stop })
+    } catch (error) {
+      return fail(error)
+    }
+    const live = deps.live.step(sessionId, input.key, claim.lease)
+    const context = aboutTurn({ ...stored, sessionId, messageId: input.messageId })
+    const titles = new Map<string, string>()
+    const streaming = new StreamingCalls({ tools, titles, live, uses: deps.toolUses, context })
+    let ending: Ending<ModelOutcome> | undefined
+    live.started(pass.model.name, round)
+    try {
+      const specs = await describeTools(tools, context, { stop, log: deps.log })
+      for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
+      const completion = await askModel(
+        pass.model,
+        makePrompt({ config, transcript: before.messages, question: question?.message, tools: specs }),
+        {
+          idempotencyKey: idempotencyKey(sessionId, input.key, hash),
+          cacheKey: rootId,
+          onDelta(delta) {
+            if (delta.type === 'text') live.text(delta.text)
+            else if (delta.type === 'reasoning') live.reasoning(delta.text)
+            else streaming.take(delta)
+          },
+        },
+        { stop, waits: pass.model === model ? waits : waitsWith(waits, pass.model) },
+      )
+      pass.served()
+      const by = completion.model ?? pass.model.name
+      const told = pass.model === model ? completion : { ...completion, model: by }
+      return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion: told }))
+    } catch (error) {
+      return fail(error)
+    } finally {
+      streaming.end((index, name) =>
+        willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,
+      )
+      await live.end()
+    }
   }
-  const ran = await runStep<ModelOutcome>(deps, attempt, {
+
+  const work: Omit<StepWork<ModelOutcome | Held>, 'run'> = {
     step: {
       key: input.key,
       kind: 'model',
@@ -65,52 +113,11 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       durable: question !== undefined,
       ...(question && input.opening && { opening: { turn, messageId: input.opening.messageId, record: question } }),
     },
-    async run(claim, stop) {
-      if (question) deps.transcripts.append(sessionId, claim.gen, [question])
-      let tools: SessionTools
-      try {
-        tools = await askedTools({ agent: deps.agent, sessionId, session: stored, stop })
-      } catch (error) {
-        return fail(error, stop, claim)
-      }
-      const live = deps.live.step(sessionId, input.key, claim.lease)
-      const context = aboutTurn({ ...stored, sessionId, messageId: input.messageId })
-      const titles = new Map<string, string>()
-      const streaming = new StreamingCalls({ tools, titles, live, uses: deps.toolUses, context })
-      let ending: Ending<ModelOutcome> | undefined
-      live.started(model.name, round)
-      try {
-        const specs = await describeTools(tools, context, { stop, log: deps.log })
-        for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
-        const completion = await askModel(
-          model,
-          makePrompt({ config, transcript: before.messages, question: question?.message, tools: specs }),
-          {
-            idempotencyKey: idempotencyKey(sessionId, input.key, hash),
-            cacheKey: rootId,
-            onDelta(delta) {
-              if (delta.type === 'text') live.text(delta.text)
-              else if (delta.type === 'reasoning') live.reasoning(delta.text)
-              else streaming.take(delta)
-            },
-          },
-          { stop, waits },
-        )
-        return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion }))
-      } catch (error) {
-        return fail(error, stop, claim)
-      } finally {
-        streaming.end((index, name) =>
-          willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,
-        )
-        await live.end()
-      }
-    },
     quarantined: ({ deaths }) => ({
       kind: 'giveBack',
       result: { kind: 'failed', pause: toPause(killsWorkers(`model ${model.name} was asked`, deaths)) },
     }),
-    settled: count,
+    settled: (outcome) => void (outcome.kind !== 'held' && count(outcome)),
     refused: (_claim, message) => ({
       kind: 'giveBack',
       result: {
@@ -118,8 +125,21 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         pause: toPause(new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
       },
     }),
-  })
-  const result = mustNotWait(ran)
+  }
+  const result = await weather.pass(rootId, (entered) =>
+    runStep<ModelOutcome | Held>(deps, attempt, {
+      ...work,
+      async run(claim, stop) {
+        if (!entered) return weather.held(claim)
+        const pass = weather.instead(entered, claim)
+        try {
+          return await run(claim, stop, pass)
+        } finally {
+          pass.leave()
+        }
+      },
+    }),
+  )
   if ('kind' in result) return result
   return 'outcome' in result ? result.outcome : { kind: 'duplicate', gen: result.gen }
 }
@@ -175,44 +195,9 @@ function willRun(ending: Ending<ModelOutcome> | undefined, index: number, name: 
   return ending?.kind === 'settle' && ending.outcome.kind === 'answered' && ending.outcome.calls[index]?.name === name
 }
 
-interface Asking {
-  stop: AbortSignal
-  claim: Mine
-  waits: Waits
-}
-
-/**
- * A cancel by the user settles the step. An error that a wait may cure is tried again. Every other error pauses the
- * session.
- */
-function endingOf(error: unknown, { stop, claim, waits }: Asking): Ending<ModelOutcome> {
-  if (stop.aborted) {
-    return stop.reason === 'cancel'
-      ? { kind: 'settle', outcome: { kind: 'cancelled', gen: claim.gen }, writes: {} }
-      : { kind: 'retry', error: shutsDown(), failed: false }
-  }
-  const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
-  const { retryAfterMs } = known
-  const { retryForMs, model } = waits
-  if (known.fate === 'retry' && retryAfterMs !== undefined && retryAfterMs > retryForMs) {
-    return {
-      kind: 'giveBack',
-      result: { kind: 'failed', pause: toPause(tooLongAWait(known, retryAfterMs, retryForMs)) },
-    }
-  }
-  if (known.fate === 'retry' && claim.failures + 1 < Math.min(MODEL_ATTEMPTS, model.attempts)) {
-    return {
-      kind: 'retry',
-      error: known,
-      failed: true,
-      delayMs: (failures) => retryAfterMs ?? backoffOf(failures, model),
-    }
-  }
-  return { kind: 'giveBack', result: { kind: 'failed', pause: toPause(known) } }
-}
-
-/** If the model asks for a very long wait, people are told at once and not after the wait. */
-function tooLongAWait({ code, message }: StelloError, waitMs: number, retryForMs: number): StelloError {
-  const asked = `it asks to wait ${durationText(waitMs)}, and retryFor is ${durationText(retryForMs)}`
-  return new StelloError(code, `${message} (${asked})`, { hint: 'resume the session when the model answers again' })
+/** A cancel by the user settles the step. Another worker takes it when this one shuts down. */
+function stopped(stop: AbortSignal, claim: Mine): Ending<ModelOutcome> {
+  return stop.reason === 'cancel'
+    ? { kind: 'settle', outcome: { kind: 'cancelled', gen: claim.gen }, writes: {} }
+    : { kind: 'retry', error: shutsDown(), failed: false }
 }

@@ -10,7 +10,7 @@ import type { Waiting } from '../../protocol/steps.ts'
 import type { StepId } from '../../store/claim.ts'
 import { isDataError } from '../../store/database.ts'
 import { parkStep, reopenStep } from '../../store/parked.ts'
-import { readOutcome, releaseStep, settleStep } from '../../store/settle.ts'
+import { readOutcome, releaseStep, settleStep, type Weather } from '../../store/settle.ts'
 import type { Writes } from '../../store/writes.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from '../deps.ts'
@@ -31,15 +31,26 @@ export type Ending<Outcome> =
   | { kind: 'settle'; outcome: Outcome; writes: Writes }
   /** It has no outcome: give the step back and tell the workflow. */
   | { kind: 'giveBack'; result: Outcome; writes?: Writes }
+  /** It has no outcome: give the step back until the weather is better. This attempt may take it again. */
+  | { kind: 'hold'; result: Outcome; weather?: Weather; writes?: Pick<Writes, 'events'> }
   /** It has no outcome: a person must answer first. Nobody holds the step until then. */
   | { kind: 'park'; question: Question; writes?: Pick<Writes, 'events'> }
   /** It has no outcome: nothing was done, and the step may begin. `decided` is kept for the attempt that begins it. */
   | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided }
   /**
    * It has no outcome: give the step back and let Temporal try again. `failed` counts it as a failed attempt at the
-   * model or tool. `begun` keeps the mark that the step has begun, so its end stays unknown.
+   * model or tool. `begun` keeps the mark that the step has begun, so its end stays unknown. `weather`: what people see
+   * meanwhile.
    */
-  | { kind: 'retry'; error: unknown; failed: boolean; begun?: boolean; delayMs?: (failures: number) => number }
+  | {
+      kind: 'retry'
+      error: unknown
+      failed: boolean
+      begun?: boolean
+      delayMs?: (failures: number) => number
+      weather?: Weather
+      writes?: Pick<Writes, 'events'>
+    }
   /** It has no outcome, and the step is not given back: the worker that finds it begun by a dead worker decides. */
   | { kind: 'abandon'; error: unknown }
 
@@ -69,9 +80,11 @@ export async function endStep<Outcome>(
   switch (ending.kind) {
     case 'settle':
       return settle(deps, step, ending, finishing)
-    case 'giveBack': {
+    case 'giveBack':
+    case 'hold': {
       const { result, writes } = ending
-      const giving = { failed: false, reset: true, ...(writes && { writes }) }
+      const how = ending.kind === 'giveBack' ? { reset: true } : ending.weather && { weather: ending.weather }
+      const giving = { failed: false, ...how, ...(writes && { writes }) }
       await stored(deps, finishing, step, () => releaseStep(deps.db, step, giving))
       if (writes) deps.notify(step.sessionId)
       return result
@@ -90,8 +103,10 @@ export async function endStep<Outcome>(
     case 'abandon':
       throw ending.error
     case 'retry': {
-      const { failed, begun = false } = ending
-      const failures = await stored(deps, finishing, step, () => releaseStep(deps.db, step, { failed, begun }))
+      const { failed, begun = false, weather, writes } = ending
+      const giving = { failed, begun, ...(weather && { weather }), ...(writes && { writes }) }
+      const failures = await stored(deps, finishing, step, () => releaseStep(deps.db, step, giving))
+      if (writes) deps.notify(step.sessionId)
       if (!ending.delayMs) throw ending.error
       throw tryAgain(ending.error, ending.delayMs(failures))
     }

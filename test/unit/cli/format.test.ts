@@ -17,6 +17,12 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
   'model.started': [[{ model: 'gpt', round: 0, ...streamed }, undefined]],
   'message.delta': [[{ text: 'It', ...streamed }, undefined]],
   'reasoning.delta': [[{ text: 'Hm', ...streamed }, undefined]],
+  'model.waiting': [
+    [
+      { turn: 1, round: 0, provider: 'openai', why: '429', nextTryMs: 60_000 },
+      `waits for openai: 429, next try ${new Date(60_000).toTimeString().slice(0, 8)}`,
+    ],
+  ],
   'message.completed': [
     [{ turn: 1, round: 0, seq: 2, text: 'It rains.', calls: [], usage, model: 'gpt' }, 'It rains.'],
     [
