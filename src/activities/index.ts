@@ -9,6 +9,7 @@ import { callModel } from './model/call-model.ts'
 import { callTool } from './tool/call-tool.ts'
 import type { Deps } from './deps.ts'
 import { describeChildren } from './child/describe-children.ts'
+import { withNextTry } from './next-try.ts'
 import { toEndlessRetry, toFailure } from './step/failures.ts'
 import { openChild } from './child/open-child.ts'
 import { openSession } from './session/open-session.ts'
@@ -27,7 +28,7 @@ export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'
       try {
         const session = sessionOf(input)
         if (session) admit(session, Context.current().info.attempt)
-        return await activity(deps, input)
+        return withNextTry(deps, input, await activity(deps, input))
       } catch (error) {
         throw translate(error)
       }

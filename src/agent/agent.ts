@@ -14,7 +14,16 @@ import { toModel } from './to-model.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import { filterProblem, type ToolFilter } from '../protocol/tool-filter.ts'
 import type { SessionFacts, Tool } from '../tool/tool.ts'
-import { DEFAULT_WAITS, resolveWaits, waitsWith, type WaitSettings, type Waits } from './wait-settings.ts'
+import {
+  DEFAULT_WAITS,
+  resolveAutoResume,
+  resolveWaits,
+  waitsWith,
+  type AutoResume,
+  type AutoResumeSettings,
+  type WaitSettings,
+  type Waits,
+} from './wait-settings.ts'
 
 /** What `onSessionFork` is told: the child. */
 export interface SessionFork extends SessionFacts {
@@ -36,6 +45,11 @@ export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<Tr
   lockPrompt?: boolean
   /** Another name for `toolTimeout`. */
   executionTimeout?: Duration
+  /**
+   * Whether sessions that have paused try again by themselves, when the reason is one that may pass: by default for
+   * weather and not for keys. `true` is both, `false` none.
+   */
+  autoResume?: boolean | AutoResumeSettings
   /**
    * Secrets of yours: passwords, keys of tools. The worker cuts them from errors, logs, pauses, events and what tools
    * return. Each has 8 to 4096 characters and is cut wherever it appears as a whole. An unset or empty one is ignored.
@@ -65,6 +79,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly bounds: TreeBounds
   /** How long its sessions wait, where neither profile nor model nor tool states something else. */
   readonly waits: Waits
+  /** Whether and when paused sessions try again by themselves. */
+  readonly autoResume: AutoResume
   /** Its own tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>
   /** Its skills, by name. */
@@ -142,6 +158,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
   const bounds = attempt(() => resolveBounds(definition), DEFAULT_BOUNDS)
   const waits = attempt(() => resolveWaits(definition, DEFAULT_WAITS, ''), DEFAULT_WAITS)
+  const autoResume = attempt(() => resolveAutoResume(definition.autoResume), resolveAutoResume())
   const own = attempt(() => toModel(llm, 'llm'), undefined)
   const defaults = withRounds(DEFAULT_LIMITS, own?.maxToolRounds)
   const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
@@ -161,6 +178,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     limits,
     bounds,
     waits,
+    autoResume,
     get tools() {
       return parts.read().tools
     },

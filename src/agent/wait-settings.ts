@@ -1,6 +1,6 @@
 /** How long models are waited for, and how often models and tools are tried again, as an author writes it. */
 import { toMs, type Duration } from '../core/duration.ts'
-import { StelloError } from '../core/errors.ts'
+import { StelloError, type Clearing } from '../core/errors.ts'
 import { isObject } from '../core/is-object.ts'
 import type { Model } from '../core/model.ts'
 import { toRetries, type Retries, type RetrySettings } from '../core/retries.ts'
@@ -28,6 +28,54 @@ export interface WaitSettings {
    * only for tools that may be repeated, and for `RetryableError`.
    */
   retries?: { model?: RetrySettings; tools?: RetrySettings }
+}
+
+/** Whether and when a session that has paused tries again by itself. What is left out is the default. */
+export interface AutoResumeSettings {
+  /** A provider or a pack that was away or busy for longer than `retryFor`. Default true. */
+  weather?: boolean
+  /** A key that was refused, or an account without credit. Default false: somebody must mend it anyway. */
+  keys?: boolean
+  /** The time until the first try. It doubles with each try that fails. Default 15 minutes. */
+  first?: Duration
+  /** The longest time between two tries. Default 1 hour. */
+  longest?: Duration
+}
+
+/** The same in numbers. */
+export interface AutoResume extends Record<Clearing, boolean> {
+  /** Milliseconds. */
+  firstMs: number
+  /** Milliseconds. */
+  longestMs: number
+}
+
+/** How long a try may stand in line before it counts as refused. */
+const TRY_MS = 60_000
+
+const AUTO_RESUME: AutoResume = { weather: true, keys: false, firstMs: 15 * 60_000, longestMs: 60 * 60_000 }
+
+/** @throws StelloError INVALID_AGENT */
+export function resolveAutoResume(settings: boolean | AutoResumeSettings = {}): AutoResume {
+  if (typeof settings === 'boolean') return { ...AUTO_RESUME, weather: settings, keys: settings }
+  if (!isObject(settings)) throw new StelloError('INVALID_AGENT', 'autoResume: must be true, false or an object')
+  const { weather, keys, first, longest, ...unknown } = settings as AutoResumeSettings
+  const [field] = Object.keys(unknown)
+  if (field !== undefined)
+    throw new StelloError(
+      'INVALID_AGENT',
+      `autoResume.${field}: is no setting; there are weather, keys, first, longest`,
+    )
+  for (const [name, value] of Object.entries({ weather, keys })) {
+    if (value !== undefined && typeof value !== 'boolean')
+      throw new StelloError('INVALID_AGENT', `autoResume.${name}: must be true or false`)
+  }
+  return {
+    weather: weather ?? AUTO_RESUME.weather,
+    keys: keys ?? AUTO_RESUME.keys,
+    firstMs: first === undefined ? AUTO_RESUME.firstMs : toMs(first, 'autoResume.first', 'INVALID_AGENT'),
+    longestMs: longest === undefined ? AUTO_RESUME.longestMs : toMs(longest, 'autoResume.longest', 'INVALID_AGENT'),
+  }
 }
 
 /** How long the sessions of an agent wait, in numbers. */
@@ -72,6 +120,15 @@ export function resolveWaits(settings: WaitSettings, base: Waits, where: string)
     model: { ...base.model, ...toRetries(retries.model, `${where}retries.model`, 'INVALID_AGENT') },
     tools: { ...base.tools, ...toRetries(retries.tools, `${where}retries.tools`, 'INVALID_AGENT') },
   }
+}
+
+/**
+ * For a try that a paused session makes by itself: one refusal pauses it again. It has the time to stand in line, because
+ * many sessions try at the same time. Models that stand in for each other have the time to do so.
+ */
+export function waitsOfTry(waits: Waits, { fallback }: Model): Waits {
+  const attempts = fallback ? waits.model.attempts : 1
+  return { ...waits, retryForMs: TRY_MS + 2 * (fallback?.afterMs ?? 0), model: { ...waits.model, attempts } }
 }
 
 /** What the model itself states comes first. Of models of which one answers, the slowest decides how long a call takes. */

@@ -13,7 +13,9 @@ export function sessionLine(session: SessionSummary): string {
     ({ kind, since, ...step }) => `${kind === 'model' ? '⋯' : '⚒'} ${calledBy(step)} ${age(since)}`,
   )
   const asks = session.pending.map((item) => pc.yellow(` ? ${calledBy(item)} (${item.id})`)).join('')
-  const pause = session.pause ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}`) : ''
+  const pause = session.pause
+    ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}${triesAgain(session.pause)}`)
+    : ''
   const weather = session.weather ? pc.yellow(` ${waitsFor(session.weather, soon(session.weather.nextTry))}`) : ''
   const held = heldBy(session)
   const state = COLOURS[session.state](session.state.padEnd(7))
@@ -59,7 +61,10 @@ export function inboxLines(item: InboxItem): string {
   const where = pc.dim(`(${flat(label)}, ${age(new Date(at))})`)
   const lines =
     item.kind === 'paused'
-      ? [`${sessionId} is paused (${item.reason}): ${flat(message)} ${where}`, ...(item.hint ? [flat(item.hint)] : [])]
+      ? [
+          `${sessionId} is paused (${item.reason}): ${flat(message)}${triesAgain(item)} ${where}`,
+          ...(item.hint ? [flat(item.hint)] : []),
+        ]
       : [`${flat(message)} ${where}`, `${calledBy(item)} ${oneLine(item.preview)}`]
   return `${pc.yellow('?')} ${[...lines, remedyOf(item)].join('\n    ')}`
 }
@@ -111,8 +116,9 @@ function describe({ type, data, at }: StelloEvent): string | undefined {
     case 'session.forked':
       return `${oneLine(data.child)} ${oneLine(data.label)}`
     case 'session.paused':
-      return pc.red(`${data.reason}: ${oneLine(data.message)}`)
+      return pc.red(`${data.reason}: ${oneLine(data.message)}${triesAgain(data)}`)
     case 'session.resumed':
+      return data.tries === undefined ? '' : 'tries again by itself'
     case 'session.closed':
       return ''
     case 'session.restarted':
@@ -129,6 +135,11 @@ function describe({ type, data, at }: StelloEvent): string | undefined {
 /** A newer worker may tell what this version does not know. What it knows has a line of its own, or this does not compile. */
 function unknownLine(_type: never, data: unknown): string {
   return oneLine(data)
+}
+
+/** @example ' (tries again by itself at 14:32:10)' */
+function triesAgain({ nextTryAt }: { nextTryAt?: string }): string {
+  return nextTryAt === undefined ? '' : pc.yellow(` (tries again by itself at ${clock(new Date(nextTryAt))})`)
 }
 
 interface Named {

@@ -26,6 +26,6 @@ export function heldUp(sessionId: string, item: InboxItem): StelloError {
     })
   }
   return new StelloError('SESSION_PAUSED', `${who} is paused (${item.reason}): ${item.message}`, {
-    hint: `${item.hint ? `${item.hint}; ` : ''}\`${remedyOf(item)}\` goes on with the same turn`,
+    hint: `${item.nextTryAt === undefined ? '' : `it tries again by itself at ${item.nextTryAt}; `}${item.hint ? `${item.hint}; ` : ''}\`${remedyOf(item)}\` goes on with the same turn`,
   })
 }

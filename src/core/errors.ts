@@ -63,10 +63,14 @@ export const PAUSE_REASONS = ['user', 'tool_timeouts', 'model_error', 'budget', 
 /** Why a session is paused: somebody asked for it, or something went wrong that a person can mend. */
 export type PauseReason = (typeof PAUSE_REASONS)[number]
 
+/** What may be in order again without anybody telling the session: a provider's weather, or a key. A try finds out. */
+export type Clearing = 'weather' | 'keys'
+
 /** What a person reads and does where an error pauses a session. */
 interface Pausing {
   reason: PauseReason
   hint: string
+  clears?: Clearing
 }
 
 interface Known {
@@ -77,7 +81,11 @@ interface Known {
 
 const AGENT: Pausing = { reason: 'agent_error', hint: 'mend the agent, start its worker, then resume' }
 const STORE: Pausing = { reason: 'store_error', hint: 'mend what the message names, then resume' }
-const model = (hint: string): Pausing => ({ reason: 'model_error', hint })
+const model = (hint: string, clears?: Clearing): Pausing => ({
+  reason: 'model_error',
+  hint,
+  ...(clears && { clears }),
+})
 
 const ERRORS: Readonly<Record<ErrorCode, Known>> = {
   TOOL_NOT_FOUND: { fate: 'model' },
@@ -92,19 +100,25 @@ const ERRORS: Readonly<Record<ErrorCode, Known>> = {
   TOOL_ROUND_LIMIT: { fate: 'model' },
   TREE_LIMIT: { fate: 'model' },
 
-  MODEL_RATE_LIMITED: { fate: 'retry', pause: model('look at the limits of the account of the model, then resume') },
-  MODEL_UNAVAILABLE: { fate: 'retry', pause: model('look at the worker and at the server of the model, then resume') },
-  TOOLS_UNAVAILABLE: { fate: 'retry' },
+  MODEL_RATE_LIMITED: {
+    fate: 'retry',
+    pause: model('look at the limits of the account of the model, then resume', 'weather'),
+  },
+  MODEL_UNAVAILABLE: {
+    fate: 'retry',
+    pause: model('look at the worker and at the server of the model, then resume', 'weather'),
+  },
+  TOOLS_UNAVAILABLE: { fate: 'retry', pause: { ...AGENT, clears: 'weather' } },
   STORE_UNAVAILABLE: { fate: 'retry', pause: STORE },
   WRONG_STORE: { fate: 'retry', pause: STORE },
 
   MODEL_AUTH: {
     fate: 'pause',
-    pause: model('set the key of the model where its worker runs, restart the worker, then resume'),
+    pause: model('set the key of the model where its worker runs, restart the worker, then resume', 'keys'),
   },
   MODEL_NO_CREDIT: {
     fate: 'pause',
-    pause: model('check the plan and billing of the account of the model, then resume'),
+    pause: model('check the plan and billing of the account of the model, then resume', 'keys'),
   },
   MODEL_REFUSED_REQUEST: { fate: 'pause', pause: model('look at the name and the settings of the model, then resume') },
   MODEL_CONTEXT_TOO_LONG: {

@@ -1,5 +1,5 @@
 /** Why a session is paused, and how an error becomes a pause: the one place where that is decided. */
-import { reasonOf, messageOf, toStelloError, StelloError, type PauseReason } from './errors.ts'
+import { reasonOf, messageOf, toStelloError, StelloError, type Clearing, type PauseReason } from './errors.ts'
 import { preview } from './message.ts'
 
 /** A pause: nothing new starts until a resume. */
@@ -10,6 +10,10 @@ export interface Pause {
   message: string
   /** For people: what to do before `resume`. */
   hint?: string
+  /** What may be in order again by itself. Unset: only a person can mend the reason. */
+  clears?: Clearing
+  /** When the session tries again by itself, ISO 8601. Unset: it waits for a resume. */
+  nextTryAt?: string
 }
 
 /**
@@ -20,6 +24,11 @@ export interface Pause {
  */
 export function toPause(error: unknown): Pause {
   const known = toStelloError(error) ?? new StelloError('INVALID_AGENT', messageOf(error))
-  const { reason, hint } = reasonOf(known.code)
-  return { reason, message: preview(known.message), hint: preview(known.hint ?? hint) }
+  const { reason, hint, clears } = reasonOf(known.code)
+  return {
+    reason,
+    message: preview(known.message),
+    hint: preview(known.hint ?? hint),
+    ...(clears && { clears }),
+  }
 }

@@ -107,8 +107,8 @@ export interface DurableEvents {
   }
   /** Nothing new begins until the session is resumed. */
   'session.paused': Pause
-  /** The session goes on after a pause. */
-  'session.resumed': Record<string, never>
+  /** The session goes on after a pause. `tries`: it tries by itself, for that many times in a row. */
+  'session.resumed': { tries?: number }
   /** A turn has ended. `text` is the beginning of its answer. */
   'turn.completed': { turn: number; stopReason: StopReason; text: string }
   /** The workflow was reset in Temporal. Everything after record `seq` no longer counts. */

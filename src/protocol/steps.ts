@@ -47,6 +47,11 @@ export interface StepRef {
   /** Last record of the closed part of the transcript that this step builds on. */
   base: number
   place: Place
+  /**
+   * Set for a try that the paused session makes by itself: the number of such tries in a row. If the weather is still bad,
+   * the session pauses again at once.
+   */
+  tries?: number
 }
 
 /**

@@ -30,7 +30,8 @@ export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
     case 'settled':
       return settled({ ...state, gen: outcome.gen }, turn, call, outcome)
     case 'childOpened': {
-      const opened = showFork({ ...state, gen: outcome.gen }, outcome.child)
+      const { tries: _over, ...known } = state
+      const opened = showFork({ ...known, gen: outcome.gen }, outcome.child)
       if (outcome.result) {
         const [done, commands] = settled(opened, turn, call, outcome.result)
         return [done, [startChild(turn, call, outcome.child, false), ...commands]]

@@ -24,6 +24,8 @@ export type Command =
   | { type: 'settleTool'; input: SettleToolInput; timeoutMs: number }
   | { type: 'startChild'; callKey: string; child: ChildStart; awaited: boolean }
   | { type: 'announce'; input: AnnounceInput; tag: AnnounceTag }
+  /** Answered by `tryDue` at that time, ISO 8601. */
+  | { type: 'tryAgain'; at: string }
   /** Cancels the running activities of models and tools. */
   | { type: 'cancelSteps' }
   | { type: 'cancelChild'; childId: string }

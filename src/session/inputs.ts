@@ -39,6 +39,8 @@ export type Input =
   | { type: 'stepFailed'; step: FailedStep; code: ErrorCode; message: string }
   | { type: 'pauseRequested'; message?: string }
   | { type: 'resumeRequested' }
+  /** The time has come at which the pause said that the session would try again. */
+  | { type: 'tryDue'; at: string }
   | { type: 'cancelRequested' }
   | { type: 'closeRequested'; cascade: boolean }
 

@@ -3,7 +3,15 @@ import { StelloError } from '../core/errors.ts'
 import { brief } from '../core/message.ts'
 import { toPause } from '../core/pause.ts'
 import { OPEN_KEY } from '../protocol/keys.ts'
-import { announceClose, announcePause, announceResume, refusalsTold, switchTold, tellHeldBack } from './outbox.ts'
+import {
+  announceClose,
+  announcePause,
+  announceResume,
+  nextTry,
+  refusalsTold,
+  switchTold,
+  tellHeldBack,
+} from './outbox.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
@@ -23,7 +31,7 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
 export function runStarted(state: SessionState): Step {
   const { openFailed: _before, ...known } = state
   const [next, commands] = tellHeldBack({ ...known, opened: false })
-  return [next, [openSession(known), ...commands]]
+  return [next, [openSession(known), ...commands, ...nextTry(next)]]
 }
 
 /** Nothing new starts in this run. It ends when everything under way has ended. */
@@ -41,8 +49,9 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
   if (state.opened) return [state, []]
   switch (outcome.kind) {
     case 'opened': {
-      const { resumed, ...before } = takeUnanswered(state, outcome.unanswered)
-      const pause = before.pause ?? (resumed ? undefined : outcome.pause)
+      const { resumed, tries: _over, ...before } = takeUnanswered(state, outcome.unanswered)
+      const left = before.pause || resumed ? undefined : outcome.pause
+      const pause = before.pause ?? left
       const [ready, reports] = reportAnswered({
         ...before,
         ...(pause && { pause }),
@@ -53,9 +62,10 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
         limits: outcome.limits,
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       })
-      if (!outcome.closing) return [ready, reports]
+      const promised = left ? nextTry(ready) : []
+      if (!outcome.closing) return [ready, [...reports, ...promised]]
       const [closing, commands] = closeRequested(ready, true)
-      return [closing, [...reports, ...commands]]
+      return [closing, [...reports, ...promised, ...commands]]
     }
     case 'closed':
       return state.closing?.after === undefined ? [{ ...state, closed: true }, []] : tellMoreChildren(state)
@@ -83,7 +93,19 @@ export function pauseRequested(state: SessionState, message: string | undefined)
  */
 export function resumeRequested(state: SessionState): Step {
   if (state.resuming || (state.opened && !state.pause)) return [state, []]
-  return announceResume({ ...state, timeouts: {}, ...(!state.opened && { resumed: true }) })
+  const { tries: _over, ...known } = state
+  return announceResume({ ...known, timeouts: {}, ...(!state.opened && { resumed: true }) })
+}
+
+/** The step that is due is tried once. What paused the session meanwhile, or resumed it, has cleared the promise. */
+export function tryDue(state: SessionState, { at }: Of<'tryDue'>): Step {
+  if (state.resuming || state.pause?.nextTryAt !== at) return [state, []]
+  const due = state.turn !== undefined || !state.opened
+  return announceResume({
+    ...state,
+    ...(due && { tries: (state.tries ?? 0) + 1 }),
+    ...(!state.opened && { resumed: true }),
+  })
 }
 
 export function announced(state: SessionState, { key, tag, outcome, messageId }: Of<'announced'>): Step {
@@ -157,9 +179,17 @@ function turnEnded(state: SessionState): Step {
 }
 
 function openSession(state: SessionState): Command {
-  const { sessionId, gen, turns, seq } = state
+  const { sessionId, gen, turns, seq, tries } = state
   return {
     type: 'openSession',
-    input: { sessionId, key: OPEN_KEY, gen, turn: turns, base: seq, place: placeOf(state) },
+    input: {
+      sessionId,
+      key: OPEN_KEY,
+      gen,
+      turn: turns,
+      base: seq,
+      place: placeOf(state),
+      ...(tries !== undefined && { tries }),
+    },
   }
 }

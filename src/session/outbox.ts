@@ -6,7 +6,7 @@ import { preview } from '../core/message.ts'
 import type { AnnounceInput, Refusal, TurnEnding } from '../protocol/announcements.ts'
 import type { AnnouncedEvent } from '../protocol/events.ts'
 import { announcementKey } from '../protocol/keys.ts'
-import type { Step } from './commands.ts'
+import type { Command, Step } from './commands.ts'
 import type { AnnounceTag } from './inputs.ts'
 import {
   CHILDREN_AT_ONCE,
@@ -69,13 +69,26 @@ function isStuck({ reason }: Pick<Pause, 'reason'>): boolean {
 
 /**
  * Pauses the session unless it is paused already. The first reason stays, except that a reason that leaves the session
- * stuck replaces another one. A pause that comes while a resume is being told wins over the resume.
+ * stuck replaces another one, and that a pause which a resume must end replaces one that ends by itself. A pause that
+ * comes while a resume is being told wins over the resume.
  */
 export function announcePause(state: SessionState, { message, hint, ...rest }: Pause): Step {
   const { pause: before, resuming, ...running } = state
-  if (before && resuming === undefined && (isStuck(before) || !isStuck(rest))) return [state, []]
+  if (before && resuming === undefined && !givesWay(before, rest)) return [state, []]
+  const { tries: _over, ...forGood } = running
   const pause = { ...rest, message: preview(message), ...(hint !== undefined && { hint: preview(hint) }) }
-  return tellSwitch({ ...running, pause })
+  const [told, commands] = tellSwitch({ ...(pause.nextTryAt === undefined ? forGood : running), pause })
+  return [told, [...commands, ...nextTry(told)]]
+}
+
+function givesWay(before: Pause, next: Pick<Pause, 'reason' | 'nextTryAt'>): boolean {
+  if (before.nextTryAt !== undefined) return next.nextTryAt === undefined
+  return isStuck(next) && !isStuck(before)
+}
+
+/** The try that the session's pause has promised. A new run promises it anew. */
+export function nextTry({ pause }: SessionState): Command[] {
+  return pause?.nextTryAt === undefined ? [] : [{ type: 'tryAgain', at: pause.nextTryAt }]
 }
 
 /** Nothing starts until the store knows about the resume: a step would find the session paused there. */
@@ -89,12 +102,16 @@ export function announceResume(state: SessionState): Step {
  */
 function tellSwitch(state: SessionState): Step {
   const { switchWaits: _waited, ...known } = state
-  const { pause, resuming, switches = [] } = known
+  const { pause, resuming, tries, switches = [] } = known
   if (switches.length >= SWITCHES_AT_ONCE || !mayTell(state)) return [{ ...known, switchWaits: true }, []]
   const facts: Announcement =
     resuming === undefined && pause
       ? { tag: 'pause', pause, events: [{ type: 'session.paused', data: { ...pause } }] }
-      : { tag: 'resume', pause: null, events: [{ type: 'session.resumed', data: {} }] }
+      : {
+          tag: 'resume',
+          pause: null,
+          events: [{ type: 'session.resumed', data: { ...(tries !== undefined && { tries }) } }],
+        }
   const [told, commands] = announce(countAtRest(known), facts)
   const key = announcementKey(told.announcements)
   return [{ ...told, switches: [...switches, key], ...(resuming !== undefined && { resuming: key }) }, commands]

@@ -123,6 +123,8 @@ export interface SessionState {
   limits: Limits
   model: ModelFacts
   pause?: Pause
+  /** How often in a row the session has tried by itself to go on, if it does so now or has paused again. */
+  tries?: number
   /**
    * The key of the announcement that tells the store about a resume, or a word that none does yet. Nothing starts until
    * it is answered.
@@ -208,6 +210,7 @@ export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & 
     place: placeOf(state),
     messageId: turn.opening.messageId,
     round: turn.round,
+    ...(state.tries !== undefined && { tries: state.tries }),
   }
 }
 

@@ -13,6 +13,7 @@
  *  I8  A call that waits for a person goes on by the first answer to that very question, or by a stop; a call is never
  *      begun again unless the ledger gave it back.
  *  I9  A session that is told, or finds in the store, that it is to close begins nothing more, and closes.
+ *  I10 A session goes on by itself only at the time that its pause has promised, and only while that pause holds.
  */
 import { advance } from './advance.ts'
 import { childReported, childVanished, toolEnded, toolLost } from './calls.ts'
@@ -27,6 +28,7 @@ import {
   runStarted,
   sessionOpened,
   stepFailed,
+  tryDue,
 } from './lifecycle.ts'
 import { answerRejected, answered } from './answers.ts'
 import { messageReceived, messageRejected } from './queue.ts'
@@ -86,6 +88,8 @@ function apply(state: SessionState, input: Input): Step {
       return pauseRequested(state, input.message)
     case 'resumeRequested':
       return resumeRequested(state)
+    case 'tryDue':
+      return tryDue(state, input)
     case 'cancelRequested':
       return cancelRequested(state, 'cancelled')
     case 'closeRequested':

@@ -127,7 +127,7 @@ export function closeRequested(state: SessionState, cascade: boolean): Step {
 
 /** The turn is over and its row is written. A `new_task` child reports its first turn and closes. */
 export function finishTurn(state: SessionState, turn: Turn, stopReason: StopReason, text: string): Step {
-  const { turn: _finished, ...rest } = state
+  const { turn: _finished, tries: _over, ...rest } = state
   const totals = { ...state.totals, turns: state.totals.turns + 1 }
   const idle: SessionState = { ...rest, totals, lastAnswer: text, lastStop: stopReason }
   if (!state.awaited) return [idle, []]
@@ -147,7 +147,8 @@ export function report(state: SessionState, to: { parentId: string; callKey: str
 }
 
 function answered(state: SessionState, turn: Turn, answer: ModelAnswer): Step {
-  const known = addUsage({ ...state, gen: answer.gen, seq: answer.seq + answer.calls.length }, answer.usage)
+  const { tries: _over, ...gone } = state
+  const known = addUsage({ ...gone, gen: answer.gen, seq: answer.seq + answer.calls.length }, answer.usage)
   if (answer.stopReason) return finishTurn({ ...known, seq: answer.seq }, turn, answer.stopReason, answer.text)
   const calls = answer.calls.map((call, index): Call => ({
     ...call,

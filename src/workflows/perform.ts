@@ -12,6 +12,7 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   patched,
+  sleep,
   startChild,
   workflowInfo,
   type ChildWorkflowHandle,
@@ -200,6 +201,12 @@ export function createPerformer(
       } catch (error) {
         emit({ type: 'childVanished', callKey, childId: sessionId, message: `could not start: ${messageOf(error)}` })
       }
+    },
+
+    /** Not in flight: the next run promises it anew. */
+    async tryAgain({ at }) {
+      const waits = sleep(Math.max(1, Date.parse(at) - Date.now()), { summary: 'until the session tries again' })
+      void waits.then(() => emit({ type: 'tryDue', at }))
     },
 
     async cancelSteps() {

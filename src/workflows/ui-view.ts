@@ -69,6 +69,7 @@ function pauseLines({ pause, sessionId }: SessionState): string[] {
   if (!pause) return []
   return [
     `**Paused (${pause.reason}):** ${pause.message}`,
+    ...(pause.nextTryAt === undefined ? [] : [`Tries again by itself at ${pause.nextTryAt}.`]),
     ...(pause.hint ? [`To go on: ${pause.hint}.`] : []),
     `Resume with \`stello resume ${sessionId}\` or the signal \`resume\`.`,
   ]

@@ -5,9 +5,10 @@
 import { existsSync } from 'node:fs'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { z } from 'zod'
-import { createStelloAgent } from '../../src/agent/agent.ts'
+import { createStelloAgent, type AgentDefinition } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
 import type { Model } from '../../src/core/model.ts'
+import { RetryableError } from '../../src/core/retryable-error.ts'
 import { type ToolExtras, type Verification } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import { filesystem } from '../../src/capabilities/index.ts'
@@ -25,6 +26,7 @@ export interface WorkerSettings {
   concurrency?: Concurrency
   metricsPort?: number
   stallLimitMs?: number
+  autoResume?: NonNullable<AgentDefinition['autoResume']>
   /** The agent has file tools for it. */
   folder?: string
 }
@@ -45,6 +47,13 @@ function knocking(name: string, extras: ToolExtras): ReturnType<typeof tool> {
     extras,
   )
 }
+
+/** The test may say that it could not begin. */
+const charge = tool('charge', 'Charges an account', z.object({}), async (_args, { idempotencyKey }) => {
+  const answer = await knock('charge', { key: idempotencyKey })
+  if (answer === 'busy') throw new RetryableError('the bank is busy', { retryAfter: '2s' })
+  return answer
+})
 
 /** The test says what is found out, as JSON; what is no JSON makes it throw. */
 async function verify(): Promise<Verification> {
@@ -93,6 +102,7 @@ const agent = createStelloAgent({
   llm,
   systemTools: true,
   maxToolRounds: 3,
+  ...(settings.autoResume !== undefined && { autoResume: settings.autoResume }),
   capabilities: {
     tools: [
       knocking('look', { readOnlyHint: true }),
@@ -102,6 +112,7 @@ const agent = createStelloAgent({
       knocking('hang', { readOnlyHint: true, timeout: 300 }),
       knocking('wire', { onUnknownOutcome: 'ask' }),
       knocking('post', { verify }),
+      charge,
       block,
       stalling('scan', { readOnlyHint: true }),
       stalling('seal', { verify: (args) => stall(args as { file: string }) }),

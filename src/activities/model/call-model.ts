@@ -6,7 +6,7 @@ import { StelloError } from '../../core/errors.ts'
 import { toPause } from '../../core/pause.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
-import { waitsWith, type Waits } from '../../agent/wait-settings.ts'
+import { waitsOfTry, waitsWith, type Waits } from '../../agent/wait-settings.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
@@ -44,7 +44,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     text === undefined ? undefined : nextRecord(before.chain, input.upTo, { role: 'user', content: text })
   const chain = question?.chain ?? before.chain
   const model = deps.agent.model(config.model)
-  const waits = deps.agent.waitsOf(config.profile, config.model)
+  const stated = deps.agent.waitsOf(config.profile, config.model)
+  const waits = input.tries === undefined ? stated : waitsOfTry(stated, model)
   const hash = inputHash('model', chain)
   let started = performance.now()
   const count = (outcome: ModelOutcome): void => deps.metrics.model(model.name, outcome, performance.now() - started)

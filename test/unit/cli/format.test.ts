@@ -71,8 +71,22 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
     ],
   ],
   'session.forked': [[{ child: 's-2', label: 'a part', awaited: true }, 's-2 a part']],
-  'session.paused': [[{ reason: 'user', message: 'lunch' }, 'user: lunch']],
-  'session.resumed': [[{}, '']],
+  'session.paused': [
+    [{ reason: 'user', message: 'lunch' }, 'user: lunch'],
+    [
+      {
+        reason: 'model_error',
+        message: 'away',
+        clears: 'weather',
+        nextTryAt: new Date(2026, 10, 22, 14, 32, 10).toISOString(),
+      },
+      `model_error: away (tries again by itself at ${new Date(2026, 10, 22, 14, 32, 10).toTimeString().slice(0, 8)})`,
+    ],
+  ],
+  'session.resumed': [
+    [{}, ''],
+    [{ tries: 2 }, 'tries again by itself'],
+  ],
   'turn.completed': [[{ turn: 1, stopReason: 'end_turn', text: 'It rains.' }, 'end_turn']],
   'session.rewound': [[goneBack, 'goes on behind record 4; what came after it in this session no longer counts']],
   'session.restarted': [[goneBack, 'goes on behind record 4; a turn without an answer is taken up again']],

@@ -210,6 +210,7 @@ describe('the state is bounded', () => {
       // A few bytes each, and not together with the rest.
       resuming: true,
       resumed: true,
+      tries: true,
       cancelNext: true,
       openFailed: true,
       resting: true,

@@ -1,5 +1,6 @@
 /** Who performs the commands of a simulated session: some answers are late, odd or lost, and the ledger decides. */
 import type { Command } from '../../../src/session/commands.ts'
+import type { Pause } from '../../../src/core/pause.ts'
 import type { FailedStep, Input } from '../../../src/session/inputs.ts'
 import type {
   CallModelInput,
@@ -35,6 +36,7 @@ export class Performer {
   private readonly children = new Set<string>()
   private readonly reported = new Set<string>()
   private readonly around: Surroundings
+  private promises = 0
 
   constructor(around: Surroundings) {
     this.around = around
@@ -45,6 +47,12 @@ export class Performer {
     if (command.type === 'reportToParent' || command.type === 'cancelSteps') return
     if (command.type === 'cancelChild' || command.type === 'closeChildren') return
     this.outstanding.push(command)
+  }
+
+  /** The timers of a run end with it. */
+  forgetTimers(): void {
+    const left = this.outstanding.filter(({ type }) => type !== 'tryAgain')
+    this.outstanding.splice(0, this.outstanding.length, ...left)
   }
 
   answerOne(wild: boolean): void {
@@ -66,7 +74,7 @@ export class Performer {
           type: 'sessionOpened',
           outcome:
             odd === 0
-              ? { kind: 'failed', pause: AUTH }
+              ? { kind: 'failed', pause: this.pause() }
               : { kind: 'opened', gen: 0, seq, turn, limits, model: { name: 'scripted', timeoutMs: 1000 } },
         })
       }
@@ -82,7 +90,14 @@ export class Performer {
         return this.answerAnnouncement(command)
       case 'startChild':
         return this.endChild(command, odd)
+      case 'tryAgain':
+        return this.around.happens({ type: 'tryDue', at: command.at })
     }
+  }
+
+  /** Half of the pauses end by themselves. */
+  private pause(): Pause {
+    return this.around.choose(2) === 0 ? AUTH : { ...AUTH, nextTryAt: `at ${++this.promises}` }
   }
 
   private corrupts(step: FailedStep): void {
@@ -102,7 +117,7 @@ export class Performer {
     }
     if (opening) this.around.watcher.writes(upTo, opening.messageId)
     if (odd === 3)
-      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: AUTH } })
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: this.pause() } })
     if (odd === 4) {
       /** Its answer may stand in the ledger already. */
       if (this.around.choose(2) === 0) this.around.ledger.answers(input)
@@ -123,7 +138,8 @@ export class Performer {
     if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
     if (odd === 0) return this.corrupts({ of: 'tool', ...at })
     if (odd === 1) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
-    if (odd === 2) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: AUTH } })
+    if (odd === 2)
+      return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: this.pause() } })
     if (odd === 3)
       return this.around.happens({ type: 'toolLost', ...at, how: this.around.stopAsked() ? 'cancelled' : 'timedOut' })
     if (this.around.ledger.open.has(key) || (odd === 4 && route === 'tool')) {

@@ -4,6 +4,7 @@
  */
 import { callKey } from '../../../src/protocol/keys.ts'
 import { deepStrictEqual } from 'node:assert/strict'
+import type { Command } from '../../../src/session/commands.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import { carriedOver } from '../../../src/session/lifecycle.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
@@ -85,7 +86,9 @@ export class Simulator {
 
   /** A session that is to rest begins a new run when nothing but children is under way. */
   private continueAsNew(): void {
-    if (!this.state.resting || this.performer.outstanding.some(({ type }) => type !== 'startChild')) return
+    const goesOn = ({ type }: Command): boolean => type === 'startChild' || type === 'tryAgain'
+    if (!this.state.resting || !this.performer.outstanding.every(goesOn)) return
+    this.performer.forgetTimers()
     const carried = carriedOver(this.state)
     this.state = carried
     this.happens({ type: 'runStarted' })

@@ -90,7 +90,9 @@ export class Watcher {
         )
         if (pause === null) {
           this.resumes.add(key)
-          if (this.paused) this.streaks.clear()
+          const [resumed] = command.input.events
+          if (this.paused && resumed?.type === 'session.resumed' && resumed.data.tries === undefined)
+            this.streaks.clear()
         }
         if (endTurn?.opening) this.opens(turn, endTurn.opening.messageId, endTurn.opening.seq)
         if (endTurn && state.turn) this.mustBeAnswered(`${turn}.${state.turn.round}`)
@@ -111,6 +113,8 @@ export class Watcher {
       }
       case 'reportToParent':
         return check(++this.reported === 1, 'the parent is told twice')
+      case 'tryAgain':
+        return check(state.pause?.nextTryAt === command.at, 'I10: a try is promised that the pause does not name')
       case 'openSession':
       case 'startChild':
       case 'cancelSteps':
