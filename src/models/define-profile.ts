@@ -35,7 +35,7 @@ export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' 
  * @example
  * export default defineProfile({
  *   id: 'default', name: 'Default Assistant',
- *   agent: { model: 'anthropic:claude-sonnet-4-5', prompt: 'You help.', tools: [lookup, ping] },
+ *   agent: { model: 'anthropic:claude-sonnet-5', prompt: 'You help.', tools: [lookup, ping] },
  *   capabilities: [{ tools: [search] }],
  * })
  */

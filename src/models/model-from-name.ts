@@ -1,7 +1,8 @@
 /** Models by name, for settings that are text. */
 import { StelloError } from '../core/errors.ts'
 import type { Model } from '../core/model.ts'
-import { createClaude, openai } from './openai/openai.ts'
+import { createClaude } from './anthropic/claude.ts'
+import { openai } from './openai/openai.ts'
 
 const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {
   openai: (model) => openai({ model }),
@@ -13,7 +14,7 @@ const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {
  * it.
  *
  * @throws StelloError INVALID_ARGUMENT listing the known providers
- * @example modelFromName('anthropic:claude-sonnet-4-5')
+ * @example modelFromName('anthropic:claude-sonnet-5')
  */
 export function modelFromName(name: string): Model {
   const colon = name.indexOf(':')

@@ -45,7 +45,7 @@ export interface Protocol<Body> {
   /** The body of an error. */
   problem(status: number, message: string, code?: string): unknown
   /** @throws Refusal when a rule of the provider is broken */
-  read(body: Body): Asking
+  read(body: Body, headers: IncomingHttpHeaders): Asking
   /** @param nth counts the requests of the server from 1 */
   write(body: Body, nth: number): Writing
 }
@@ -94,7 +94,7 @@ export function toFailure(error: unknown): Failure {
 /** The head of a stream is sent with its first piece, so that an earlier failure can still have its own status. */
 export async function answerBy<Body>(
   protocol: Protocol<Body>,
-  { model, body, nth }: { model: Model; body: Body; nth: number },
+  { model, body, headers, nth }: { model: Model; body: Body; headers: IncomingHttpHeaders; nth: number },
   response: CuttableResponse,
   signal: AbortSignal,
 ): Promise<void> {
@@ -107,7 +107,7 @@ export async function answerBy<Body>(
   }
   let streaming: Streaming | undefined
   try {
-    const { messages, tools, streaming: asked } = protocol.read(body)
+    const { messages, tools, streaming: asked } = protocol.read(body, headers)
     const writing = protocol.write(body, nth)
     let reasoning = ''
     const onDelta = (delta: ModelDelta): void => {

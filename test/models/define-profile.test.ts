@@ -11,13 +11,13 @@ it('a profile is an agent: its model by name, its tools beside those of the pack
   const agent = defineProfile({
     id: 'default',
     name: 'Default Assistant',
-    agent: { model: 'anthropic:claude-sonnet-4-5', prompt: 'You help.', tools: [ofAgent, named('ping')] },
+    agent: { model: 'anthropic:claude-sonnet-5', prompt: 'You help.', tools: [ofAgent, named('ping')] },
     capabilities: [{ tools: [named('read'), { ...named('search'), description: 'of the pack' }] }, { tools: [] }],
     maxToolRounds: 3,
   })
   expect(isStelloAgent(agent)).toBe(true)
   expect(agent).toMatchObject({ name: 'default', systemPrompt: 'You help.', limits: { maxToolRounds: 3 } })
-  expect(agent.llm.name).toBe('claude-sonnet-4-5')
+  expect(agent.llm.name).toBe('claude-sonnet-5')
   const { names } = sessionTools(agent, { tools: 'agent' })
   expect(names).toEqual(['stello_create_session', 'ping', 'read', 'search'])
   expect(agent.tools.get('search')?.description).toBe('does search')

@@ -4,7 +4,7 @@ import { modelFromName } from '../../src/models/model-from-name.ts'
 describe('a model by name', () => {
   it('is the provider’s, under the name the provider knows', () => {
     expect(modelFromName('openai:gpt-5-mini').name).toBe('gpt-5-mini')
-    expect(modelFromName('anthropic:claude-sonnet-4-5').name).toBe('claude-sonnet-4-5')
+    expect(modelFromName('anthropic:claude-sonnet-5').name).toBe('claude-sonnet-5')
     expect(modelFromName('openai:ft:gpt-5:me').name).toBe('ft:gpt-5:me')
   })
 

@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { filesystem } from '../../src/capabilities/index.ts'
 import { defineProfile, defineSimpleTool, defineTool } from '../../src/index.ts'
-import { startFakeOpenAI } from '../../src/testing/index.ts'
+import { startFakeAnthropic } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { eventsUntil, useStello } from '../support/session-fixture.ts'
 import { obedient, results } from './obedient.ts'
@@ -89,7 +89,7 @@ const drawTool = defineTool({
 })
 
 it('a profile puts tools and packs together, and its session runs them as they were written', async () => {
-  const fake = await startFakeOpenAI({ script: obedient })
+  const fake = await startFakeAnthropic({ script: obedient })
   onTestFinished(() => fake.close())
   vi.stubEnv('ANTHROPIC_BASE_URL', fake.url)
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -101,7 +101,7 @@ it('a profile puts tools and packs together, and its session runs them as they w
     id: `seed-agentrail-${process.pid}`,
     name: 'Default Assistant',
     agent: {
-      model: 'anthropic:claude-sonnet-4-5',
+      model: 'anthropic:claude-sonnet-5',
       prompt: systemPrompt,
       tools: [customerLookupTool, pingTool, transferTool, drawTool],
     },
@@ -138,8 +138,9 @@ it('a profile puts tools and packs together, and its session runs them as they w
 
   const [request] = fake.requests
   expect(request?.body).toMatchObject({
-    model: 'claude-sonnet-4-5',
-    messages: [{ role: 'system', content: 'You help customers.' }, { role: 'user' }],
+    model: 'claude-sonnet-5',
+    system: [{ text: 'You help customers.' }],
+    messages: [{ role: 'user' }],
   })
   expect(JSON.stringify(fake.requests.map(({ body }) => body))).not.toMatch(/thin|Customer Lookup/)
 

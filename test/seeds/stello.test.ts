@@ -12,7 +12,7 @@ import {
   type Message,
   type SessionFork,
 } from '../../src/index.ts'
-import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
+import { replyBy, scriptedModel, startFakeAnthropic } from '../../src/testing/index.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 import { obedient, results } from './obedient.ts'
 
@@ -117,7 +117,7 @@ describe('tools', () => {
 
 describe('fork profiles', () => {
   it('decide prompt, model, tools and context of what the model forks', async () => {
-    const fake = await startFakeOpenAI({ script: () => 'researched' })
+    const fake = await startFakeAnthropic({ script: () => 'researched' })
     onTestFinished(() => fake.close())
     vi.stubEnv('ANTHROPIC_BASE_URL', fake.url)
     onTestFinished(() => void vi.unstubAllEnvs())
@@ -228,13 +228,13 @@ describe('fork profiles', () => {
     expect(JSON.stringify(request?.body)).toContain(
       'You research a topic in depth.\\n\\nThe topic is quantum computing.',
     )
-    expect(request?.body.messages).toHaveLength(5)
+    expect(request?.body.messages).toHaveLength(3)
     expect(JSON.stringify(request?.body.tools)).toMatch(/save_note.*web_search/)
   })
 })
 
 it('the complete example: tools, profile and skill in one agent', async () => {
-  const fake = await startFakeOpenAI({ script: () => 'researched' })
+  const fake = await startFakeAnthropic({ script: () => 'researched' })
   onTestFinished(() => fake.close())
   vi.stubEnv('ANTHROPIC_BASE_URL', fake.url)
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -289,6 +289,6 @@ it('the complete example: tools, profile and skill in one agent', async () => {
   expect(found).toBe('["about whales"]')
   const { sessionId } = JSON.parse(forked ?? '') as { sessionId: string }
   expect(await ask(stello.client.session(sessionId), 'go')).toBe('researched')
-  const sees = fake.requests[0]?.body.tools?.map((each) => ('function' in each ? each.function.name : ''))
+  const sees = fake.requests[0]?.body.tools?.map(({ name }) => name)
   expect(sees).toEqual(['activate_skill', 'stello_create_session', 'web_search'])
 })

@@ -23,7 +23,7 @@ export interface FilesystemOptions {
  *   no list
  * @example
  * defineProfile({
- *   id: 'coder', agent: { model: 'anthropic:claude-sonnet-4-5' },
+ *   id: 'coder', agent: { model: 'anthropic:claude-sonnet-5' },
  *   capabilities: [filesystem({ sandboxManager: { root: ({ sessionId }) => `/srv/sessions/${sessionId}` } })],
  * })
  */

@@ -4,7 +4,7 @@ import type { Completion, Model } from '../../core/model.ts'
 import { modelWaits } from '../model-waits.ts'
 import { toModelError } from '../model-error.ts'
 import { completeChat, type Learnt } from './chat.ts'
-import { ANTHROPIC, connect, OPENAI, servedBy, type Provider } from './provider-connection.ts'
+import { connect, OPENAI, servedBy, type Provider } from './provider-connection.ts'
 import type { OpenAIOptions } from './openai-options.ts'
 
 /**
@@ -21,19 +21,6 @@ import type { OpenAIOptions } from './openai-options.ts'
  */
 export function openai(options: OpenAIOptions): Model {
   return modelAt(OPENAI, options)
-}
-
-/**
- * A model of Anthropic, through its OpenAI-compatible endpoint. Key and base URL: `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`.
- *
- * @param options as for `openai`
- * @returns throws like `openai`'s
- * @throws StelloError INVALID_ARGUMENT without a model name
- * @example
- * const llm = createClaude({ model: 'claude-sonnet-4-5' })
- */
-export function createClaude(options: OpenAIOptions): Model {
-  return modelAt(ANTHROPIC, options)
 }
 
 /** A model of a provider that speaks OpenAI's API. */

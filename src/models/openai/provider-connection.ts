@@ -36,15 +36,6 @@ export const OPENAI: Provider = {
   baseFromEnv: () => readVariable('OPENAI_BASE_URL'),
 }
 
-export const ANTHROPIC: Provider = {
-  name: 'anthropic',
-  title: 'Anthropic',
-  baseURL: 'https://api.anthropic.com/v1/',
-  keyVariable: 'ANTHROPIC_API_KEY',
-  // Anthropic's own tools take this variable without the version.
-  baseFromEnv: () => readVariable('ANTHROPIC_BASE_URL')?.replace(/(\/v1)?\/*$/, '/v1/'),
-}
-
 /** Who serves the model: the provider, or the host of another base URL. */
 export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string {
   return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv())
@@ -78,7 +69,6 @@ export function connect(
     logLevel: 'off',
     fetch: limitedFetch(model, onAlive),
     ...(headers && { defaultHeaders: headers }),
-    ...(provider !== OPENAI && { organization: null, project: null }),
   })
   const { host } = url
   return { client, asked: { model, host, keyVariable, secrets }, dialect: chatDialect(provider.name, host) }

@@ -1,0 +1,161 @@
+/** Turns our messages into a request of Anthropic's Messages API. Pure. */
+import { createHash } from 'node:crypto'
+import type Anthropic from '@anthropic-ai/sdk'
+import { legalTranscript } from '../../core/legal-transcript.ts'
+import type { ImagePart, Message } from '../../core/message.ts'
+import type { ToolSpec } from '../../core/model.ts'
+import { setCachePoints } from './claude-cache.ts'
+import { bindsThinking, defaultMaxTokens } from './claude-facts.ts'
+import type { ClaudeOptions, ClaudeThinking } from './claude-options.ts'
+import { textBlock, toBlocks } from './claude-record.ts'
+
+type Body = Anthropic.MessageCreateParamsNonStreaming
+
+/** A message with its content as a list. */
+export interface Turn {
+  role: 'user' | 'assistant'
+  content: Anthropic.ContentBlockParam[]
+}
+
+/** A request, and what its answer is bound to. */
+export interface ClaudeRequest {
+  body: Body
+  /** Of all that is sent before the answer; unset where the model does not bind its thinking to it. */
+  prompt: string | undefined
+}
+
+/** Anthropic wants a user at the beginning, and newer models one at the end. */
+const GO_ON = 'Go on.'
+const IMAGES = /^image\/(jpeg|png|gif|webp)$/
+
+export function toClaudeRequest(
+  options: ClaudeOptions,
+  messages: readonly Message[],
+  specs: readonly ToolSpec[] = [],
+): ClaudeRequest {
+  const { model, temperature, effort, cache = '5m', extraBody } = options
+  const legal = legalTranscript(messages).map(({ message }) => message)
+  const rules = legal.findIndex(({ role }) => role !== 'system')
+  const talk = rules === -1 ? [] : legal.slice(rules)
+  const system = legal
+    .slice(0, rules === -1 ? legal.length : rules)
+    .map(({ content }) => content)
+    .join('\n\n')
+  const tools = specs.length > 0 ? specs.map(toTool) : toolsOfCalls(talk)
+  const prompt = bindsThinking(model) ? new Prompt(system, tools) : undefined
+  const turns = toTurns(talk, prompt, options.thinking?.type !== 'disabled')
+  const thinking = possibleThinking(options.thinking, turns)
+  const bound = prompt?.hash(turns)
+  const body: Body = {
+    model,
+    max_tokens: maxTokensOf(options),
+    messages: turns as Anthropic.MessageParam[],
+    ...(system !== '' && { system: textBlock(system) }),
+    ...(tools.length > 0 && { tools }),
+    // There are tools only because the transcript has calls of them.
+    ...(specs.length === 0 && tools.length > 0 && { tool_choice: { type: 'none' } }),
+    ...(temperature !== undefined && { temperature }),
+    ...(thinking && { thinking: toThinking(thinking) }),
+    ...(effort !== undefined && { output_config: { effort } }),
+    ...extraBody,
+  }
+  if (cache !== false) setCachePoints(body, cache)
+  return { body, prompt: bound }
+}
+
+export function maxTokensOf({ model, maxTokens, thinking }: ClaudeOptions): number {
+  return maxTokens ?? defaultMaxTokens(model, thinking?.type === 'enabled' ? thinking.budgetTokens : 0)
+}
+
+function toTurns(messages: readonly Message[], prompt: Prompt | undefined, thinking: boolean): Turn[] {
+  const turns: Turn[] = []
+  const add = (role: Turn['role'], content: readonly Anthropic.ContentBlockParam[]): void => {
+    if (content.length === 0) return
+    const last = turns.at(-1)
+    if (last?.role === role) last.content.push(...content)
+    else turns.push({ role, content: [...content] })
+  }
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      if (turns.length === 0) add('user', textBlock(GO_ON))
+      add('assistant', toBlocks(message, { prompt: prompt && (() => prompt.hash(turns)), thinking }))
+    } else if (message.role === 'tool') add('user', [toResult(message)])
+    else add('user', [...textBlock(message.content), ...imagesOf(message)])
+  }
+  if (turns.at(-1)?.role !== 'user') add('user', textBlock(GO_ON))
+  return turns
+}
+
+/** Hashes what an answer is bound to, turn by turn, so that a long transcript is read once. */
+class Prompt {
+  readonly #hash
+  #read = 0
+
+  constructor(system: string, tools: readonly Anthropic.Tool[]) {
+    this.#hash = createHash('sha256').update(JSON.stringify([system, tools]))
+  }
+
+  /** @param turns the last may still grow, if it is an assistant's */
+  hash(turns: readonly Turn[]): string {
+    const done = turns.at(-1)?.role === 'assistant' ? turns.length - 1 : turns.length
+    for (; this.#read < done; this.#read++) this.#hash.update(JSON.stringify(turns[this.#read]))
+    const hash = this.#hash.copy()
+    for (const turn of turns.slice(done)) hash.update(JSON.stringify(turn))
+    return hash.digest('base64url')
+  }
+}
+
+/**
+ * With a budget, thinking must stand at the beginning of the answer whose calls are being answered. Where it does not,
+ * because another model gave that answer for example, this request goes without thinking.
+ */
+function possibleThinking(thinking: ClaudeThinking | undefined, turns: readonly Turn[]): ClaudeThinking | undefined {
+  if (thinking?.type !== 'enabled' || !isAnswer(turns.at(-1))) return thinking
+  const begin = turns.findLastIndex((turn) => turn.role === 'user' && !isAnswer(turn))
+  const first = turns[begin + 1]?.content[0]?.type
+  return first === 'thinking' || first === 'redacted_thinking' ? thinking : undefined
+}
+
+/** Whether a turn brings nothing but results. */
+function isAnswer(turn: Turn | undefined): boolean {
+  return turn?.role === 'user' && turn.content.every(({ type }) => type === 'tool_result')
+}
+
+function toThinking(thinking: ClaudeThinking): Anthropic.ThinkingConfigParam {
+  if (thinking.type !== 'enabled') return thinking
+  const { budgetTokens, ...rest } = thinking
+  return { ...rest, budget_tokens: budgetTokens }
+}
+
+function toTool({ name, description, parameters }: ToolSpec): Anthropic.Tool {
+  return { name, description, input_schema: parameters as Anthropic.Tool.InputSchema }
+}
+
+/** Anthropic refuses calls in a transcript when no tool is defined. */
+function toolsOfCalls(messages: readonly Message[]): Anthropic.Tool[] {
+  const names = messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
+  return [...new Set(names)].map((name) => ({ name, input_schema: { type: 'object' } }))
+}
+
+function toResult(message: Message): Anthropic.ToolResultBlockParam {
+  const text = textBlock(message.content)
+  const content = [...text, ...imagesOf(message)]
+  // An error must say something.
+  const told = content.length > 0 || !message.isError ? content : textBlock('the call failed')
+  return {
+    type: 'tool_result',
+    tool_use_id: message.toolCallId ?? '',
+    ...(told.length > 0 && { content: told }),
+    ...(message.isError && { is_error: true }),
+  }
+}
+
+function imagesOf({ parts = [] }: Message): (Anthropic.ImageBlockParam | Anthropic.TextBlockParam)[] {
+  return parts
+    .filter((part): part is ImagePart => part.type === 'image')
+    .flatMap(({ data, mimeType }): (Anthropic.ImageBlockParam | Anthropic.TextBlockParam)[] => {
+      if (!IMAGES.test(mimeType)) return textBlock(`(an image of type ${mimeType}, which cannot be shown)`)
+      const media = mimeType as Anthropic.Base64ImageSource['media_type']
+      return [{ type: 'image', source: { type: 'base64', media_type: media, data } }]
+    })
+}

@@ -1,0 +1,130 @@
+/** Models of Anthropic, by its own API. Never retries by itself: the session does, and survives a crash meanwhile. */
+import type Anthropic from '@anthropic-ai/sdk'
+import { StelloError } from '../../core/errors.ts'
+import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
+import { checkedBaseURL, readVariable, servedBy } from '../base-url.ts'
+import { limitedFetch } from '../limited-fetch.ts'
+import { loadPackage } from '../load-package.ts'
+import { modelWaits } from '../model-waits.ts'
+import { toModelError, type Asked } from '../model-error.ts'
+import { keepSecretsOf } from '../secret-headers.ts'
+import { readClaudeAnswer, readClaudeStream, type Expected } from './claude-answer.ts'
+import type { ClaudeOptions } from './claude-options.ts'
+import { maxTokensOf, toClaudeRequest } from './claude-request.ts'
+
+const BASE = 'https://api.anthropic.com'
+const KEY_VARIABLE = 'ANTHROPIC_API_KEY'
+/** The version of the API behind it refuses a temperature. */
+const LAST_WITH_TEMPERATURE = '2023-06-01'
+/** The session has time-outs of its own. This is the longest one that a timer takes. */
+const NO_TIMEOUT = 2 ** 31 - 1
+
+/**
+ * A model of Anthropic. It needs the package `@anthropic-ai/sdk`, and loads it with the first call; key and base URL are
+ * read then too: `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`. Thinking is kept in the record and goes back to Anthropic
+ * with every later call; the prompt is cached.
+ *
+ * @param options what is left out is the model's own default, except `maxTokens` and `cache`
+ * @returns its `complete` throws StelloError MODEL_AUTH, MODEL_RATE_LIMITED, MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST,
+ *   MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the signal's reason
+ * @throws StelloError INVALID_ARGUMENT without a model name, or for options that contradict each other
+ * @example
+ * const llm = createClaude({ model: 'claude-sonnet-5', thinking: { type: 'adaptive', display: 'summarized' } })
+ */
+export function createClaude(options: ClaudeOptions): Model {
+  check(options)
+  const { model, name = model, contextWindow } = options
+  return {
+    name,
+    ...modelWaits(options, `model ${model}`),
+    ...(contextWindow !== undefined && { contextWindow }),
+    get provider() {
+      return servedBy('anthropic', BASE, options.baseURL || readVariable('ANTHROPIC_BASE_URL'))
+    },
+    async complete(messages, asking = {}): Promise<Completion> {
+      const { client, asked } = await connect(options, asking.onAlive)
+      asking.signal?.throwIfAborted()
+      const { body, prompt } = toClaudeRequest(options, messages, asking.tools)
+      try {
+        return await ask(client, body, asking, { prompt, prices: options.prices })
+      } catch (error) {
+        asking.signal?.throwIfAborted()
+        throw toModelError(error, asked)
+      }
+    },
+  }
+}
+
+async function ask(
+  client: Anthropic,
+  body: Anthropic.MessageCreateParamsNonStreaming,
+  { signal, onDelta, idempotencyKey }: CompleteOptions,
+  expected: Expected,
+): Promise<Completion> {
+  const headers = {
+    ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
+    ...('temperature' in body && { 'anthropic-version': LAST_WITH_TEMPERATURE }),
+  }
+  const how = { signal, headers }
+  if (!onDelta) return readClaudeAnswer(await client.messages.create(body, how), expected)
+  const events = await client.messages.create({ ...body, stream: true }, how)
+  const tell = (delta: ModelDelta): void => {
+    // Pieces that have arrived already keep coming after an abort.
+    signal?.throwIfAborted()
+    onDelta(delta)
+  }
+  return readClaudeStream(events, tell, expected)
+}
+
+async function connect(
+  { model, apiKey, baseURL, headers }: ClaudeOptions,
+  onAlive: CompleteOptions['onAlive'],
+): Promise<{ client: Anthropic; asked: Asked }> {
+  const elsewhere = baseURL || readVariable('ANTHROPIC_BASE_URL')
+  // The client adds the version itself.
+  const url = checkedBaseURL(model, (elsewhere ?? BASE).replace(/(\/v1)?\/*$/, ''))
+  // Your own server often needs no key, but the client does.
+  const key = apiKey || readVariable(KEY_VARIABLE) || (elsewhere && 'none')
+  if (!key) {
+    throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for Anthropic`, {
+      hint: `set ${KEY_VARIABLE}, restart the worker, then resume the session`,
+    })
+  }
+  const secrets = keepSecretsOf({ authorization: key, ...headers })
+  const { Anthropic: Client } = await loadPackage(
+    `model ${model}`,
+    '@anthropic-ai/sdk',
+    () => import('@anthropic-ai/sdk'),
+  )
+  const client = new Client({
+    apiKey: key,
+    baseURL: url.href.replace(/\/$/, ''),
+    maxRetries: 0,
+    timeout: NO_TIMEOUT,
+    logLevel: 'off',
+    fetch: limitedFetch(model, onAlive),
+    ...(headers && { defaultHeaders: headers }),
+  })
+  return { client, asked: { model, host: url.host, keyVariable: KEY_VARIABLE, secrets } }
+}
+
+function check(options: ClaudeOptions): void {
+  const { model, thinking, temperature } = options
+  if (typeof model !== 'string' || model === '') {
+    throw new StelloError('INVALID_ARGUMENT', 'a model of Anthropic needs its name', { hint: "pass { model: '…' }" })
+  }
+  const refuse = (message: string, hint: string): never => {
+    throw new StelloError('INVALID_ARGUMENT', `model ${model}: ${message}`, { hint })
+  }
+  if (thinking && thinking.type !== 'disabled' && temperature !== undefined) {
+    refuse('temperature cannot be set together with thinking', 'leave one of them out')
+  }
+  if (thinking?.type !== 'enabled') return
+  const { budgetTokens } = thinking
+  if (!Number.isInteger(budgetTokens) || budgetTokens < 1024) {
+    refuse(`thinking.budgetTokens is ${budgetTokens}`, 'it is a whole number of at least 1024')
+  }
+  if (budgetTokens >= maxTokensOf(options)) {
+    refuse('thinking.budgetTokens is not below maxTokens', 'thinking is part of the answer: raise maxTokens')
+  }
+}

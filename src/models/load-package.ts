@@ -1,0 +1,24 @@
+/** Loads packages that only some agents need. They are optional peers: nobody installs them for other models. */
+import { StelloError } from '../core/errors.ts'
+
+/**
+ * @param load imports the package, with its name as a literal
+ * @throws StelloError MODEL_REFUSED_REQUEST when it is not installed, with the command that installs it
+ * @example const { Anthropic } = await loadPackage('model claude-x', '@anthropic-ai/sdk', () => import('@anthropic-ai/sdk'))
+ */
+export async function loadPackage<T>(what: string, name: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    if (!isMissing(error, name)) throw error
+    throw new StelloError('MODEL_REFUSED_REQUEST', `${what} needs the package ${name}, which is not installed`, {
+      hint: `run \`npm install ${name}\` where the worker runs, restart it, then resume the session`,
+    })
+  }
+}
+
+/** A package that is there, but misses one of its own, is another fault. */
+function isMissing(error: unknown, name: string): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  return code === 'ERR_MODULE_NOT_FOUND' && String(message).includes(`'${name}'`)
+}
