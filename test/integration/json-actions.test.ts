@@ -133,3 +133,39 @@ it('a model that calls tools by itself reads of them only when asked for', async
   const prompts = await promptsOf(told, { llm: withToolsPrompt(told) })
   expect(prompts).toEqual([expect.stringMatching(LISTED), expect.stringMatching(LISTED)])
 })
+
+it('a tool gets the arguments of a text model’s call while they stream in, in whatever form it writes', async () => {
+  const gate = createGate()
+  const partial: unknown[] = []
+  const write = {
+    name: 'write',
+    description: 'Writes',
+    schema: z.object({ text: z.string() }),
+    execute: () => 'written',
+    onPartial: (args: Partial<{ text: string }>) => void partial.push(args.text),
+  }
+  const call = '<tool_call>{"name": "write", "arguments": {"text": "half of it'
+  const inner = {
+    async complete(messages: unknown[], { onDelta }: CompleteOptions = {}): Promise<Completion> {
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      if (messages.length > 2) return { content: 'Done.', toolCalls: [], usage, finishReason: 'stop' }
+      onDelta?.({ type: 'text', text: `<think>Hm</think>${call}` })
+      await gate.pass()
+      return { content: `<think>Hm</think>${call} and"}}</tool_call>`, toolCalls: [], usage, finishReason: 'stop' }
+    },
+  }
+  const session = await stello.session({ llm: jsonActions(inner), capabilities: { tools: [write] } })
+  const turn = await session.send('go')
+  await gate.reached()
+  const streaming = await eventsUntil(
+    session,
+    ({ type, data }) => type === 'tool.status' && 'params' in data && data.params !== undefined,
+    { live: true },
+  )
+  gate.open()
+  expect(streaming.filter(({ type }) => type === 'reasoning.delta')).toMatchObject([{ data: { text: 'Hm' } }])
+  expect(streaming.filter(({ type }) => type === 'message.delta')).toEqual([])
+  expect(streaming.at(-1)?.data).toMatchObject({ name: 'write', status: 'WAIT', params: { text: 'half of it' } })
+  expect(partial[0]).toBe('half of it')
+  expect(await turn.result()).toMatchObject({ text: 'Done.' })
+})

@@ -125,6 +125,27 @@ describe('extractJSON does not mend', () => {
     ['an end that is missing', '{"a": [1, 2}'],
     ['a string whose end is missing', "{'a': 'b}"],
     ['what is inside of what was cut off', '{action: \'save\', data: {"action": "rm"}'],
+    ['a comment of Python', '{"a": "build"  # or "dist"\n}'],
+    ['a comment behind a comma', '{"a": 1, # or 2\n"b": 2}'],
+    ['a comment behind a word', '{"a": build # or dist\n}'],
+    ['an alternative', '{"a": "build" or "dist"}'],
+    ['an alternative without quotes', '{"a": build or dist}'],
+    ['strings side by side', '{"a": "x" "y"}'],
+    ['a tuple', '{"a": (1, 2)}'],
+    ['a tuple of strings', "{'a': ('x', 'y')}"],
+    ['a tuple in a list', '{"a": [(1), 2,]}'],
+    ['constants of other languages', '{"a": TRUE}'],
+    ['NULL', '{"a": NULL}'],
+    ['NaN', '{"a": NaN}'],
+    ['a stray colon', '{"a": : 1}'],
+    ['a stray colon at the end', '{"a": "b":}'],
+    ['a colon too few', '{"a" "b"}'],
+    ['numbers of other languages', '{"a": 0x1F}'],
+    ['a number with a zero in front', '{"a": 01}'],
+    ['a set', "{'a', 'b'}"],
+    ['a long string of Python', '{"a": """x"""}'],
+    ['an apostrophe in single quotes', "{'a': 'it's'}"],
+    ['a call of JavaScript', '{"a": x.y()}'],
     ['style sheets in prose', 'Like this: a { color: red } – see?'],
     ['more than 8 Ki', `{"a": "${'x'.repeat(8 * 1024)}",}`],
     ['what jsonrepair cannot nest', `{"a": ${'"+"'.repeat(4000)}}`],
@@ -143,6 +164,13 @@ describe('extractJSON answers null', () => {
     expect(extractJSON('{"action": "save", "data": {"action": "rm"}')).toBeNull()
     expect(extractJSON('{"action": "save", "data": {"action": "rm"} oops}')).toBeNull()
     expect(extractJSON('{"action": "save", "text": "```json\n{"action": "rm"}\n```')).toBeNull()
+  })
+
+  it('for an object that is only the half of what was meant', () => {
+    expect(extractJSON('{"action": "edit", "path": "a"}, "replace_all": true}')).toBeNull()
+    expect(extractJSON('{"a": {"b": 1}}, "c": 2}')).toBeNull()
+    expect(extractJSON('{"a": 1}}')).toBeNull()
+    expect(extractJSON('{"a": 1}, "b"')).toEqual({ a: 1 })
   })
 
   it('for text over the cap and nesting over the cap', () => {

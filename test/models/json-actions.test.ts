@@ -1,36 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
-import type { ModelDelta, ToolSpec } from '../../src/core/model.ts'
 import { buildToolsPrompt, generateToolsPrompt } from '../../src/agent/tools-prompt.ts'
 import { jsonActions } from '../../src/models/actions/json-actions.ts'
 import { scriptedModel, type Reply } from '../../src/testing/index.ts'
-
-const QUESTION: Message[] = [{ role: 'user', content: 'What is here?' }]
-const SHELL: ToolSpec = {
-  name: 'shell',
-  description: 'Execute a command',
-  parameters: { type: 'object', properties: { command: { type: 'string', description: 'The command' } } },
-}
-const TOOLS: ToolSpec[] = [
-  SHELL,
-  { name: 'judge', description: 'Judges', parameters: { type: 'object', properties: { action: {} } } },
-  { name: 'send', description: 'Sends', parameters: { type: 'object', properties: { params: {} } } },
-]
-const LS = '{"action": "shell", "command": "ls"}'
-const READS: ToolSpec[] = [{ ...SHELL, readOnly: true }]
-
-async function ask(reply: Reply, messages = QUESTION, tools = TOOLS) {
-  const inner = scriptedModel([reply])
-  const deltas: ModelDelta[] = []
-  const completion = await jsonActions(inner).complete(messages, { tools, onDelta: (one) => deltas.push(one) })
-  const shown = deltas.flatMap((delta) => (delta.type === 'text' ? [delta.text] : []))
-  return { ...completion, shown: shown.join(''), asked: inner.calls[0]?.messages ?? [] }
-}
-
-async function callsOf(reply: Reply): Promise<[string, unknown][]> {
-  const { toolCalls } = await ask(reply)
-  return toolCalls.map(({ name, arguments: text }) => [name, text.startsWith('{') ? JSON.parse(text) : text])
-}
+import { ask, callsOf, LS, QUESTION, READS, TOOLS } from '../support/asking-actions.ts'
 
 async function shownTo(messages: Message[]): Promise<Message[]> {
   const { asked } = await ask('Done.', [...QUESTION, ...messages])
@@ -57,7 +30,7 @@ describe('an action in a reply', () => {
 
   it('that is only quoted gives way to the one that ends the reply', async () => {
     const { toolCalls, content, shown } = await ask(`Not {"action": "send", "params": 1}, but:\n${LS}`)
-    expect(toolCalls).toMatchObject([{ id: 'call_1', name: 'shell', arguments: '{"command":"ls"}' }])
+    expect(toolCalls).toMatchObject([{ id: 'call_1_1', name: 'shell', arguments: '{"command":"ls"}' }])
     expect(content).toBe('Not {"action": "send", "params": 1}, but:')
     expect(shown).toBe(content)
   })
@@ -130,6 +103,9 @@ describe('an action that must not run has arguments that no tool takes, and says
     ['because it is no JSON', '{"action": "shell", "command": ls -l, "x"}', /not valid/],
     ['because it leaves something out', '{"action": "shell", "command": "cat > a", ...}', /not valid/],
     ['because quotes in it may end a string', '{"action": "shell", "command": "echo "a", "b": c"}', /not valid/],
+    ['because more follows that belongs to it', `${LS}, "replace_all": true}`, /not valid: more text follows/],
+    ['because it ends once too often', `${LS}}`, /not valid: more text follows/],
+    ['because it holds a comment', `${LS.slice(0, -1)}  # or "dir"\n}`, /not valid/],
     ['because its text ends early, in words of Python', `{'action': 'shell', 'command': 'rm -r /tmp`, /cut off/],
     [
       'because the model hit its limit, though it could be mended',

@@ -7,6 +7,7 @@ import { brief } from '../../src/core/message.ts'
 import { replaceText, wasReplaced } from '../../src/capabilities/filesystem/replace-text.ts'
 import { textLine } from '../../src/capabilities/filesystem/versions.ts'
 import { omits } from '../../src/capabilities/filesystem/write.ts'
+import { ActionStream } from '../../src/models/actions/action-stream.ts'
 import { readActions } from '../../src/models/actions/action-reply.ts'
 import { extractJSON } from '../../src/models/actions/extract-json.ts'
 import { repairEscapes } from '../../src/models/actions/repair-escapes.ts'
@@ -24,6 +25,34 @@ const replace = (text: string, part: string) => () => {
   quietly(() => replaceText(text, { old_string: part, new_string: 'x' }))
   wasReplaced(text, { old_string: 'z', new_string: part })
 }
+
+/** What a model may repeat for ever. */
+const STREAMS = [
+  ' ',
+  '\n',
+  '`',
+  '```',
+  '<',
+  '[',
+  '[TOOL_CALLS]',
+  '<tool_call>',
+  '<function=f>',
+  '<think>',
+  '{',
+  '{}',
+  '{"',
+  '[{',
+  '{"name": "f", "arguments": {"a": ',
+  '{"action": "f"}, ',
+  '\ud83d',
+  '<tool_call>{"name": "f", "arguments": {}}',
+  '{"action": "f", "a": "\\',
+  '{a:',
+  '}, "a":',
+  '{"a":1},"b":',
+  '[TOOL_CALLS]f[ARGS]{}',
+  '```{"a": 1}',
+]
 
 /** Makes work of a size; the square of the smallest would be seconds. */
 const SCANNERS: [string, number, (n: number) => () => unknown][] = [
@@ -56,6 +85,17 @@ const SCANNERS: [string, number, (n: number) => () => unknown][] = [
   ['braces', 50_000, (n) => () => extractJSON('{'.repeat(n))],
   ['thoughts', 30_000, (n) => () => extractJSON(`${'<think>'.repeat(n)}</think>`)],
   ['actions that are too long', 300_000, (n) => () => readActions(`{${' '.repeat(n)}`, 'stop', tools, 'c')],
+  ...STREAMS.map((piece): [string, number, (n: number) => () => unknown] => [
+    `a reply that streams in: ${piece}`,
+    20_000,
+    (n) => () => {
+      const stream = new ActionStream(() => undefined, tools, 'c')
+      const text = piece.repeat(n / piece.length)
+      for (let at = 0; at < text.length; at += 3) stream.add({ type: 'text', text: text.slice(at, at + 3) })
+      const { content, toolCalls } = readActions(text, 'stop', tools, 'c')
+      stream.end(content, toolCalls)
+    },
+  ]),
   [
     'calls that stream in with ids of their own',
     20_000,

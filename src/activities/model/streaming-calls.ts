@@ -47,7 +47,11 @@ export class StreamingCalls {
   }
 
   take(piece: Piece): void {
-    const call = this.#calls.get(piece.index) ?? this.#open(piece)
+    const known = this.#calls.get(piece.index)
+    // A text model may turn out to have only quoted what it seemed to call. Then another call takes its place.
+    const anew = known && piece.id !== undefined && piece.id !== known.id
+    if (anew) this.#streaming.uses.end(known.use)
+    const call = known && !anew ? known : this.#open(piece)
     if (call.text.length <= PARTIAL_LIMIT) call.text += piece.arguments
     call.fresh = true
     this.#timer ??= setTimeout(() => {

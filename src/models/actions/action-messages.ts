@@ -1,9 +1,10 @@
 /**
  * Turns a transcript with tool calls into plain messages of the JSON action protocol. Must never leave out a result.
  */
-import type { Message } from '../../core/message.ts'
+import { isObject } from '../../core/is-object.ts'
+import type { Message, ToolCall } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
-import { toActionText } from './action-reply.ts'
+import { quoteOf } from './action-reply.ts'
 import { addToSystem } from './add-to-system.ts'
 
 const PROTOCOL = `To use a tool, output a JSON object (bare or in a markdown code block):
@@ -32,6 +33,24 @@ function toPlain(message: Message): Message {
   if (role === 'tool') return { role: 'user', content: toResultText(message), ...(parts && { parts }) }
   if (!toolCalls) return message
   return { role, content: [content, ...toolCalls.map(toActionText)].filter((text) => text !== '').join('\n\n') }
+}
+
+/** A past call in our form, or as its model wrote it if that was no call. */
+function toActionText({ name, arguments: text }: ToolCall): string {
+  const args = parseArguments(text)
+  if (!args) return quoteOf(text)
+  return JSON.stringify(
+    'action' in args || 'params' in args ? { action: name, params: args } : { action: name, ...args },
+  )
+}
+
+function parseArguments(text: string): Record<string, unknown> | undefined {
+  try {
+    const args: unknown = text.trim() === '' ? {} : JSON.parse(text)
+    return isObject(args) ? args : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Unknown tools are answered in the protocol's own words. */

@@ -1,86 +1,115 @@
 /**
- * Reads a reply in the JSON action protocol: the text, and the tools it calls.
+ * Reads a whole reply of a text model: the text, and the tools it calls.
  *
  * An action that must not run becomes a call too, with arguments that are no JSON. The session answers it with an error
  * that quotes them, so the model reads why, and the transcript keeps what the model wrote.
  */
 import { preview, type ToolCall } from '../../core/message.ts'
 import type { Completion, ToolSpec } from '../../core/model.ts'
+import { readCalls, type Call } from './call-forms.ts'
+import { LIST_GLUE, NOTHING_MORE, OTHERS_SPEAK } from './call-marks.ts'
 import { mendObject, parseObject } from './extract-json.ts'
 import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'
-import { isObject } from '../../core/is-object.ts'
+import { afterThought } from './thought.ts'
 
 export interface ActionReply {
-  /** The text before the first action. Text after it is dropped: the model wrote it without knowing the result. */
+  /**
+   * The text before the first action, without what the model thought before. Text after it is dropped: the model wrote
+   * it without knowing the result.
+   */
   content: string
   toolCalls: ToolCall[]
 }
 
-interface Call {
-  name: string
-  /** JSON, unless the call is refused. */
-  arguments: string
-}
-
-interface Action extends Call, Candidate {
+interface Action extends Call, Omit<Candidate, 'name'> {
   /** As the model wrote it. */
   source: string
+  /** Why it cannot run, if its text alone says so. */
+  broken: string
 }
 
 /** What the transcript keeps of a call that is not run. */
 const QUOTE_LIMIT = 4096
 const REFUSED = /^\(not run: [^)]*\)\n/
 const CUT_OFF = 'your JSON was cut off or is too large; send it whole, in smaller pieces if need be'
+const NOT_VALID = 'your JSON is not valid'
+const HALF = 'your JSON is not valid: more text follows that belongs to it'
+const NO_OBJECT = 'your arguments are no JSON object'
 const SECOND = 'only the first action of a reply runs'
+const MADE_UP = 'it stands behind a result that you made up; wait for the results of your first calls'
 const QUOTED =
   'an action must end your reply, on lines of its own or in a code block; to run it, send it so; to answer, leave it out'
-/** Only ends of code blocks. */
-const FENCES = /^(?:\s|```)*$/
-const NAME = /\{\s*["']?(?:action|tool|name)["']?\s*:\s*["']([^"'\\]{1,64})["']/
+const NAME = /\{\s*["']?(?:action|tool|tool_name|name)["']?\s*:\s*["']([^"'\\]{1,64})["']/
+/** The first call in a list or a wrapper. */
+const WRAPPED = /^\{\s*["']?(?:tool_calls|function)["']?\s*:[\s\S]{0,200}?["']name["']\s*:\s*["']([^"'\\]{1,64})["']/
 
-/** @param idPrefix begins the id of each call; a number follows */
+/** @param idPrefix begins the id of each call; a number follows, by its place among all that the reply holds */
 export function readActions(
   text: string,
   finishReason: Completion['finishReason'],
   tools: readonly ToolSpec[],
   idPrefix: string,
 ): ActionReply {
-  const found = findActions(text, tools)
-  const meant = findMeant(text, found, tools)
+  const answer = text.slice(afterThought(text))
+  if (tools.length === 0) return { content: answer, toolCalls: [] }
+  const found = findActions(answer, tools)
+  const runs = new Meant(answer, found, tools)
+  const meant = found.findIndex((action) => runs.has(action))
   // An action that was only quoted, before one that runs, belongs to the prose.
-  const actions = found.slice(Math.max(meant, 0))
-  const [first] = actions
-  if (!first) return { content: text, toolCalls: [] }
-  const toolCalls = actions.map((action, index): ToolCall => {
-    const reason = finishReason === 'length' ? CUT_OFF : index > 0 ? SECOND : meant < 0 ? QUOTED : ''
+  const from = Math.max(meant, 0)
+  const first = found[from]
+  if (!first) return { content: answer, toolCalls: [] }
+  const others = OTHERS_SPEAK.exec(answer.slice(first.end))
+  const end = first.end + (others?.index ?? answer.length)
+  const toolCalls = found.slice(from).map((action, index): ToolCall => {
+    const second = index > 0 && (action.own || first.own) ? SECOND : action.start > end ? MADE_UP : ''
+    const quoted = meant < 0 || !runs.has(action) ? QUOTED : ''
+    const reason = finishReason === 'length' ? CUT_OFF : action.broken || second || quoted
     return {
-      id: index === 0 ? idPrefix : `${idPrefix}_${index}`,
+      id: idOf(idPrefix, from + index),
       name: action.name,
-      arguments: reason ? refuse(reason, action.source) : action.arguments,
+      arguments: reason ? refuse(reason, action.source) : (action.arguments ?? ''),
     }
   })
-  return { content: text.slice(0, first.proseEnd).trimEnd(), toolCalls }
+  return { content: answer.slice(0, first.proseEnd).trimEnd(), toolCalls }
+}
+
+/** The same while the reply streams in and when it is whole. */
+export function idOf(prefix: string, place: number): string {
+  return place === 0 ? prefix : `${prefix}_${place}`
 }
 
 /**
- * The first action that the model must have meant to run. One that changes nothing may be anywhere. Any other must end
- * the reply, alone on its lines or in a fence, because a model that refuses quotes what it refuses. One that is cut off
- * never runs.
+ * The actions that the model must have meant to run. A mark is never a quotation outside of code. An action that
+ * changes nothing may be anywhere. Any other must end the reply, alone on its lines or in a fence, because a model that
+ * refuses quotes what it refuses. One that is cut off never runs, but it is answered.
  */
-function findMeant(text: string, actions: readonly Action[], tools: readonly ToolSpec[]): number {
-  const readOnly = new Set(tools.flatMap((tool) => (tool.readOnly ? tool.name : [])))
-  const ends = new Set<Action>()
-  let upTo = text.length
-  for (const action of [...actions].reverse()) {
-    if (!FENCES.test(text.slice(action.end, upTo))) break
-    ends.add(action)
-    upTo = action.proseEnd
+class Meant {
+  readonly #readOnly: ReadonlySet<string>
+  readonly #atEnd = new Set<Action>()
+
+  constructor(text: string, actions: readonly Action[], tools: readonly ToolSpec[]) {
+    this.#readOnly = new Set(tools.flatMap((tool) => (tool.readOnly ? tool.name : [])))
+    const ends = new Set<Action>()
+    let upTo = text.length
+    for (const action of [...actions].reverse()) {
+      if (!(action.own ? NOTHING_MORE : LIST_GLUE).test(text.slice(action.end, upTo))) break
+      ends.add(action)
+      upTo = action.own ? action.proseEnd : action.at
+    }
+    let before: Action | undefined
+    for (const action of actions) {
+      const goesOn = before && !action.own && this.#atEnd.has(before)
+      if (ends.has(action) && (goesOn || action.fenced || beginsLine(text, action.at))) this.#atEnd.add(action)
+      before = action
+    }
   }
-  return actions.findIndex((action) => {
-    if (!action.closed || readOnly.has(action.name)) return true
-    return ends.has(action) && (action.fenced || beginsLine(text, action.start))
-  })
+
+  has(action: Action): boolean {
+    const { closed, marked, quoted, name } = action
+    return !closed || (marked && !quoted) || this.#readOnly.has(name) || this.#atEnd.has(action)
+  }
 }
 
 /** Also after a thought. */
@@ -90,71 +119,48 @@ function beginsLine(text: string, start: number): boolean {
   return at === 0 || '\r\n'.includes(text.charAt(at - 1)) || text.endsWith('</think>', at)
 }
 
-/** A past call as its model wrote it. */
-export function toActionText({ name, arguments: text }: ToolCall): string {
-  const args = parseArguments(text)
-  if (!args) return text.replace(REFUSED, '')
-  return JSON.stringify(
-    'action' in args || 'params' in args ? { action: name, params: args } : { action: name, ...args },
-  )
+/** What a model wrote of a call that did not run. */
+export function quoteOf(refused: string): string {
+  return refused.replace(REFUSED, '')
 }
 
 /** Actions of registered tools if there are any, else the first one of an unknown tool, which the session answers. */
 function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
   const mender = new Mender()
-  const actions = (text.length > REPLY_LIMIT ? tooLong(text) : findCandidates(text)).flatMap((candidate): Action[] => {
-    const source = text.slice(candidate.start, candidate.end)
-    const action = readAction(source, candidate.closed, tools, mender)
-    return action ? [{ ...action, ...candidate, source }] : []
-  })
-  const registered = actions.filter(({ name }) => tools.some((tool) => tool.name === name))
-  return registered.length > 0 ? registered : actions.slice(0, 1)
+  const names = new Set(tools.map(({ name }) => name))
+  const candidates = text.length > REPLY_LIMIT ? tooLong(text) : findCandidates(text)
+  const actions = candidates.flatMap((candidate) =>
+    readAction(text.slice(candidate.start, candidate.end), candidate, tools, mender),
+  )
+  const registered = actions.filter(({ name, marked }) => marked || names.has(name))
+  if (registered.some(({ name }) => names.has(name))) return registered
+  return actions.filter(({ own }) => own).slice(0, 1)
 }
 
 function tooLong(text: string): Candidate[] {
   const start = text.search(NAME)
-  return start < 0 ? [] : [{ start, end: text.length, closed: false, fenced: false, proseEnd: start }]
+  const place = { end: text.length, closed: false, half: false, fenced: false, quoted: false, marked: false }
+  return start < 0 ? [] : [{ ...place, start, at: start, proseEnd: start }]
 }
 
-function readAction(source: string, closed: boolean, tools: readonly ToolSpec[], mender: Mender): Call | undefined {
-  const object = closed ? (parseObject(source) ?? mendObject(source, mender)) : null
-  if (object) return toAction(object, tools)
-  const match = NAME.exec(source)
-  const tool = match?.index === 0 && tools.find(({ name }) => name === match[1])
-  return tool ? { name: tool.name, arguments: refuse(closed ? 'your JSON is not valid' : CUT_OFF, source) } : undefined
-}
-
-/** Some models write calls as in other protocols. Such a form is accepted when it can only mean a call. */
-function toAction(object: Record<string, unknown>, tools: readonly ToolSpec[]): Call | undefined {
-  const { action, ...rest } = object
-  if (typeof action === 'string' && action !== '') {
-    const { params, ...others } = rest
-    const nested = isObject(params) && Object.keys(others).length === 0 && isNested(action, params, tools)
-    return { name: action, arguments: JSON.stringify(nested ? params : rest) }
+function readAction(source: string, candidate: Candidate, tools: readonly ToolSpec[], mender: Mender): Action[] {
+  const { name, ...place } = candidate
+  const { closed, half, marked } = place
+  const object = closed && !half ? (parseObject(source) ?? mendObject(source, mender)) : null
+  if (object) {
+    return readCalls(object, { tools, marked, ...(name !== undefined && { name }) }).map((call) => {
+      return { ...place, ...call, source, broken: call.arguments === undefined ? NO_OBJECT : '' }
+    })
   }
-  const [name, args] = 'tool' in object ? [object['tool'], object['arguments']] : [object['name'], object['input']]
-  const tool = tools.find((one) => one.name === name)
-  return tool && isObject(args) ? { name: tool.name, arguments: JSON.stringify(args) } : undefined
-}
-
-/**
- * A tool may have its own parameter `params`. Then `params` is the nested form only when it cannot be that parameter.
- */
-function isNested(toolName: string, params: Record<string, unknown>, tools: readonly ToolSpec[]): boolean {
-  const properties = tools.find(({ name }) => name === toolName)?.parameters['properties']
-  const ambiguous = isObject(properties) && 'params' in properties
-  return !ambiguous || 'params' in params || 'action' in params
+  const match = NAME.exec(source)
+  const written = name ?? (match?.index === 0 ? match[1] : WRAPPED.exec(source)?.[1])
+  const tool = tools.find((one) => one.name === written)
+  if (!tool) return []
+  const own = /^\{\s*["']?action/.test(source)
+  const broken = !closed ? CUT_OFF : half ? HALF : NOT_VALID
+  return [{ ...place, name: tool.name, arguments: undefined, own, source, broken }]
 }
 
 function refuse(reason: string, source: string): string {
   return `(not run: ${reason})\n${preview(source, QUOTE_LIMIT)}`
-}
-
-function parseArguments(text: string): Record<string, unknown> | undefined {
-  try {
-    const args: unknown = text.trim() === '' ? {} : JSON.parse(text)
-    return isObject(args) ? args : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -10,12 +10,12 @@ import { repairEscapes } from './repair-escapes.ts'
  * Python). Keys named `__proto__` are left out.
  *
  * @param text at most 256 Ki UTF-16 units; objects nested deeper than 200 are not read
- * @returns null when there is none; never an object from inside a broken one, never one whose end is missing
+ * @returns null when there is none; never an object from inside a broken one, never one whose end is missing, or that more text belongs to
  * @example extractJSON('I look:\n```json\n{"action": "shell", "command": "ls"}\n```') // { action: 'shell', … }
  */
 export function extractJSON(text: string): Record<string, unknown> | null {
   if (text.length > REPLY_LIMIT) return null
-  const closed = findCandidates(text).filter((candidate) => candidate.closed)
+  const closed = findCandidates(text).filter(({ closed, half }) => closed && !half)
   const inOrder = [...closed.filter(({ fenced }) => fenced), ...closed.filter(({ fenced }) => !fenced)]
   const mender = new Mender()
   for (const read of [parseObject, (source: string) => mendObject(source, mender)]) {

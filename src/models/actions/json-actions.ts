@@ -3,10 +3,11 @@
  * in the messages. Must never run half an action, and never show an action's JSON as text.
  */
 import type { Message } from '../../core/message.ts'
-import type { Completion, Model, ModelDelta, ModelLike } from '../../core/model.ts'
+import type { Completion, Model, ModelLike } from '../../core/model.ts'
 import { factsOf, toModel } from '../../agent/to-model.ts'
 import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { toActionMessages, type ToolsPrompt } from './action-messages.ts'
+import { ActionStream } from './action-stream.ts'
 import { readActions } from './action-reply.ts'
 
 /** Gets system, user and assistant messages, and answers with text. */
@@ -25,7 +26,8 @@ const MAX_TOOL_ROUNDS = 9
 
 /**
  * Lets any text model call tools. Its system prompt describes the tools, and it calls one by answering `{"action":
- * "<tool>", …parameters}`. Results come back as user messages. One action per reply runs. If its tool changes
+ * "<tool>", …parameters}`, or in a form that open models are trained on (`docs/models.md`). Results come back as user
+ * messages. One action of our own form per reply runs, and every call of another form. If its tool changes
  * something, the action must end the reply, on lines of its own or in a code block, because a model also quotes what it
  * refuses. Any other action, and one that is cut off, broken, or longer than 256 Ki characters, is answered with an
  * error that the model can read. Unless agent or profile states `maxToolRounds`, a message costs at most 10 model
@@ -45,16 +47,12 @@ export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOp
     maxToolRounds: MAX_TOOL_ROUNDS,
     async complete(messages, { tools = [], onDelta, ...rest } = {}): Promise<Completion> {
       const plain = toActionMessages(messages, tools, toolsPrompt)
-      if (tools.length === 0) return inner.complete(plain, { ...rest, ...(onDelta && { onDelta }) })
-      const prose = onDelta && new ProseStream(onDelta)
-      const answer = await inner.complete(plain, { ...rest, ...(prose && { onDelta: (delta) => prose.add(delta) }) })
-      if (answer.finishReason === 'refusal') {
-        prose?.end(answer.content)
-        return { ...answer, toolCalls: [] }
-      }
-      const reply = readActions(answer.content, answer.finishReason, tools, `call_${messages.length}`)
-      prose?.end(reply.content)
-      for (const [index, call] of reply.toolCalls.entries()) onDelta?.({ type: 'toolCall', index, ...call })
+      const idPrefix = `call_${messages.length}`
+      const stream = onDelta && new ActionStream(onDelta, tools, idPrefix)
+      const answer = await inner.complete(plain, { ...rest, ...(stream && { onDelta: (delta) => stream.add(delta) }) })
+      const callable = answer.finishReason === 'refusal' ? [] : tools
+      const reply = readActions(answer.content, answer.finishReason, callable, idPrefix)
+      stream?.end(reply.content, reply.toolCalls)
       return { ...answer, ...reply, ...(reply.toolCalls.length > 0 && { finishReason: 'tool_calls' }) }
     },
   }
@@ -67,41 +65,5 @@ function fromText(ask: TextModel): ModelLike {
       const content = await ask(messages, signal)
       return { content, toolCalls: [], usage: { inputTokens: 0, outputTokens: 0 }, finishReason: 'stop' }
     },
-  }
-}
-
-/** Passes text on until JSON may begin. Only the end of the reply shows whether it was an action. */
-class ProseStream {
-  readonly #tell: (delta: ModelDelta) => void
-  /** Space that may stand before an action. */
-  #held = ''
-  #told = 0
-  #holding = false
-
-  constructor(tell: (delta: ModelDelta) => void) {
-    this.#tell = tell
-  }
-
-  add(delta: ModelDelta): void {
-    if (delta.type !== 'text' || this.#holding) return
-    const json = delta.text.search(/[{`]/)
-    this.#holding = json >= 0
-    // The space before an action is not part of the text. Only space is held, so it is never read again.
-    const sure = (this.#holding ? delta.text.slice(0, json) : delta.text).trimEnd()
-    const space = delta.text.slice(sure.length)
-    if (sure === '') this.#held += space
-    else {
-      this.#say(this.#held + sure)
-      this.#held = space
-    }
-  }
-
-  end(content: string): void {
-    this.#say(content.slice(this.#told))
-  }
-
-  #say(text: string): void {
-    this.#told += text.length
-    if (text !== '') this.#tell({ type: 'text', text })
   }
 }

@@ -2,6 +2,7 @@
  * Finds the places where a model's reply may hold a JSON object. It makes one pass over the text and knows strings. It
  * never looks for an object inside another one: half of an action must not count as a whole.
  */
+import { openingBefore, type Opening } from './call-marks.ts'
 
 /** The longest reply that is read, in UTF-16 units. */
 export const REPLY_LIMIT: number = 256 * 1024
@@ -15,19 +16,18 @@ const CANDIDATES_LIMIT = 1000
 const JSON_OBJECT = /\{\s*["}]/y
 /** What follows a brace when JavaScript or Python was written instead of JSON; also in CSS and in much prose. */
 const NEARLY_JSON = /\{\s*(?:['“‘]|[a-zA-Z_$][\w$]{0,64}\s*:)/y
-/** Longer than the opening of any fence, with its language and the line break. */
-const FENCE_WINDOW = 32
+/** What follows an object that ended too early: another pair, or one more end. */
+const BELONGS = /\s*(?:\}|,\s*(?:"(?:[^"\\]|\\[\s\S]){0,256}"|'[^'\n]{0,256}')\s*:)/y
 
-export interface Candidate {
+export interface Candidate extends Opening {
   /** The place of the brace. */
   start: number
   /** The place after the closing brace; the end of the text when there is none. */
   end: number
   /** Balanced and begins like JSON or, in a fence or alone, nearly so; it may not parse. Only the last may be open. */
   closed: boolean
-  /** Where the prose before it ends: at its fence, if there is one. */
-  proseEnd: number
-  fenced: boolean
+  /** What follows belongs to it, so that it is only half of what was meant. It reaches to the end of that. */
+  half: boolean
 }
 
 /**
@@ -40,6 +40,8 @@ export function findCandidates(text: string): Candidate[] {
   const first = text.length - text.trimStart().length
   const last = text.trimEnd().length
   let proseBraces = 0
+  let fences = 0
+  let prose = 0
   for (let match = opening.exec(text); match; match = opening.exec(text)) {
     const start = match.index
     if (match[0] !== '{') {
@@ -49,18 +51,28 @@ export function findCandidates(text: string): Candidate[] {
     const json = begins(JSON_OBJECT, text, start)
     const nearly = !json && begins(NEARLY_JSON, text, start)
     const end = endOfObject(text, start, nearly ? `"'` : '"')
-    const behind = lookBehind(text, start)
+    fences += countFences(text.slice(prose, start))
+    prose = start
+    const before = openingBefore(text, start)
+    const behind = { ...before, quoted: before.quoted || fences % 2 === 1 }
     if (end !== undefined) {
-      if (json || (nearly && (behind.fenced || (start === first && end === last)))) {
-        found.push({ start, end, closed: true, ...behind })
+      const half = (json || nearly) && begins(BELONGS, text, end)
+      const whole = (half ? endOfObject(text, end, nearly ? `"'` : '"', 1) : end) ?? text.length
+      if (json || (nearly && (behind.fenced || (start === first && whole === last)))) {
+        found.push({ start, end: whole, closed: true, half, ...behind })
       }
       if (found.length === CANDIDATES_LIMIT) return found
-      opening.lastIndex = end
+      opening.lastIndex = prose = whole
     } else if (json || nearly || ++proseBraces > PROSE_BRACES_LIMIT) {
-      return [...found, { start, end: text.length, closed: false, ...behind }]
+      return [...found, { start, end: text.length, closed: false, half: false, ...behind }]
     }
   }
   return found
+}
+
+/** Whether a text that begins with a brace may be a candidate. */
+export function beginsLikeObject(text: string): boolean {
+  return begins(JSON_OBJECT, text, 0) || begins(NEARLY_JSON, text, 0)
 }
 
 function begins(pattern: RegExp, text: string, start: number): boolean {
@@ -68,9 +80,15 @@ function begins(pattern: RegExp, text: string, start: number): boolean {
   return pattern.test(text)
 }
 
-/** @param quotes the characters that begin and end a string */
-function endOfObject(text: string, start: number, quotes: string): number | undefined {
-  let braces = 0
+function countFences(prose: string): number {
+  return prose.split('```').length - 1
+}
+
+/**
+ * @param quotes the characters that begin and end a string
+ * @param braces how many are open at the start
+ */
+function endOfObject(text: string, start: number, quotes: string, braces = 0): number | undefined {
   let brackets = 0
   for (let at = start; at < text.length; at++) {
     const char = text.charAt(at)
@@ -101,10 +119,4 @@ function endOfString(text: string, quote: number): number {
   let at = quote + 1
   while (at < text.length && text[at] !== end) at += text[at] === '\\' ? 2 : 1
   return at
-}
-
-function lookBehind(text: string, start: number): { proseEnd: number; fenced: boolean } {
-  const before = text.slice(Math.max(0, start - FENCE_WINDOW), start)
-  const [fence = ''] = /(?:```\w*\s*|`)$/.exec(before) ?? []
-  return { proseEnd: start - fence.length, fenced: fence.startsWith('```') }
 }

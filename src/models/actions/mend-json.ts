@@ -5,6 +5,7 @@
  */
 import { jsonrepair } from 'jsonrepair'
 import { parseObjectJson } from '../../core/parse-json.ts'
+import { saysTheSame } from './same-words.ts'
 import { OutOfTime, withinTime } from './within-time.ts'
 
 /**
@@ -15,8 +16,6 @@ const MEND_LIMIT = 8 * 1024
 const MEND_MS = 250
 
 const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"/g
-const PUNCTUATION = /\\?["'`´“”‘’]|[\s,:]/g
-const CONSTANTS: Record<string, string> = { None: 'null', undefined: 'null', True: 'true', False: 'false' }
 
 /** Mends the texts of one reply, which share the limit. */
 export class Mender {
@@ -44,9 +43,5 @@ export class Mender {
 /** A quote that was wrongly read as the end of a string leaves a single quote in the rest. */
 function isSafe(text: string, mended: string): boolean {
   const evenQuotes = (mended.match(STRING) ?? []).every((string) => (string.match(/\\"/g) ?? []).length % 2 === 0)
-  return evenQuotes && wordsOf(text) === wordsOf(mended)
-}
-
-function wordsOf(text: string): string {
-  return text.replace(/\b(?:None|undefined|True|False)\b/g, (word) => CONSTANTS[word] ?? word).replace(PUNCTUATION, '')
+  return evenQuotes && saysTheSame(text, mended)
 }
