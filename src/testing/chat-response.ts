@@ -13,16 +13,19 @@ interface Head {
 export function toChatCompletion(
   { id, model: asked }: Head,
   { content, toolCalls, usage, finishReason, model = asked }: Completion,
+  { thoughts, extra }: { thoughts: string; extra(index: number): object },
 ): OpenAI.ChatCompletion {
-  const calls = toolCalls.map(({ id: callId, name, arguments: args }) => ({
+  const calls = toolCalls.map(({ id: callId, name, arguments: args }, index) => ({
     id: callId,
     type: 'function' as const,
     function: { name, arguments: args },
+    ...extra(index),
   }))
   const message = {
     role: 'assistant' as const,
     content: content || null,
     refusal: null,
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
   return {
@@ -35,12 +38,17 @@ export function toChatCompletion(
   }
 }
 
-export function toChunk(head: Head, delta: ModelDelta): OpenAI.ChatCompletionChunk {
+/** @param extra what goes with the first piece of a call */
+export function toChunk(
+  head: Head,
+  delta: ModelDelta,
+  extra: (index: number) => object = () => ({}),
+): OpenAI.ChatCompletionChunk {
   if (delta.type === 'text') return chunk(head, { content: delta.text })
   // As DeepSeek and most open servers name it.
   if (delta.type === 'reasoning') return chunk(head, { reasoning_content: delta.text } as object)
   const { index, id, name, arguments: args } = delta
-  const begin = { ...(id !== undefined && { id, type: 'function' as const }) }
+  const begin = { ...(id !== undefined && { id, type: 'function' as const, ...extra(index) }) }
   return chunk(head, {
     tool_calls: [{ index, ...begin, function: { ...(name !== undefined && { name }), arguments: args } }],
   })

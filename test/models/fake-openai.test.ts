@@ -185,7 +185,7 @@ describe('the fake OpenAI server', () => {
     const abort = new AbortController()
     const answer = fetch(`${fake.url}/chat/completions`, {
       method: 'POST',
-      body: '{"messages":[]}',
+      body: '{"messages":[{"role":"user","content":"hello"}]}',
       signal: abort.signal,
     })
     await fake.requested(1)
