@@ -118,8 +118,8 @@ describe('what a provider wants back', () => {
       const { fake, model: next } = await start(rules)
       await next.complete([...(await turn(model, [], {})), HELLO])
       expect(JSON.stringify(fake.requests)).not.toMatch(/\(thought|sig-\d/)
-    // Google's word for calls of others goes to Google alone.
-    expect(JSON.stringify(fake.requests).includes('skip_thought_signature_validator')).toBe(rules === 'google')
+      // Google's word for calls of others goes to Google alone.
+      expect(JSON.stringify(fake.requests).includes('skip_thought_signature_validator')).toBe(rules === 'google')
     },
   )
 
