@@ -54,7 +54,7 @@ function readContent(content: OpenAI.ChatCompletionMessageParam['content']): Pic
   return { content: text, ...(parts.some((part) => part.type === 'image') && { parts }) }
 }
 
-function readImage(url: string): Part {
+export function readImage(url: string): Part {
   const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
   return mimeType && data !== undefined ? { type: 'image', mimeType, data } : { type: 'text', text: url }
 }

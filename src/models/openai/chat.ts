@@ -3,6 +3,7 @@ import type OpenAI from 'openai'
 import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, ModelDelta } from '../../core/model.ts'
 import { readProviderError } from '../provider-error.ts'
+import { toCacheKey } from './cache-key.ts'
 import { readAnswer, readStream } from './chat-answer.ts'
 import { chatEvents, wholeInstead } from './chat-events.ts'
 import { toChatMessages, toChatTools } from './chat-messages.ts'
@@ -27,10 +28,13 @@ export async function completeChat(
   asking: CompleteOptions,
   learnt: Learnt,
 ): Promise<Completion> {
-  const { asked, dialect } = connection
+  const { asked, dialect, official } = connection
   const sent = toChatMessages(messages, dialect)
   asked.placeOf = (index) => sent[index]?.from
-  const params = toParams(options, asking.tools)
+  const params = {
+    ...toParams(options, asking.tools),
+    ...toSettings(options, asking.tools, official ? asking.cacheKey : undefined),
+  }
   const ask = (limit: LimitName): Promise<Completion> =>
     request(connection, options, asking, {
       ...params,
@@ -87,4 +91,21 @@ const UNSUPPORTED =
 function refuses(error: unknown, parameter: LimitName): boolean {
   const { status, message = '' } = readProviderError(error) ?? {}
   return (status === 400 || status === 422) && RegExp(`\\b${parameter}\\b`).test(message) && UNSUPPORTED.test(message)
+}
+
+/** Servers that do not know a setting may refuse it: what nobody has asked for is left out. */
+function toSettings(
+  { reasoning, verbosity, serviceTier, promptCacheKey, parallelToolCalls, extraBody }: OpenAIOptions,
+  tools: CompleteOptions['tools'] = [],
+  cacheKey: string | undefined,
+): Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> {
+  const key = toCacheKey(promptCacheKey ?? cacheKey)
+  return {
+    ...(reasoning?.effort && { reasoning_effort: reasoning.effort }),
+    ...(verbosity && { verbosity }),
+    ...(serviceTier && { service_tier: serviceTier }),
+    ...(key !== undefined && { prompt_cache_key: key }),
+    ...(parallelToolCalls !== undefined && tools.length > 0 && { parallel_tool_calls: parallelToolCalls }),
+    ...extraBody,
+  }
 }

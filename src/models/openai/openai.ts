@@ -1,22 +1,23 @@
 /** Models behind an OpenAI-compatible endpoint. Never retries by itself: the session does, and survives a crash meanwhile. */
-import { StelloError } from '../../core/errors.ts'
 import type { Completion, Model } from '../../core/model.ts'
 import { modelWaits } from '../model-waits.ts'
 import { toModelError } from '../model-error.ts'
 import { completeChat, type Learnt } from './chat.ts'
-import { connect, OPENAI, servedBy, type Provider } from './provider-connection.ts'
-import type { OpenAIOptions } from './openai-options.ts'
+import { checkOptions, type OpenAIOptions } from './openai-options.ts'
+import { OPENAI, type Provider } from './openai-providers.ts'
+import { connect, servedBy } from './provider-connection.ts'
+import { completeResponse } from './responses.ts'
 
 /**
- * A model of OpenAI, or of any server that speaks its chat completions: set `baseURL` or `OPENAI_BASE_URL`. It needs no
- * key before it is called, so an agent module loads anywhere.
+ * A model of OpenAI, by its Responses API, or of any server that speaks its chat completions: set `baseURL` or
+ * `OPENAI_BASE_URL`. It needs no key before it is called, so an agent module loads anywhere.
  *
- * @param options `temperature` and `maxTokens` are the provider's own defaults when left out
+ * @param options what is left out is the provider's own default; `api` chooses the API whatever the server
  * @returns its `complete` throws StelloError MODEL_AUTH, MODEL_RATE_LIMITED, MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST,
  *   MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the signal's reason
- * @throws StelloError INVALID_ARGUMENT without a model name
+ * @throws StelloError INVALID_ARGUMENT naming the option that is wrong
  * @example
- * const llm = openai({ model: 'gpt-5-mini' })
+ * const llm = openai({ model: 'gpt-5.4-mini', reasoning: { effort: 'low', summary: 'auto' } })
  * const local = openai({ model: 'qwen3', baseURL: 'http://127.0.0.1:11434/v1' })
  */
 export function openai(options: OpenAIOptions): Model {
@@ -25,13 +26,10 @@ export function openai(options: OpenAIOptions): Model {
 
 /** A model of a provider that speaks OpenAI's API. */
 export function modelAt(provider: Provider, options: OpenAIOptions): Model {
+  checkOptions(options, provider.title)
   const { model, name = model } = options
-  if (typeof model !== 'string' || model === '') {
-    throw new StelloError('INVALID_ARGUMENT', `a model of ${provider.title} needs its name`, {
-      hint: "pass { model: '…' }",
-    })
-  }
   const learnt: Learnt = new Map()
+  const unreasoning = new Set<string>()
   return {
     name,
     ...modelWaits(options, `model ${model}`),
@@ -41,7 +39,8 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
     async complete(messages, asking = {}): Promise<Completion> {
       const connection = connect(provider, options, asking.onAlive)
       try {
-        return await completeChat(connection, options, messages, asking, learnt)
+        if (connection.api === 'chat') return await completeChat(connection, options, messages, asking, learnt)
+        return await completeResponse(connection, options, messages, asking, unreasoning)
       } catch (error) {
         asking.signal?.throwIfAborted()
         throw toModelError(error, connection.asked)

@@ -8,38 +8,26 @@ import type { Asked } from '../model-error.ts'
 import { keepSecretsOf } from '../secret-headers.ts'
 import { chatDialect } from './chat-dialect.ts'
 import type { OpenAIOptions } from './openai-options.ts'
-
-/** A provider that speaks OpenAI's API. */
-export interface Provider {
-  /** Its name in `Model.provider`, for as long as no other base URL is set. */
-  name: string
-  title: string
-  baseURL: string
-  keyVariable: string
-  /** A base URL from the environment, complete with its version. */
-  baseFromEnv(): string | undefined
-}
+import { isOpenAI, OPENAI, type Provider } from './openai-providers.ts'
 
 /** A client of one provider, and what its errors are told with. */
 export interface Connection {
   client: OpenAI
   asked: Asked
-  /** Whose rules hold there: see `chat-dialect.ts`. */
+  /** Whose rules hold there in chat completions: see `chat-dialect.ts`. */
   dialect: string
-}
-
-export const OPENAI: Provider = {
-  name: 'openai',
-  title: 'OpenAI',
-  baseURL: 'https://api.openai.com/v1',
-  keyVariable: 'OPENAI_API_KEY',
-  baseFromEnv: () => readVariable('OPENAI_BASE_URL'),
+  /** It is OpenAI itself. */
+  official: boolean
+  api: 'responses' | 'chat'
 }
 
 /** Who serves the model: the provider, or the host of another base URL. */
 export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string {
-  return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv())
+  return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv?.())
 }
+
+/** The longest time of a timer. */
+const LONGEST_MS = 2 ** 31 - 1
 
 /**
  * @param onAlive called when the request is sent, and for each chunk of the answer's bytes
@@ -47,15 +35,15 @@ export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string
  */
 export function connect(
   provider: Provider,
-  { model, apiKey, baseURL, headers }: OpenAIOptions,
+  { model, apiKey, baseURL, headers, organization, project, api }: OpenAIOptions,
   onAlive?: () => void,
 ): Connection {
   const { keyVariable } = provider
-  const elsewhere = baseURL || provider.baseFromEnv()
+  const elsewhere = baseURL || provider.baseFromEnv?.()
   const base = elsewhere ?? provider.baseURL
   const url = checkedBaseURL(model, base)
   // Your own server often needs no key, but the client does.
-  const key = apiKey || readVariable(keyVariable) || (elsewhere && 'none')
+  const key = apiKey || readVariable(keyVariable) || ((elsewhere || provider.keyless) && 'none')
   if (!key) {
     throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for ${provider.title}`, {
       hint: `set ${keyVariable}, restart the worker, then resume the session`,
@@ -69,9 +57,21 @@ export function connect(
     logLevel: 'off',
     fetch: limitedFetch(model, onAlive),
     ...(headers && { defaultHeaders: headers }),
+    // The client's own limit would end a long wait that the session allows.
+    timeout: LONGEST_MS,
+    // The client reads variables of OpenAI for what is undefined.
+    organization: organization ?? (provider === OPENAI ? undefined : null),
+    project: project ?? (provider === OPENAI ? undefined : null),
   })
   const { host } = url
-  return { client, asked: { model, host, keyVariable, secrets }, dialect: chatDialect(provider.name, host) }
+  const official = provider === OPENAI && isOpenAI(host)
+  return {
+    client,
+    asked: { model, host, keyVariable, secrets },
+    dialect: chatDialect(provider.name, host),
+    official,
+    api: api ?? (official ? 'responses' : 'chat'),
+  }
 }
 
 /** Some servers send their error as the whole body, or in a list; the client looks for it one level deeper. */

@@ -1,0 +1,78 @@
+/**
+ * What OpenAI wants back with an answer: its reasoning, encrypted, in its place between texts and calls. The record
+ * keeps it; texts and calls stand in the record itself, so that only their places are kept here.
+ */
+import { isObject } from '../../core/is-object.ts'
+import type { Message, ProviderData } from '../../core/message.ts'
+import type { ResponseOutputItem, ResponseReasoningItem } from 'openai/resources/responses/responses'
+
+/** An item of an answer, as far as the record does not hold it. */
+export type KeptItem =
+  | { type: 'reasoning'; item: ResponseReasoningItem }
+  | { type: 'message'; length: number; phase?: Phase }
+  | { type: 'function_call'; id: string }
+
+type Phase = 'commentary' | 'final_answer'
+
+/** Whose reasoning it is: nobody else can read it. */
+export interface Owner {
+  /** As it was asked for. */
+  model: string
+  host: string
+}
+
+/** Messages of one answer are one text in the record. */
+export const BETWEEN_TEXTS = '\n\n'
+/** Reasoning beyond this is left behind: a record would not take it. */
+const KEPT_LIMIT = 1024 * 1024 - 1024
+const KEY = 'openai'
+
+/** @returns undefined when the record says it all */
+export function keepItems(output: readonly ResponseOutputItem[], owner: Owner): ProviderData | undefined {
+  const items = output.flatMap(toKept)
+  const texts = items.filter(({ type }) => type === 'message')
+  const needed = texts.length > 1 || items.some((item) => item.type === 'reasoning' || 'phase' in item)
+  if (!needed) return undefined
+  const data = { [KEY]: { ...owner, items } }
+  if (JSON.stringify(data).length <= KEPT_LIMIT) return data
+  return { [KEY]: { ...owner, items: items.filter(({ type }) => type !== 'reasoning') } }
+}
+
+/** @returns undefined when there is nothing, or it belongs to another model or server */
+export function keptItems({ provider }: Message, { model, host }: Owner): readonly KeptItem[] | undefined {
+  const data = provider?.[KEY]
+  if (!isObject(data) || data['model'] !== model || data['host'] !== host || !Array.isArray(data['items'])) {
+    return undefined
+  }
+  return data['items'] as KeptItem[]
+}
+
+/** Without what is only shown, e.g. `status`, which is refused where it is sent back. */
+function toKept(item: ResponseOutputItem): KeptItem[] {
+  switch (item.type) {
+    case 'reasoning': {
+      const { id, summary, content, encrypted_content: encrypted } = item
+      // Nothing is stored at OpenAI, so that an item without its content would be unknown there.
+      if (!encrypted) return []
+      return [
+        {
+          type: 'reasoning',
+          item: { type: 'reasoning', id, summary, encrypted_content: encrypted, ...(content && { content }) },
+        },
+      ]
+    }
+    case 'message': {
+      const { phase } = item
+      return [{ type: 'message', length: textOf(item).length, ...(phase && { phase }) }]
+    }
+    case 'function_call':
+      return [{ type: 'function_call', id: item.call_id }]
+    default:
+      return []
+  }
+}
+
+/** The text of a message, a refusal included. */
+export function textOf({ content }: Extract<ResponseOutputItem, { type: 'message' }>): string {
+  return content.map((part) => (part.type === 'output_text' ? part.text : part.refusal)).join('')
+}

@@ -1,0 +1,137 @@
+/** Puts a response together from the events of its stream, and tells its pieces. */
+import type {
+  Response,
+  ResponseOutputItem,
+  ResponseReasoningItem,
+  ResponseStreamEvent,
+} from 'openai/resources/responses/responses'
+import { StelloError } from '../../core/errors.ts'
+import type { ModelDelta } from '../../core/model.ts'
+import { BETWEEN_TEXTS, textOf } from './openai-data.ts'
+import { FailedResponse } from './responses-answer.ts'
+import { toText } from './tool-call-pieces.ts'
+
+/**
+ * @returns the response, with each item as `response.output_item.done` had it: in other events it may be incomplete
+ * @throws StelloError MODEL_UNAVAILABLE when the stream ends before the response does
+ * @throws FailedResponse for an event that is an error
+ */
+export async function readResponseStream(
+  events: AsyncIterable<ResponseStreamEvent>,
+  onDelta: (delta: ModelDelta) => void,
+): Promise<Response> {
+  const pieces = new Pieces(onDelta)
+  const done = new Map<number, ResponseOutputItem>()
+  for await (const event of events) {
+    switch (event.type) {
+      case 'response.output_item.done':
+        done.set(event.output_index, event.item)
+        pieces.finish(event.output_index, event.item)
+        break
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return { ...event.response, output: withDone(event.response.output, done) }
+      case 'error':
+        throw new FailedResponse(event.code ?? '', event.message)
+      default:
+        pieces.take(event)
+    }
+  }
+  throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off before the answer was complete')
+}
+
+/** The last event has the items that were cut off; some servers leave the others out there. */
+function withDone(
+  output: ResponseOutputItem[] | undefined,
+  done: ReadonlyMap<number, ResponseOutputItem>,
+): ResponseOutputItem[] {
+  const items = new Map([...(output ?? []).entries(), ...done])
+  return [...items].sort(([a], [b]) => a - b).map(([, item]) => item)
+}
+
+class Pieces {
+  readonly #onDelta: (delta: ModelDelta) => void
+  /** How much of an item was told, in characters, by its place in the output. */
+  readonly #told = new Map<number, number>()
+  /** The numbers of calls, by their place in the output. */
+  readonly #calls = new Map<number, number>()
+  #texts = 0
+
+  constructor(onDelta: (delta: ModelDelta) => void) {
+    this.#onDelta = onDelta
+  }
+
+  take(event: ResponseStreamEvent): void {
+    switch (event.type) {
+      case 'response.output_item.added':
+        if (event.item.type === 'function_call') this.#open(event.output_index, event.item)
+        break
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        this.#text(event.output_index, event.delta)
+        break
+      case 'response.function_call_arguments.delta':
+        this.#arguments(event.output_index, event.delta)
+        break
+      case 'response.reasoning_summary_part.added':
+        if (event.summary_index > 0) this.#reasoning(event.output_index, BETWEEN_TEXTS)
+        break
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        this.#reasoning(event.output_index, event.delta)
+        break
+    }
+  }
+
+  /** Tells what was not told in pieces. */
+  finish(at: number, item: ResponseOutputItem): void {
+    const told = this.#told.get(at) ?? 0
+    if (item.type === 'message') this.#text(at, textOf(item).slice(told))
+    else if (item.type === 'reasoning') this.#reasoning(at, thoughtOf(item).slice(told))
+    else if (item.type === 'function_call') {
+      this.#open(at, item)
+      this.#arguments(at, toText(item.arguments).slice(this.#told.get(at) ?? 0))
+    }
+  }
+
+  #open(
+    at: number,
+    { call_id: id, name, arguments: args }: Extract<ResponseOutputItem, { type: 'function_call' }>,
+  ): void {
+    if (this.#calls.has(at)) return
+    const index = this.#calls.size
+    this.#calls.set(at, index)
+    const text = toText(args)
+    this.#count(at, text)
+    this.#onDelta({ type: 'toolCall', index, id, name, arguments: text })
+  }
+
+  #arguments(at: number, text: string): void {
+    const index = this.#calls.get(at)
+    if (index === undefined || text === '') return
+    this.#count(at, text)
+    this.#onDelta({ type: 'toolCall', index, arguments: text })
+  }
+
+  #text(at: number, text: string): void {
+    if (text === '') return
+    const begins = !this.#told.has(at) && this.#texts++ > 0
+    this.#count(at, text)
+    this.#onDelta({ type: 'text', text: begins ? BETWEEN_TEXTS + text : text })
+  }
+
+  #reasoning(at: number, text: string): void {
+    if (text === '') return
+    this.#count(at, text)
+    this.#onDelta({ type: 'reasoning', text })
+  }
+
+  #count(at: number, text: string): void {
+    this.#told.set(at, (this.#told.get(at) ?? 0) + text.length)
+  }
+}
+
+function thoughtOf({ summary, content = [] }: ResponseReasoningItem): string {
+  return (summary.length > 0 ? summary : content).map(({ text }) => text).join(BETWEEN_TEXTS)
+}

@@ -1,0 +1,95 @@
+/** One call by the Responses API. Nothing is stored at the provider: each request brings the whole conversation. */
+import OpenAI from 'openai'
+import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'openai/resources/responses/responses'
+import type { Message } from '../../core/message.ts'
+import type { CompleteOptions, Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
+import { toCacheKey } from './cache-key.ts'
+import type { Owner } from './openai-data.ts'
+import type { OpenAIOptions } from './openai-options.ts'
+import type { Connection } from './provider-connection.ts'
+import { readResponse } from './responses-answer.ts'
+import { toResponsesInput, toResponsesTools } from './responses-input.ts'
+import { readResponseStream } from './responses-stream.ts'
+
+/**
+ * @param onDelta asks for a stream
+ * @param unreasoning the hosts at which the model was found not to reason: it refuses to be asked for encrypted reasoning
+ * @throws what the client throws; FailedResponse; an abort that comes between two pieces as the signal's reason
+ */
+export async function completeResponse(
+  connection: Connection,
+  options: OpenAIOptions,
+  messages: readonly Message[],
+  asking: CompleteOptions,
+  unreasoning: Set<string>,
+): Promise<Completion> {
+  try {
+    return await ask(connection, options, messages, asking, unreasoning)
+  } catch (error) {
+    const { host } = connection.asked
+    if (unreasoning.has(host) || !refusesReasoning(error)) throw error
+    unreasoning.add(host)
+    return ask(connection, options, messages, asking, unreasoning)
+  }
+}
+
+async function ask(
+  { client, asked }: Connection,
+  options: OpenAIOptions,
+  messages: readonly Message[],
+  { tools, signal, onDelta, idempotencyKey, cacheKey }: CompleteOptions,
+  unreasoning: Set<string>,
+): Promise<Completion> {
+  const { prices, model } = options
+  const owner: Owner = { model, host: asked.host }
+  // The client's own option `idempotencyKey` sends nothing.
+  const named = idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }
+  const { places, ...input } = toResponsesInput(messages, owner)
+  asked.placeOf = (index) => places[index]
+  const params = {
+    ...input,
+    ...toParams(options, tools, cacheKey, !unreasoning.has(asked.host)),
+  }
+  if (!onDelta) return readResponse(await client.responses.create(params, { signal, ...named }), owner, prices)
+  const stream = await client.responses.create({ ...params, stream: true }, { signal, ...named })
+  const tell = (delta: ModelDelta): void => {
+    // Pieces that have arrived already keep coming after an abort.
+    signal?.throwIfAborted()
+    onDelta(delta)
+  }
+  return readResponse(await readResponseStream(stream, tell), owner, prices)
+}
+
+const ENCRYPTED: ResponseIncludable[] = ['reasoning.encrypted_content']
+
+function toParams(
+  options: OpenAIOptions,
+  tools: readonly ToolSpec[] = [],
+  cacheKey: string | undefined,
+  reasons: boolean,
+): ResponseCreateParamsNonStreaming {
+  const { model, temperature, maxTokens, reasoning, verbosity, serviceTier, parallelToolCalls, extraBody } = options
+  const key = toCacheKey(options.promptCacheKey ?? cacheKey)
+  return {
+    model,
+    store: false,
+    ...(reasons && { include: ENCRYPTED }),
+    ...(tools.length > 0 && { tools: toResponsesTools(tools) }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { max_output_tokens: maxTokens }),
+    ...(reasoning && { reasoning }),
+    ...(verbosity && { text: { verbosity } }),
+    ...(serviceTier && { service_tier: serviceTier }),
+    ...(key !== undefined && { prompt_cache_key: key }),
+    ...(parallelToolCalls !== undefined && tools.length > 0 && { parallel_tool_calls: parallelToolCalls }),
+    ...extraBody,
+  }
+}
+
+function refusesReasoning(error: unknown): boolean {
+  return (
+    error instanceof OpenAI.APIError &&
+    error.status === 400 &&
+    /encrypted[ _]content is not supported/i.test(error.message)
+  )
+}
