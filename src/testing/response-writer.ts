@@ -126,8 +126,7 @@ export class ResponseWriter implements Streaming {
   #call({ index, id = '', name = '', arguments: args }: Extract<ModelDelta, { type: 'toolCall' }>): void {
     let at = this.#calls.get(index)
     if (at === undefined) {
-      for (const each of [...this.#open])
-        if (this.#output[each]?.type !== 'function_call') this.#done(each, 'commentary')
+      for (const each of this.#open) if (this.#output[each]?.type !== 'function_call') this.#done(each, 'commentary')
       const itemId = `fc_${this.#nth}_${index}`
       at = this.#add({ type: 'function_call', id: itemId, call_id: id, name, arguments: '', status: 'in_progress' })
       this.#calls.set(index, at)

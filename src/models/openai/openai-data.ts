@@ -49,27 +49,17 @@ export function keptItems({ provider }: Message, { model, host }: Owner): readon
 
 /** Without what is only shown, e.g. `status`, which is refused where it is sent back. */
 function toKept(item: ResponseOutputItem): KeptItem[] {
-  switch (item.type) {
-    case 'reasoning': {
-      const { id, summary, content, encrypted_content: encrypted } = item
-      // Nothing is stored at OpenAI, so that an item without its content would be unknown there.
-      if (!encrypted) return []
-      return [
-        {
-          type: 'reasoning',
-          item: { type: 'reasoning', id, summary, encrypted_content: encrypted, ...(content && { content }) },
-        },
-      ]
-    }
-    case 'message': {
-      const { phase } = item
-      return [{ type: 'message', length: textOf(item).length, ...(phase && { phase }) }]
-    }
-    case 'function_call':
-      return [{ type: 'function_call', id: item.call_id }]
-    default:
-      return []
+  if (item.type === 'function_call') return [{ type: 'function_call', id: item.call_id }]
+  if (item.type === 'message') {
+    const { phase } = item
+    return [{ type: 'message', length: textOf(item).length, ...(phase && { phase }) }]
   }
+  if (item.type !== 'reasoning') return []
+  const { id, summary, content, encrypted_content: encrypted } = item
+  // Nothing is stored at OpenAI: an item without its content would be unknown there.
+  if (!encrypted) return []
+  const kept = { type: 'reasoning' as const, id, summary, encrypted_content: encrypted, ...(content && { content }) }
+  return [{ type: 'reasoning', item: kept }]
 }
 
 /** The text of a message, a refusal included. */

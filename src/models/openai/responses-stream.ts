@@ -23,20 +23,17 @@ export async function readResponseStream(
   const pieces = new Pieces(onDelta)
   const done = new Map<number, ResponseOutputItem>()
   for await (const event of events) {
-    switch (event.type) {
-      case 'response.output_item.done':
-        done.set(event.output_index, event.item)
-        pieces.finish(event.output_index, event.item)
-        break
-      case 'response.completed':
-      case 'response.incomplete':
-      case 'response.failed':
-        return { ...event.response, output: withDone(event.response.output, done) }
-      case 'error':
-        throw new FailedResponse(event.code ?? '', event.message)
-      default:
-        pieces.take(event)
-    }
+    if (event.type === 'error') throw new FailedResponse(event.code ?? '', event.message)
+    if (event.type === 'response.output_item.done') {
+      done.set(event.output_index, event.item)
+      pieces.finish(event.output_index, event.item)
+    } else if (
+      event.type === 'response.completed' ||
+      event.type === 'response.incomplete' ||
+      event.type === 'response.failed'
+    ) {
+      return { ...event.response, output: withDone(event.response.output, done) }
+    } else pieces.take(event)
   }
   throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off before the answer was complete')
 }
@@ -63,24 +60,19 @@ class Pieces {
   }
 
   take(event: ResponseStreamEvent): void {
-    switch (event.type) {
-      case 'response.output_item.added':
-        if (event.item.type === 'function_call') this.#open(event.output_index, event.item)
-        break
-      case 'response.output_text.delta':
-      case 'response.refusal.delta':
-        this.#text(event.output_index, event.delta)
-        break
-      case 'response.function_call_arguments.delta':
-        this.#arguments(event.output_index, event.delta)
-        break
-      case 'response.reasoning_summary_part.added':
-        if (event.summary_index > 0) this.#reasoning(event.output_index, BETWEEN_TEXTS)
-        break
-      case 'response.reasoning_summary_text.delta':
-      case 'response.reasoning_text.delta':
-        this.#reasoning(event.output_index, event.delta)
-        break
+    if (event.type === 'response.output_text.delta' || event.type === 'response.refusal.delta') {
+      this.#text(event.output_index, event.delta)
+    } else if (event.type === 'response.output_item.added') {
+      if (event.item.type === 'function_call') this.#open(event.output_index, event.item)
+    } else if (event.type === 'response.function_call_arguments.delta') {
+      this.#arguments(event.output_index, event.delta)
+    } else if (event.type === 'response.reasoning_summary_part.added') {
+      if (event.summary_index > 0) this.#reasoning(event.output_index, BETWEEN_TEXTS)
+    } else if (
+      event.type === 'response.reasoning_summary_text.delta' ||
+      event.type === 'response.reasoning_text.delta'
+    ) {
+      this.#reasoning(event.output_index, event.delta)
     }
   }
 
