@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Message, ProviderData } from '../../src/core/message.ts'
 import type { Model } from '../../src/core/model.ts'
 import { modelAt, openai } from '../../src/models/openai/openai.ts'
-import { OPENAI } from '../../src/models/openai/provider-connection.ts'
+import { OPENAI } from '../../src/models/openai/openai-providers.ts'
 import { startFakeOpenAI, type ChatRules, type FakeOpenAI, type Script } from '../../src/testing/index.ts'
 import { transcript } from '../support/random-transcript.ts'
 
