@@ -1,26 +1,23 @@
 /**
  * One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it.
  */
-import { toCompletion } from './completion.ts'
+import { askModel } from './ask-model.ts'
 import { StelloError } from '../../core/errors.ts'
 import { toPause } from '../../core/pause.ts'
-import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
-import { waitsOfTry, waitsWith, type Waits } from '../../agent/wait-settings.ts'
+import { waitsOfTry, waitsWith } from '../../agent/wait-settings.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
 import { inputHash, nextRecord } from '../../store/hashes.ts'
 import { currentAttempt } from '../step/attempt.ts'
-import { bounded, type Bounds } from '../step/bounded.ts'
 import type { Deps } from '../deps.ts'
 import { describeTools } from './describe-tools.ts'
 import { askedTools } from '../tool/session-tools.ts'
 import { aboutTurn } from '../tool/execute.ts'
 import { shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
-import { readDeltas } from './model-deltas.ts'
-import { makePrompt, toMessages, type Prompt } from './prompt.ts'
+import { makePrompt, toMessages } from './prompt.ts'
 import type { Ending } from '../step/end-step.ts'
 import { killsWorkers } from '../step/quarantine.ts'
 import { runStep, type StepWork } from '../step/run-step.ts'
@@ -77,10 +74,12 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     try {
       const specs = await describeTools(tools, context, { stop, log: deps.log })
       for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
+      const prompt = makePrompt({ config, transcript: before.messages, question: question?.message, tools: specs })
       const completion = await askModel(
         pass.model,
-        makePrompt({ config, transcript: before.messages, question: question?.message, tools: specs }),
+        toMessages(prompt),
         {
+          tools: [...prompt.tools],
           idempotencyKey: idempotencyKey(sessionId, input.key, hash),
           cacheKey: rootId,
           onDelta(delta) {
@@ -151,44 +150,6 @@ async function openingText(
   opening: { messageId: string; text?: string },
 ): Promise<string | undefined> {
   return opening.text ?? (await getMessage(deps.db, sessionId, opening.messageId))
-}
-
-/**
- * @throws StelloError MODEL_BAD_ANSWER when the answer is not valid, or as soon as it is too long; every error of the
- *   model
- */
-async function askModel(
-  model: Model,
-  prompt: Prompt,
-  { onDelta, ...options }: Omit<CompleteOptions, 'tools'> & { onDelta(delta: ModelDelta): void },
-  { stop, waits: { timeoutMs, idleMs } }: { stop: AbortSignal; waits: Waits },
-): Promise<Completion> {
-  const grown = new AbortController()
-  const bounds: Bounds = {
-    timeoutMs,
-    stop: AbortSignal.any([stop, grown.signal]),
-    timedOut: () =>
-      new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave no answer within ${timeoutMs / 1000} s`),
-    idle: {
-      timeoutMs: idleMs,
-      timedOut: () => new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave nothing for ${idleMs / 1000} s`),
-    },
-    stopped: () => (grown.signal.aborted ? (grown.signal.reason as Error) : new Error('stopped')),
-  }
-  const deltas = readDeltas(model.name, { take: onDelta, tooLong: (error) => grown.abort(error) })
-  const completion = await bounded(bounds, (signal, alive) =>
-    model.complete(toMessages(prompt), {
-      ...options,
-      tools: [...prompt.tools],
-      onDelta(delta) {
-        alive()
-        deltas(delta)
-      },
-      onAlive: alive,
-      signal,
-    }),
-  )
-  return toCompletion(completion, model.name)
 }
 
 /** Whether a call that streamed in is one that the turn will run. */

@@ -39,7 +39,8 @@ export interface Held {
   kind: 'held'
 }
 
-type Result = StepResult<ModelOutcome | Held>
+/** The weather or the model pauses the session. */
+export type Failed = Extract<ModelOutcome, { kind: 'failed' }>
 type Ran<Outcome> = ReturnType<typeof mustNotWait<Outcome>>
 
 /** The models of which one answers. */
@@ -51,14 +52,14 @@ export function choiceOf(model: Model): Choice {
 export class StepWeather {
   readonly #deps: Deps
   readonly #attempt: Attempt
-  readonly #input: CallModelInput
+  readonly #input: Pick<CallModelInput, 'key' | 'turn' | 'round'>
   readonly #choice: Choice
   readonly #waits: Waits
 
   constructor(
     deps: Deps,
     attempt: Attempt,
-    input: CallModelInput,
+    input: Pick<CallModelInput, 'key' | 'turn' | 'round'>,
     { choice, waits }: { choice: Choice; waits: Waits },
   ) {
     this.#waits = waits
@@ -77,14 +78,17 @@ export class StepWeather {
    * @param ask takes the step and asks, or only looks at it and gives it back
    * @throws what makes Temporal try again after the wait
    */
-  async pass(root: string, ask: (pass: Pass | undefined) => Promise<Result>): Promise<Ran<ModelOutcome>> {
+  async pass<Outcome extends { kind: string }>(
+    root: string,
+    ask: (pass: Pass | undefined) => Promise<StepResult<Outcome | Held>>,
+  ): Promise<Ran<Outcome>> {
     const { gates } = this.#deps
     const until = performance.now() + IN_LINE_MS
     let pass = gates.enter(this.#choice)
     for (;;) {
       try {
         const ran = mustNotWait(await ask(pass))
-        if (!isHeld(ran)) return ran as Ran<ModelOutcome>
+        if (!isHeld(ran)) return ran as Ran<Outcome>
       } finally {
         pass?.leave()
       }
@@ -93,7 +97,7 @@ export class StepWeather {
   }
 
   /** Gives a step back that only waits, with what people see meanwhile. */
-  held(claim: Mine): Ending<ModelOutcome | Held> {
+  held(claim: Mine): Ending<Failed | Held> {
     const held = this.#deps.gates.heldUp(this.#choice)
     const kind = 'hold'
     const result: Held = { kind: 'held' }
@@ -115,7 +119,7 @@ export class StepWeather {
   }
 
   /** What an error leads to. @param askedMs how long ago the step was taken */
-  failed(error: unknown, pass: Pass, claim: Mine, askedMs: number): Ending<ModelOutcome> {
+  failed(error: unknown, pass: Pass, claim: Mine, askedMs: number): Ending<Failed> {
     const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
     const refusal = isWeather(error, known) ? refusalOf(known) : undefined
     if (refusal) {
@@ -134,7 +138,7 @@ export class StepWeather {
     return { kind: 'retry', error: known, failed: true, delayMs: (failures) => backoffOf(failures, model) }
   }
 
-  #waitOut(known: StelloError, refusal: Refusal, asked: Model, claim: Mine, askedMs: number): Ending<ModelOutcome> {
+  #waitOut(known: StelloError, refusal: Refusal, asked: Model, claim: Mine, askedMs: number): Ending<Failed> {
     const { gates } = this.#deps
     const leftMs = this.#leftMs(claim, askedMs)
     if (refusal.waitMs !== undefined && refusal.waitMs > leftMs)
@@ -220,7 +224,7 @@ export class StepWeather {
   }
 }
 
-function isHeld(ran: Ran<ModelOutcome | Held>): ran is { outcome: Held; gen: number } {
+function isHeld(ran: Ran<{ kind: string }>): ran is { outcome: Held; gen: number } {
   return 'outcome' in ran && ran.outcome.kind === 'held'
 }
 
@@ -245,7 +249,7 @@ function refusalOf({ code, status, message, retryAfterMs }: StelloError): Refusa
   }
 }
 
-function pausing(error: StelloError): Extract<Ending<ModelOutcome>, { kind: 'giveBack' }> {
+function pausing(error: StelloError): Extract<Ending<Failed>, { kind: 'giveBack' }> {
   return { kind: 'giveBack', result: { kind: 'failed', pause: toPause(error) } }
 }
 
