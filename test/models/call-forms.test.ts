@@ -61,6 +61,11 @@ describe('a call in a form of other protocols', () => {
     expect(reason).toMatch(/^\(not run: your arguments are no JSON object/)
   })
 
+  it('may be written in words of Python behind a mark', async () => {
+    const text = `I look.\n<tool_call>{'name': 'shell', 'arguments': {'command': 'ls',}}</tool_call>`
+    expect(await callsOf(text)).toEqual([ls])
+  })
+
   it('does not run behind a result that the model made up', async () => {
     const [first, [, reason] = []] = await callsOf(`${HERMES}\n<tool_response>a.txt</tool_response>\n${HERMES}`)
     expect(first).toEqual(ls)

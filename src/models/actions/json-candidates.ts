@@ -58,7 +58,7 @@ export function findCandidates(text: string): Candidate[] {
     if (end !== undefined) {
       const half = (json || nearly) && begins(BELONGS, text, end)
       const whole = (half ? endOfObject(text, end, nearly ? `"'` : '"', 1) : end) ?? text.length
-      if (json || (nearly && (behind.fenced || (start === first && whole === last)))) {
+      if (json || (nearly && (behind.fenced || behind.marked || (start === first && whole === last)))) {
         found.push({ start, end: whole, closed: true, half, ...behind })
       }
       if (found.length === CANDIDATES_LIMIT) return found
