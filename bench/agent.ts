@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { createStelloAgent, tool, type Completion, type Message, type Model, type StelloAgent } from '../src/index.ts'
 
 /** A turn of it: two model calls, two tool calls between them. `text` is what each answer and each result says. */
-export function emptyAgent(name: string, text: string = 'ok'): StelloAgent {
+export function emptyAgent(name: string, text: string = 'ok', llm: Model = emptyModel(text)): StelloAgent {
   const nothing = z.object({})
   return createStelloAgent({
     name,
-    llm: emptyModel(text),
+    llm,
     systemPrompt: 'You are measured.',
     capabilities: {
       tools: [
@@ -18,7 +18,10 @@ export function emptyAgent(name: string, text: string = 'ok'): StelloAgent {
   })
 }
 
-function emptyModel(text: string): Model {
+/** The tools that each turn calls. */
+export const NAMES: readonly string[] = ['look', 'act']
+
+export function emptyModel(text: string): Model {
   return {
     name: 'empty',
     complete: (messages) => Promise.resolve(messages.at(-1)?.role === 'user' ? callsOf(messages) : answer(text)),
@@ -27,7 +30,7 @@ function emptyModel(text: string): Model {
 
 function callsOf(messages: readonly Message[]): Completion {
   const id = `call-${messages.length}`
-  return { ...answer(''), toolCalls: ['look', 'act'].map((name) => ({ id: `${id}-${name}`, name, arguments: '{}' })) }
+  return { ...answer(''), toolCalls: NAMES.map((name) => ({ id: `${id}-${name}`, name, arguments: '{}' })) }
 }
 
 function answer(content: string): Completion {

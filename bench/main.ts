@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { figuresOf, isMet, toJson, toLine, type Figure, type Values } from './figures.ts'
 import { measureForks } from './fork.ts'
 import { measureGrowth } from './growth.ts'
+import { measureHttpTurns } from './http-turns.ts'
 import { measureMemory } from './memory.ts'
 import { measurePipeline } from './pipeline.ts'
 import { measureRecovery } from './recovery.ts'
@@ -13,6 +14,7 @@ import { openWorld, type World } from './world.ts'
 
 const MEASUREMENTS: { [Name in Measurement]: (world: World) => Promise<Values<Name>> } = {
   turn: measureTurns,
+  http: measureHttpTurns,
   growth: measureGrowth,
   fork: measureForks,
   recovery: measureRecovery,

@@ -19,6 +19,16 @@ export const ROWS = {
     turns_floor_per_s: { unit: 'turns/s' },
     throughput_over_floor: { unit: 'ratio', aim: { atLeast: 0.75 } },
   },
+  http: {
+    turn_http_ms: { unit: 'ms' },
+    turn_in_process_ms: { unit: 'ms' },
+    turn_bare_http_ms: { unit: 'ms' },
+    turn_http_over_parts: { unit: 'ratio', aim: { atMost: 1.08 } },
+    turn_http_1mb_ms: { unit: 'ms' },
+    turn_in_process_1mb_ms: { unit: 'ms' },
+    turn_bare_http_1mb_ms: { unit: 'ms' },
+    turn_http_1mb_over_parts: { unit: 'ratio', aim: { atMost: 1.08 } },
+  },
   growth: {
     history_bytes_per_turn_10: { unit: 'bytes' },
     history_bytes_per_turn_100: { unit: 'bytes' },
