@@ -63,6 +63,8 @@ export { defineProfile } from './models/define-profile.ts'
 export type { ProfileDefinition } from './models/define-profile.ts'
 export type { CapabilityPack, PackTools } from './agent/capability-pack.ts'
 export { withToolsPrompt } from './models/actions/with-tools-prompt.ts'
+export { fallback } from './models/fallback.ts'
+export type { FallbackOptions } from './models/fallback.ts'
 export { modelFromName } from './models/model-from-name.ts'
 export { createClaude } from './models/anthropic/claude.ts'
 export type { ClaudeOptions, ClaudeThinking } from './models/anthropic/claude-options.ts'
@@ -70,7 +72,16 @@ export { openai } from './models/openai/openai.ts'
 export type { OpenAIOptions, ReasoningOptions } from './models/openai/openai-options.ts'
 export type { Prices } from './models/prices.ts'
 export type { ModelWaitOptions } from './models/model-waits.ts'
-export type { CompleteOptions, Completion, JsonSchema, Model, ModelDelta, ModelLike, ToolSpec } from './core/model.ts'
+export type {
+  CompleteOptions,
+  Completion,
+  Fallback,
+  JsonSchema,
+  Model,
+  ModelDelta,
+  ModelLike,
+  ToolSpec,
+} from './core/model.ts'
 export type { ImagePart, Message, Part, ProviderData, Role, TextPart, ToolCall, Usage } from './core/message.ts'
 export { RetryableError } from './core/retryable-error.ts'
 export type { RetryableErrorOptions } from './core/retryable-error.ts'

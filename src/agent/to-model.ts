@@ -17,6 +17,14 @@ export function factsOf(
   return facts
 }
 
+/**
+ * The fallback of a model that is made of another one: each of its models is made alike, so that the session still asks
+ * them by the weather.
+ */
+export function fallbackOf({ fallback }: Model, alike: (model: Model) => Model): Pick<Model, 'fallback'> {
+  return fallback ? { fallback: { ...fallback, models: fallback.models.map(alike) } } : {}
+}
+
 const FIELDS = [
   'name',
   'provider',

@@ -29,7 +29,7 @@ const OTHER_ATTEMPTS = 6
 /** People are told of a wait that is at least so long. */
 const TOLD_AFTER_MS = 5000
 /** Whoever has left comes back so long before the gate opens, at a time of its own, and stands in line again. */
-const EARLY_MS = 2000
+const EARLY_MS = 5000
 /** The shortest wait outside. */
 const AT_ONCE_MS = 100
 const WHY_LIMIT = 120

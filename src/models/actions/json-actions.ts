@@ -4,7 +4,7 @@
  */
 import type { Message } from '../../core/message.ts'
 import type { Completion, Model, ModelLike } from '../../core/model.ts'
-import { factsOf, toModel } from '../../agent/to-model.ts'
+import { factsOf, fallbackOf, toModel } from '../../agent/to-model.ts'
 import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { toActionMessages, type ToolsPrompt } from './action-messages.ts'
 import { ActionStream } from './action-stream.ts'
@@ -43,6 +43,7 @@ export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOp
   const { name = inner.name, toolsPrompt = generateToolsPrompt } = options
   return {
     ...factsOf(inner),
+    ...fallbackOf(inner, (each) => jsonActions(each, { toolsPrompt })),
     name,
     maxToolRounds: MAX_TOOL_ROUNDS,
     async complete(messages, { tools = [], onDelta, ...rest } = {}): Promise<Completion> {

@@ -1,6 +1,6 @@
 /** For models with native tool calls that do better when the system prompt describes the tools too. */
 import type { Completion, Model, ModelLike } from '../../core/model.ts'
-import { toModel } from '../../agent/to-model.ts'
+import { factsOf, fallbackOf, toModel } from '../../agent/to-model.ts'
 import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { addToSystem } from './add-to-system.ts'
 
@@ -13,6 +13,8 @@ export function withToolsPrompt(given: ModelLike): Model {
   const model = toModel(given, 'withToolsPrompt')
   const { name, maxToolRounds } = model
   return {
+    ...factsOf(model),
+    ...fallbackOf(model, withToolsPrompt),
     name,
     ...(maxToolRounds !== undefined && { maxToolRounds }),
     complete(messages, options): Promise<Completion> {
