@@ -2,17 +2,20 @@
 import { StelloError } from '../core/errors.ts'
 import type { Model } from '../core/model.ts'
 import { createClaude } from './anthropic/claude.ts'
-import { openai } from './openai/openai.ts'
+import { modelAt } from './openai/openai.ts'
+import { PROVIDERS as OPENAI_LIKE } from './openai/openai-providers.ts'
 
 const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {
-  openai: (model) => openai({ model }),
+  ...Object.fromEntries(OPENAI_LIKE.map((row) => [row.name, (model: string) => modelAt(row, { model })])),
   anthropic: (model) => createClaude({ model }),
 }
 
 /**
  * The model that a name such as `provider:model` stands for. The text after the first colon is the provider's name of
- * it.
+ * it. Each provider has its own variable for the key, read when the model is called.
  *
+ * @param name `openai:`, `anthropic:`, `google:`, `deepseek:`, `openrouter:`, `ollama:`, `groq:` or `mistral:`, and the
+ *   model
  * @throws StelloError INVALID_ARGUMENT listing the known providers
  * @example modelFromName('anthropic:claude-sonnet-5')
  */

@@ -22,8 +22,9 @@ export const OPENAI: Provider = {
   baseFromEnv: () => readVariable('OPENAI_BASE_URL'),
 }
 
-/** Those that are known by name beside OpenAI. */
-export const OTHERS: readonly Provider[] = [
+/** All that are known by name. Which dialect a provider speaks goes by its name: see `chat-dialect.ts`. */
+export const PROVIDERS: readonly Provider[] = [
+  OPENAI,
   {
     name: 'google',
     title: 'Google',
