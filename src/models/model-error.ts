@@ -29,6 +29,9 @@ const CONTEXT_TOO_LONG =
   /context[ _-]?(length|window|size)|maximum context|(prompt|input|request)( is)? too (long|large)|too many tokens/i
 const NO_CREDIT = /insufficient_quota|insufficient (balance|credit)|credit balance|billing/i
 const NO_ACCESS = /authentication_error|permission_error|invalid_api_key/i
+/** What a provider names a request that is wrong, where it tells so within a stream. */
+const WRONG_REQUEST =
+  /invalid_request|invalid_prompt|invalid_(image|base64|encrypted)|image_|unsupported_|_policy|data_residency/i
 const RATE_LIMITED = /rate_?limit/i
 const OVERLOADED = /overloaded/i
 
@@ -73,9 +76,10 @@ function codeOf(error: ProviderError): ErrorCode {
   }
   if (status === 413 || ((status === undefined || status < 500) && CONTEXT_TOO_LONG.test(said)))
     return 'MODEL_CONTEXT_TOO_LONG'
-  const passing = status === undefined || status === 408 || status === 409 || status >= 500
-  return (retry ? retry === 'true' : passing) ? 'MODEL_UNAVAILABLE' : 'MODEL_REFUSED_REQUEST'
-}
+  const passing =
+    status === undefined
+      ? !WRONG_REQUEST.test(`${error.code} ${error.type}`)
+      : status === 408 || status === 409 || status >= 500
 
 /** A provider that is out of credit answers 402, 429 or even 400; waiting does not help. */
 function isWithoutCredit({ status, code, type, message }: ProviderError): boolean {

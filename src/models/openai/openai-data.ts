@@ -63,6 +63,6 @@ function toKept(item: ResponseOutputItem): KeptItem[] {
 }
 
 /** The text of a message, a refusal included. */
-export function textOf({ content }: Extract<ResponseOutputItem, { type: 'message' }>): string {
+export function textOf({ content = [] }: Extract<ResponseOutputItem, { type: 'message' }>): string {
   return content.map((part) => (part.type === 'output_text' ? part.text : part.refusal)).join('')
 }

@@ -4,34 +4,17 @@ import { StelloError } from '../../core/errors.ts'
 import { preview, type Usage } from '../../core/message.ts'
 import type { Completion } from '../../core/model.ts'
 import { costOf, type Prices } from '../prices.ts'
+import { ToldError } from './chat-events.ts'
 import { BETWEEN_TEXTS, keepItems, textOf, type Owner } from './openai-data.ts'
 import { toText } from './tool-call-pieces.ts'
 
-/** What the provider says instead of an answer, in the form in which its client tells an error. */
-export class FailedResponse extends Error {
-  /** Unset: it may pass. */
-  readonly status: number | undefined
-  readonly code: string
-  readonly error: { code: string; message: string }
-
-  constructor(code: string, message: string) {
-    super(message)
-    this.code = code
-    this.error = { code, message }
-    this.status = PASSES.test(code) ? undefined : 400
-  }
-}
-
-/** The codes that do not say that the request is wrong. */
-const PASSES = /^$|server_error|timeout|rate_limit|overloaded|unavailable|quota|failed_to_download/
-
 /**
  * @throws StelloError MODEL_UNAVAILABLE when the body is no response
- * @throws FailedResponse when the response has failed
+ * @throws ToldError when the response has failed
  */
 export function readResponse(response: Response, owner: Owner, prices?: Prices): Completion {
   const { output, status, error, incomplete_details: incomplete, usage, model } = response as Partial<Response>
-  if (error || status === 'failed') throw new FailedResponse(error?.code ?? '', error?.message ?? 'the response failed')
+  if (error || status === 'failed') throw new ToldError(error ?? { message: 'the response failed' })
   if (!Array.isArray(output)) {
     throw new StelloError(
       'MODEL_UNAVAILABLE',

@@ -6,24 +6,27 @@ import type {
   ResponseStreamEvent,
 } from 'openai/resources/responses/responses'
 import { StelloError } from '../../core/errors.ts'
+import { isObject } from '../../core/is-object.ts'
+import { preview } from '../../core/message.ts'
 import type { ModelDelta } from '../../core/model.ts'
+import { refuseError, type ChatEvent } from './chat-events.ts'
 import { BETWEEN_TEXTS, textOf } from './openai-data.ts'
-import { FailedResponse } from './responses-answer.ts'
 import { toText } from './tool-call-pieces.ts'
 
 /**
+ * @param events of a stream, or the whole response of a server that does not stream as its last event
  * @returns the response, with each item as `response.output_item.done` had it: in other events it may be incomplete
  * @throws StelloError MODEL_UNAVAILABLE when the stream ends before the response does
- * @throws FailedResponse for an event that is an error
  */
 export async function readResponseStream(
-  events: AsyncIterable<ResponseStreamEvent>,
+  events: AsyncIterable<ChatEvent>,
   onDelta: (delta: ModelDelta) => void,
 ): Promise<Response> {
   const pieces = new Pieces(onDelta)
   const done = new Map<number, ResponseOutputItem>()
-  for await (const event of events) {
-    if (event.type === 'error') throw new FailedResponse(event.code ?? '', event.message)
+  for await (const told of events) {
+    if (typeof told === 'string') continue
+    const event = told.data as unknown as ResponseStreamEvent
     if (event.type === 'response.output_item.done') {
       done.set(event.output_index, event.item)
       pieces.finish(event.output_index, event.item)
@@ -32,10 +35,25 @@ export async function readResponseStream(
       event.type === 'response.incomplete' ||
       event.type === 'response.failed'
     ) {
-      return { ...event.response, output: withDone(event.response.output, done) }
+      const output = withDone(event.response.output, done)
+      for (const [at, item] of output.entries()) pieces.finish(at, item)
+      return { ...event.response, output }
     } else pieces.take(event)
   }
   throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off before the answer was complete')
+}
+
+/** What a server sent that does not stream, as the events of a stream. */
+export async function* wholeAsEvents(response: unknown): AsyncGenerator<ChatEvent> {
+  if (isObject(response) && Array.isArray(response['output'])) {
+    yield { data: { type: 'response.completed', response } }
+    return
+  }
+  if (isObject(response)) refuseError(response)
+  throw new StelloError(
+    'MODEL_UNAVAILABLE',
+    `the server sent no answer but ${preview(JSON.stringify(response) ?? '', 200)}`,
+  )
 }
 
 /** The last event has the items that were cut off; some servers leave the others out there. */
@@ -124,6 +142,6 @@ class Pieces {
   }
 }
 
-function thoughtOf({ summary, content = [] }: ResponseReasoningItem): string {
+function thoughtOf({ summary = [], content = [] }: ResponseReasoningItem): string {
   return (summary.length > 0 ? summary : content).map(({ text }) => text).join(BETWEEN_TEXTS)
 }

@@ -4,17 +4,18 @@ import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'opena
 import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
 import { toCacheKey } from './cache-key.ts'
+import { chatEvents, wholeInstead } from './chat-events.ts'
 import type { Owner } from './openai-data.ts'
 import type { OpenAIOptions } from './openai-options.ts'
 import type { Connection } from './provider-connection.ts'
 import { readResponse } from './responses-answer.ts'
 import { toResponsesInput, toResponsesTools } from './responses-input.ts'
-import { readResponseStream } from './responses-stream.ts'
+import { readResponseStream, wholeAsEvents } from './responses-stream.ts'
 
 /**
  * @param onDelta asks for a stream
  * @param unreasoning the hosts at which the model was found not to reason: it refuses to be asked for encrypted reasoning
- * @throws what the client throws; FailedResponse; an abort that comes between two pieces as the signal's reason
+ * @throws what the client throws; ToldError; an abort that comes between two pieces as the signal's reason
  */
 export async function completeResponse(
   connection: Connection,
@@ -50,14 +51,17 @@ async function ask(
     ...input,
     ...toParams(options, tools, cacheKey, !unreasoning.has(asked.host)),
   }
-  if (!onDelta) return readResponse(await client.responses.create(params, { signal, ...named }), owner, prices)
-  const stream = await client.responses.create({ ...params, stream: true }, { signal, ...named })
+  const sending = { signal, ...named }
+  if (!onDelta) return readResponse(await client.responses.create(params, sending), owner, prices)
   const tell = (delta: ModelDelta): void => {
     // Pieces that have arrived already keep coming after an abort.
     signal?.throwIfAborted()
     onDelta(delta)
   }
-  return readResponse(await readResponseStream(stream, tell), owner, prices)
+  const answer = await client.responses.create({ ...params, stream: true }, sending).asResponse()
+  const whole = await wholeInstead(answer)
+  const events = whole === undefined ? chatEvents(answer) : wholeAsEvents(whole)
+  return readResponse(await readResponseStream(events, tell), owner, prices)
 }
 
 const ENCRYPTED: ResponseIncludable[] = ['reasoning.encrypted_content']
