@@ -80,6 +80,8 @@ function codeOf(error: ProviderError): ErrorCode {
     status === undefined
       ? !WRONG_REQUEST.test(`${error.code} ${error.type}`)
       : status === 408 || status === 409 || status >= 500
+  return (retry ? retry === 'true' : passing) ? 'MODEL_UNAVAILABLE' : 'MODEL_REFUSED_REQUEST'
+}
 
 /** A provider that is out of credit answers 402, 429 or even 400; waiting does not help. */
 function isWithoutCredit({ status, code, type, message }: ProviderError): boolean {
