@@ -62,7 +62,13 @@ function toKept(item: ResponseOutputItem): KeptItem[] {
   return [{ type: 'reasoning', item: kept }]
 }
 
-/** The text of a message, a refusal included. */
-export function textOf({ content = [] }: Extract<ResponseOutputItem, { type: 'message' }>): string {
+type OutputMessage = Extract<ResponseOutputItem, { type: 'message' }>
+
+/** The text of a message, a refusal included. Other servers may leave the content out. */
+export function textOf({ content = [] }: Partial<OutputMessage>): string {
   return content.map((part) => (part.type === 'output_text' ? part.text : part.refusal)).join('')
+}
+
+export function isRefusal({ content = [] }: Partial<OutputMessage>): boolean {
+  return content.some(({ type }) => type === 'refusal')
 }

@@ -5,7 +5,7 @@ import { preview, type Usage } from '../../core/message.ts'
 import type { Completion } from '../../core/model.ts'
 import { costOf, type Prices } from '../prices.ts'
 import { ToldError } from './chat-events.ts'
-import { BETWEEN_TEXTS, keepItems, textOf, type Owner } from './openai-data.ts'
+import { BETWEEN_TEXTS, isRefusal, keepItems, textOf, type Owner } from './openai-data.ts'
 import { toText } from './tool-call-pieces.ts'
 
 /**
@@ -44,7 +44,7 @@ function readOutput(output: readonly ResponseOutputItem[]): Pick<Completion, 'co
       .filter((text) => text !== '')
       .join(BETWEEN_TEXTS),
     toolCalls: calls.map(({ call_id: id, name, arguments: args }) => ({ id, name, arguments: toText(args) })),
-    refused: messages.some(({ content }) => content.some(({ type }) => type === 'refusal')),
+    refused: messages.some(isRefusal),
   }
 }
 

@@ -142,6 +142,6 @@ class Pieces {
   }
 }
 
-function thoughtOf({ summary = [], content = [] }: ResponseReasoningItem): string {
+function thoughtOf({ summary = [], content = [] }: Partial<ResponseReasoningItem>): string {
   return (summary.length > 0 ? summary : content).map(({ text }) => text).join(BETWEEN_TEXTS)
 }
