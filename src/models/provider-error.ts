@@ -20,16 +20,16 @@ type Fields = Readonly<Record<string, unknown>>
 /** @returns undefined when no provider has answered: the connection failed, or code of ours did */
 export function readProviderError(error: unknown): ProviderError | undefined {
   if (!isObject(error)) return undefined
-  const status = numberOf(error['status'] ?? error['statusCode'])
+  const status = errorStatus(error['status'] ?? error['statusCode'])
   const body = bodyOf(error)
-  if (status === undefined && !body) return undefined
+  if (status === undefined && !body && !typeOfName(error['name'])) return undefined
   // OpenAI's SDK hands over the error of the body, Anthropic's the body with the error, the AI SDK the text of the body.
   const told = body && isObject(body['error']) ? body['error'] : (body ?? {})
   const text = textOf(told['message']) || (body && textOf(body['message'])) || textOf(error['message'])
   return {
     status,
     code: textOf(error['code']) || textOf(told['code']),
-    type: textOf(error['type']) || textOf(told['type']),
+    type: typeOfName(error['name']) || textOf(error['type']) || textOf(told['type']),
     message: status === undefined || text.startsWith(`${status} `) ? text : `${status} ${text}`,
     headers: headersOf(error['headers'] ?? error['responseHeaders']),
   }
@@ -37,7 +37,15 @@ export function readProviderError(error: unknown): ProviderError | undefined {
 
 function bodyOf(error: Fields): Fields | undefined {
   for (const each of [error['error'], error['data'], parsed(error['responseBody'])]) if (isObject(each)) return each
-  return undefined
+  // The AI SDK hands over an error inside a stream as it came.
+  return error instanceof Error ? undefined : error
+}
+
+/** What the AI SDK refuses by itself, before anybody is asked. */
+function typeOfName(name: unknown): string {
+  if (name === 'AI_LoadAPIKeyError') return 'authentication_error'
+  const refused = /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel|LoadSetting)Error$/
+  return refused.test(textOf(name)) ? 'invalid_request_error' : ''
 }
 
 function parsed(text: unknown): unknown {
@@ -64,6 +72,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
 
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined
+/** An answer that breaks off has a status too, but not one of an error. */
+function errorStatus(value: unknown): number | undefined {
+  return typeof value === 'number' && value >= 400 ? value : undefined
 }

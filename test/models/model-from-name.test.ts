@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { fromPackage } from '../../src/models/ai-sdk/from-package.ts'
 import { modelFromName } from '../../src/models/model-from-name.ts'
 import { modelAt } from '../../src/models/openai/openai.ts'
 import { PROVIDERS } from '../../src/models/openai/openai-providers.ts'
@@ -101,4 +102,22 @@ describe('a model by name', () => {
       )
     },
   )
+})
+
+describe('a provider of the AI SDK', () => {
+  it('is found by its package, which is loaded with the first call', async () => {
+    vi.stubEnv('ANTHROPIC_API_KEY', undefined)
+    const model = fromPackage('anthropic', 'claude-sonnet-5')
+    expect([model?.name, model?.provider]).toEqual(['claude-sonnet-5', 'anthropic'])
+    // The package itself misses its key.
+    await expect(model?.complete(question)).rejects.toMatchObject({ code: 'MODEL_AUTH' })
+    const nobody = modelFromName('openai-compatible:any').complete(question)
+    await expect(nobody).rejects.toThrow(/@ai-sdk\/openai-compatible exports no provider/)
+  })
+
+  it('is none without its package', () => {
+    expect(fromPackage('nobody', 'm')).toBeUndefined()
+    expect(fromPackage('../provider', 'm')).toBeUndefined()
+    expect(() => modelFromName('nobody:m')).toThrow(/names no model/)
+  })
 })

@@ -1,9 +1,9 @@
 /** Turns our messages into a request of Anthropic's Messages API. Pure. */
-import { createHash } from 'node:crypto'
 import type Anthropic from '@anthropic-ai/sdk'
 import { legalTranscript } from '../../core/legal-transcript.ts'
 import type { ImagePart, Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
+import { PromptHash } from '../prompt-hash.ts'
 import { setCachePoints } from './claude-cache.ts'
 import { bindsThinking, defaultMaxTokens } from './claude-facts.ts'
 import type { ClaudeOptions, ClaudeThinking } from './claude-options.ts'
@@ -42,7 +42,7 @@ export function toClaudeRequest(
     .map(({ content }) => content)
     .join('\n\n')
   const tools = specs.length > 0 ? specs.map(toTool) : toolsOfCalls(talk)
-  const prompt = bindsThinking(model) ? new Prompt(system, tools) : undefined
+  const prompt = bindsThinking(model) ? new PromptHash([system, tools]) : undefined
   const turns = toTurns(talk, prompt, options.thinking?.type !== 'disabled')
   const thinking = possibleThinking(options.thinking, turns)
   const bound = prompt?.hash(turns)
@@ -67,7 +67,7 @@ export function maxTokensOf({ model, maxTokens, thinking }: ClaudeOptions): numb
   return maxTokens ?? defaultMaxTokens(model, thinking?.type === 'enabled' ? thinking.budgetTokens : 0)
 }
 
-function toTurns(messages: readonly Message[], prompt: Prompt | undefined, thinking: boolean): Turn[] {
+function toTurns(messages: readonly Message[], prompt: PromptHash | undefined, thinking: boolean): Turn[] {
   const turns: Turn[] = []
   const add = (role: Turn['role'], content: readonly Anthropic.ContentBlockParam[]): void => {
     if (content.length === 0) return
@@ -84,25 +84,6 @@ function toTurns(messages: readonly Message[], prompt: Prompt | undefined, think
   }
   if (turns.at(-1)?.role !== 'user') add('user', textBlock(GO_ON))
   return turns
-}
-
-/** Hashes what an answer is bound to, turn by turn, so that a long transcript is read once. */
-class Prompt {
-  readonly #hash
-  #read = 0
-
-  constructor(system: string, tools: readonly Anthropic.Tool[]) {
-    this.#hash = createHash('sha256').update(JSON.stringify([system, tools]))
-  }
-
-  /** @param turns the last may still grow, if it is an assistant's */
-  hash(turns: readonly Turn[]): string {
-    const done = turns.at(-1)?.role === 'assistant' ? turns.length - 1 : turns.length
-    for (; this.#read < done; this.#read++) this.#hash.update(JSON.stringify(turns[this.#read]))
-    const hash = this.#hash.copy()
-    for (const turn of turns.slice(done)) hash.update(JSON.stringify(turn))
-    return hash.digest('base64url')
-  }
 }
 
 /**
