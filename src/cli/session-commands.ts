@@ -157,6 +157,7 @@ export function addSessionCommands(program: Command): void {
     .option('--profile <name>', 'fork profile')
     .addOption(new Option('--context <context>').choices(['none', 'inherit']))
     .option('--prompt <text>', 'first message of the child, said by the assistant')
+    .option('--before <record>', 'as if this record, and what follows, had not been said', wholeNumber)
     .option('--id <session-id>', 'id of the fork, instead of a new one; repeated, it gives the same fork')
     .hook('preAction', (command) => refuseEarly(command, () => checkFork(toFork(command.opts()))))
     .action(

@@ -18,13 +18,14 @@ import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } 
  */
 export async function forkSession(deps: ClientDeps, parentId: string, options: ForkOptions): Promise<string> {
   const { db } = deps
-  const { sessionId = newSessionId(), ...request } = checkFork(options)
+  const { sessionId = newSessionId(), before, ...asked } = checkFork(options)
+  const request: ForkRequest = before === undefined ? asked : { context: 'inherit', ...asked }
   const parent = await mustExist(db, parentId)
   const { agent, searchable } = parent.config
   const { label } = request
   await checkProfile(db, agent, request.profile)
   const profile = request.profile ?? parent.config.profile
-  const at = { sessionId: parentId, gen: parent.gen, seq: await closedPrefix(db, parentId, parent.gen) }
+  const at = { sessionId: parentId, gen: parent.gen, seq: await closedPrefix(db, parentId, parent.gen, before) }
   try {
     await startSession(deps, {
       sessionId,
@@ -40,7 +41,7 @@ export async function forkSession(deps: ClientDeps, parentId: string, options: F
         ...(profile !== undefined && { profile }),
         ...(searchable !== undefined && { searchable }),
       },
-      origin: originOf(parentId, request),
+      origin: originOf(parentId, before, request),
     })
   } catch (error) {
     if (!isStelloError(error) || error.code !== 'SESSION_EXISTS') throw error
@@ -57,11 +58,11 @@ export async function forkSession(deps: ClientDeps, parentId: string, options: F
 }
 
 /**
- * The same text for the same request, whatever the order of its fields. The parent's position is left out, because the
- * parent goes on. The text is short, because each fork keeps it.
+ * The same text for the same request, whatever the order of its fields. The parent's position is left out, unless it
+ * was asked for, because the parent goes on. The text is short, because each fork keeps it.
  */
-function originOf(parentId: string, { vars = {}, ...request }: ForkRequest): string {
-  const sorted = [request, vars].map((fields) =>
+function originOf(parentId: string, before: number | undefined, { vars = {}, ...request }: ForkRequest): string {
+  const sorted = [{ ...request, before }, vars].map((fields) =>
     Object.entries(fields)
       .filter(([, value]) => value !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),

@@ -40,6 +40,11 @@ export interface CreateSessionOptions {
 
 /** What a fork is asked with. */
 export interface ForkOptions extends ForkRequest {
+  /**
+   * The fork begins where the last finished exchange before this record of the session ended, as if what follows had not
+   * been said. Events name a record by its `seq`. `context` is then `inherit` unless stated. Default: nothing is left out.
+   */
+  before?: number
   /** Default: a new one. A repeated request with the same id and the same options gives the same fork. */
   sessionId?: string
 }
@@ -69,6 +74,9 @@ const bounds: Check = (value) =>
   isObject(value) ? boundsProblem(value) : 'must be an object, e.g. { maxSessions: 1000 }'
 const context: Check = (value) => (value === 'none' || value === 'inherit' ? undefined : 'must be none or inherit')
 
+const record: Check = (value) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 ? undefined : 'must be the seq of a record, from 1'
+
 const CREATE_SESSION: Checks<CreateSessionOptions> = {
   agent: name,
   label: name,
@@ -88,6 +96,7 @@ const FORK: Checks<ForkOptions> = {
   systemPrompt: text,
   context,
   prompt: text,
+  before: record,
   sessionId: sessionIdProblem,
 }
 

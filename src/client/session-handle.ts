@@ -83,7 +83,8 @@ export interface SessionHandle {
    */
   watch(options?: WatchOptions): AsyncIterable<StelloEvent>
   /**
-   * Creates a child session. It begins where the last finished exchange of this session ended.
+   * Creates a child session. It begins where the last finished exchange of this session ended, or one before a record.
+   * That works in any state, also while the session is paused.
    *
    * @throws StelloError INVALID_ARGUMENT naming the field that is unknown or has a wrong value
    * @throws StelloError SESSION_EXISTS when `sessionId` names another session, or a fork with other options

@@ -163,6 +163,8 @@ export interface StelloErrorOptions {
   retryAfterMs?: number
   /** The HTTP status that a provider answered with. */
   status?: number
+  /** Of a refused request: how many messages stand behind the one that the provider means. 0 = it is the last. */
+  behind?: number
   /** The error behind it. */
   cause?: unknown
 }
@@ -182,6 +184,8 @@ export class StelloError extends Error {
   readonly retryAfterMs: number | undefined
   /** The HTTP status that a provider answered with. */
   readonly status: number | undefined
+  /** Of a refused request: how many messages stand behind the one that the provider means. 0 = it is the last. */
+  readonly behind: number | undefined
 
   constructor(code: ErrorCode, message: string, options: StelloErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
@@ -189,6 +193,7 @@ export class StelloError extends Error {
     this.hint = options.hint
     this.retryAfterMs = options.retryAfterMs
     this.status = options.status
+    this.behind = options.behind
   }
 
   /** What it leads to inside a session. */
@@ -227,11 +232,13 @@ export function toStelloError(error: unknown): StelloError | undefined {
       hint,
       retryAfterMs: wait,
       status,
-    }: { code: ErrorCode; hint?: unknown; retryAfterMs?: unknown; status?: unknown } = error
+      behind,
+    }: { code: ErrorCode; hint?: unknown; retryAfterMs?: unknown; status?: unknown; behind?: unknown } = error
     return new StelloError(code, messageOf(error), {
       ...(typeof hint === 'string' && { hint: cutText(hint) }),
       ...(typeof wait === 'number' && wait >= 0 && { retryAfterMs: wait }),
       ...(typeof status === 'number' && { status }),
+      ...(typeof behind === 'number' && { behind }),
     })
   } catch {
     return undefined

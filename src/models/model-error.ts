@@ -16,8 +16,13 @@ export interface Asked {
   keyVariable: string
   /** Secrets that were sent: the key, the values of headers. */
   secrets?: readonly string[]
-  /** The place, in the list that `complete` was given, of what a message that was sent was made of. */
-  placeOf?: (index: number) => number | undefined
+  /** Of what was sent, by its place in the request: how many of our messages stand behind the one it was made of. */
+  behind?: (index: number) => number | undefined
+}
+
+/** How many messages stand behind the one at a place: counted so, a place outlives what stands before the messages. */
+export function messagesBehind(messages: readonly unknown[], place: number | undefined): number | undefined {
+  return place === undefined ? undefined : messages.length - 1 - place
 }
 
 /** The class of an abort in SDKs that give their errors no name. */
@@ -50,6 +55,7 @@ export function toModelError(error: unknown, asked: Asked): StelloError {
   return describe(code, told.message, asked, {
     status: told.status ?? (OVERLOADED.test(`${told.type} ${told.code}`) ? 529 : undefined),
     hint: hintOf(code, told, asked),
+    behind: told.index === undefined ? undefined : asked.behind?.(told.index),
     retryAfterMs:
       code === 'MODEL_RATE_LIMITED'
         ? (retryAfterMs ?? waitInWords(told.message))
@@ -108,12 +114,14 @@ function describe(
     hint,
     retryAfterMs,
     status,
-  }: { hint?: string | undefined; retryAfterMs?: number | undefined; status?: number | undefined } = {},
+    behind,
+  }: Pick<Partial<StelloError>, 'hint' | 'retryAfterMs' | 'status' | 'behind'> = {},
 ): StelloError {
   return new StelloError(code, preview(`model ${asked.model}: ${withoutSecrets(text, asked.secrets)}`, MESSAGE_LIMIT), {
     ...(hint !== undefined && { hint: withoutSecrets(hint, asked.secrets) }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(status !== undefined && { status }),
+    ...(behind !== undefined && { behind }),
   })
 }
 

@@ -13,6 +13,8 @@ export interface ProviderError {
   /** For people: the status and the provider's own words. */
   message: string
   headers: Headers | undefined
+  /** The place of the message that it means, in the request. */
+  index: number | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
@@ -32,7 +34,14 @@ export function readProviderError(error: unknown): ProviderError | undefined {
     type: typeOfName(error['name']) || textOf(error['type']) || textOf(told['type']),
     message: status === undefined || text.startsWith(`${status} `) ? text : `${status} ${text}`,
     headers: headersOf(error['headers'] ?? error['responseHeaders']),
+    index: indexIn(`${textOf(told['param'])} ${text}`),
   }
+}
+
+/** `messages[3].content`, `messages.3`, `messages.[3].role`, `input[5]`, `['messages', 3]`. */
+function indexIn(text: string): number | undefined {
+  const [, index] = /\b(?:messages|input|contents)(?:['"], ?|\.?\[|\.)(\d{1,6})\b/.exec(text) ?? []
+  return index === undefined ? undefined : Number(index)
 }
 
 function bodyOf(error: Fields): Fields | undefined {

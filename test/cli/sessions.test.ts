@@ -116,6 +116,12 @@ describe('a conversation', () => {
     ])
     expect((await run('tree', id)).stdout).toMatch(new RegExp(`^${id}.*\n└─ ${child}  idle +aside \\(short\\)\n$`))
 
+    const [early] = await json('fork', id, '--label', 'without record 3', '--before', '3')
+    const { sessionId } = early as { sessionId: string }
+    expect(await json('send', sessionId, 'again', '--wait')).toMatchObject([{ text: 'You said: again' }])
+    // Record 3 answers a call in record 2: both are left out.
+    expect(await json('transcript', sessionId)).toHaveLength(3)
+
     const watching = start(['watch', child, '--json'], { env: served.env })
     await json('close', id, '--cascade')
     const { code, stdout } = await watching.ended

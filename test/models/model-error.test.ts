@@ -60,6 +60,30 @@ describe('a status', () => {
   })
 })
 
+describe('the message that a provider means', () => {
+  const behind = (error: object): number | undefined =>
+    toModelError(APIError.generate(400, { error }, undefined, new Headers()), {
+      ...asked,
+      behind: (index) => 10 - index,
+    }).behind
+
+  it.each([
+    { message: "Invalid 'messages[3].tool_calls[0].id': string too long." },
+    { message: 'Missing', param: 'messages.[3].role' },
+    { message: "Invalid 'input[3].content'." },
+    { message: 'messages.3: `tool_use` ids were found without `tool_result` blocks' },
+    { message: 'messages.3.content.0.text: field required' },
+    { message: "[{'loc': ('body', 'messages', 3, 'content'), 'msg': 'Input should be a valid string'}]" },
+    { message: 'contents[3].parts is empty' },
+  ])('is found in %j', (error) => {
+    expect(behind(error)).toBe(7)
+  })
+
+  it('is unknown where nothing names it', () => {
+    expect(behind({ message: '3 messages are too many; see the 400 messages of yesterday' })).toBeUndefined()
+  })
+})
+
 describe('a conversation that is too long', () => {
   it.each([
     { code: 'context_length_exceeded' },

@@ -23,6 +23,7 @@ import { killsWorkers } from '../step/quarantine.ts'
 import { runStep, type StepWork } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
 import { StreamingCalls } from './streaming-calls.ts'
+import { withWayOut } from './way-out.ts'
 import { useId } from '../tool/tool-uses.ts'
 import type { Pass } from './gates.ts'
 import { choiceOf, StepWeather, type Held } from './weather.ts'
@@ -95,7 +96,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       const told = pass.model === model ? completion : { ...completion, model: by }
       return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion: told }))
     } catch (error) {
-      return fail(error)
+      const messages = question ? [...before.messages, question.message] : before.messages
+      return fail(await withWayOut(error, deps.db, { sessionId, gen: claim.gen, seq: input.upTo }, messages))
     } finally {
       streaming.end((index, name) =>
         willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,

@@ -2,6 +2,7 @@
 import type OpenAI from 'openai'
 import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, ModelDelta } from '../../core/model.ts'
+import { messagesBehind } from '../model-error.ts'
 import { readProviderError } from '../provider-error.ts'
 import { toCacheKey } from './cache-key.ts'
 import { readAnswer, readStream } from './chat-answer.ts'
@@ -30,7 +31,7 @@ export async function completeChat(
 ): Promise<Completion> {
   const { asked, dialect, official } = connection
   const sent = toChatMessages(messages, dialect)
-  asked.placeOf = (index) => sent[index]?.from
+  asked.behind = (index) => messagesBehind(messages, sent[index]?.from)
   const params = {
     ...toParams(options, asking.tools),
     ...toSettings(options, asking.tools, official ? asking.cacheKey : undefined),

@@ -3,6 +3,7 @@ import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'openai/resources/responses/responses'
 import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
+import { messagesBehind } from '../model-error.ts'
 import { toCacheKey } from './cache-key.ts'
 import { chatEvents, wholeInstead } from './chat-events.ts'
 import type { Owner } from './openai-data.ts'
@@ -46,7 +47,7 @@ async function ask(
   // The client's own option `idempotencyKey` sends nothing.
   const named = idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }
   const { places, ...input } = toResponsesInput(messages, owner)
-  asked.placeOf = (index) => places[index]
+  asked.behind = (index) => messagesBehind(messages, places[index])
   const params = {
     ...input,
     ...toParams(options, tools, cacheKey, !unreasoning.has(asked.host)),
