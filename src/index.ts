@@ -50,7 +50,7 @@ export type { DescriptionLike, NamedDescription, StructuredDescription, ToolDesc
 export { ToolRegistryImpl } from './tool/tool-registry.ts'
 export { buildSessionToolList } from './agent/tool-list.ts'
 export { ForkProfileRegistryImpl } from './agent/profile.ts'
-export type { ForkProfile } from './agent/profile.ts'
+export type { ForkContext, ForkProfile } from './agent/profile.ts'
 export { SkillRouterImpl } from './agent/skill.ts'
 export type { Skill } from './agent/skill.ts'
 export { loadSkillsFromDirectory } from './skills/load.ts'

@@ -3,11 +3,29 @@ import { StelloError } from '../core/errors.ts'
 import { Late } from '../core/late.ts'
 import type { LimitSettings } from './limit-settings.ts'
 import { NAME_LIMIT, type Message } from '../core/message.ts'
-import type { ModelLike } from '../core/model.ts'
+import type { Completion, ModelLike, ToolSpec } from '../core/model.ts'
 import { permissionModeProblem } from '../protocol/permission-mode.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
+import type { SessionFacts } from '../tool/tool.ts'
 import { filterProblem, isNames, type ToolFilter } from '../protocol/tool-filter.ts'
 import type { WaitSettings } from './wait-settings.ts'
+
+/** What a `contextFn` may know and use. */
+export interface ForkContext {
+  /** The session that is forked. */
+  readonly parent: SessionFacts
+  /** Fires on the user's cancel, on shutdown, and when the function has taken longer than `toolTimeout`. */
+  readonly signal: AbortSignal
+  /**
+   * Asks a model, by default that of the child. The call is kept and counted in usage; a model that is away is waited for,
+   * and pauses the session in the end, as between two rounds.
+   *
+   * @throws StelloError with the model's refusal, when no wait mends it
+   * @example
+   * const { content } = await context.ask([{ role: 'user', content: `Summarise: ${told}` }])
+   */
+  ask(messages: Message[], options?: { model?: ModelLike; tools?: ToolSpec[] }): Promise<Completion>
+}
 
 /** A field that is left out is the parent's (limits and waits: the agent's; skills: all). */
 export interface ForkProfile extends LimitSettings, WaitSettings, ToolFilter {
@@ -24,8 +42,12 @@ export interface ForkProfile extends LimitSettings, WaitSettings, ToolFilter {
   tools?: readonly AnyTool[]
   /** Whether the child begins with the parent's transcript. Overrides what the model asks for. */
   context?: 'none' | 'inherit'
-  /** Decides what the child begins with; overrides `context`. Called once; its result is stored. */
-  contextFn?: (parentRecords: Message[]) => Message[] | Promise<Message[]>
+  /**
+   * Decides what the child begins with; overrides `context`. Its result is stored. It runs again from its beginning after
+   * a crash, when it throws (as `retries.tools` says), and when a model that it asks is away. Models that it asks by
+   * `context.ask`, and models of this package in any way, are not asked again for what they have answered.
+   */
+  contextFn?: (parentRecords: Message[], context: ForkContext) => Message[] | Promise<Message[]>
   /** White-list for `activate_skill`: unset = all, `[]` = none at all, `'inherit'` = those the parent may. */
   skills?: readonly string[] | 'inherit'
   /** Can only narrow what the parent may do, like the tool filters. */

@@ -58,6 +58,17 @@ export function hookKey(step: string): string {
   return `${step}.fork`
 }
 
+/**
+ * The step of a model call that the `contextFn` of a fork makes. The same question has the same key, whenever it is asked.
+ *
+ * @param step key of the step that opens the fork
+ * @param inputHash of the question
+ * @param nth how often it was asked before in the same run of the function
+ */
+export function contextKey(step: string, inputHash: string, nth: number): string {
+  return `${step}.c${inputHash.slice(0, 12)}.${nth}`
+}
+
 /** The step with which a workflow tells the store a fact of its own. @param told its number, from 1 */
 export function announcementKey(told: number): string {
   return `a${told}`

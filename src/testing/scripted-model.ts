@@ -7,6 +7,7 @@ import { StelloError, type ErrorCode } from '../core/errors.ts'
 import type { Message, ProviderData, ToolCall, Usage } from '../core/message.ts'
 import type { CompleteOptions, Completion, Model, ToolSpec } from '../core/model.ts'
 import { orAborted } from './or-aborted.ts'
+import { noticed } from '../models/asked-around.ts'
 
 /** A call that the scripted model makes. */
 export interface ReplyToolCall {
@@ -93,7 +94,7 @@ export interface ScriptedModel extends Model {
 export function scriptedModel(script: Script, { name = 'scripted' }: { name?: string } = {}): ScriptedModel {
   const calls: ScriptRequest[] = []
   const choose = typeof script === 'function' ? script : inOrder(script, name)
-  return {
+  return noticed({
     name,
     calls,
     async complete(messages, { tools = [], signal, onDelta } = {}): Promise<Completion> {
@@ -107,7 +108,7 @@ export function scriptedModel(script: Script, { name = 'scripted' }: { name?: st
       await stream(completion, reply, onDelta, signal)
       return completion
     },
-  }
+  })
 }
 
 function inOrder(replies: Reply[], name: string): ScriptFunction {

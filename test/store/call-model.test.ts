@@ -48,7 +48,10 @@ async function stepWith(
 }
 
 const UNAVAILABLE = new StelloError('MODEL_UNAVAILABLE', 'nobody is there', { hint: 'wait' })
-const PAUSES = { kind: 'failed', pause: { reason: 'model_error', message: 'nobody is there', hint: 'wait' } }
+const PAUSES = {
+  kind: 'failed',
+  pause: { reason: 'model_error', message: 'nobody is there', hint: 'wait', clears: 'weather' },
+}
 
 it('is waited for, with pauses that double from a second; after retryFor the session pauses, and resume begins anew', async () => {
   const step = await stepWith(UNAVAILABLE)

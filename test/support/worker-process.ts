@@ -118,12 +118,20 @@ const agent = createStelloAgent({
       stalling('seal', { verify: (args) => stall(args as { file: string }) }),
       ...(settings.folder === undefined ? [] : filesystem({ sandboxManager: { root: settings.folder } }).tools),
     ],
-    profiles: new ForkProfileRegistryImpl().register('told', {
-      async contextFn(records) {
-        await knock('context', { tag: records.at(-1)?.content ?? '' })
-        return records
-      },
-    }),
+    profiles: new ForkProfileRegistryImpl()
+      .register('compressed', {
+        async contextFn() {
+          const first = await provider.complete([{ role: 'user', content: 'first question' }])
+          const second = await provider.complete([{ role: 'user', content: 'second question' }])
+          return [{ role: 'assistant', content: `${first.content}; ${second.content}` }]
+        },
+      })
+      .register('told', {
+        async contextFn(records) {
+          await knock('context', { tag: records.at(-1)?.content ?? '' })
+          return records
+        },
+      }),
   },
   onSessionFork: async ({ parentId }) => void (await knock('hook', { key: parentId })),
 })

@@ -23,6 +23,7 @@ import type { Ending } from '../step/end-step.ts'
 import { workerLost } from '../step/quarantine.ts'
 import { runStep } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
+import { sessionFacts } from '../session/about-session.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 import { readCall } from '../tool/tool-call.ts'
 import { settlement, finish } from '../tool/finish.ts'
@@ -43,13 +44,14 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const found = tools.find(call.name)
   const builtin = found && 'builtin' in found ? found.builtin : undefined
   const awaited = builtin?.route === 'task'
+  const key = awaited ? openingKey(input.key) : input.key
   const hash = inputHash('child', chain, input.index, call.name, call.arguments)
   const started = performance.now()
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
     finish({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
   const result = await runStep<ToolOutcome>(deps, attempt, {
     step: {
-      key: awaited ? openingKey(input.key) : input.key,
+      key,
       kind: 'child',
       name: call.name,
       inputHash: hash,
@@ -63,7 +65,9 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
       const at = { sessionId: input.sessionId, gen: claim.gen, seq: input.base - 1 }
       try {
         await mayFork(deps.db, input.sessionId)
-        const prepared = await prepareChild(deps, { parent: config, request, at, stop })
+        const facts = sessionFacts(input.sessionId, parent)
+        const opening = { attempt, at: { ...input, key }, rootId: parent.rootId }
+        const prepared = await prepareChild(deps, { parent: config, facts, opening, request, at, stop })
         warnOfOrphans(deps, prepared, request)
         const child = await toChild({ deps, input, parent, hash, prepared, message: request.message })
         return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })

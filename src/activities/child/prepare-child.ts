@@ -3,20 +3,26 @@ import type { StelloAgent } from '../../agent/agent.ts'
 import { dropOrphans } from './drop-orphans.ts'
 import { StelloError, isStelloError, messageOf, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
-import type { ForkProfile } from '../../agent/profile.ts'
+import type { ForkContext, ForkProfile } from '../../agent/profile.ts'
+import { toModel } from '../../agent/to-model.ts'
+import { readRetryable } from '../../core/retryable-error.ts'
+import type { Retries } from '../../core/retries.ts'
 import { toJson } from '../../core/to-json.ts'
+import { askedAround, type AskAround } from '../../models/asked-around.ts'
 import { sessionTools } from '../../agent/tool-list.ts'
 import type { Branch, ForkRequest, SessionConfig } from '../../protocol/config.ts'
+import type { NotStarted } from '../../protocol/steps.ts'
+import { ContextCalls, Interrupted, type Opening } from './context-calls.ts'
 import { forkConfig } from './fork.ts'
 import { NO_CHAIN, foldChain, nextRecord } from '../../store/hashes.ts'
 import type { Transcript } from '../../store/transcript-cache.ts'
 import type { NewRecord } from '../../store/writes.ts'
+import type { SessionFacts } from '../../tool/tool.ts'
+import type { Failed } from '../model/weather.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
 import type { Deps } from '../deps.ts'
 import type { Ending } from '../step/end-step.ts'
 import { backoffOf } from '../step/failures.ts'
-
-const ATTEMPTS = 3
 
 export interface PreparedChild {
   config: SessionConfig
@@ -30,6 +36,10 @@ export interface PreparedChild {
 
 export interface Forking {
   parent: SessionConfig
+  /** What user code is told of the parent. */
+  facts: SessionFacts
+  /** The step that this is a part of. */
+  opening: Opening
   request: ForkRequest
   /** Where the parent's transcript is cut. */
   at: Branch
@@ -37,21 +47,24 @@ export interface Forking {
 }
 
 /**
- * User code met an obstacle that may pass, such as a busy model. It is no error of the project, which repeats without
- * end only what it waits for itself.
+ * User code has thrown. It is no error of the project, which repeats without end only what it waits for itself.
  */
 export class MayPass extends Error {
   /** The error when the obstacle does not pass. */
   readonly failed: StelloError
+  readonly retries: Retries
+  readonly afterMs: number | undefined
 
-  constructor(failed: StelloError) {
+  constructor(failed: StelloError, retries: Retries, afterMs?: number) {
     super(failed.message)
     this.failed = failed
+    this.retries = retries
+    this.afterMs = afterMs
   }
 }
 
 /**
- * Ends a fork that could not be prepared. Like a tool that throws, it is tried three times if that may help.
+ * Ends a fork that could not be prepared. Like a tool that throws, a `contextFn` that throws is tried again.
  *
  * @param end turns the failure into the outcome for the side that asked
  * @throws the error itself when it is not about the request, the profile or the profile's code
@@ -60,24 +73,28 @@ export function notPrepared<Outcome>(
   error: unknown,
   { failures }: { failures: number },
   end: (failed: StelloError) => Ending<Outcome>,
-): Ending<Outcome> {
+): Ending<Outcome | NotStarted | Failed> {
+  if (error instanceof Interrupted) return error.ending
   if (error instanceof MayPass) {
-    return failures + 1 < ATTEMPTS ? { kind: 'retry', error, failed: true, delayMs: backoffOf } : end(error.failed)
+    const { failed, retries, afterMs } = error
+    if (failures + 1 >= retries.attempts) return end(failed)
+    return { kind: 'retry', error, failed: true, delayMs: (times) => afterMs ?? backoffOf(times, retries) }
   }
   if (isStelloError(error) && error.fate === 'model') return end(error)
   throw error
 }
 
 /** @throws StelloError with fate `model`, naming the problem with the request or the profile; `MayPass` */
-export async function prepareChild(deps: Deps, { parent, request, at, stop }: Forking): Promise<PreparedChild> {
+export async function prepareChild(deps: Deps, forking: Forking): Promise<PreparedChild> {
+  const { parent, request, at } = forking
   const { agent } = deps
   const profile = findProfile(agent, request.profile, sessionTools(agent, parent).profiles)
   const composed = compose(parent, request, profile)
   const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
   if (profile?.contextFn) {
-    const bounds = contextBounds(parent.limits?.toolTimeoutMs ?? agent.limits.toolTimeoutMs, stop, request.profile)
-    const { messages, dropped } = await runContextFn(profile.contextFn, (await readAt(deps, at)).messages, bounds)
+    const records = (await readAt(deps, at)).messages
+    const { messages, dropped } = await runContextFn(deps, profile.contextFn, records, { ...forking, child: composed })
     return { config, messages: [...messages, ...opening], dropped }
   }
   const inherits = (profile?.context ?? request.context ?? 'none') === 'inherit'
@@ -140,18 +157,46 @@ function contextBounds(timeoutMs: number, stop: AbortSignal, profile: string | u
 
 /** User code: it gets a copy. The side that asked for the fork is told what it throws. */
 async function runContextFn(
+  deps: Deps,
   contextFn: NonNullable<ForkProfile['contextFn']>,
   records: Message[],
-  bounds: Bounds & { what: string },
+  { parent, facts, opening, request, stop, child }: Forking & { child: SessionConfig },
 ): Promise<{ messages: Message[]; dropped: number }> {
+  const { agent } = deps
+  const { tools: retries } = agent.waitsOf(child.profile, child.model)
+  const waits = agent.profiles.get(child.profile ?? '')?.waits ?? agent.waits
+  const bounds = contextBounds(parent.limits?.toolTimeoutMs ?? agent.limits.toolTimeoutMs, stop, request.profile)
+  const failedBy = (error: unknown): StelloError =>
+    new StelloError('TOOL_EXECUTION_ERROR', `${bounds.what} failed: ${messageOf(error)}`)
+  let given: unknown
   try {
-    const given: unknown = await bounded(bounds, () => contextFn(structuredClone(records)))
+    given = await bounded(bounds, (signal) => {
+      const calls = new ContextCalls(deps, { ...opening, waits, stop: signal })
+      const asking = (ask: AskAround): ForkContext => ({
+        parent: facts,
+        signal,
+        ask: async (messages, { model, tools } = {}) =>
+          ask(model ? toModel(model, 'ask') : agent.model(child.model), messages, { ...(tools && { tools }) }),
+      })
+      const work = askedAround(
+        (model, messages, options) => calls.ask(model, messages, options),
+        async (ask) => contextFn(structuredClone(records), asking(ask)),
+      )
+      return Promise.race([work, calls.interrupted])
+    })
+  } catch (error) {
+    if (error instanceof Interrupted) throw error
+    const known = toStelloError(error)
+    if (known?.fate === 'model') throw known
+    // What no wait mends fails at once.
+    throw !known || known.fate === 'retry'
+      ? new MayPass(failedBy(error), retries, readRetryable(error)?.afterMs)
+      : failedBy(error)
+  }
+  try {
     // Must be plain data: only JSON can be stored.
     return dropOrphans(Array.isArray(given) ? JSON.parse(toJson(given)) : given)
   } catch (error) {
-    const known = toStelloError(error)
-    if (known?.fate === 'model') throw known
-    const failed = new StelloError('TOOL_EXECUTION_ERROR', `${bounds.what} failed: ${messageOf(error)}`)
-    throw known?.fate === 'retry' ? new MayPass(failed) : failed
+    throw failedBy(error)
   }
 }

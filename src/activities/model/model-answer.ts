@@ -84,7 +84,7 @@ function takeName(wrote: string, tools: SessionTools): Pick<ToolCall, 'name' | '
 }
 
 /** Some models only estimate their tokens. */
-function wholeTokens({ inputTokens, outputTokens, cachedTokens, ...cost }: Usage): Usage {
+export function wholeTokens({ inputTokens, outputTokens, cachedTokens, ...cost }: Usage): Usage {
   return {
     inputTokens: Math.round(inputTokens),
     outputTokens: Math.round(outputTokens),

@@ -17,6 +17,8 @@ import { resolveRun } from '../../store/runs.ts'
 import { readSession, type SessionRow } from '../../store/session-row.ts'
 import { configureSession } from '../../store/sessions.ts'
 import { lastTurn, readAbandonedTurn } from '../../store/turns.ts'
+import type { Failed } from '../model/weather.ts'
+import { sessionFacts } from './about-session.ts'
 import { announceFork } from '../child/announce-fork.ts'
 import { currentAttempt, type Attempt } from '../step/attempt.ts'
 import { checkRow } from './check-row.ts'
@@ -35,8 +37,9 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   if (!row || row.closedAt) return { kind: 'closed' }
   try {
     checkRow(row)
-    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, row)
+    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, input, row)
     if ('kind' in config) {
+      if (config.kind === 'failed') return config
       // The session was open a moment ago. Now its row says that it closes, so look again.
       if (config.closing) return await openSession(deps, input)
       return { kind: 'failed', pause: row.pause ?? { reason: 'user', message: 'paused before it was opened' } }
@@ -81,9 +84,14 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
  * Fixes prompt and limits for life. Does not do so if the session is being closed, or if it is paused; a resume then
  * asks again.
  */
-async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise<SessionConfig | NotStarted> {
+async function configure(
+  deps: Deps,
+  attempt: Attempt,
+  input: OpenSessionInput,
+  row: SessionRow,
+): Promise<SessionConfig | NotStarted | Failed> {
   const { fork, ...given } = row.config
-  if (fork) return configureFork(deps, attempt, row, { ...given, fork })
+  if (fork) return configureFork(deps, attempt, input, row, { ...given, fork })
   const { agent } = deps
   const config: SessionConfig = {
     ...rootConfig(given, findProfile(agent, given.profile), agent),
@@ -94,10 +102,10 @@ async function configure(deps: Deps, attempt: Attempt, row: SessionRow): Promise
   return config
 }
 
-/** The parent's configuration, which limits what a fork may get. It is fixed when the parent is opened. */
-async function openedConfig(db: Database, parentId: string): Promise<SessionConfig> {
+/** The parent, whose configuration limits what a fork may get. It is fixed when the parent is opened. */
+async function openedParent(db: Database, parentId: string): Promise<SessionRow> {
   const parent = await readSession(db, parentId)
-  if (parent?.config.limits) return parent.config
+  if (parent?.config.limits) return parent
   const named = `its parent ${parentId}`
   if (!parent || parent.closedAt) {
     throw new StelloError('SESSION_CLOSED', `${named} ${parent ? 'was closed before it was opened' : 'is gone'}`, {
@@ -117,6 +125,8 @@ type ForkOutcome =
   | (Pick<PreparedChild, 'branch'> & { config: Omit<SessionConfig, 'agent' | 'searchable'> })
   /** Nothing was settled. A resume begins anew. */
   | { failed: StelloError }
+  | NotStarted
+  | Failed
 
 /**
  * A session that a client forked gets its context here, because only a worker knows profiles. It is a step, because
@@ -125,15 +135,23 @@ type ForkOutcome =
 async function configureFork(
   deps: Deps,
   attempt: Attempt,
-  { id: sessionId, rootId, depth }: SessionRow,
+  input: OpenSessionInput,
+  { rootId, depth }: SessionRow,
   { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
-): Promise<SessionConfig | NotStarted> {
+): Promise<SessionConfig | NotStarted | Failed> {
+  const { sessionId, turn, tries } = input
+  const opening = {
+    attempt,
+    at: { sessionId, key: OPEN_KEY, turn, round: 0, ...(tries !== undefined && { tries }) },
+    rootId,
+  }
   const ran = await runStep<ForkOutcome>(deps, attempt, {
     step: { key: OPEN_KEY, kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
     async run(claim, stop) {
-      const parent = await openedConfig(deps.db, at.sessionId)
+      const row = await openedParent(deps.db, at.sessionId)
       try {
-        const prepared = await prepareChild(deps, { parent, request, at, stop })
+        const facts = sessionFacts(at.sessionId, row)
+        const prepared = await prepareChild(deps, { parent: row.config, facts, opening, request, at, stop })
         const { config, branch } = prepared
         const { agent: _inItsRow, searchable: _too, ...prepares } = config
         return {
@@ -157,6 +175,7 @@ async function configureFork(
   const result = mustNotWait(ran)
   if ('kind' in result) return result
   if (!('outcome' in result)) throw new Error(`the fork ${sessionId} met an opening`)
+  if ('kind' in result.outcome) return result.outcome
   if ('failed' in result.outcome) throw result.outcome.failed
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }

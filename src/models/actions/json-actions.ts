@@ -9,6 +9,7 @@ import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { toActionMessages, type ToolsPrompt } from './action-messages.ts'
 import { ActionStream } from './action-stream.ts'
 import { readActions } from './action-reply.ts'
+import { noticed } from '../asked-around.ts'
 
 /** Gets system, user and assistant messages, and answers with text. */
 export type TextModel = (messages: Message[], signal?: AbortSignal) => Promise<string>
@@ -41,7 +42,7 @@ const MAX_TOOL_ROUNDS = 9
 export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOptions = {}): Model {
   const inner = toModel(typeof model === 'function' ? fromText(model) : model, 'jsonActions')
   const { name = inner.name, toolsPrompt = generateToolsPrompt } = options
-  return {
+  return noticed({
     ...factsOf(inner),
     ...fallbackOf(inner, (each) => jsonActions(each, { toolsPrompt })),
     name,
@@ -56,7 +57,7 @@ export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOp
       stream?.end(reply.content, reply.toolCalls)
       return { ...answer, ...reply, ...(reply.toolCalls.length > 0 && { finishReason: 'tool_calls' }) }
     },
-  }
+  })
 }
 
 function fromText(ask: TextModel): ModelLike {

@@ -11,6 +11,7 @@ import { keepSecretsOf } from '../secret-headers.ts'
 import { readClaudeAnswer, readClaudeStream, type Expected } from './claude-answer.ts'
 import type { ClaudeOptions } from './claude-options.ts'
 import { maxTokensOf, toClaudeRequest } from './claude-request.ts'
+import { noticed } from '../asked-around.ts'
 
 const BASE = 'https://api.anthropic.com'
 const KEY_VARIABLE = 'ANTHROPIC_API_KEY'
@@ -34,7 +35,7 @@ const NO_TIMEOUT = 2 ** 31 - 1
 export function createClaude(options: ClaudeOptions): Model {
   check(options)
   const { model, name = model, contextWindow } = options
-  return {
+  return noticed({
     name,
     ...modelWaits(options, `model ${model}`),
     ...(contextWindow !== undefined && { contextWindow }),
@@ -52,7 +53,7 @@ export function createClaude(options: ClaudeOptions): Model {
         throw toModelError(error, asked)
       }
     },
-  }
+  })
 }
 
 async function ask(

@@ -7,6 +7,7 @@ import { checkOptions, type OpenAIOptions } from './openai-options.ts'
 import { OPENAI, type Provider } from './openai-providers.ts'
 import { connect, servedBy } from './provider-connection.ts'
 import { completeResponse } from './responses.ts'
+import { noticed } from '../asked-around.ts'
 
 /**
  * A model of OpenAI, by its Responses API, or of any server that speaks its chat completions: set `baseURL` or
@@ -30,7 +31,7 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
   const { model, name = model } = options
   const learnt: Learnt = new Map()
   const unreasoning = new Set<string>()
-  return {
+  return noticed({
     name,
     ...modelWaits(options, `model ${model}`),
     get provider() {
@@ -46,5 +47,5 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
         throw toModelError(error, connection.asked)
       }
     },
-  }
+  })
 }
