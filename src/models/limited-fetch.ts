@@ -45,8 +45,9 @@ function refuseBeyond(model: string, byEvent: boolean, onAlive: () => void): Tra
       onAlive()
       size += chunk.length
       if (byEvent) {
-        // An empty line ends an event.
-        for (const [i, byte] of chunk.entries()) {
+        // An empty line ends an event. A loop over `entries` takes eight times as long.
+        for (let i = 0; i < chunk.length; i++) {
+          const byte = chunk[i]
           if (byte === NEWLINE && ++newlines >= 2) size = chunk.length - 1 - i
           else if (byte !== NEWLINE && byte !== RETURN) newlines = 0
         }
