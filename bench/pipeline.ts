@@ -1,6 +1,8 @@
-/** What a tool call costs without any I/O, and how fast an action is found in a reply. */
+/** What a tool call costs without any I/O, what a model call pays to pass its gate, and how fast an action is found in a reply. */
 import { z } from 'zod'
 import type { LiveStep } from '../src/activities/live-writer.ts'
+import { Gates } from '../src/activities/model/gates.ts'
+import { choiceOf } from '../src/activities/model/weather.ts'
 import { runPhases } from '../src/activities/tool/phases.ts'
 import { ToolChannel } from '../src/activities/tool/tool-channel.ts'
 import { ToolUse } from '../src/activities/tool/tool-use.ts'
@@ -13,6 +15,7 @@ import { timed } from './turns.ts'
 
 const TOOLS = 20
 const CALLS = 2000
+const PASSES = 100_000
 const REPLIES = 500
 const REPETITIONS = 9
 
@@ -37,7 +40,12 @@ export async function measurePipeline(): Promise<Values<'pipeline'>> {
   const replies = Array.from({ length: REPLIES }, (_, n) => replyOf(n))
   const megabytes = replies.reduce((sum, reply) => sum + reply.length, 0) / 1e6
   const parsing = await repeated(async () => replies.forEach((reply) => extractJSON(reply)))
-  return { pipeline_us_per_call: (ms * 1000) / CALLS, extract_json_mb_s: megabytes / (parsing / 1000) }
+  const passing = await repeated(async () => passMany(PASSES))
+  return {
+    pipeline_us_per_call: (ms * 1000) / CALLS,
+    model_gate_us: (passing * 1000) / PASSES,
+    extract_json_mb_s: megabytes / (parsing / 1000),
+  }
 }
 
 /** The least: nothing here waits, so other processes only ever add. */
@@ -45,6 +53,16 @@ async function repeated(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < REPETITIONS; n++) times.push(await timed(work))
   return Math.min(...times)
+}
+
+/** As \`call-model\` does it in fine weather. */
+function passMany(passes: number): void {
+  const gates = new Gates()
+  for (let n = 0; n < passes; n++) {
+    const pass = gates.enter(choiceOf(agent.llm))
+    pass?.served()
+    pass?.leave()
+  }
 }
 
 /** As `call-tool` does it: find, parse, validate, every second time repair, execute, normalise. */

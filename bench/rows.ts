@@ -59,6 +59,7 @@ export const ROWS = {
   },
   pipeline: {
     pipeline_us_per_call: { unit: 'µs' },
+    model_gate_us: { unit: 'µs', aim: { atMost: 1 } },
     extract_json_mb_s: { unit: 'MB/s' },
   },
 } as const satisfies Record<string, Record<string, Row>>

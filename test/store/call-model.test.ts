@@ -7,7 +7,8 @@ import { expect, it } from 'vitest'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import { Gates } from '../../src/activities/model/gates.ts'
 import { StelloError } from '../../src/core/errors.ts'
-import type { Completion } from '../../src/core/model.ts'
+import type { Completion, Model } from '../../src/core/model.ts'
+import { fallback } from '../../src/models/fallback.ts'
 import type { ModelOutcome } from '../../src/protocol/steps.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { attempt, depsOf } from './activity.ts'
@@ -16,6 +17,12 @@ import { openingCall } from './model-input.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
+const ANSWER: Completion = {
+  content: 'hi',
+  toolCalls: [],
+  usage: { inputTokens: 1, outputTokens: 2 },
+  finishReason: 'stop',
+}
 
 /**
  * A step of which each attempt says how long until the next one, or what the workflow is told. Each attempt is made by a
@@ -64,7 +71,7 @@ it('is waited for, with pauses that double from a second; after retryFor the ses
     await step.failedFor('23 hours')
     expect(await step.next()).toBeGreaterThan(0)
     await step.failedFor('1 hour')
-    expect(await step.next()).toEqual(PAUSES)
+    expect(await step.next()).toMatchObject(PAUSES)
   }
 })
 
@@ -122,17 +129,38 @@ it('whose session was closed meanwhile does not wait for it', async () => {
   expect(await step.next()).toEqual({ kind: 'notStarted', closing: true })
 })
 
+it('is passed over by its fallback when it fails one step for too long, whatever it answers to others', async () => {
+  const asked: string[] = []
+  const first: Model = {
+    name: 'a',
+    complete: () => (asked.push('a'), Promise.reject(new StelloError('MODEL_UNAVAILABLE', '500'))),
+  }
+  const second: Model = { name: 'b', complete: () => (asked.push('b'), Promise.resolve(ANSWER)) }
+  const deps = depsOf(at.db, { llm: fallback([first, second], { after: '30s' }) })
+  const run = await openSession(at.db)
+  // A worker to which the first model looks well each time.
+  const next = (): Promise<ModelOutcome> =>
+    attempt(run, () => callModel({ ...deps, gates: new Gates() }, openingCall(run)))
+  await expect(next()).rejects.toThrow('waits for a: 500')
+  await expect(next()).rejects.toThrow('waits for a: 500')
+  await at.db.pool.query(
+    `update steps set failing_since = failing_since - interval '30 seconds' where session_id = $1`,
+    [run.sessionId],
+  )
+  expect(await next()).toMatchObject({ kind: 'answered' })
+  expect(asked).toEqual(['a', 'a', 'b'])
+  const { rows } = await at.db.pool.query(
+    `select message->>'model' as record, (select model from usage where session_id = $1) as usage from records where session_id = $1 and seq = 2`,
+    [run.sessionId],
+  )
+  expect(rows).toEqual([{ record: 'b', usage: 'b' }])
+})
+
 it('that lets its gate down for a moment is asked in the same attempt', async () => {
   let away = true
   const busy = new StelloError('MODEL_UNAVAILABLE', 'busy', { status: 503, retryAfterMs: 50 })
-  const answer: Completion = {
-    content: 'hi',
-    toolCalls: [],
-    usage: { inputTokens: 1, outputTokens: 2 },
-    finishReason: 'stop',
-  }
   const deps = depsOf(at.db, {
-    llm: { name: 'm', complete: () => (away ? Promise.reject(busy) : Promise.resolve(answer)) },
+    llm: { name: 'm', complete: () => (away ? Promise.reject(busy) : Promise.resolve(ANSWER)) },
   })
   const run = await openSession(at.db)
   const next = (): Promise<ModelOutcome> => attempt(run, () => callModel(deps, openingCall(run)))

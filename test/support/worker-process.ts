@@ -12,6 +12,7 @@ import { RetryableError } from '../../src/core/retryable-error.ts'
 import { type ToolExtras, type Verification } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import { filesystem } from '../../src/capabilities/index.ts'
+import { fallback } from '../../src/models/fallback.ts'
 import { openai } from '../../src/models/openai/openai.ts'
 import { startWorker, type Concurrency } from '../../src/worker.ts'
 
@@ -20,6 +21,8 @@ export interface WorkerSettings {
   temporalAddress: string
   databaseUrl: string
   modelUrl: string
+  /** A second provider, which is asked when the first is away. */
+  standInUrl?: string
   gateUrl: string
   /** How long running steps may go on after SIGTERM. Default 10 s. */
   shutdownGraceMs?: number
@@ -97,9 +100,13 @@ const llm: Model = {
   },
 }
 
+const { standInUrl } = settings
 const agent = createStelloAgent({
   name: settings.agent,
-  llm,
+  llm:
+    standInUrl === undefined
+      ? llm
+      : fallback([llm, openai({ model: 'stand-in', baseURL: standInUrl })], { after: '1s' }),
   systemTools: true,
   maxToolRounds: 3,
   ...(settings.autoResume !== undefined && { autoResume: settings.autoResume }),

@@ -70,10 +70,12 @@ export class Gates {
   readonly #spent = new Map<Model, number>()
   readonly #options: GatesOptions
   readonly #now: () => number
+  readonly #desk: Desk
 
   constructor(options: GatesOptions = {}) {
     this.#options = options
     this.#now = options.now ?? (() => performance.now())
+    this.#desk = { now: this.#now, told: options.told, spent: this.#spent, let: (line) => this.#let(line) }
   }
 
   /** Passes at once, or not at all: then `wait`. */
@@ -215,37 +217,75 @@ export class Gates {
   }
 
   #pass(line: Line, model: Model, ticket: Ticket): Pass {
-    const { gate, provider } = line
-    let used = false
-    const once = (end: () => void): void => {
-      if (used) return
-      used = true
-      end()
-      if (line.roots.size > 0) this.#let(line)
-    }
-    const tell = this.#options.told
-    const served = (): void => {
-      const since = gate.outage?.since
-      if (gate.served(ticket) && since !== undefined) tell?.(provider, { backAfterMs: this.#now() - since })
-    }
-    return {
-      model,
-      served: () =>
-        once(() => {
-          this.#spent.delete(model)
-          served()
-        }),
-      refused: (refusal) =>
-        once(() => {
-          if (gate.refused(ticket, refusal, this.#now()) && gate.away) tell?.(provider, { away: gate.away })
-        }),
-      spent: () =>
-        once(() => {
-          this.#spent.set(model, this.#now() + NO_CREDIT_MS)
-          served()
-        }),
-      leave: () => once(() => gate.left(ticket, this.#now())),
-    }
+    return new Passed(this.#desk, line, model, ticket)
+  }
+}
+
+/** What passes share. */
+interface Desk {
+  now(): number
+  told: GatesOptions['told']
+  spent: Map<Model, number>
+  /** Lets those through who may go now. */
+  let(line: Line): void
+}
+
+class Passed implements Pass {
+  readonly model: Model
+  readonly #desk: Desk
+  readonly #line: Line
+  readonly #ticket: Ticket
+  #used = false
+
+  constructor(desk: Desk, line: Line, model: Model, ticket: Ticket) {
+    this.#desk = desk
+    this.#line = line
+    this.model = model
+    this.#ticket = ticket
+  }
+
+  served(): void {
+    if (!this.#use()) return
+    const { spent } = this.#desk
+    if (spent.size > 0) spent.delete(this.model)
+    this.#answered()
+  }
+
+  refused(refusal: Refusal): void {
+    if (!this.#use()) return
+    const { gate, provider } = this.#line
+    const begins = gate.refused(this.#ticket, refusal, this.#desk.now())
+    if (begins && gate.away) this.#desk.told?.(provider, { away: gate.away })
+    this.#letOthers()
+  }
+
+  spent(): void {
+    if (!this.#use()) return
+    this.#desk.spent.set(this.model, this.#desk.now() + NO_CREDIT_MS)
+    this.#answered()
+  }
+
+  leave(): void {
+    if (!this.#use()) return
+    this.#line.gate.left(this.#ticket, this.#desk.now())
+    this.#letOthers()
+  }
+
+  #use(): boolean {
+    if (this.#used) return false
+    return (this.#used = true)
+  }
+
+  #answered(): void {
+    const { gate, provider } = this.#line
+    const since = gate.outage?.since
+    const ends = gate.served(this.#ticket)
+    if (ends && since !== undefined) this.#desk.told?.(provider, { backAfterMs: this.#desk.now() - since })
+    this.#letOthers()
+  }
+
+  #letOthers(): void {
+    if (this.#line.roots.size > 0) this.#desk.let(this.#line)
   }
 }
 

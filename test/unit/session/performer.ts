@@ -106,6 +106,10 @@ export class Performer {
 
   private answerModel(input: CallModelInput, odd: number): void {
     const { turn, round, opening, upTo, key } = input
+    if (this.around.choose(4) === 0) {
+      const report = { turn, round, provider: 'p', why: '503', since: 'today' }
+      this.around.happens({ type: 'weatherReported', report })
+    }
     const settled = this.around.ledger.models.get(key)
     if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
     if (odd === 0) return this.corrupts({ of: 'model', turn, round })
