@@ -49,7 +49,8 @@ export class ToldCalls {
   }
 
   #tellOne(call: StreamingCall, { marked, aside }: Place): boolean {
-    if (!call.sure || (!marked && !this.#names.has(call.name))) return false
+    // The arguments may come before the name.
+    if (!call.sure || call.name === '' || (!marked && !this.#names.has(call.name))) return false
     const number = this.#numbers.get(call) ?? this.#numbers.size
     this.#numbers.set(call, number)
     const sure = marked || this.#readOnly.has(call.name)
