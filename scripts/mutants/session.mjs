@@ -57,8 +57,8 @@ export const SESSION = [
   {
     rule: 'a paused session begins no model call',
     file: session('advance'),
-    from: "  if (held(state)) return [state, []]\n  return [{ ...state, turn: { ...turn, running: true } }, [{ type: 'callModel'",
-    to: "  return [{ ...state, turn: { ...turn, running: true } }, [{ type: 'callModel'",
+    from: '  if (held(state)) return [state, []]\n  if (turn.fit?.due)',
+    to: '  if (turn.fit?.due)',
     ...unit('pause-resume'),
   },
   {

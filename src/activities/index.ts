@@ -6,6 +6,7 @@ import { Context } from '@temporalio/activity'
 import type { SessionActivities } from '../protocol/session-activities.ts'
 import { announce } from './session/announce.ts'
 import { callModel } from './model/call-model.ts'
+import { compact, settleCompaction } from './compaction/compact.ts'
 import { callTool } from './tool/call-tool.ts'
 import type { Deps } from './deps.ts'
 import { describeChildren } from './child/describe-children.ts'
@@ -36,6 +37,8 @@ export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'
   return {
     openSession: bind(openSession, toEndlessRetry),
     callModel: bind(callModel),
+    compact: bind(compact),
+    settleCompaction: bind(settleCompaction),
     callTool: bind(callTool),
     openChild: bind(openChild),
     settleModel: bind(settleModel),

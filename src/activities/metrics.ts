@@ -18,6 +18,8 @@ export interface Metrics {
    */
   tool(tool: string, result: Pick<CallResult, 'isError' | 'code'> & { durationMs?: number }): void
   model(model: string, outcome: ModelOutcome, durationMs: number): void
+  /** A model has summarised older messages. */
+  compacted(model: string, usage: Usage, durationMs: number): void
   /** An attempt at a model or a tool failed, and another attempt follows. */
   retried(kind: string): void
   /** Attempts of dead workers were ended. */
@@ -66,7 +68,7 @@ export const HISTOGRAM_BUCKETS: Record<string, number[]> = {
   stello_model_duration_seconds: BUCKETS,
 }
 
-const MODEL_OUTCOMES = ['answered', 'cancelled', 'failed'] as const satisfies ModelOutcome['kind'][]
+const MODEL_OUTCOMES = ['answered', 'cancelled', 'failed', 'compacted'] as const
 const STEP_KINDS = ['model', 'tool', 'child', 'hook'] as const
 const OPEN_STATES = SESSION_STATUSES.filter((status) => status !== 'closed')
 
@@ -139,6 +141,11 @@ export function createMetrics(
       models.add(1, { model, outcome: outcome.kind })
       modelTime.record(durationMs / 1000, { model })
       if (outcome.kind === 'answered') count(model, outcome.usage)
+    },
+    compacted(model, usage, durationMs) {
+      models.add(1, { model, outcome: 'compacted' })
+      modelTime.record(durationMs / 1000, { model })
+      count(model, usage)
     },
     retried: (kind) => retries.add(1, { kind }),
     tookOver: (steps) => takeovers.add(steps),

@@ -1,4 +1,5 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
+import { resolveCompaction, type Compaction, type CompactionSettings } from './compaction.ts'
 import type { CapabilityPack } from './capability-pack.ts'
 import { collectProblems } from './collect-problems.ts'
 import type { Duration } from '../core/duration.ts'
@@ -51,6 +52,11 @@ export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<Tr
    */
   autoResume?: boolean | AutoResumeSettings
   /**
+   * What happens when a conversation nears the end of the model's window: older records are summarised by a model call of
+   * their own. `false`: nothing, and the session pauses when its model refuses a prompt. Default `{}`.
+   */
+  compaction?: CompactionSettings | false
+  /**
    * Secrets of yours: passwords, keys of tools. The worker cuts them from errors, logs, pauses, events and what tools
    * return. Each has 8 to 4096 characters and is cut wherever it appears as a whole. An unset or empty one is ignored.
    */
@@ -81,6 +87,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly waits: Waits
   /** Whether and when paused sessions try again by themselves. */
   readonly autoResume: AutoResume
+  /** How conversations are made to fit, in sessions whose profile states nothing else. Unset: they are not. */
+  readonly compaction?: Compaction
   /** Its own tools, by name. */
   readonly tools: ReadonlyMap<string, Tool>
   /** Its skills, by name. */
@@ -103,6 +111,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   profile(source: PartSource): ResolvedProfile | undefined
   /** How long a session waits: as its model states, else its profile, else the agent. */
   waitsOf(profile: string | undefined, model: PartSource): Waits
+  /** How a session's conversation is made to fit. Undefined: it is not. */
+  compactionOf(profile: string | undefined): Compaction | undefined
   /** The limits of a session: its profile's, else the agent's; rounds that neither states are the model's own. */
   limitsOf(profile: string | undefined, model: PartSource): Limits
   /**
@@ -160,6 +170,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const waits = attempt(() => resolveWaits(definition, DEFAULT_WAITS, ''), DEFAULT_WAITS)
   const autoResume = attempt(() => resolveAutoResume(definition.autoResume), resolveAutoResume())
   const own = attempt(() => toModel(llm, 'llm'), undefined)
+  const compaction = attempt(() => resolveCompaction(definition.compaction, 'compaction'), undefined)
   const defaults = withRounds(DEFAULT_LIMITS, own?.maxToolRounds)
   const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
   const parts = createParts(name, capabilities, { limits, waits })
@@ -179,6 +190,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     bounds,
     waits,
     autoResume,
+    ...(compaction && { compaction }),
     get tools() {
       return parts.read().tools
     },
@@ -201,6 +213,10 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     model: modelOf,
     waitsOf: (name: string | undefined, source: PartSource) =>
       waitsWith(profileNamed(name)?.waits ?? waits, modelOf(source)),
+    compactionOf: (name: string | undefined) => {
+      const profile = profileNamed(name)
+      return profile?.compacts ? profile.compacts.with : compaction
+    },
     limitsOf: (name: string | undefined, source: PartSource) => {
       const profile = profileNamed(name)
       const stated = profile?.maxToolRounds ?? definition.maxToolRounds

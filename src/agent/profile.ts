@@ -1,6 +1,7 @@
 /** Fork profiles: named variations of the agent that a fork may ask for. */
 import { StelloError } from '../core/errors.ts'
 import { Late } from '../core/late.ts'
+import type { CompactionSettings } from './compaction.ts'
 import type { LimitSettings } from './limit-settings.ts'
 import { NAME_LIMIT, type Message } from '../core/message.ts'
 import type { Completion, ModelLike, ToolSpec } from '../core/model.ts'
@@ -38,6 +39,8 @@ export interface ForkProfile extends LimitSettings, WaitSettings, ToolFilter {
   systemPromptMode?: 'preset' | 'prepend' | 'append'
   /** The model of its sessions. Default: the parent's. */
   llm?: ModelLike
+  /** How conversations of its sessions are made to fit. Default: the agent's. */
+  compaction?: CompactionSettings | false
   /** Exactly these user tools. */
   tools?: readonly AnyTool[]
   /** Whether the child begins with the parent's transcript. Overrides what the model asks for. */

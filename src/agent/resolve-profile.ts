@@ -1,6 +1,7 @@
 /** A fork profile as a worker uses it: tools converted, limits complete. */
 import { collectTools, type Collecting } from './collect-tools.ts'
 import { StelloError } from '../core/errors.ts'
+import { resolveCompaction, type Compaction } from './compaction.ts'
 import { resolveLimits } from './limit-settings.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { profileProblem, type ForkProfile } from './profile.ts'
@@ -16,6 +17,8 @@ export interface ResolvedProfile extends ForkProfile {
   tools?: readonly Tool[]
   /** Its model. Unset: the parent's. */
   llm?: Model
+  /** How its sessions' conversations are made to fit; `with` unset: they are not. Unset: as the agent says. */
+  compacts?: { with?: Compaction }
   /** The limits of a turn in its sessions. */
   limits: Limits
   /** How long its sessions wait, where neither model nor tool states something else. */
@@ -49,9 +52,11 @@ export function resolveProfile(
   for (const other of profile.forksInto ?? []) {
     if (!profiles.includes(other)) warnings.push(`${where}forksInto names "${other}", which is not registered`)
   }
-  const { tools, llm, ...rest } = profile
+  const { tools, llm, compaction, ...rest } = profile
+  const fits = compaction === undefined ? undefined : resolveCompaction(compaction, `${where}compaction`)
   return {
     ...rest,
+    ...(compaction !== undefined && { compacts: fits ? { with: fits } : {} }),
     ...(llm !== undefined && { llm: toModel(llm, `${where}llm`) }),
     ...(tools && { tools: [...collectTools(tools, { where, attempt, warnings }).values()] }),
     limits: resolveLimits(profile, limits, where),

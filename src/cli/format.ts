@@ -1,7 +1,14 @@
 /** Sessions, trees and events as people read them in a terminal. */
 import pc from 'picocolors'
 import { remedyOf } from '../client/holdups.ts'
-import type { InboxItem, SessionStats, SessionSummary, SessionTree, StelloEvent } from '../client/index.ts'
+import type {
+  InboxItem,
+  SessionStats,
+  SessionSummary,
+  SessionTree,
+  StelloEvent,
+  TranscriptSummary,
+} from '../client/index.ts'
 
 const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: pc.red, closed: pc.dim } as const
 
@@ -69,6 +76,12 @@ export function inboxLines(item: InboxItem): string {
   return `${pc.yellow('?')} ${[...lines, remedyOf(item)].join('\n    ')}`
 }
 
+/** The mark in a transcript behind the messages that the model no longer reads. */
+export function summaryLines({ messages, text, cut }: TranscriptSummary): string {
+  const what = cut ? 'left out for the model' : 'summarised for the model'
+  return pc.dim(`── the ${messages} messages above are ${what} ──\n${text}\n──`)
+}
+
 type ToolStats = SessionStats['tools'][number]
 
 export function statsLine({ toolName, executionCount, failureCount, averageDuration, errors = {} }: ToolStats): string {
@@ -112,6 +125,10 @@ function describe({ type, data, at }: StelloEvent): string | undefined {
     case 'step.quarantined':
       return pc.red(
         `${oneLine(data.name)} ${data.key} is not run again: its worker died ${data.deaths} times while it ran`,
+      )
+    case 'transcript.compacted':
+      return pc.dim(
+        `${data.messages} messages ${data.cut ? 'are left out' : 'are summarised'} for the model from here on (${data.why}): ${oneLine(data.text)}`,
       )
     case 'session.forked':
       return `${oneLine(data.child)} ${oneLine(data.label)}`

@@ -5,7 +5,7 @@ import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
 import { messageOf, type StelloError } from '../core/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
-import { eventLine, sessionLine, statsLine, treeLines } from './format.ts'
+import { eventLine, sessionLine, statsLine, summaryLines, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { createOutput } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
@@ -108,7 +108,9 @@ export function addSessionCommands(program: Command): void {
       on(async ({ stello, out }, id: string, { at }: { at?: number }) => {
         const session = stello.session(id)
         const messages = at === undefined ? await session.transcript() : [(await session.record(at)).message]
-        for (const message of messages) {
+        const summary = at === undefined ? await session.summary() : undefined
+        for (const [index, message] of messages.entries()) {
+          if (summary?.messages === index) out.result({ summary }, summaryLines(summary))
           const calls = (message.toolCalls ?? []).map((call) => `\n  → ${call.name} ${call.arguments}`).join('')
           out.result(message, `[${message.role}${message.name ? ` ${message.name}` : ''}] ${message.content}${calls}`)
         }

@@ -56,6 +56,7 @@ export function addSignalCommands(program: Command, on: OnSession): void {
       session.cancelTurn({ tree }),
     ),
   )
+  signal('compact', 'summarise older messages for the model; the records stay', (session) => session.compact())
   signal('close', 'end the session', (session, { cascade = false }) => session.close({ cascade })).option(
     '--cascade',
     'end its forks too',

@@ -3,7 +3,7 @@ export { connectStello, findServers, type ConnectOptions, type Servers } from '.
 export type { StelloClient } from './stello-client.ts'
 export type { CreateSessionOptions, ForkOptions } from './options.ts'
 export type { RecoverOptions, Recovered } from './recover-session.ts'
-export type { AnswerOptions, SessionHandle, SessionStats } from './session-handle.ts'
+export type { AnswerOptions, SessionHandle, SessionStats, TranscriptSummary } from './session-handle.ts'
 export type { PauseOptions, Reached, TreeOptions } from './reach-tree.ts'
 export type { ResultOptions, TurnHandle, TurnResult } from './turn-handle.ts'
 export type { WatchOptions } from './watch.ts'

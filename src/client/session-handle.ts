@@ -5,10 +5,11 @@ import type { Message } from '../core/message.ts'
 import type { Decision } from '../protocol/pending.ts'
 import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
-import { readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
+import { LAST_SEQ, readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
+import { findSummary } from '../store/load-transcript.ts'
 import { listSessions, type SessionSummary } from '../store/sessions.ts'
 import { readSubtree } from '../store/tree.ts'
-import { cancelTurnSignal, pauseSignal, resumeSignal, statsQuery } from '../protocol/messages.ts'
+import { cancelTurnSignal, compactSignal, pauseSignal, resumeSignal, statsQuery } from '../protocol/messages.ts'
 import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
 import { forkSession } from './fork-session.ts'
@@ -50,6 +51,18 @@ export interface AnswerOptions {
   decision: Decision
   /** With `done`: what the model reads as the call's result. With `deny`: why, for the model. */
   text?: string
+}
+
+/** What a model reads instead of the beginning of a conversation. */
+export interface TranscriptSummary {
+  /** How many messages it stands for, from the beginning of the transcript. */
+  messages: number
+  /** What the model reads. */
+  text: string
+  /** No model has written it: the messages could not be summarised, and are only left out. */
+  cut: boolean
+  /** When it was made. */
+  at: Date
 }
 
 /** One session, from outside. It need not exist: every method then throws SESSION_NOT_FOUND. */
@@ -132,6 +145,15 @@ export interface SessionHandle {
    */
   answer(id: string, answer: AnswerOptions): Promise<void>
   /**
+   * Has older messages summarised for the model, as happens by itself when its window fills up. It begins between turns: at
+   * once, or when the turn under way has ended. The event `transcript.compacted` tells that it is done; nothing happens if
+   * there is too little to summarise. The records stay.
+   *
+   * @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED
+   * @example await session.compact()
+   */
+  compact(): Promise<void>
+  /**
    * Ends the session. With `cascade`, its forks end too, even when the session itself was closed before.
    *
    * @throws StelloError SESSION_NOT_FOUND; without `cascade` SESSION_CLOSED
@@ -154,12 +176,19 @@ export interface SessionHandle {
    */
   state(): Promise<SessionSummary>
   /**
-   * The whole conversation as the model knows it, inherited part first.
+   * The whole conversation, inherited part first. The model may read a summary instead of its beginning.
    *
    * @throws StelloError SESSION_NOT_FOUND
    * @example const last = (await session.transcript()).at(-1)
    */
   transcript(): Promise<Message[]>
+  /**
+   * What the model reads instead of the beginning of the conversation. Undefined: it reads the whole.
+   *
+   * @throws StelloError SESSION_NOT_FOUND
+   * @example const left = (await session.transcript()).slice((await session.summary())?.messages ?? 0)
+   */
+  summary(): Promise<TranscriptSummary | undefined>
   /**
    * One record of the session itself, in full length, also where the model reads a cut result.
    *
@@ -231,6 +260,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       return readQuestions(db, [id])
     },
     answer: (itemId, answer) => sendAnswer(deps, id, { id: itemId, ...answer }),
+    compact: () => reach(() => workflow.signal(compactSignal)),
     close: (options) => closeSession(deps, id, options),
     recover: (options) => recoverSession(deps, id, options),
     async state() {
@@ -241,6 +271,11 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     async transcript() {
       const records = await own()
       return [...(await readInherited(db, id)), ...records].map((record) => record.message)
+    },
+    async summary() {
+      const { gen } = await mustExist(db, id)
+      const found = await findSummary(db, { sessionId: id, gen, seq: LAST_SEQ })
+      return found && { messages: found.standsFor, text: found.text, cut: found.cut, at: found.madeAt }
     },
     async record(seq) {
       const { gen } = await mustExist(db, id)

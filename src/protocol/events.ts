@@ -61,6 +61,24 @@ export interface DurableEvents {
     /** The name of the model. */
     model: string
   }
+  /**
+   * Older messages no longer go into prompts: a summary stands for them. The records stay. `messages`: how many messages the
+   * summary stands for, from the beginning. `seq`: the last record of them, in the session that owns it. `text`: the
+   * beginning of the summary. `cut`: no model has written it, the messages are only left out. `why`: the prompt was `full`,
+   * the provider has `refused` it, or a person has `asked`.
+   */
+  'transcript.compacted': {
+    turn: number
+    round?: number
+    messages: number
+    sessionId: string
+    seq: number
+    text: string
+    cut: boolean
+    why: 'full' | 'refused' | 'asked'
+    model?: string
+    usage?: Usage
+  }
   /** The session has not taken a message, and never will. `messageId` is unset if it could not be read. */
   'message.rejected': { reason: string; preview: string; messageId?: string }
   /** A call has ended. Its result is record `seq`. */

@@ -32,6 +32,11 @@ export function modelKey({ turn, round }: RoundAt): string {
   return `m${turn}.${round}`
 }
 
+/** The step that makes a conversation shorter. @param n its number in the session, from 1 @example compactionKey(2) // 'c2' */
+export function compactionKey(n: number): string {
+  return `c${n}`
+}
+
 /** The step of a call. @example callKey({ turn: 3, round: 0, index: 2 }) // 't3.0.2' */
 export function callKey({ turn, round, index }: CallAt): string {
   return `t${turn}.${round}.${index}`

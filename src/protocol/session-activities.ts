@@ -3,6 +3,8 @@ import type { AnnounceInput, AnnounceOutcome } from './announcements.ts'
 import type {
   CallModelInput,
   CallToolInput,
+  CompactInput,
+  CompactOutcome,
   DescribeChildrenInput,
   EndedChild,
   ModelOutcome,
@@ -16,6 +18,9 @@ import type {
 export interface SessionActivities {
   openSession(input: OpenSessionInput): Promise<OpenSessionOutcome>
   callModel(input: CallModelInput): Promise<ModelOutcome>
+  compact(input: CompactInput): Promise<CompactOutcome>
+  /** Its activity ended without an outcome. */
+  settleCompaction(input: CompactInput): Promise<CompactOutcome>
   callTool(input: CallToolInput): Promise<ToolOutcome>
   openChild(input: CallToolInput): Promise<ToolOutcome>
   settleModel(input: SettleModelInput): Promise<ModelOutcome>

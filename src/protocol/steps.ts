@@ -84,6 +84,10 @@ export interface CallModelInput extends StepRef {
   upTo: number
   /** In round 0: the message, which becomes record `upTo`. */
   opening?: Opening
+  /** How often the provider has refused the turn's prompts as too long. Unset: never. The more often, the shorter it gets. */
+  refusals?: number
+  /** Nothing more can be summarised: ask, however long the prompt is. */
+  asIs?: true
   /** The round limit is reached. Further calls of the model are answered but not run, and the turn ends. */
   last: boolean
 }
@@ -133,7 +137,34 @@ export type ModelOutcome =
    * begun.
    */
   | { kind: 'duplicate'; gen: number; reason?: string }
+  /**
+   * The prompt is too long, by our estimate or as the provider has said (`refused`). Nothing was settled. `standsFor`: how
+   * many messages the summary in the prompt stands for.
+   */
+  | { kind: 'full'; gen: number; refused: boolean; standsFor: number }
   /** Nothing was settled. The same step runs again after `resume`. */
+  | { kind: 'failed'; pause: Pause }
+  | NotStarted
+
+/** Summarises older records of the transcript. */
+export interface CompactInput extends StepRef {
+  /** The last record of the transcript that it works on. */
+  upTo: number
+  /** The round that waits for it; unset between turns. */
+  round?: number
+  /** How often the provider has refused the prompts of the turn. */
+  refusals: number
+  /** How many messages the summary stands for that was not enough. If there is a better one by now, nothing is left to do. */
+  standsFor?: number
+  /** A person has asked for it. */
+  asked?: true
+}
+
+export type CompactOutcome =
+  /** `done`: a summary stands for more records than before. `usage`: of the model that was asked for it. */
+  | { kind: 'compacted'; gen: number; done: boolean; usage?: Usage }
+  | { kind: 'cancelled'; gen: number }
+  /** The provider is away for too long. */
   | { kind: 'failed'; pause: Pause }
   | NotStarted
 

@@ -14,6 +14,8 @@ export type Pool = 'models' | 'tools' | 'control'
 export const POOLS: { readonly [Name in keyof SessionActivities]: readonly [Pool, ...Pool[]] } = {
   openSession: ['models'],
   callModel: ['models'],
+  compact: ['models'],
+  settleCompaction: ['control'],
   callTool: ['models', 'tools'],
   openChild: ['tools'],
   settleModel: ['control'],

@@ -6,6 +6,7 @@ import { announce, announceClose, announcePause } from './outbox.ts'
 import { callInput, replaceCall } from './call.ts'
 import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
+import { startCompaction } from './compaction.ts'
 import { countTimeouts } from './count-timeouts.ts'
 import { isLeftBehind } from './answers.ts'
 import { PARALLEL_CALLS, type Call, type SessionState, type Turn } from './state.ts'
@@ -36,8 +37,10 @@ function endsAtOnce({ cancelNext, resting, pause }: SessionState): boolean {
 }
 
 function betweenTurns(state: SessionState): Step {
+  if (state.compacting !== undefined) return [state, []]
   if (state.closing) return close(state)
   if (held(state) && !endsAtOnce(state)) return [state, []]
+  if (state.compactAsked && !held(state)) return startCompaction(state)
   const started = startTurn(state)
   return started.turn ? advance(started) : [state, []]
 }
@@ -53,6 +56,7 @@ function modelPhase(state: SessionState, turn: Turn): Step {
   if (turn.running) return [state, []]
   if (turn.stopping) return stopModel(state, turn)
   if (held(state)) return [state, []]
+  if (turn.fit?.due) return startCompaction({ ...state, turn: { ...turn, running: true } })
   return [{ ...state, turn: { ...turn, running: true } }, [{ type: 'callModel', input: modelInput(state, turn) }]]
 }
 
@@ -114,7 +118,16 @@ function afterRound(state: SessionState, turn: Turn): Turn {
   if (turn.stopping || turn.calls.some((call) => call.result?.endsTurn)) {
     return { ...turn, phase: 'ending', stopping: turn.stopping ?? 'completed' }
   }
-  return { ...turn, phase: 'model', round: turn.round + 1, base: state.seq, calls: [] }
+  const { fit, ...rest } = turn
+  const refusals = fit?.refusals ?? 0
+  return {
+    ...rest,
+    phase: 'model',
+    round: turn.round + 1,
+    base: state.seq,
+    calls: [],
+    ...(refusals > 0 && { fit: { refusals } }),
+  }
 }
 
 function endingPhase(state: SessionState, turn: Turn): Step {

@@ -10,6 +10,7 @@ import type {
   CallToolInput,
   ChildReport,
   ChildStart,
+  CompactInput,
   OpenSessionInput,
   SettleModelInput,
   SettleToolInput,
@@ -18,6 +19,8 @@ import type {
 export type Command =
   | { type: 'openSession'; input: OpenSessionInput }
   | { type: 'callModel'; input: CallModelInput }
+  | { type: 'compact'; input: CompactInput }
+  | { type: 'settleCompaction'; input: CompactInput }
   | { type: 'callTool'; input: CallToolInput; route: CallRoute; preview: string; timeoutMs: number }
   | { type: 'settleModel'; input: SettleModelInput }
   /** `timeoutMs`: how long a tool may take to find out how its call ended. */

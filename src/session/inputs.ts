@@ -5,6 +5,8 @@ import type { ErrorCode } from '../core/errors.ts'
 import type { AnnounceOutcome } from '../protocol/announcements.ts'
 import type {
   ChildReport,
+  CompactInput,
+  CompactOutcome,
   LostHow,
   ModelOutcome,
   OpenSessionOutcome,
@@ -27,6 +29,10 @@ export type Input =
   | { type: 'modelLost'; turn: number; round: number; how: LostHow }
   /** A model call under way waits for its provider. */
   | { type: 'weatherReported'; report: WeatherReport }
+  | { type: 'compacted'; key: string; outcome: CompactOutcome }
+  /** The activity ended and did not tell the outcome, so the ledger must be asked. */
+  | { type: 'compactionLost'; key: string; input: CompactInput }
+  | { type: 'compactRequested' }
   | { type: 'toolEnded'; turn: number; round: number; index: number; outcome: ToolOutcome }
   | { type: 'toolLost'; turn: number; round: number; index: number; how: LostHow }
   | { type: 'childReported'; report: ChildReport }
@@ -50,3 +56,4 @@ export type AnnounceTag = 'turnEnd' | 'pause' | 'resume' | 'close' | 'message' |
 export type FailedStep =
   | { of: 'model'; turn: number; round: number }
   | { of: 'tool'; turn: number; round: number; index: number }
+  | { of: 'compaction'; key: string }

@@ -14,6 +14,7 @@ import {
 } from './outbox.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
+import { compactionOver } from './compaction.ts'
 import type { Input } from './inputs.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
@@ -165,6 +166,8 @@ function makeDue(state: SessionState, step: Of<'stepFailed'>['step']): SessionSt
       return turn?.phase === 'model' && turn.running && turn.n === step.turn && turn.round === step.round
         ? { ...state, turn: { ...inFineWeather(turn), running: false } }
         : state
+    case 'compaction':
+      return compactionOver(state, step.key) ?? state
     case 'tool': {
       const found = findCall(state, step)
       return found && isUnderWay(found.call) ? replaceCall(state, found.turn, { ...found.call, status: 'due' }) : state

@@ -81,8 +81,22 @@ export interface Turn {
   /** Last record of the closed part of the transcript. */
   base: number
   calls: Call[]
+  /** The prompt of the round is too long, or was. */
+  fit?: Fit
   /** Why the turn is ended although the model has not finished. */
   stopping?: Extract<StopReason, 'cancelled' | 'closed' | 'completed'>
+}
+
+/** How a turn's prompts are made to fit. */
+export interface Fit {
+  /** How often the provider has refused a prompt of the turn as too long. */
+  refusals: number
+  /** How many messages the summary stands for that was not enough. */
+  standsFor?: number
+  /** Older records must be summarised before the model is asked again. */
+  due?: true
+  /** Nothing more can be summarised, so the model is asked with whatever there is. */
+  asIs?: true
 }
 
 /** A message that waits for its turn. `storing`: its text is on its way to the store. */
@@ -140,6 +154,12 @@ export interface SessionState {
   resting?: true
   /** How many refusals, pauses and resumes this run has told since it is about to end. */
   toldAtRest?: number
+  /** How many compactions have ended. */
+  compactions?: number
+  /** The key of the compaction under way. */
+  compacting?: string
+  /** A person has asked for a compaction. It begins between turns. */
+  compactAsked?: true
   closing?: Closing
   closed: boolean
   /** Consecutive time-outs by tool name. */
@@ -221,7 +241,7 @@ export function stepOf(state: SessionState, turn: Turn, key: string): StepRef & 
 export function status(state: SessionState): SessionStatus {
   if (state.closed || state.closing) return 'closed'
   if (state.pause) return 'paused'
-  if (!state.turn) return state.queue.length > 0 ? 'running' : 'idle'
+  if (!state.turn) return state.queue.length > 0 || state.compacting !== undefined ? 'running' : 'idle'
   if (state.turn.phase !== 'tools') return state.turn.weather ? 'waiting' : 'running'
   const open = state.turn.calls.filter((call) => call.status !== 'done')
   return open.length > 0 && open.every((call) => call.status === 'waiting') ? 'waiting' : 'running'

@@ -14,10 +14,12 @@
  *      begun again unless the ledger gave it back.
  *  I9  A session that is told, or finds in the store, that it is to close begins nothing more, and closes.
  *  I10 A session goes on by itself only at the time that its pause has promised, and only while that pause holds.
+ *  I11 One compaction at a time, and neither a turn nor a model call begins beside it.
  */
 import { advance } from './advance.ts'
 import { childReported, childVanished, toolEnded, toolLost } from './calls.ts'
 import type { Step } from './commands.ts'
+import { compacted, compactionLost, compactRequested } from './compaction.ts'
 import type { Input } from './inputs.ts'
 import {
   announced,
@@ -70,6 +72,12 @@ function apply(state: SessionState, input: Input): Step {
       return modelLost(state, input)
     case 'weatherReported':
       return weatherReported(state, input.report)
+    case 'compacted':
+      return compacted(state, input)
+    case 'compactionLost':
+      return compactionLost(state, input)
+    case 'compactRequested':
+      return compactRequested(state)
     case 'toolEnded':
       return toolEnded(state, input)
     case 'toolLost':

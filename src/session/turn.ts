@@ -41,6 +41,8 @@ export function modelInput(state: SessionState, turn: Turn): CallModelInput {
     ...stepOf(state, turn, modelKey({ turn: turn.n, round: turn.round })),
     upTo: state.seq,
     ...(turn.round === 0 && { opening: turn.opening }),
+    ...(turn.fit?.refusals && { refusals: turn.fit.refusals }),
+    ...(turn.fit?.asIs && { asIs: true }),
     last: turn.round >= state.limits.maxToolRounds,
   }
 }
@@ -64,6 +66,11 @@ export function modelEnded(state: SessionState, input: Of<'modelEnded'>): Step {
       const { messageId } = turn.opening
       const before = closeAwaited({ ...rest, gen: outcome.gen, turns: turn.n - 1, seq: turn.base })
       return outcome.reason === undefined ? [before, []] : messageRejected(before, outcome.reason, messageId, messageId)
+    }
+    case 'full': {
+      const refusals = (turn.fit?.refusals ?? 0) + (outcome.refused ? 1 : 0)
+      const fit = { refusals, standsFor: outcome.standsFor, due: true as const }
+      return [{ ...rested, gen: outcome.gen, turn: { ...turn, running: false, fit } }, []]
     }
     case 'failed':
       return turn.stopping ? [rested, []] : announcePause(rested, outcome.pause)
@@ -104,8 +111,10 @@ export function settleModel(state: SessionState, turn: Turn, proposed: LostHow):
 /** If a message waits, its turn is about to begin, so a cancel means that turn. */
 export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'): Step {
   if (!state.turn) {
+    const { compactAsked: _asked, ...rest } = state
     const waits = why === 'cancelled' && state.queue.length > 0
-    return [closeAwaited(waits ? { ...state, cancelNext: true } : state), []]
+    const stops: Command[] = state.compacting === undefined ? [] : [{ type: 'cancelSteps' }]
+    return [closeAwaited(waits ? { ...rest, cancelNext: true } : rest), stops]
   }
   if (state.turn.stopping) return [state, []]
   return [{ ...state, turn: { ...state.turn, stopping: why } }, [{ type: 'cancelSteps' }]]

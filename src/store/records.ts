@@ -10,17 +10,19 @@ export interface StoredRecord {
   seq: number
   message: Message
   chain: string
+  /** Of an answer: how many tokens its provider counted for one of our estimate; null: it has not said. */
+  density?: number | null
 }
 
 /** The biggest `integer` of PostgreSQL. */
-const LAST_SEQ = 2 ** 31 - 1
+export const LAST_SEQ: number = 2 ** 31 - 1
 
 /**
  * `offset 0` makes PostgreSQL look up each generation by the whole key, so it never reads all records of the session.
  */
 const OWN: Statement = statement(
   'records_own',
-  `select distinct on (r.seq) r.seq, r.message, r.chain from stello_line($1, $2) line, lateral (
+  `select distinct on (r.seq) r.seq, r.message, r.chain, r.density from stello_line($1, $2) line, lateral (
            select * from records
            where session_id = $1 and gen = line.gen and seq > $3 and seq <= least($4, line.up_to) offset 0
          ) r order by r.seq, r.gen desc`,
@@ -118,7 +120,7 @@ export async function placeBefore(db: Database, from: Branch, behind: number): P
   return undefined
 }
 
-async function readBranch(db: Database, sessionId: string): Promise<Branch | undefined> {
+export async function readBranch(db: Database, sessionId: string): Promise<Branch | undefined> {
   interface Row {
     branch_session: string | null
     branch_gen: number | null

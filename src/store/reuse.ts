@@ -7,6 +7,7 @@ import { DEAD, GRACE_MS } from './liveness.ts'
 import type { NewEvent } from '../protocol/events.ts'
 import { readOpeningKey } from '../protocol/keys.ts'
 import { TEXT } from './turns.ts'
+import { copySummary } from './summaries.ts'
 import { toParameter, writesSql, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
 
 interface Wanted {
@@ -40,7 +41,7 @@ const READ: Statement = statement(
   'reuse_read',
   `
   select
-    (select jsonb_agg(jsonb_build_object('seq', seq, 'message', message, 'chain', chain, 'whole', whole))
+    (select jsonb_agg(jsonb_build_object('seq', seq, 'message', message, 'chain', chain, 'whole', whole, 'density', density))
      from records where session_id = $1 and gen = $2 and seq between $3 and $4) as records,
     (select jsonb_agg(jsonb_build_object('key', key, 'type', type, 'data', data, 'turn', turn, 'round', round, 'seq', seq,
        'shown', (select stello_shown(r.message) from records r where r.session_id = $1 and r.gen = $2 and r.seq = events.seq),
@@ -98,6 +99,7 @@ export async function reuseStep(
   const writes = await readWrites(tx, wanted, found)
   await run(tx, REPLACE, [sessionId, gen, (writes.events ?? []).map((event) => event.key)])
   const [copied] = await run<{ outcome: unknown }>(tx, COPY, [sessionId, key, gen, found.gen, toParameter(writes)])
+  if (found.outcome.kind === 'compacted') await copySummary(tx, { sessionId, gen, key })
   const wrote = (writes.records ?? []).filter(({ seq }) => seq >= (found.first_seq ?? Infinity))
   return copied && { outcome: wholeOutcome(copied.outcome, gen, wrote) }
 }

@@ -82,8 +82,24 @@ const CONTENT = `
     message jsonb not null,
     chain text not null,
     whole text,
+    -- Of an answer: how many tokens its provider counted for one of our estimate of the prompt.
+    density real,
     at timestamptz not null default now(),
     primary key (session_id, gen, seq)
+  );
+  -- Stands for the records up to up_to, inherited ones included, in prompts. The records stay. Its key names the session and
+  -- the generation that own record up_to, so whoever inherits that record finds it. cut: no model has written it. step: of the
+  -- session that has paid for it.
+  create table summaries (
+    session_id text not null, gen integer not null, up_to integer not null,
+    text text not null,
+    -- The user's message that is being answered, where it is among the records that it stands for.
+    question text,
+    stands_for integer not null,
+    cut boolean not null,
+    step text not null,
+    at timestamptz not null default now(),
+    primary key (session_id, gen, up_to)
   );
   create table usage (
     session_id text not null, gen integer not null, step_key text not null,

@@ -10,23 +10,27 @@ import { statement, type Statement } from './statement.ts'
 import { keepOutcome, wholeOutcome } from './from-records.ts'
 import { WROTE, type Wrote } from './records.ts'
 import { mustBeCurrent } from './runs.ts'
+import { summarySql } from './summaries.ts'
 import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
 /** If `outcome` is undefined, the lease is lost and nobody has settled the step yet. */
 export type Settled = { won: true } | { won: false; outcome: unknown }
 
-const SETTLE: Statement = statement(
-  'settle',
-  `
+const SETTLING = `
   with guard as (
     update steps set outcome = $5::jsonb, settled_at = now(), owner = null, token = null, waiting = false,
       first_seq = ($6::jsonb#>>'{records,0,seq}')::int, last_seq = ($6::jsonb#>>'{records,-1,seq}')::int,
       ends_turn = $6::jsonb ? 'turns'
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
-  ), ${writesSql({ session: '$1', key: '$2', writes: '$6::jsonb', records: 'strict' })}
-  select count(*)::int as won from guard`,
+  ), ${writesSql({ session: '$1', key: '$2', writes: '$6::jsonb', records: 'strict' })}`
+const WON = 'select count(*)::int as won from guard'
+const SETTLE: Statement = statement('settle', `${SETTLING} ${WON}`)
+/** Few steps write a summary: the others do not pay for it. */
+const SETTLE_SUMMARY: Statement = statement(
+  'settle_summary',
+  `${SETTLING}, ${summarySql({ key: '$2', writes: '$6::jsonb' })} ${WON}`,
 )
 const READ_OUTCOME: Statement = statement(
   'outcome_read',
@@ -84,7 +88,7 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
       storableJson(keepOutcome(outcome, gen, writes.records ?? [])),
       toParameter(writes),
     ]
-    const [row] = await run<{ won: number }>(db.pool, SETTLE, values)
+    const [row] = await run<{ won: number }>(db.pool, writes.summary ? SETTLE_SUMMARY : SETTLE, values)
     if (row?.won === 1) return { won: true }
   } catch (error) {
     const refusal = toForkRefusal(error)

@@ -5,7 +5,10 @@
 import type { Message } from '../core/message.ts'
 import type { Database } from './database.ts'
 import { foldChain } from './hashes.ts'
-import { readInherited, readOwnRecords, type StoredRecord } from './records.ts'
+import type { Branch } from '../protocol/config.ts'
+import { loadInherited, type Loaded, type Part } from './load-transcript.ts'
+import { readOwnRecords, type StoredRecord } from './records.ts'
+import type { Summary } from './summaries.ts'
 import type { NewRecord } from './writes.ts'
 
 const DEFAULT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -13,15 +16,21 @@ const DEFAULT_LIMIT_BYTES = 64 * 1024 * 1024
 const EMPTY_BYTES = 600
 
 export interface Transcript {
-  /** The inherited messages come first. */
+  /** Stands for everything before the messages. */
+  summary?: Summary
+  /** What no summary stands for. The inherited messages come first. */
   messages: Message[]
   /** Chain hash after the last message. */
   chain: string
+  /** How many tokens a provider counted for one of our estimate, last time. */
+  density?: number
+  /** The place of a message. */
+  placeOf(index: number): Branch
 }
 
-interface Entry {
+interface Entry extends Loaded {
+  sessionId: string
   gen: number
-  inherited: StoredRecord[]
   own: StoredRecord[]
   /**
    * Records that were written out of order (results of parallel calls). They wait here until the gap before them is
@@ -33,6 +42,8 @@ interface Entry {
 
 export class TranscriptCache {
   readonly #entries = new Map<string, Entry>()
+  /** What is being read for the first time: several readers of a long transcript read it once. */
+  readonly #loading = new Map<string, Promise<Entry>>()
   readonly #limit: number
   #bytes = 0
 
@@ -42,19 +53,12 @@ export class TranscriptCache {
 
   /** @throws StelloError STORE_CORRUPT when a record up to `upTo` is missing */
   async read(db: Database, sessionId: string, gen: number, upTo: number): Promise<Transcript> {
-    const entry = await this.#entry(db, sessionId, gen)
-    if (entry.own.length < upTo) {
-      const rows = await readOwnRecords(db, { sessionId, gen, seq: upTo }, entry.own.length)
-      // Perhaps another read has added the same rows meanwhile.
-      const added = rows.filter((row) => row.seq > entry.own.length)
-      for (const record of added) entry.own.push(record)
-      const overtaken = [...entry.ahead.values()].filter(({ seq }) => seq <= entry.own.length)
-      for (const { seq } of overtaken) entry.ahead.delete(seq)
-      this.#count(sessionId, entry, sizeOf(added) - sizeOf(overtaken))
-    }
+    const entry = await this.#entry(db, { sessionId, gen, seq: upTo })
+    // A place before the summary: a fork of an older part, for example.
+    if (upTo < entry.from) return toTranscript(await load(db, { sessionId, gen, seq: upTo }), upTo)
+    await this.#readOn(db, entry, upTo)
     this.#touch(sessionId, entry)
-    const records = [...entry.inherited, ...entry.own.slice(0, upTo)]
-    return { messages: records.map((record) => record.message), chain: foldChain(records) }
+    return toTranscript(entry, upTo)
   }
 
   /** Adds the records of a settle that won. */
@@ -62,14 +66,20 @@ export class TranscriptCache {
     const entry = this.#entries.get(sessionId)
     if (!entry) return
     if (entry.gen !== gen) return this.#drop(sessionId, entry)
-    const unknown = records.filter(({ seq }) => seq > entry.own.length && !entry.ahead.has(seq)).map(shown)
+    const unknown = records.filter(({ seq }) => seq > lastOf(entry) && !entry.ahead.has(seq)).map(shown)
     for (const record of unknown) entry.ahead.set(record.seq, record)
     this.#count(sessionId, entry, sizeOf(unknown))
-    for (let next = entry.ahead.get(entry.own.length + 1); next; next = entry.ahead.get(entry.own.length + 1)) {
+    for (let next = entry.ahead.get(lastOf(entry) + 1); next; next = entry.ahead.get(lastOf(entry) + 1)) {
       entry.ahead.delete(next.seq)
       entry.own.push(next)
     }
     this.#touch(sessionId, entry)
+  }
+
+  /** The session has a new summary, or may have one: what is read next begins behind it. */
+  forget(sessionId: string): void {
+    const entry = this.#entries.get(sessionId)
+    if (entry) this.#drop(sessionId, entry)
   }
 
   /** To be called when the store may have been restored to an earlier state. */
@@ -78,13 +88,27 @@ export class TranscriptCache {
     this.#bytes = 0
   }
 
-  async #entry(db: Database, sessionId: string, gen: number): Promise<Entry> {
+  async #readOn(db: Database, entry: Entry, upTo: number): Promise<void> {
+    const { sessionId, gen } = entry
+    if (lastOf(entry) >= upTo) return
+    const rows = await readOwnRecords(db, { sessionId, gen, seq: upTo }, lastOf(entry))
+    // Perhaps another read has added the same rows meanwhile.
+    const added = rows.filter((row) => row.seq > lastOf(entry))
+    for (const record of added) entry.own.push(record)
+    const overtaken = [...entry.ahead.values()].filter(({ seq }) => seq <= lastOf(entry))
+    for (const { seq } of overtaken) entry.ahead.delete(seq)
+    this.#count(sessionId, entry, sizeOf(added) - sizeOf(overtaken))
+  }
+
+  async #entry(db: Database, at: Branch): Promise<Entry> {
+    const { sessionId, gen } = at
     const known = this.#entries.get(sessionId)
     if (known?.gen === gen) return known
     if (known) this.#drop(sessionId, known)
-    const entry: Entry = { gen, inherited: [], own: [], ahead: new Map(), bytes: 0 }
-    entry.inherited = await readInherited(db, sessionId)
-    entry.bytes = EMPTY_BYTES + sizeOf(entry.inherited)
+    const key = `${sessionId}/${gen}`
+    const loading = this.#loading.get(key) ?? open(db, at).finally(() => this.#loading.delete(key))
+    this.#loading.set(key, loading)
+    const entry = await loading
     const other = this.#entries.get(sessionId)
     if (other?.gen === gen) return other
     if (other) this.#drop(sessionId, other)
@@ -115,12 +139,54 @@ export class TranscriptCache {
   }
 }
 
+/** An entry without the session's own records. */
+async function open(db: Database, at: Branch): Promise<Entry> {
+  const { sessionId, gen } = at
+  const loaded = await loadInherited(db, at)
+  const kept = loaded.inherited.reduce((sum, { records }) => sum + sizeOf(records), 0)
+  const bytes = EMPTY_BYTES + kept + heapBytes(loaded.summary?.text)
+  return { ...loaded, sessionId, gen, own: [], ahead: new Map(), bytes }
+}
+
+/** For one reader: nothing of it is kept. */
+async function load(db: Database, at: Branch): Promise<Entry> {
+  const entry = await open(db, at)
+  entry.own.push(...(await readOwnRecords(db, at, entry.from)))
+  return entry
+}
+
+/** The last of the session's own records that is known. */
+function lastOf({ from, own }: Entry): number {
+  return from + own.length
+}
+
+function toTranscript({ sessionId, gen, summary, inherited, from, own }: Entry, upTo: number): Transcript {
+  const parts: Part[] = [...inherited, { sessionId, gen, records: own.slice(0, upTo - from) }]
+  const records = parts.flatMap((part) => part.records)
+  const density = records.findLast((record) => record.density)?.density
+  return {
+    ...(summary && { summary }),
+    messages: records.map((record) => record.message),
+    chain: foldChain(records),
+    ...(density && { density }),
+    placeOf(index) {
+      let before = 0
+      for (const { records: some, ...whose } of parts) {
+        const record = some[index - before]
+        if (record) return { sessionId: whose.sessionId, gen: whose.gen, seq: record.seq }
+        before += some.length
+      }
+      throw new Error(`the transcript of session ${sessionId} has no message ${index}`)
+    },
+  }
+}
+
 /**
  * Leaves out the whole text of a cut result. The message is copied, because V8 keeps the beginning of a text as a view
  * of the text, and so keeps all of it in memory. A message that was read from the store is a copy already.
  */
-function shown({ seq, message, chain }: NewRecord): StoredRecord {
-  return { seq, message: JSON.parse(JSON.stringify(message)) as Message, chain }
+function shown({ seq, message, chain, density }: NewRecord): StoredRecord {
+  return { seq, message: JSON.parse(JSON.stringify(message)) as Message, chain, ...(density && { density }) }
 }
 
 /**

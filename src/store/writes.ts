@@ -10,6 +10,7 @@ import type { Message, Usage } from '../core/message.ts'
 import type { Branch, SessionConfig } from '../protocol/config.ts'
 import type { NewEvent } from '../protocol/events.ts'
 import type { Pause } from '../core/pause.ts'
+import type { NewSummary } from './summaries.ts'
 import type { StopReason } from '../protocol/steps.ts'
 
 export interface NewRecord {
@@ -18,6 +19,8 @@ export interface NewRecord {
   chain: string
   /** The whole text, if the message has a cut one. */
   whole?: string
+  /** Of an answer: how many tokens its provider counted for one of our estimate. */
+  density?: number
 }
 
 /** A turn that opens (with `messageId`), ends (with `stopReason`), or both. */
@@ -65,6 +68,8 @@ export interface Writes {
   /** The session must close, together with its forks. */
   closing?: true
   message?: { messageId: string; text: string }
+  /** Written by a settle only (`settle.ts`). */
+  summary?: NewSummary
 }
 
 /**
@@ -108,9 +113,10 @@ export function writesSql({ session, key, writes, records }: Slots): string {
   const child = `${writes}->'child'`
   return `
   w_records as (
-    insert into records (session_id, gen, seq, message, chain, whole)
-    select ${session}, guard.gen, r.seq, r.message, r.chain, r.whole
-    from guard, jsonb_to_recordset(coalesce(${writes}->'records', '[]')) as r(seq int, message jsonb, chain text, whole text)
+    insert into records (session_id, gen, seq, message, chain, whole, density)
+    select ${session}, guard.gen, r.seq, r.message, r.chain, r.whole, r.density
+    from guard, jsonb_to_recordset(coalesce(${writes}->'records', '[]'))
+      as r(seq int, message jsonb, chain text, whole text, density real)
     ${conflict}
   ),
   w_new_events as (

@@ -19,7 +19,7 @@ const HEARTBEAT_MS = 60_000
 /** What a step may need beyond its own time-out, for reading and settling. The worker enforces the time-out itself. */
 const BACKSTOP_MS = 30_000
 /** Before the step is taken, a model call may stand in line. */
-const STANDING_MS = { callModel: IN_LINE_MS, callTool: 0, openChild: 0 } as const
+const STANDING_MS = { callModel: IN_LINE_MS, compact: IN_LINE_MS, callTool: 0, openChild: 0 } as const
 
 /**
  * Retries serve infrastructure only, so they have no limit: attempts at the tool or the model are counted in the
@@ -33,7 +33,7 @@ const retry = {
 } as const satisfies ActivityOptions['retry']
 
 /** A model or tool call of at most `timeoutMs`. WAIT_CANCELLATION_COMPLETED: the worker settles a cancelled step itself. */
-export function stepActivity<Name extends 'callModel' | 'callTool' | 'openChild'>(
+export function stepActivity<Name extends 'callModel' | 'compact' | 'callTool' | 'openChild'>(
   name: Name,
   timeoutMs: number,
   summary: string,
@@ -73,10 +73,9 @@ export function openingActivity(): SessionActivities['openSession'] {
 }
 
 /** Short work with the store. It is never cancelled, and tried until the store answers. */
-export function storeActivity<Name extends 'settleModel' | 'settleTool' | 'announce' | 'describeChildren'>(
-  name: Name,
-  summary: string,
-): SessionActivities[Name] {
+export function storeActivity<
+  Name extends 'settleModel' | 'settleCompaction' | 'settleTool' | 'announce' | 'describeChildren',
+>(name: Name, summary: string): SessionActivities[Name] {
   return activity(name, {
     startToCloseTimeout: '10 seconds',
     cancellationType: ActivityCancellationType.ABANDON,

@@ -21,6 +21,8 @@ import {
   childReportSignal,
   closeSignal,
   closeUpdate,
+  compactSignal,
+  compactUpdate,
   messageSignal,
   messageUpdate,
   pauseSignal,
@@ -65,6 +67,7 @@ function takers(emit: Session['emit']) {
       emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) }),
     resume: (): void => emit({ type: 'resumeRequested' }),
     cancelTurn: (): void => emit({ type: 'cancelRequested' }),
+    compact: (): void => emit({ type: 'compactRequested' }),
     close: (options?: { cascade?: boolean }): void =>
       emit({ type: 'closeRequested', cascade: options?.cascade === true }),
     message(input: unknown): void {
@@ -89,7 +92,17 @@ function takers(emit: Session['emit']) {
   }
 }
 
-function setSignals({ message, pause, resume, cancelTurn, close, answer, childReport, weather }: Takers): void {
+function setSignals({
+  message,
+  pause,
+  resume,
+  cancelTurn,
+  compact,
+  close,
+  answer,
+  childReport,
+  weather,
+}: Takers): void {
   // Temporal hands earlier signals to each handler when it is set, so all signals of one kind first. The default
   // handler takes all of them in the order in which they came.
   const byName = new Map<string, (input?: never) => void>([
@@ -98,6 +111,7 @@ function setSignals({ message, pause, resume, cancelTurn, close, answer, childRe
     [resumeSignal.name, resume],
     [cancelTurnSignal.name, cancelTurn],
     [closeSignal.name, close],
+    [compactSignal.name, compact],
     [answerSignal.name, answer],
     [childReportSignal.name, childReport],
     [weatherSignal.name, weather],
@@ -110,6 +124,9 @@ function setSignals({ message, pause, resume, cancelTurn, close, answer, childRe
   setHandler(resumeSignal, resume, { description: 'Goes on after a pause, with the very step that was due.' })
   setHandler(cancelTurnSignal, cancelTurn, {
     description: 'Stops the turn under way, or that of the message that waits to begin; the session stays open.',
+  })
+  setHandler(compactSignal, compact, {
+    description: 'Summarises older messages for the model, between turns. The records stay.',
   })
   setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
   setHandler(answerSignal, answer, {
@@ -126,7 +143,7 @@ function setSignals({ message, pause, resume, cancelTurn, close, answer, childRe
   setDefaultSignalHandler(undefined)
 }
 
-function setUpdates(session: Session, { pause, resume, cancelTurn, close }: Takers): void {
+function setUpdates(session: Session, { pause, resume, cancelTurn, compact, close }: Takers): void {
   const { emit, state, mailbox } = session
   setHandler(
     messageUpdate,
@@ -145,6 +162,7 @@ function setUpdates(session: Session, { pause, resume, cancelTurn, close }: Take
   setHandler(pauseUpdate, pause, { description: 'Like the signal.' })
   setHandler(resumeUpdate, resume, { description: 'Like the signal.' })
   setHandler(cancelTurnUpdate, cancelTurn, { description: 'Like the signal.' })
+  setHandler(compactUpdate, compact, { description: 'Like the signal.' })
   setHandler(closeUpdate, close, { description: 'Like the signal.' })
   setHandler(
     answerUpdate,

@@ -107,6 +107,30 @@ export function createPerformer(
       })
     },
 
+    async compact({ input }) {
+      const { key } = input
+      await steps(async () => {
+        try {
+          const { name, timeoutMs } = model()
+          const compact = stepActivity('compact', timeoutMs, `make the conversation shorter for ${name}`)
+          emit({ type: 'compacted', key, outcome: await compact({ ...input, ...run }) })
+        } catch (error) {
+          if (lostHow(error)) emit({ type: 'compactionLost', key, input })
+          else emit(failed({ of: 'compaction', key }, error))
+        }
+      })
+    },
+
+    async settleCompaction({ input }) {
+      const { key } = input
+      try {
+        const settle = storeActivity('settleCompaction', 'compaction: stopped')
+        emit({ type: 'compacted', key, outcome: await settle({ ...input, ...run }) })
+      } catch (error) {
+        emit(failed({ of: 'compaction', key }, error))
+      }
+    },
+
     async callTool({ input, route, preview, timeoutMs }) {
       const { turn, round, index } = input
       await steps(async () => {

@@ -16,6 +16,18 @@ const DURABLE: Table<DurableEvents> = {
   'turn.started': { turn: '', messageId: '', seq: '', text: '' },
   'model.waiting': { turn: '', round: '', provider: '', why: '', nextTryMs: '' },
   'message.completed': { turn: '', round: '', seq: '', text: '', calls: '', usage: '', model: '' },
+  'transcript.compacted': {
+    turn: '',
+    round: '?',
+    messages: '',
+    sessionId: '',
+    seq: '',
+    text: '',
+    cut: '',
+    why: '',
+    model: '?',
+    usage: '?',
+  },
   'message.rejected': { reason: '', preview: '', messageId: '?' },
   'tool.status': {
     ...call,

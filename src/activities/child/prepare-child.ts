@@ -15,7 +15,7 @@ import type { NotStarted } from '../../protocol/steps.ts'
 import { ContextCalls, Interrupted, type Opening } from './context-calls.ts'
 import { forkConfig } from './fork.ts'
 import { NO_CHAIN, foldChain, nextRecord } from '../../store/hashes.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
+import { readWholeTranscript } from '../../store/load-transcript.ts'
 import type { NewRecord } from '../../store/writes.ts'
 import type { SessionFacts } from '../../tool/tool.ts'
 import type { Failed } from '../model/weather.ts'
@@ -93,7 +93,7 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
   if (profile?.contextFn) {
-    const records = (await readAt(deps, at)).messages
+    const records = await readWholeTranscript(deps.db, at)
     const { messages, dropped } = await runContextFn(deps, profile.contextFn, records, { ...forking, child: composed })
     return { config, messages: [...messages, ...opening], dropped }
   }
@@ -104,16 +104,13 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
 /** The child's own first records. Their chain continues where the inherited part ends. */
 export async function firstRecords(deps: Deps, { branch, messages }: PreparedChild): Promise<NewRecord[]> {
   if (messages.length === 0) return []
-  const before = branch ? (await readAt(deps, branch)).chain : NO_CHAIN
+  const { transcripts, db } = deps
+  const before = branch ? (await transcripts.read(db, branch.sessionId, branch.gen, branch.seq)).chain : NO_CHAIN
   const records: NewRecord[] = []
   for (const [i, message] of messages.entries()) {
     records.push(nextRecord(records.length > 0 ? foldChain(records) : before, i + 1, message))
   }
   return records
-}
-
-function readAt(deps: Deps, at: Branch): Promise<Transcript> {
-  return deps.transcripts.read(deps.db, at.sessionId, at.gen, at.seq)
 }
 
 /**

@@ -18,4 +18,6 @@ export interface Answering {
   /** Chain hash of the record before the answer. */
   chain: string
   completion: Completion
+  /** Tokens that the provider counted for one of our estimate. Unset: it does not count. */
+  density?: number
 }

@@ -17,7 +17,9 @@ import { askedTools } from '../tool/session-tools.ts'
 import { aboutTurn } from '../tool/execute.ts'
 import { shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
-import { makePrompt, toMessages } from './prompt.ts'
+import { canBeShorter, fittingOf, tooLong, tooLongForGood } from './fitting.ts'
+import { makePrompt, toMessages, type PromptParts } from './prompt.ts'
+import { densityOf } from './token-estimate.ts'
 import type { Ending } from '../step/end-step.ts'
 import { killsWorkers } from '../step/quarantine.ts'
 import { runStep, type StepWork } from '../step/run-step.ts'
@@ -71,11 +73,22 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     const titles = new Map<string, string>()
     const streaming = new StreamingCalls({ tools, titles, live, uses: deps.toolUses, context })
     let ending: Ending<ModelOutcome> | undefined
+    const fitting = await fittingOf(deps.agent, config, pass.model, before)
+    let parts: PromptParts = {
+      config,
+      transcript: before,
+      question: question?.message,
+      tools: [],
+      room: fitting?.room,
+      refusals: input.refusals,
+    }
     live.started(pass.model.name, round)
     try {
       const specs = await describeTools(tools, context, { stop, log: deps.log })
       for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
-      const prompt = makePrompt({ config, transcript: before.messages, question: question?.message, tools: specs })
+      parts = { ...parts, tools: specs }
+      const prompt = makePrompt(parts)
+      if (prompt.full && !input.asIs) return tooLong(claim, before, { refused: false })
       const completion = await askModel(
         pass.model,
         toMessages(prompt),
@@ -94,10 +107,17 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       pass.served()
       const by = completion.model ?? pass.model.name
       const told = pass.model === model ? completion : { ...completion, model: by }
-      return (ending = toAnswer({ deps, input, claim, config, rootId, tools, titles, model, chain, completion: told }))
+      const density = densityOf(completion.usage.inputTokens, prompt.tokens)
+      const answering = { deps, input, claim, config, rootId, tools, titles, model, chain, completion: told }
+      return (ending = toAnswer({ ...answering, ...(density !== undefined && { density }) }))
     } catch (error) {
-      const messages = question ? [...before.messages, question.message] : before.messages
-      return fail(await withWayOut(error, deps.db, { sessionId, gen: claim.gen, seq: input.upTo }, messages))
+      if (fitting && canBeShorter(error, input, parts)) {
+        pass.served()
+        return tooLong(claim, before, { refused: true })
+      }
+      const { messages } = makePrompt(parts)
+      const explained = fitting ? tooLongForGood(error) : error
+      return fail(await withWayOut(explained, deps.db, { sessionId, gen: claim.gen, seq: input.upTo }, messages))
     } finally {
       streaming.end((index, name) =>
         willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,

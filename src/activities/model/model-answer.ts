@@ -22,13 +22,14 @@ const WROTE_LIMIT = 200
 export function toAnswer(answering: Answering): Ending<ModelOutcome> {
   const { input, claim, rootId, model, chain, completion } = answering
   const calls = takeCalls(answering)
-  const answer = nextRecord(chain, input.upTo + 1, {
+  const next = nextRecord(chain, input.upTo + 1, {
     role: 'assistant',
     content: completion.content,
     ...(calls.length > 0 && { toolCalls: calls }),
     ...(completion.model !== undefined && { model: completion.model }),
     ...(completion.provider !== undefined && { provider: completion.provider }),
   })
+  const answer: NewRecord = { ...next, ...(answering.density !== undefined && { density: answering.density }) }
   const last = input.last ? endCalls(answering, answer, calls) : { records: [], events: [] }
   const records = [answer, ...last.records]
   const stopReason = last.text === undefined ? stopReasonOf(completion, calls, input.last) : 'completed'

@@ -8,13 +8,14 @@ import { inputHash } from '../../store/hashes.ts'
 import type { Deps } from '../deps.ts'
 import type { Execution } from './execute.ts'
 import type { StoredSession } from '../session/session-configs.ts'
+import { summaryMessage } from '../model/prompt.ts'
 import { toolsForCall } from './session-tools.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 export interface CallAtHand {
   input: CallToolInput
   call: ToolCall
-  /** All messages up to the call, which is included. */
+  /** The conversation as the model reads it, up to the call, which is included. */
   messages: Message[]
   /** Chain hash of the assistant's record. */
   chain: string
@@ -38,7 +39,12 @@ export async function readCall(
   deps: Deps,
   input: CallToolInput,
 ): Promise<Pick<CallAtHand, 'call' | 'messages' | 'chain'>> {
-  const { messages, chain } = await deps.transcripts.read(deps.db, input.sessionId, input.gen, input.base)
+  const {
+    messages: said,
+    chain,
+    summary,
+  } = await deps.transcripts.read(deps.db, input.sessionId, input.gen, input.base)
+  const messages = summary ? [summaryMessage(summary), ...said] : said
   const call = messages.at(-1)?.toolCalls?.[input.index]
   if (call) return { call, messages, chain }
   throw new StelloError('STORE_CORRUPT', `session ${input.sessionId}: record ${input.base} has no call ${input.index}`)

@@ -11,22 +11,29 @@ const question: Message = { role: 'user', content: 'And tomorrow?' }
 const tools = [{ name: 'look', description: 'looks', parameters: {} }]
 
 it('a prompt has the question behind the transcript, and the system prompt for itself', () => {
-  const prompt = makePrompt({ config: { systemPrompt: 'You tell the weather.' }, transcript: before, question, tools })
-  expect(prompt).toEqual({ system: 'You tell the weather.', messages: [...before, question], tools })
+  const prompt = makePrompt({
+    config: { systemPrompt: 'You tell the weather.' },
+    transcript: { messages: before },
+    question,
+    tools,
+  })
+  expect(prompt).toMatchObject({ system: 'You tell the weather.', messages: [...before, question], tools })
   expect(toMessages(prompt)).toEqual([{ role: 'system', content: 'You tell the weather.' }, ...before, question])
 })
 
 it('a prompt without a question goes on from the transcript', () => {
-  const prompt = makePrompt({ config: {}, transcript: before, tools: [] })
-  expect(prompt).toEqual({ messages: before, tools: [] })
+  const prompt = makePrompt({ config: {}, transcript: { messages: before }, tools: [] })
+  expect(prompt).toMatchObject({ messages: before, tools: [], full: false })
   expect(toMessages(prompt)).toEqual(before)
 })
 
 it('an empty system prompt is none', () => {
-  expect(makePrompt({ config: { systemPrompt: '' }, transcript: before, tools })).not.toHaveProperty('system')
+  expect(makePrompt({ config: { systemPrompt: '' }, transcript: { messages: before }, tools })).not.toHaveProperty(
+    'system',
+  )
 })
 
 it('what a model is handed is its own list: the transcript stays as it is', () => {
-  toMessages(makePrompt({ config: {}, transcript: before, tools })).pop()
+  toMessages(makePrompt({ config: {}, transcript: { messages: before }, tools })).pop()
   expect(before).toHaveLength(2)
 })

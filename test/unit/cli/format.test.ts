@@ -41,6 +41,26 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
       'asks for The weather, look',
     ],
   ],
+  'transcript.compacted': [
+    [
+      {
+        turn: 3,
+        round: 1,
+        messages: 40,
+        sessionId: 's',
+        seq: 38,
+        text: 'The goal\nis',
+        cut: false,
+        why: 'full',
+        model: 'gpt',
+      },
+      '40 messages are summarised for the model from here on (full): The goal is',
+    ],
+    [
+      { turn: 3, messages: 40, sessionId: 's', seq: 38, text: 'gone', cut: true, why: 'refused' },
+      '40 messages are left out for the model from here on (refused): gone',
+    ],
+  ],
   'message.rejected': [[{ reason: 'the message is empty', preview: '""' }, 'the message is empty: ""']],
   'tool.status': [
     [

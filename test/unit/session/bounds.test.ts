@@ -208,6 +208,9 @@ describe('the state is bounded', () => {
       lastAnswer: bytes(full.lastAnswer) > 2000,
       lastStop: true,
       // A few bytes each, and not together with the rest.
+      compactions: true,
+      compacting: true,
+      compactAsked: true,
       resuming: true,
       resumed: true,
       tries: true,

@@ -5,13 +5,15 @@ import type { FailedStep, Input } from '../../../src/session/inputs.ts'
 import type {
   CallModelInput,
   CallToolInput,
+  CompactInput,
+  CompactOutcome,
   ModelOutcome,
   SettleModelInput,
   SettleToolInput,
   ToolOutcome,
 } from '../../../src/protocol/steps.ts'
 import { AUTH, type Ledger } from './ledger.ts'
-import { child, result, settlement, timeout } from './play.ts'
+import { child, result, settlement, timeout, usage } from './play.ts'
 import type { Watcher } from './watcher.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
@@ -80,6 +82,10 @@ export class Performer {
       }
       case 'callModel':
         return this.answerModel(command.input, odd)
+      case 'compact':
+        return this.answerCompaction(command.input, odd)
+      case 'settleCompaction':
+        return this.endsCompaction(command.input, odd)
       case 'callTool':
         return this.answerTool(command, odd)
       case 'settleModel':
@@ -120,6 +126,15 @@ export class Performer {
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'duplicate', gen: 0 } })
     }
     if (opening) this.around.watcher.writes(upTo, opening.messageId)
+    if (odd === 5 && !input.asIs) {
+      const full = {
+        kind: 'full',
+        gen: 0,
+        refused: this.around.choose(2) === 0,
+        standsFor: this.around.choose(9),
+      } as const
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome: full })
+    }
     if (odd === 3)
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: this.pause() } })
     if (odd === 4) {
@@ -133,6 +148,21 @@ export class Performer {
       })
     }
     this.tell({ type: 'modelEnded', turn, round, outcome: this.around.ledger.answers(input) })
+  }
+
+  private answerCompaction(input: CompactInput, odd: number): void {
+    const { key } = input
+    if (odd === 0) return this.corrupts({ of: 'compaction', key })
+    if (odd === 1) return this.around.happens({ type: 'compacted', key, outcome: { kind: 'notStarted' } })
+    if (odd === 2)
+      return this.around.happens({ type: 'compacted', key, outcome: { kind: 'failed', pause: this.pause() } })
+    if (odd === 3) return this.around.happens({ type: 'compactionLost', key, input })
+    this.tell({ type: 'compacted', key, outcome: { kind: 'compacted', gen: 0, done: odd !== 4, usage } })
+  }
+
+  private endsCompaction({ key }: CompactInput, odd: number): void {
+    if (odd === 0) return this.corrupts({ of: 'compaction', key })
+    this.tell({ type: 'compacted', key, outcome: { kind: 'cancelled', gen: 0 } })
   }
 
   private answerTool({ input, route }: Of<'callTool'>, odd: number): void {
@@ -220,7 +250,7 @@ export class Performer {
   }
 
   /** Tells an outcome the ledger has settled. */
-  private tell(event: Extract<Input, { outcome: ModelOutcome | ToolOutcome }>): void {
+  private tell(event: Extract<Input, { outcome: ModelOutcome | ToolOutcome | CompactOutcome }>): void {
     this.around.happens(event)
     if (event.outcome.kind !== 'failed') this.echoes.push(event)
   }

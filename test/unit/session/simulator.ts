@@ -101,7 +101,7 @@ export class Simulator {
 
   private interfere(): void {
     const deaf = this.state.closing !== undefined || this.state.closed
-    switch (this.choose(15)) {
+    switch (this.choose(16)) {
       case 0:
       case 1:
       case 2: {
@@ -136,6 +136,8 @@ export class Simulator {
         return this.personAnswers()
       case 14:
         return this.happens({ type: 'answerRejected', reason: 'not an answer', preview: '?' })
+      case 15:
+        return this.happens({ type: 'compactRequested' })
     }
   }
 

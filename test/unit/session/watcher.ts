@@ -30,6 +30,7 @@ export class Watcher {
   /** What was said first to each question. */
   private readonly decisions = new Map<string, Decision>()
   private reported = 0
+  private readonly compactions = new Set<string>()
   paused = false
   /** A step found the store paused although the session is not: nothing begins before the store has heard of a resume. */
   private parted = false
@@ -73,10 +74,18 @@ export class Watcher {
       case 'callModel': {
         const { turn, round, opening, upTo, last } = command.input
         this.mayBegin(`model call ${command.input.key}`, state)
+        check(state.compacting === undefined, 'I11: the model is asked beside a compaction')
         check(round <= this.limits.maxToolRounds, `I2: the model is asked in round ${round}`)
         check(last === (round === this.limits.maxToolRounds), 'I2: the last round is not marked')
         if (round > 0) this.mustBeAnswered(`${turn}.${round - 1}`)
         if (opening) this.opens(turn, opening.messageId, upTo)
+        return
+      }
+      case 'compact': {
+        const { key } = command.input
+        this.mayBegin(`compaction ${key}`, state)
+        check(state.compacting === key && !this.compactions.has(key), `I11: ${key} is not the only compaction`)
+        this.compactions.add(key)
         return
       }
       case 'callTool':
@@ -117,6 +126,7 @@ export class Watcher {
         return check(state.pause?.nextTryAt === command.at, 'I10: a try is promised that the pause does not name')
       case 'openSession':
       case 'startChild':
+      case 'settleCompaction':
       case 'cancelSteps':
       case 'cancelChild':
       case 'closeChildren':

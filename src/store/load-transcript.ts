@@ -1,0 +1,53 @@
+/**
+ * Reads what a prompt needs of a transcript: the nearest summary, and the records behind it. What the summary stands for is
+ * not read, however long it is.
+ */
+import type { Branch } from '../protocol/config.ts'
+import type { Database } from './database.ts'
+import { readBranch, readInherited, readOwnRecords, type StoredRecord } from './records.ts'
+import { readSummary, type Summary } from './summaries.ts'
+import type { Message } from '../core/message.ts'
+
+/** Records of one session that follow each other. */
+export interface Part {
+  sessionId: string
+  gen: number
+  records: StoredRecord[]
+}
+
+export interface Loaded {
+  summary?: Summary
+  /** What is inherited and not summarised, oldest part first. */
+  inherited: Part[]
+  /** The session's own records that are not summarised begin behind this one. */
+  from: number
+}
+
+/** Everything but the session's own records. */
+export async function loadInherited(db: Database, at: Branch): Promise<Loaded> {
+  const own = await readSummary(db, at)
+  if (own) return { summary: own, inherited: [], from: own.at.seq }
+  const inherited: Part[] = []
+  for (let from = await readBranch(db, at.sessionId); from; from = await readBranch(db, from.sessionId)) {
+    const { sessionId, gen } = from
+    const summary = await readSummary(db, from)
+    inherited.unshift({ sessionId, gen, records: await readOwnRecords(db, from, summary?.at.seq) })
+    if (summary) return { summary, inherited, from: 0 }
+  }
+  return { inherited, from: 0 }
+}
+
+/** The summary that stands for the beginning of the transcript, in the session itself or in what it inherits. */
+export async function findSummary(db: Database, at: Branch): Promise<Summary | undefined> {
+  for (let place: Branch | undefined = at; place; place = await readBranch(db, place.sessionId)) {
+    const found = await readSummary(db, place)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** All messages up to there, whatever was summarised. It is read anew each time. */
+export async function readWholeTranscript(db: Database, at: Branch): Promise<Message[]> {
+  const records = [...(await readInherited(db, at.sessionId)), ...(await readOwnRecords(db, at))]
+  return records.map(({ message }) => message)
+}
