@@ -1,5 +1,5 @@
 /** The agent a worker serves: everything an author configures, checked once and frozen. */
-import { resolveCompaction, type Compaction, type CompactionSettings } from './compaction.ts'
+import { resolveCompaction, type Compaction, type CompactionSettings } from './compaction-settings.ts'
 import type { CapabilityPack } from './capability-pack.ts'
 import { collectProblems } from './collect-problems.ts'
 import type { Duration } from '../core/duration.ts'

@@ -1,7 +1,7 @@
 /** Fork profiles: named variations of the agent that a fork may ask for. */
 import { StelloError } from '../core/errors.ts'
 import { Late } from '../core/late.ts'
-import type { CompactionSettings } from './compaction.ts'
+import type { CompactionSettings } from './compaction-settings.ts'
 import type { LimitSettings } from './limit-settings.ts'
 import { NAME_LIMIT, type Message } from '../core/message.ts'
 import type { Completion, ModelLike, ToolSpec } from '../core/model.ts'

@@ -1,7 +1,7 @@
 /** A fork profile as a worker uses it: tools converted, limits complete. */
 import { collectTools, type Collecting } from './collect-tools.ts'
 import { StelloError } from '../core/errors.ts'
-import { resolveCompaction, type Compaction } from './compaction.ts'
+import { resolveCompaction, type Compaction } from './compaction-settings.ts'
 import { resolveLimits } from './limit-settings.ts'
 import type { Limits } from '../protocol/limits.ts'
 import { profileProblem, type ForkProfile } from './profile.ts'

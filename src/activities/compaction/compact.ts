@@ -2,7 +2,7 @@
  * Makes a conversation shorter for its model: a summary stands for older records from then on. One step of the ledger, so
  * that a summary is paid once, whoever dies. The records stay.
  */
-import { DEFAULT_COMPACTION } from '../../agent/compaction.ts'
+import { DEFAULT_COMPACTION } from '../../agent/compaction-settings.ts'
 import { waitsOfTry, waitsWith } from '../../agent/wait-settings.ts'
 import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'

@@ -1,5 +1,5 @@
 /** What a compaction works with, and how it ends. */
-import type { Compaction } from '../../agent/compaction.ts'
+import type { Compaction } from '../../agent/compaction-settings.ts'
 import { preview, type Message, type Usage } from '../../core/message.ts'
 import type { Model } from '../../core/model.ts'
 import { newEvent, type DurableEvents, type NewEvent } from '../../protocol/events.ts'

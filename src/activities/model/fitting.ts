@@ -1,6 +1,6 @@
 /** What a model call does when its prompt is too long: it is given back, and older records are summarised first. */
 import type { StelloAgent } from '../../agent/agent.ts'
-import type { Compaction } from '../../agent/compaction.ts'
+import type { Compaction } from '../../agent/compaction-settings.ts'
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Model } from '../../core/model.ts'
 import type { SessionConfig } from '../../protocol/config.ts'

@@ -1,5 +1,5 @@
 /** How much of a conversation fits, in tokens of our own estimate. */
-import type { Compaction } from '../../agent/compaction.ts'
+import type { Compaction } from '../../agent/compaction-settings.ts'
 import type { Model } from '../../core/model.ts'
 import { contextWindowOf } from '../../models/context-windows.ts'
 
