@@ -82,7 +82,7 @@ const profiles = new ForkProfileRegistryImpl().register('reader', {
 
 export default createStelloAgent({
   name: 'research',
-  llm: logged(openai({ model: process.env['RESEARCH_MODEL'] ?? 'gpt-5-mini' }), process.env['RESEARCH_CALL_LOG']),
+  llm: logged(openai({ model: process.env['RESEARCH_MODEL'] ?? 'gpt-5.4-mini' }), process.env['RESEARCH_CALL_LOG']),
   systemPrompt: `You lead a small research team.
 
 When you get a question: split it into parts. In one answer call new_task (profile "reader", message = the part) for all parts but the last, and stello_create_session (profile "reader", label = the last part, word for word) for the last one; that session is asked from outside, and its findings reach you as a message. Then say in one sentence that you wait for them.

@@ -128,7 +128,7 @@ async function main(question: string, options: Options): Promise<void> {
       quotations: quotations.length,
       verified: quotations.length > 0 && quotations.every((quotation) => quotation.found),
       ...(link !== undefined && { temporalUi: link }),
-      model: offline ? 'offline-planner' : (process.env['RESEARCH_MODEL'] ?? 'gpt-5-mini'),
+      model: offline ? 'offline-planner' : (process.env['RESEARCH_MODEL'] ?? 'gpt-5.4-mini'),
     }
     for (const { found, file, line } of quotations) if (!found) say(`✗ not found literally: ${file}:${line}`)
     if (options.json) process.stdout.write(`${JSON.stringify(summary)}\n`)

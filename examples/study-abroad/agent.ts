@@ -68,4 +68,4 @@ export function studyAbroadAgent(llm: ModelLike): StelloAgent {
   })
 }
 
-export default studyAbroadAgent(openai({ model: 'gpt-5-mini' }))
+export default studyAbroadAgent(openai({ model: 'gpt-5.4-mini' }))

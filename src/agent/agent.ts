@@ -139,7 +139,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
  * @throws StelloError INVALID_AGENT listing every problem, not only the first
  * @example
  * export default createStelloAgent({
- *   name: 'research', llm: openai({ model: 'gpt-5-mini' }), systemPrompt: 'You research.',
+ *   name: 'research', llm: openai({ model: 'gpt-5.4-mini' }), systemPrompt: 'You research.',
  *   capabilities: { tools: [search] },
  * })
  */

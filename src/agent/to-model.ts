@@ -48,7 +48,7 @@ const FIELDS = [
 export function toModel(llm: ModelLike, where: string): Model {
   const { name, complete, ...facts } = fieldsOf(llm, where)
   if (typeof complete !== 'function') {
-    throw invalid(where, "must be a model, e.g. openai({ model: 'gpt-5-mini' }), or an object with complete()")
+    throw invalid(where, "must be a model, e.g. openai({ model: 'gpt-5.4-mini' }), or an object with complete()")
   }
   for (const wait of ['timeoutMs', 'idleTimeoutMs', 'retryForMs'] as const) {
     if (facts[wait] !== undefined) toMs(facts[wait], `${where}: ${wait}`, 'INVALID_AGENT')

@@ -12,7 +12,7 @@ const now = tool(
 
 export default createStelloAgent({
   name: 'my-agent',
-  llm: openai({ model: 'gpt-5-mini' }), // OPENAI_API_KEY, OPENAI_BASE_URL
+  llm: openai({ model: 'gpt-5.4-mini' }), // OPENAI_API_KEY, OPENAI_BASE_URL
   systemPrompt: 'You are a helpful assistant. Use your tools instead of guessing.',
   capabilities: { tools: [now] },
 })

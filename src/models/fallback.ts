@@ -21,7 +21,7 @@ export interface FallbackOptions {
  *   room for one of its models and not for another
  * @returns its own `complete` knows no weather: it asks one model after the other at once
  * @throws StelloError INVALID_AGENT when there is no model, one is no model, or one has a fallback itself
- * @example createStelloAgent({ name: 'research', llm: fallback([createClaude({ model }), openai({ model: 'gpt-5-mini' })]) })
+ * @example createStelloAgent({ name: 'research', llm: fallback([createClaude({ model }), openai({ model: 'gpt-5.4-mini' })]) })
  */
 export function fallback(models: readonly ModelLike[], { after = '30s' }: FallbackOptions = {}): Model {
   if (!Array.isArray(models) || models.length === 0) {

@@ -7,7 +7,7 @@ import { addToSystem } from './add-to-system.ts'
 /**
  * The same model, with `generateToolsPrompt` added to its system prompt in every call. The tools are sent as before.
  *
- * @example createStelloAgent({ name: 'research', llm: withToolsPrompt(openai({ model: 'gpt-5-mini' })) })
+ * @example createStelloAgent({ name: 'research', llm: withToolsPrompt(openai({ model: 'gpt-5.4-mini' })) })
  */
 export function withToolsPrompt(given: ModelLike): Model {
   const model = toModel(given, 'withToolsPrompt')
