@@ -8,8 +8,14 @@ export interface Provider {
   title: string
   baseURL: string
   keyVariable: string
+  /** The header of the key. Unset: `Authorization`. */
+  keyHeader?: string
   /** It may be asked without a key. */
   keyless?: boolean
+  /** Goes with every address. */
+  query?: Readonly<Record<string, string>>
+  /** The variable that has the address of a provider whose `baseURL` is empty without it. */
+  baseVariable?: string
   /** A base URL from the environment, complete with its version. */
   baseFromEnv?(): string | undefined
 }

@@ -26,6 +26,8 @@ export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string
   return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv?.())
 }
 
+/** The client wants a key also where the server wants none. */
+const NO_KEY = 'none'
 /** The longest time of a timer. */
 const LONGEST_MS = 2 ** 31 - 1
 
@@ -38,12 +40,17 @@ export function connect(
   { model, apiKey, baseURL, headers, organization, project, api }: OpenAIOptions,
   onAlive?: () => void,
 ): Connection {
-  const { keyVariable } = provider
+  const { keyVariable, keyHeader, query } = provider
   const elsewhere = baseURL || provider.baseFromEnv?.()
   const base = elsewhere ?? provider.baseURL
+  if (base === '') {
+    throw new StelloError('MODEL_REFUSED_REQUEST', `model ${model}: there is no address for ${provider.title}`, {
+      hint: `set ${provider.baseVariable}, restart the worker, then resume the session`,
+    })
+  }
   const url = checkedBaseURL(model, base)
   // Your own server often needs no key, but the client does.
-  const key = apiKey || readVariable(keyVariable) || ((elsewhere || provider.keyless) && 'none')
+  const key = apiKey || readVariable(keyVariable) || ((elsewhere || provider.keyless) && NO_KEY)
   if (!key) {
     throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for ${provider.title}`, {
       hint: `set ${keyVariable}, restart the worker, then resume the session`,
@@ -56,7 +63,11 @@ export function connect(
     maxRetries: 0,
     logLevel: 'off',
     fetch: limitedFetch(model, onAlive),
-    ...(headers && { defaultHeaders: headers }),
+    defaultHeaders: {
+      ...(keyHeader !== undefined && { authorization: null, ...(key !== NO_KEY && { [keyHeader]: key }) }),
+      ...headers,
+    },
+    ...(query && { defaultQuery: { ...query } }),
     // The client's own limit would end a long wait that the session allows.
     timeout: LONGEST_MS,
     // The client reads variables of OpenAI for what is undefined.
