@@ -4,6 +4,7 @@ import { StelloError, toStelloError } from '../core/errors.ts'
 import type { CompleteOptions, Completion, Model, ModelLike } from '../core/model.ts'
 import type { Message } from '../core/message.ts'
 import { factsOf, toModel } from '../agent/to-model.ts'
+import { noticed } from './asked-around.ts'
 
 /** When the next model is asked. */
 export interface FallbackOptions {
@@ -37,13 +38,13 @@ export function fallback(models: readonly ModelLike[], { after = '30s' }: Fallba
   const each = given.map((model) => onItsOwn(model, given))
   const windows = each.flatMap(({ contextWindow = [] }) => contextWindow)
   const maxToolRounds = each.find((model) => model.maxToolRounds !== undefined)?.maxToolRounds
-  return {
+  return noticed({
     name: names.join(' or '),
     ...(windows.length > 0 && { contextWindow: Math.min(...windows) }),
     ...(maxToolRounds !== undefined && { maxToolRounds }),
     fallback: { models: each, afterMs },
     complete: (messages, options) => askInTurn(each, messages, options),
-  }
+  })
 }
 
 /** Models of one provider get names of their own for the wait before its gate. */

@@ -38,14 +38,16 @@ it('gives a step its own time, a heartbeat and half a minute, tries it without e
       [() => true, 'done'],
     ]),
   )
-  const capabilities = { tools: [look], profiles: profiles({ p: {} }) }
+  const capabilities = { tools: [look], profiles: profiles({ p: { modelTimeout: 17_000 } }) }
   const session = await stello.session({ llm, capabilities, modelTimeout: 11_000, toolTimeout: 13_000 })
   await ask(session, 'go')
   const child = await onlyChild(stello.client, session)
   expect(await limitsOf(session)).toMatchObject({
-    callModel: [0, 60, 11 + 90],
+    callModel: [0, 60, 11 + 120],
     callTool: [0, 60, 7 + 90],
     openChild: [0, 60, 13 + 90],
   })
+  await ask(child, 'hello')
+  expect(await limitsOf(child)).toMatchObject({ callModel: [0, 60, 17 + 120] })
   expect([await taskTimeoutMs(session), await taskTimeoutMs(child)]).toEqual([5000, 5000])
 })

@@ -7,6 +7,16 @@ import { bounded, type Bounds } from '../step/bounded.ts'
 import { toCompletion } from './completion.ts'
 import { readDeltas } from './model-deltas.ts'
 
+const overTime = new WeakSet<object>()
+
+/**
+ * Whether the whole time of a call was used up. Such a call may have been paid, and lasts long: it is not repeated as often
+ * as one that has failed at once.
+ */
+export function isOverTime(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && overTime.has(error)
+}
+
 /**
  * @param options its `signal` is left out: `stop` and the time-outs end the call
  * @throws StelloError MODEL_BAD_ANSWER when the answer is not valid, or as soon as it is too long; every error of the
@@ -22,8 +32,11 @@ export async function askModel(
   const bounds: Bounds = {
     timeoutMs,
     stop: AbortSignal.any([stop, grown.signal]),
-    timedOut: () =>
-      new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave no answer within ${timeoutMs / 1000} s`),
+    timedOut() {
+      const late = new StelloError('MODEL_UNAVAILABLE', `model ${model.name}: no answer within ${timeoutMs / 1000} s`)
+      overTime.add(late)
+      return late
+    },
     idle: {
       timeoutMs: idleMs,
       timedOut: () => new StelloError('MODEL_UNAVAILABLE', `model ${model.name} gave nothing for ${idleMs / 1000} s`),

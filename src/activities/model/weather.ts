@@ -21,11 +21,14 @@ import type { Deps } from '../deps.ts'
 import type { Ending } from '../step/end-step.ts'
 import { backoffOf, shutsDown, tryAgain } from '../step/failures.ts'
 import { mustNotWait, type StepResult } from '../step/run-step.ts'
+import { isOverTime } from './ask-model.ts'
 import { waitAfter, type Refusal } from './gate.ts'
 import { providerOf, type Choice, type HeldUp, type Pass } from './gates.ts'
 
 /** Attempts at work that fails for a reason that is no weather, before the session pauses. */
 const OTHER_ATTEMPTS = 6
+/** Attempts of which the last one has used up the whole time of a call. */
+const OVER_TIME_ATTEMPTS = 2
 /** People are told of a wait that is at least so long. */
 const TOLD_AFTER_MS = 5000
 /** Whoever has left comes back so long before the gate opens, at a time of its own, and stands in line again. */
@@ -124,12 +127,12 @@ export class StepWeather {
     const refusal = isWeather(error, known) ? refusalOf(known) : undefined
     if (refusal) {
       pass.refused(refusal)
-      return this.#waitOut(known, refusal, pass.model, claim, askedMs)
+      return this.#waitOut(known, refusal, pass.model, claim, { askedMs, overTime: isOverTime(error) })
     }
     if (known.code === 'MODEL_NO_CREDIT') {
       pass.spent()
       if (this.#choice.models.length > 1 && this.#deps.gates.hasCredit(this.#choice)) {
-        return this.#waitOut(known, { why: 'no credit', told: true }, pass.model, claim, askedMs)
+        return this.#waitOut(known, { why: 'no credit', told: true }, pass.model, claim, { askedMs })
       }
     } else if (known.fate === 'pause') pass.served()
     else pass.leave()
@@ -138,12 +141,19 @@ export class StepWeather {
     return { kind: 'retry', error: known, failed: true, delayMs: (failures) => backoffOf(failures, model) }
   }
 
-  #waitOut(known: StelloError, refusal: Refusal, asked: Model, claim: Mine, askedMs: number): Ending<Failed> {
+  #waitOut(
+    known: StelloError,
+    refusal: Refusal,
+    asked: Model,
+    claim: Mine,
+    { askedMs, overTime = false }: { askedMs: number; overTime?: boolean },
+  ): Ending<Failed> {
     const { gates } = this.#deps
     const leftMs = this.#leftMs(claim, askedMs)
     if (refusal.waitMs !== undefined && refusal.waitMs > leftMs)
       return pausing(tooLongAWait(known, refusal.waitMs, leftMs))
-    if (leftMs <= 0 || claim.failures + 1 >= this.#waits.model.attempts) return pausing(known)
+    const attempts = Math.min(this.#waits.model.attempts, overTime ? OVER_TIME_ATTEMPTS : Infinity)
+    if (leftMs <= 0 || claim.failures + 1 >= attempts) return pausing(known)
     const held = gates.heldUp(this.#choice)
     const elsewhere = !held && (refusal.why === 'no credit' || gates.isAway(asked))
     const nextTryMs =

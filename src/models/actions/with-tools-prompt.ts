@@ -3,6 +3,7 @@ import type { Completion, Model, ModelLike } from '../../core/model.ts'
 import { factsOf, fallbackOf, toModel } from '../../agent/to-model.ts'
 import { generateToolsPrompt } from '../../agent/tools-prompt.ts'
 import { addToSystem } from './add-to-system.ts'
+import { noticed } from '../asked-around.ts'
 
 /**
  * The same model, with `generateToolsPrompt` added to its system prompt in every call. The tools are sent as before.
@@ -12,7 +13,7 @@ import { addToSystem } from './add-to-system.ts'
 export function withToolsPrompt(given: ModelLike): Model {
   const model = toModel(given, 'withToolsPrompt')
   const { name, maxToolRounds } = model
-  return {
+  return noticed({
     ...factsOf(model),
     ...fallbackOf(model, withToolsPrompt),
     name,
@@ -21,5 +22,5 @@ export function withToolsPrompt(given: ModelLike): Model {
       const tools = options?.tools ?? []
       return model.complete(tools.length > 0 ? addToSystem(messages, generateToolsPrompt(tools)) : messages, options)
     },
-  }
+  })
 }

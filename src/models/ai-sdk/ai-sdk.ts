@@ -12,6 +12,7 @@ import { keepSecretsOf } from '../secret-headers.ts'
 import { readGenerated, readParts } from './ai-sdk-answer.ts'
 import { toPrompt } from './ai-sdk-prompt.ts'
 import type { AiSdkModel, Callable, CallOptions } from './language-model.ts'
+import { noticed } from '../asked-around.ts'
 
 /** How a model of the AI SDK is called. */
 export interface AiSdkOptions extends ModelWaitOptions {
@@ -51,7 +52,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   const { name = model.modelId, contextWindow, headers = {}, prices } = options
   const { provider: host } = model
   const callable = model as unknown as Callable
-  return {
+  return noticed({
     name,
     // `anthropic.messages` and `anthropic.files` are away together.
     provider: host.replace(/\..*/, ''),
@@ -78,7 +79,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
         throw toModelError(error, asked)
       }
     },
-  }
+  })
 }
 
 function toCall(

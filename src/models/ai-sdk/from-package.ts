@@ -5,6 +5,7 @@ import type { Model } from '../../core/model.ts'
 import { loadPackage } from '../load-package.ts'
 import { aiSdk } from './ai-sdk.ts'
 import type { AiSdkModel } from './language-model.ts'
+import { noticed } from '../asked-around.ts'
 
 /** A provider's name is a part of a package's name. */
 const PROVIDER = /^[a-z0-9][a-z0-9-]*$/
@@ -17,7 +18,7 @@ const PROVIDER = /^[a-z0-9][a-z0-9-]*$/
 export function fromPackage(provider: string, modelId: string): Model | undefined {
   const name = `@ai-sdk/${provider}`
   if (!PROVIDER.test(provider) || !isInstalled(name)) return undefined
-  return {
+  return noticed({
     name: modelId,
     provider,
     async complete(messages, options) {
@@ -29,7 +30,7 @@ export function fromPackage(provider: string, modelId: string): Model | undefine
         hint: `make the model in the agent's file: aiSdk(…)`,
       })
     },
-  }
+  })
 }
 
 /** A provider with its settings from the environment, such as `mistral` of `@ai-sdk/mistral`. */
