@@ -6,7 +6,7 @@ import type { PendingRef } from './pending.ts'
 /** What a session can be doing, as lists and filters name it. */
 export const SESSION_STATUSES = ['idle', 'running', 'waiting', 'paused', 'closed'] as const
 
-/** What a session is doing. `waiting`: all that goes on in it waits for its forks or for a person. */
+/** What a session is doing. `waiting`: all that goes on in it waits for its forks, for a person, or for its model's provider. */
 export type SessionStatus = (typeof SESSION_STATUSES)[number]
 
 export interface Totals {

@@ -124,7 +124,7 @@ export class Gate {
     }
   }
 
-  /** The provider has refused, or not answered. @returns true if that begins an outage */
+  /** The provider has refused, or not answered. @returns true if that begins an outage, or one that seemed to be over goes on */
   refused(ticket: Ticket, refusal: Refusal, now: number): boolean {
     const state = this.#state
     if (ticket.epoch !== this.#epoch) {
@@ -139,7 +139,7 @@ export class Gate {
       return true
     }
     this.#close(refusal, now)
-    return false
+    return state.kind === 'opening'
   }
 
   /** Nobody was asked, or nobody knows with what result. */

@@ -106,7 +106,7 @@ export class StepWeather {
     const result: Held = { kind: 'held' }
     if (!held) return { kind, result }
     const leftMs = this.#leftMs(claim, 0)
-    if (leftMs <= 0) return pausing(awayFor(held, claim.weather?.forMs ?? 0))
+    if (leftMs <= 0 || held.nextTryMs > leftMs) return pausing(awayFor(held, claim.weather?.forMs ?? 0, leftMs))
     return { kind, result, ...this.#shown(claim, 0, held) }
   }
 
@@ -269,10 +269,13 @@ function tooLongAWait({ code, message }: StelloError, waitMs: number, leftMs: nu
   return new StelloError(code, `${message} (${asked})`, { hint: 'resume the session when the model answers again' })
 }
 
-function awayFor({ provider, why }: HeldUp, forMs: number): StelloError {
-  return new StelloError('MODEL_UNAVAILABLE', `${provider} has been away for ${durationText(forMs)}: ${why}`, {
-    hint: 'resume the session when the model answers again',
-  })
+/** The session has not asked itself: others were refused. */
+function awayFor({ provider, why, nextTryMs }: HeldUp, forMs: number, leftMs: number): StelloError {
+  const text =
+    leftMs <= 0
+      ? `${provider} has been away for ${durationText(forMs)}: ${why}`
+      : `${provider} (${why}) asks to wait ${durationText(nextTryMs)}, and retryFor leaves ${durationText(leftMs)}`
+  return new StelloError('MODEL_UNAVAILABLE', text, { hint: 'resume the session when the model answers again' })
 }
 
 /** What Temporal shows while the session waits outside. */

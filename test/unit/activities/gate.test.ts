@@ -124,8 +124,9 @@ describe('A gate whose probe was served', () => {
   it('closes for longer than before when it is refused again', () => {
     const gate = closed()
     gate.served(admitted(gate, 1000))
-    gate.refused(admitted(gate, 1001), BUSY, 2000)
+    expect(gate.refused(admitted(gate, 1001), BUSY, 2000)).toBe(true)
     expect(gate.nextTry(2000)).toBe(4000)
+    expect(gate.away).toMatchObject({ since: 0 })
   })
 })
 

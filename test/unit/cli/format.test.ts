@@ -206,3 +206,27 @@ it('the line of a session names the tool in hand as people know it', () => {
   })
   expect(line).toMatch(/tea.* The weather \d+s, .* look \d+s/)
 })
+
+it('the line of a session says which provider it waits for, and when that is tried again', () => {
+  const [since, later] = [new Date(0), new Date(Date.now() + 3_600_000)]
+  const line = (nextTry: Date): string =>
+    plain(
+      sessionLine({
+        id: 's-1',
+        rootId: 's-1',
+        depth: 0,
+        agent: 'a',
+        label: 'tea',
+        state: 'waiting',
+        inHand: [],
+        pending: [],
+        weather: { provider: 'openai', why: '429', since, nextTry },
+        heldBy: [],
+        turns: 1,
+        records: 2,
+        createdAt: since,
+      }),
+    )
+  expect(line(later)).toMatch(new RegExp(`waits for openai: 429, next try ${later.toTimeString().slice(0, 8)}$`))
+  expect(line(since)).toMatch(/waits for openai: 429, next try now$/)
+})
