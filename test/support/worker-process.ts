@@ -30,6 +30,7 @@ export interface WorkerSettings {
   metricsPort?: number
   stallLimitMs?: number
   autoResume?: NonNullable<AgentDefinition['autoResume']>
+  compaction?: NonNullable<AgentDefinition['compaction']>
   /** The agent has file tools for it. */
   folder?: string
 }
@@ -110,6 +111,7 @@ const agent = createStelloAgent({
   systemTools: true,
   maxToolRounds: 3,
   ...(settings.autoResume !== undefined && { autoResume: settings.autoResume }),
+  ...(settings.compaction !== undefined && { compaction: settings.compaction }),
   capabilities: {
     tools: [
       knocking('look', { readOnlyHint: true }),

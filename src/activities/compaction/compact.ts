@@ -133,7 +133,7 @@ async function makeSummary(
   { transcript, compaction, model, keep, limit, budget }: Compacting,
   asked: Asked,
 ): Promise<(Summarised & { plan: Plan }) | undefined> {
-  const before = transcript.summary?.text
+  const before = transcript.summary && earlier(transcript.summary)
   let reads = budget === undefined ? undefined : Math.max(budget - textTokens(before ?? ''), budget / 4)
   for (let halved = 0; ; halved++) {
     const plan = planCompaction(transcript, { keep, ...(reads !== undefined && { budget: reads }) })
@@ -147,6 +147,11 @@ async function makeSummary(
       reads = Math.min(reads ?? Infinity, tokensOf(plan.messages)) / 2
     }
   }
+}
+
+/** The message that is being answered is no part of the messages when it was summarised before. */
+function earlier({ text, question }: Pick<Plan, 'question'> & { text: string }): string {
+  return question === undefined ? text : `${text}\n\nThe user's message that is being answered:\n${question}`
 }
 
 function stopped({ gen }: Mine, stop: AbortSignal): Ending<CompactOutcome> {
