@@ -2,9 +2,9 @@
 import { Refusal, type Protocol } from './fake-protocol.ts'
 import { startFakeServer, type FakeServer, type FakeServerOptions } from './fake-server.ts'
 import { readConversation, readTools, type MessagesRequest } from './messages-request.ts'
-import { problemBody, writeMessage } from './messages-response.ts'
+import { parsed, problemBody, writeMessage } from './messages-response.ts'
 import { checkMessages, checkThoughts } from './messages-rules.ts'
-import { promptBefore, redact, signThinking, versionOf } from './thinking-seal.ts'
+import { nameCalls, promptBefore, redact, signThinking, versionOf } from './thinking-seal.ts'
 
 /** The versions of the API that there are. */
 const VERSIONS = ['2023-06-01', '2026-10-21'] as const
@@ -53,6 +53,7 @@ function messagesApi(redacted: boolean): Protocol<MessagesRequest> {
     write(body, nth) {
       const { model, messages } = body
       const prompt = promptBefore(body, messages.length)
+      const sealed: string[] = []
       return writeMessage({
         id: `msg_${nth}`,
         model,
@@ -60,8 +61,14 @@ function messagesApi(redacted: boolean): Protocol<MessagesRequest> {
           if (!thinks(body)) return undefined
           const signature = signThinking(model, text, prompt)
           const data = redacted ? redact(text, signature) : ''
-          if (text) thought.set(prompt, (thought.get(prompt) ?? new Set()).add(data || signature))
+          if (text) sealed.push(data || signature)
           return redacted ? { type: 'redacted_thinking', data } : { type: 'thinking', thinking: text, signature }
+        },
+        done({ toolCalls }) {
+          if (sealed.length === 0 || toolCalls.length === 0) return
+          const calls = toolCalls.map(({ id, name, arguments: text }) => ({ id, name, input: parsed(text) }))
+          const key = prompt + nameCalls(calls)
+          thought.set(key, new Set([...(thought.get(key) ?? []), ...sealed]))
         },
       })
     },

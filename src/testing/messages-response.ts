@@ -11,6 +11,8 @@ export interface AnswerHead {
   seal(
     text: string,
   ): { type: 'thinking'; thinking: string; signature: string } | { type: 'redacted_thinking'; data: string } | undefined
+  /** Told at the end of the answer. */
+  done(completion: Completion): void
 }
 
 type Delta = Record<string, unknown>
@@ -34,8 +36,10 @@ export function problemBody(status: number, message: string, code?: string): unk
 
 export function writeMessage(head: AnswerHead): Writing {
   return {
-    whole({ content, toolCalls, finishReason, usage, model = head.model }, reasoning) {
+    whole(completion, reasoning) {
+      const { content, toolCalls, finishReason, usage, model = head.model } = completion
       const thinking = reasoning ? head.seal(reasoning) : undefined
+      head.done(completion)
       return {
         ...emptyMessage(head.id, model),
         content: [
@@ -85,10 +89,12 @@ class MessageEvents implements Streaming {
     return [...events, this.#grow({ type: 'input_json_delta', partial_json: text })]
   }
 
-  end({ finishReason, usage, model = this.#head.model }: Completion): ServerEvent[] {
+  end(completion: Completion): ServerEvent[] {
+    const { finishReason, usage, model = this.#head.model } = completion
+    const last = [...this.#begin(model), ...this.#stop()]
+    this.#head.done(completion)
     return [
-      ...this.#begin(model),
-      ...this.#stop(),
+      ...last,
       event('message_delta', {
         delta: { stop_reason: STOP[finishReason], stop_sequence: null },
         usage: toUsage(usage),
@@ -150,7 +156,7 @@ function toUsage({ inputTokens, outputTokens, cachedTokens = 0 }: Usage): object
 }
 
 /** Broken arguments can only be sent as they are. */
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -2,7 +2,7 @@
 import { isObject } from '../core/is-object.ts'
 import { Refusal } from './fake-protocol.ts'
 import { blocksOf, type MessagesBlock, type MessagesRequest, type MessagesTurn } from './messages-request.ts'
-import { checkThinking, isThinking, promptBefore, thinkingOf, versionOf } from './thinking-seal.ts'
+import { checkThinking, isThinking, nameCalls, promptBefore, thinkingOf, versionOf } from './thinking-seal.ts'
 
 const ID = /^[a-zA-Z0-9_-]+$/
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
@@ -131,15 +131,16 @@ function checkSeals(body: MessagesRequest, i: number): void {
 /**
  * While calls are being answered, the thinking in front of them must be there.
  *
- * @param thought the thinking that was given out, by its prompt
+ * @param thought the thinking that was given out with calls, by its prompt and these calls
  * @throws Refusal
  */
 export function checkThoughts(body: MessagesRequest, thought: ReadonlyMap<string, ReadonlySet<string>>): void {
   const { messages } = body
   const begin = messages.findLastIndex((turn) => turn.role === 'user' && !isAnswering(turn))
   for (let i = begin + 1; i < messages.length; i += 2) {
-    const given = thought.get(promptBefore(body, i))
     const turn = messages[i]
+    const calls = blocksOf(turn?.content).filter(({ type }) => type === 'tool_use')
+    const given = thought.get(promptBefore(body, i) + nameCalls(calls))
     if (!given || !turn || thinkingOf(turn).some((each) => given.has(each))) continue
     refuse(`messages.${i}: \`thinking\` blocks in the latest assistant message cannot be modified.`)
   }

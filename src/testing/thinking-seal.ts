@@ -54,6 +54,11 @@ export function thinkingOf({ content }: MessagesTurn): string[] {
     .map((block) => block.signature ?? block.data ?? '')
 }
 
+/** Names the calls of an answer. */
+export function nameCalls(calls: readonly Pick<MessagesBlock, 'id' | 'name' | 'input'>[]): string {
+  return JSON.stringify(calls.map(({ id, name, input }) => [id, name, input]))
+}
+
 function hashOf(value: unknown): string {
   const text = JSON.stringify(value, (key, each: unknown) => (key === 'cache_control' ? undefined : each))
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
