@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Tries the package as a stranger gets it: packed, installed into an empty folder, imported by plain Node. Needs dist/. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +14,7 @@ const EXPORTS = {
     'toTool',
     'openai',
     'createClaude',
+    'aiSdk',
     'ToolRegistryImpl',
     'SkillRouterImpl',
     'ForkProfileRegistryImpl',
@@ -25,7 +26,7 @@ const EXPORTS = {
   'stello-temporal/client': ['connectStello', 'StelloError', 'isStelloError'],
   'stello-temporal/worker': ['startWorker'],
   'stello-temporal/capabilities': ['filesystem'],
-  'stello-temporal/testing': ['scriptedModel', 'startFakeOpenAI'],
+  'stello-temporal/testing': ['scriptedModel', 'startFakeOpenAI', 'startFakeAnthropic'],
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -55,6 +56,14 @@ startWatchdog(1000, console.error).begun('step', 'poison')
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 `
 
+/** What only some agents need is not there, and the error of the first call says how it comes. */
+const WITHOUT_PEERS = `import { createClaude } from 'stello-temporal'
+const asking = createClaude({ model: 'claude-x', apiKey: 'no-key' }).complete([{ role: 'user', content: 'Hi' }])
+const error = await asking.catch((thrown) => thrown)
+if (error.code !== 'MODEL_REFUSED_REQUEST' || !error.hint.includes('npm install @anthropic-ai/sdk')) throw error
+process.stdout.write(error.message)
+`
+
 if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
 
 const folder = mkdtempSync(join(tmpdir(), 'stello-package-'))
@@ -81,6 +90,15 @@ try {
       return `${run(process.execPath, [file], folder)} exports`
     })
   }
+  step('a model without its package', () => {
+    for (const peer of Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).peerDependencies)) {
+      if (existsSync(join(folder, 'node_modules', peer)))
+        throw new Error(`${peer} was installed, though it is optional`)
+    }
+    const file = join(folder, 'without-peers.mjs')
+    writeFileSync(file, WITHOUT_PEERS)
+    return run(process.execPath, [file], folder)
+  })
   // Its thread has no module of its own that could be missing.
   step('the watchdog ends a process that blocks', () => {
     const file = join(folder, 'blocked.mjs')
