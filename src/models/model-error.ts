@@ -76,17 +76,15 @@ function codeOf(error: ProviderError): ErrorCode {
   if (isWithoutCredit(error)) return 'MODEL_NO_CREDIT'
   if (status === 401 || status === 403) return 'MODEL_AUTH'
   if (status === undefined && NO_ACCESS.test(said)) return 'MODEL_AUTH'
-  const retry = headers?.get('x-should-retry')
-  if (status === 429 || (status === undefined && RATE_LIMITED.test(said))) {
-    return retry === 'false' ? 'MODEL_REFUSED_REQUEST' : 'MODEL_RATE_LIMITED'
-  }
+  if (status === 429 || (status === undefined && RATE_LIMITED.test(said))) return 'MODEL_RATE_LIMITED'
   if (status === 413 || ((status === undefined || status < 500) && CONTEXT_TOO_LONG.test(said)))
     return 'MODEL_CONTEXT_TOO_LONG'
   const passing =
     status === undefined
       ? !WRONG_REQUEST.test(`${error.code} ${error.type}`)
       : status === 408 || status === 409 || status >= 500
-  return (retry ? retry === 'true' : passing) ? 'MODEL_UNAVAILABLE' : 'MODEL_REFUSED_REQUEST'
+  // The header's "false" means the quick repetitions of an SDK. A session waits, so it may still ask again.
+  return passing || headers?.get('x-should-retry') === 'true' ? 'MODEL_UNAVAILABLE' : 'MODEL_REFUSED_REQUEST'
 }
 
 /** A provider that is out of credit answers 402, 429 or even 400; waiting does not help. */

@@ -47,10 +47,10 @@ describe('a status', () => {
     expect(error.message).toBe(`model gpt-x: ${status} so it is`)
   })
 
-  it('is overruled by x-should-retry', () => {
+  it('is overruled by x-should-retry: true; its false does not make a refusal of what passes', () => {
     expect(failed({ status: 400, headers: { 'x-should-retry': 'true' } }).code).toBe('MODEL_UNAVAILABLE')
-    expect(failed({ status: 503, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_REFUSED_REQUEST')
-    expect(failed({ status: 429, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_REFUSED_REQUEST')
+    expect(failed({ status: 503, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_UNAVAILABLE')
+    expect(failed({ status: 429, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_RATE_LIMITED')
   })
 
   it('without a body is told alone', () => {
