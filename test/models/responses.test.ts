@@ -214,6 +214,19 @@ describe.each([
     expect(await at(fake).complete([...QUESTION, toRecord(first)], options)).toMatchObject({ content: 'Rain.' })
   })
 
+  it('says which message a refusal means', async () => {
+    const fake = await start()
+    fake.failNext({
+      status: 400,
+      body: { error: { message: "Invalid 'input[1].content'", param: 'input[1].content' } },
+    })
+    const messages: Message[] = [...QUESTION, { role: 'user', content: 'this one' }, { role: 'user', content: 'last' }]
+    await expect(at(fake).complete(messages, options)).rejects.toMatchObject({
+      code: 'MODEL_REFUSED_REQUEST',
+      behind: 1,
+    })
+  })
+
   it('takes a connection that breaks for a passing failure', async () => {
     const fake = await start()
     fake.dropNext({ afterBytes: 600 })
@@ -231,6 +244,23 @@ describe('the Responses API as a stream', () => {
     const texts = (type: 'text' | 'reasoning'): string =>
       deltas.flatMap((delta) => (delta.type === type ? [delta.text] : [])).join('')
     expect([texts('reasoning'), texts('text'), content]).toEqual(['Oslo is in Norway.', 'Rain.', 'Rain.'])
+  })
+})
+
+describe('chat completions of OpenAI itself', () => {
+  it('get the key of the tree too, so that forks share the cache', async () => {
+    const bodies: unknown[] = []
+    vi.stubGlobal('fetch', (_: string, init: RequestInit) => {
+      bodies.push(JSON.parse(String(init.body)))
+      return Promise.resolve(Response.json({ error: { message: 'no' } }, { status: 400 }))
+    })
+    try {
+      const model = openai({ model: 'm', baseURL: 'https://api.openai.com/v1', apiKey: 'k', api: 'chat' })
+      await expect(model.complete(QUESTION, { cacheKey: 'root-1' })).rejects.toThrow('no')
+    } finally {
+      vi.unstubAllGlobals()
+    }
+    expect(bodies).toMatchObject([{ prompt_cache_key: 'root-1' }])
   })
 })
 

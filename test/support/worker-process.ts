@@ -21,6 +21,8 @@ export interface WorkerSettings {
   temporalAddress: string
   databaseUrl: string
   modelUrl: string
+  /** Default: chat completions. */
+  api?: 'responses'
   /** A second provider, which is asked when the first is away. */
   standInUrl?: string
   gateUrl: string
@@ -90,7 +92,8 @@ const stalling = (name: string, extras: ToolExtras): ReturnType<typeof tool> =>
     extras,
   )
 
-const provider = openai({ model: 'fake', baseURL: settings.modelUrl })
+const thinking = { api: 'responses', reasoning: { summary: 'auto' } } as const
+const provider = openai({ model: 'fake', baseURL: settings.modelUrl, ...(settings.api && thinking) })
 /** Its own code lets nothing else run when it is asked to choke. */
 const llm: Model = {
   ...provider,
