@@ -145,11 +145,30 @@ describe('a stream of the Responses API', () => {
   })
 })
 
-describe('reasoning that is too long for a record', () => {
-  it('is left behind, and the call goes without it', () => {
+describe('reasoning that would be refused', () => {
+  const backFrom = (output: object[]): object[] => {
+    const { response } = end(output) as { response: Parameters<typeof readResponse>[0] }
+    const { provider, content } = readResponse(response, OWNER)
+    const record: Message = { role: 'assistant', content, ...(provider && { provider }) }
+    return toResponsesInput([...HELLO, record], OWNER).input.slice(1)
+  }
+  const said = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: 'So far' }] }
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
+
+  it('because nothing follows it stays behind', () => {
+    expect(backFrom([said, thought])).toMatchObject([{ role: 'assistant', content: 'So far' }])
+    expect(backFrom([thought, said])).toMatchObject([{ type: 'reasoning' }, { role: 'assistant' }])
+  })
+
+  it('because it has no content of its own stays behind', () => {
+    const unknown = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Hm' }] }
+    expect(backFrom([unknown, said])).toEqual([{ type: 'message', role: 'assistant', content: 'So far' }])
+  })
+
+  it('because it is too long for a record stays behind, and the call goes without it', () => {
     const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'look', arguments: '{}' }
-    const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x'.repeat(1024 * 1024) }
-    const { response } = end([thought, call]) as { response: Parameters<typeof readResponse>[0] }
+    const long = { ...thought, encrypted_content: 'x'.repeat(1024 * 1024) }
+    const { response } = end([long, call]) as { response: Parameters<typeof readResponse>[0] }
     const { provider, toolCalls } = readResponse(response, OWNER)
     expect(JSON.stringify(provider).length).toBeLessThan(1000)
     const record: Message = { role: 'assistant', content: '', toolCalls, ...(provider && { provider }) }

@@ -251,7 +251,7 @@ describe('chat completions of OpenAI itself', () => {
   it('get the key of the tree too, so that forks share the cache', async () => {
     const bodies: unknown[] = []
     vi.stubGlobal('fetch', (_: string, init: RequestInit) => {
-      bodies.push(JSON.parse(String(init.body)))
+      bodies.push(JSON.parse(init.body as string))
       return Promise.resolve(Response.json({ error: { message: 'no' } }, { status: 400 }))
     })
     try {
