@@ -141,7 +141,7 @@ export const SESSION = [
   {
     rule: 'the first pause stays',
     file: session('outbox'),
-    from: 'if (before && resuming === undefined && (isStuck(before) || !isStuck(rest))) return [state, []]',
+    from: 'if (before && resuming === undefined && !givesWay(before, rest)) return [state, []]',
     to: '',
     ...unit('pause-resume'),
   },

@@ -88,6 +88,7 @@ export interface Waits {
   retryForMs: number
   /** `attempts` is `Infinity` unless it was stated. */
   model: Retries
+  /** Calls of tools that may be repeated. */
   tools: Retries
 }
 

@@ -13,6 +13,7 @@ export interface RetrySettings {
 
 /** The same as numbers. */
 export interface Retries {
+  /** In all, the first one included. */
   attempts: number
   /** Milliseconds. */
   backoffMs: number
