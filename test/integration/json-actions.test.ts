@@ -169,3 +169,30 @@ it('a tool gets the arguments of a text model’s call while they stream in, in 
   expect(partial[0]).toBe('half of it')
   expect(await turn.result()).toMatchObject({ text: 'Done.' })
 })
+
+it('an action that turns out to be quoted gives its place, while it streams, to the one that is meant', async () => {
+  const gate = createGate()
+  const ran: unknown[] = []
+  const write = tool('write', 'Writes', z.object({ text: z.string() }), ({ text }) => `wrote ${ran.push(text)}`)
+  const quoted = '{"action": "write", "text": "quoted"}\nNot that, but:\n'
+  const inner = {
+    async complete(messages: unknown[], { onDelta }: CompleteOptions = {}): Promise<Completion> {
+      const usage = { inputTokens: 1, outputTokens: 1 }
+      if (messages.length > 2) return { content: 'Done.', toolCalls: [], usage, finishReason: 'stop' }
+      onDelta?.({ type: 'text', text: quoted })
+      onDelta?.({ type: 'text', text: '{"action": "write", "text": "me' })
+      await gate.pass()
+      const content = `${quoted}{"action": "write", "text": "meant"}`
+      return { content, toolCalls: [], usage, finishReason: 'stop' }
+    },
+  }
+  const session = await stello.session({ llm: jsonActions(inner), capabilities: { tools: [write] } })
+  const turn = await session.send('go')
+  await gate.reached()
+  const isCard = ({ data }: { data: unknown }): boolean => JSON.stringify(data).includes('"params":{"text":"me')
+  const streaming = await eventsUntil(session, isCard, { live: true })
+  expect(streaming.at(-1)?.data).toMatchObject({ name: 'write', status: 'WAIT', params: { text: 'me' } })
+  gate.open()
+  expect(await turn.result()).toMatchObject({ text: 'Done.' })
+  expect(ran).toEqual(['meant'])
+})

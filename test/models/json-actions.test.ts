@@ -104,6 +104,7 @@ describe('an action that must not run has arguments that no tool takes, and says
     ['because it leaves something out', '{"action": "shell", "command": "cat > a", ...}', /not valid/],
     ['because quotes in it may end a string', '{"action": "shell", "command": "echo "a", "b": c"}', /not valid/],
     ['because more follows that belongs to it', `${LS}, "replace_all": true}`, /not valid: more text follows/],
+    ['because an object follows that belongs to it', `${LS}, {"replace_all": true}`, /not valid: more text follows/],
     ['because it ends once too often', `${LS}}`, /not valid: more text follows/],
     ['because it holds a comment', `${LS.slice(0, -1)}  # or "dir"\n}`, /not valid/],
     ['because its text ends early, in words of Python', `{'action': 'shell', 'command': 'rm -r /tmp`, /cut off/],

@@ -41,6 +41,7 @@ const MADE_UP = 'it stands behind a result that you made up; wait for the result
 const QUOTED =
   'an action must end your reply, on lines of its own or in a code block; to run it, send it so; to answer, leave it out'
 const NAME = /\{\s*["']?(?:action|tool|tool_name|name)["']?\s*:\s*["']([^"'\\]{1,64})["']/
+const SECOND_OBJECT = /\s*,\s*\{/y
 /** The first call in a list or a wrapper. */
 const WRAPPED = /^\{\s*["']?(?:tool_calls|function)["']?\s*:[\s\S]{0,200}?["']name["']\s*:\s*["']([^"'\\]{1,64})["']/
 
@@ -132,9 +133,17 @@ function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
   const actions = candidates.flatMap((candidate) =>
     readAction(text.slice(candidate.start, candidate.end), candidate, tools, mender),
   )
+  for (const action of actions) if (action.own && isHalf(text, action, actions)) action.broken ||= HALF
   const registered = actions.filter(({ name, marked }) => marked || names.has(name))
   if (registered.some(({ name }) => names.has(name))) return registered
   return actions.filter(({ own }) => own).slice(0, 1)
+}
+
+/** A second object behind the first, which is no action, can only belong to it. */
+function isHalf(text: string, { end }: Action, actions: readonly Action[]): boolean {
+  SECOND_OBJECT.lastIndex = end
+  const [second] = SECOND_OBJECT.exec(text) ?? []
+  return second !== undefined && !actions.some(({ start }) => start === end + second.length - 1)
 }
 
 function tooLong(text: string): Candidate[] {
