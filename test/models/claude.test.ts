@@ -50,6 +50,18 @@ describe('where Claude is asked', () => {
 })
 
 describe('an error', () => {
+  it('of a request that is refused tells which message it means', async () => {
+    const fake = await fakeOf(() => 'Yes.')
+    fake.failNext({ status: 400, body: { type: 'error', error: { message: 'messages.2.content.0: too odd' } } })
+    const talk = ['one', 'two', 'three', 'four'].map((content, i) => ({
+      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+      content,
+    }))
+    // In the request, the first two users are one message.
+    const asking = claudeAt(fake).complete([{ role: 'system', content: 'S' }, question, ...talk, question])
+    await expect(asking).rejects.toMatchObject({ code: 'MODEL_REFUSED_REQUEST', behind: 2 })
+  })
+
   it('is waited out for as long as Anthropic says when it is overloaded', async () => {
     const fake = await fakeOf(() => 'Yes.')
     fake.failNext({ status: 529, headers: { 'retry-after': '3' } })

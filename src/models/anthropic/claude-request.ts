@@ -1,6 +1,6 @@
 /** Turns our messages into a request of Anthropic's Messages API. Pure. */
 import type Anthropic from '@anthropic-ai/sdk'
-import { legalTranscript } from '../../core/legal-transcript.ts'
+import { legalTranscript, type LegalMessage } from '../../core/legal-transcript.ts'
 import type { ImagePart, Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
 import { PromptHash } from '../prompt-hash.ts'
@@ -22,6 +22,8 @@ export interface ClaudeRequest {
   body: Body
   /** Of all that is sent before the answer; unset where the model does not bind its thinking to it. */
   prompt: string | undefined
+  /** The place, in the given list, of the message that each message of the body begins with. */
+  from: readonly (number | undefined)[]
 }
 
 /** Anthropic wants a user at the beginning, and newer models one at the end. */
@@ -34,16 +36,14 @@ export function toClaudeRequest(
   specs: readonly ToolSpec[] = [],
 ): ClaudeRequest {
   const { model, temperature, effort, cache = '5m', extraBody } = options
-  const legal = legalTranscript(messages).map(({ message }) => message)
-  const rules = legal.findIndex(({ role }) => role !== 'system')
-  const talk = rules === -1 ? [] : legal.slice(rules)
-  const system = legal
-    .slice(0, rules === -1 ? legal.length : rules)
-    .map(({ content }) => content)
-    .join('\n\n')
+  const legal = legalTranscript(messages)
+  const begin = legal.findIndex(({ message }) => message.role !== 'system')
+  const talk = begin === -1 ? [] : legal.slice(begin)
+  const rules = begin === -1 ? legal : legal.slice(0, begin)
+  const system = rules.map(({ message }) => message.content).join('\n\n')
   const tools = specs.length > 0 ? specs.map(toTool) : toolsOfCalls(talk)
   const prompt = bindsThinking(model) ? new PromptHash([system, tools]) : undefined
-  const turns = toTurns(talk, prompt, options.thinking?.type !== 'disabled')
+  const { turns, from } = toTurns(talk, prompt, options.thinking?.type !== 'disabled')
   const thinking = possibleThinking(options.thinking, turns)
   const bound = prompt?.hash(turns)
   const body: Body = {
@@ -60,30 +60,35 @@ export function toClaudeRequest(
     ...extraBody,
   }
   if (cache !== false) setCachePoints(body, cache)
-  return { body, prompt: bound }
+  return { body, prompt: bound, from }
 }
 
 export function maxTokensOf({ model, maxTokens, thinking }: ClaudeOptions): number {
   return maxTokens ?? defaultMaxTokens(model, thinking?.type === 'enabled' ? thinking.budgetTokens : 0)
 }
 
-function toTurns(messages: readonly Message[], prompt: PromptHash | undefined, thinking: boolean): Turn[] {
+function toTurns(
+  messages: readonly LegalMessage[],
+  prompt: PromptHash | undefined,
+  thinking: boolean,
+): { turns: Turn[]; from: (number | undefined)[] } {
   const turns: Turn[] = []
-  const add = (role: Turn['role'], content: readonly Anthropic.ContentBlockParam[]): void => {
+  const places: (number | undefined)[] = []
+  const add = (role: Turn['role'], content: readonly Anthropic.ContentBlockParam[], from?: number): void => {
     if (content.length === 0) return
     const last = turns.at(-1)
     if (last?.role === role) last.content.push(...content)
-    else turns.push({ role, content: [...content] })
+    else places[turns.push({ role, content: [...content] }) - 1] = from
   }
-  for (const message of messages) {
+  for (const { message, from } of messages) {
     if (message.role === 'assistant') {
       if (turns.length === 0) add('user', textBlock(GO_ON))
-      add('assistant', toBlocks(message, { prompt: prompt && (() => prompt.hash(turns)), thinking }))
-    } else if (message.role === 'tool') add('user', [toResult(message)])
-    else add('user', [...textBlock(message.content), ...imagesOf(message)])
+      add('assistant', toBlocks(message, { prompt: prompt && (() => prompt.hash(turns)), thinking }), from)
+    } else if (message.role === 'tool') add('user', [toResult(message)], from)
+    else add('user', [...textBlock(message.content), ...imagesOf(message)], from)
   }
   if (turns.at(-1)?.role !== 'user') add('user', textBlock(GO_ON))
-  return turns
+  return { turns, from: places }
 }
 
 /**
@@ -113,8 +118,8 @@ function toTool({ name, description, parameters }: ToolSpec): Anthropic.Tool {
 }
 
 /** Anthropic refuses calls in a transcript when no tool is defined. */
-function toolsOfCalls(messages: readonly Message[]): Anthropic.Tool[] {
-  const names = messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name))
+function toolsOfCalls(messages: readonly LegalMessage[]): Anthropic.Tool[] {
+  const names = messages.flatMap(({ message: { toolCalls = [] } }) => toolCalls.map(({ name }) => name))
   return [...new Set(names)].map((name) => ({ name, input_schema: { type: 'object' } }))
 }
 

@@ -6,7 +6,7 @@ import { checkedBaseURL, readVariable, servedBy } from '../base-url.ts'
 import { limitedFetch } from '../limited-fetch.ts'
 import { loadPackage } from '../load-package.ts'
 import { modelWaits } from '../model-waits.ts'
-import { toModelError, type Asked } from '../model-error.ts'
+import { messagesBehind, toModelError, type Asked } from '../model-error.ts'
 import { keepSecretsOf } from '../secret-headers.ts'
 import { readClaudeAnswer, readClaudeStream, type Expected } from './claude-answer.ts'
 import type { ClaudeOptions } from './claude-options.ts'
@@ -45,7 +45,8 @@ export function createClaude(options: ClaudeOptions): Model {
     async complete(messages, asking = {}): Promise<Completion> {
       const { client, asked } = await connect(options, asking.onAlive)
       asking.signal?.throwIfAborted()
-      const { body, prompt } = toClaudeRequest(options, messages, asking.tools)
+      const { body, prompt, from } = toClaudeRequest(options, messages, asking.tools)
+      asked.behind = (index) => messagesBehind(messages, from[index])
       try {
         return await ask(client, body, asking, { prompt, prices: options.prices })
       } catch (error) {
