@@ -2,6 +2,7 @@
 export { createStelloAgent } from './agent/agent.ts'
 export type { AgentDefinition, SessionFork, StelloAgent } from './agent/agent.ts'
 export type { AutoResume, AutoResumeSettings, WaitSettings, Waits } from './agent/wait-settings.ts'
+export type { Compaction, CompactionSettings } from './agent/compaction-settings.ts'
 export type { LimitSettings } from './agent/limit-settings.ts'
 export type { Capabilities, Sealable } from './agent/parts.ts'
 export type { ResolvedProfile } from './agent/resolve-profile.ts'

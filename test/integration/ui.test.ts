@@ -184,7 +184,18 @@ it('tells people what they can send', async () => {
       .filter(({ name }) => !name.startsWith('__'))
       .map(({ name, description }) => ({ name, description })),
   )
-  for (const name of ['message', 'pause', 'resume', 'cancelTurn', 'close', 'answer', 'state', 'stats', 'pending']) {
+  for (const name of [
+    'message',
+    'pause',
+    'resume',
+    'cancelTurn',
+    'compact',
+    'close',
+    'answer',
+    'state',
+    'stats',
+    'pending',
+  ]) {
     expect(named.find((one) => one.name === name)?.description).toMatch(/\S/)
   }
 })
