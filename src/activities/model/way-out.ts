@@ -24,15 +24,17 @@ export async function withWayOut(
 ): Promise<unknown> {
   const known = toStelloError(error)
   if (known?.code !== 'MODEL_REFUSED_REQUEST' || !ABOUT_THE_REQUEST.includes(known.status)) return error
-  const named = known.behind === undefined ? undefined : await placeBefore(db, last, known.behind)
-  const asked = messages.length - 1 - messages.findLastIndex(({ role }) => role === 'user')
-  const place = named ?? (asked < messages.length ? await placeBefore(db, last, asked) : undefined)
+  // What stands before the messages, such as the system prompt, is no record.
+  const find = async (behind: number): Promise<Branch | undefined> =>
+    behind < messages.length ? placeBefore(db, last, behind) : undefined
+  const named = await find(known.behind ?? messages.length)
+  const place = named ?? (await find(messages.length - 1 - messages.findLastIndex(({ role }) => role === 'user')))
   if (!place) return error
   const { sessionId, seq } = place
   const means = named ? `it means record ${seq} of session ${sessionId}` : 'it does not say which record it means'
   const hint =
-    `${means}; if the name and the settings of the model are right, every later turn is refused too: go on as if record ` +
-    `${seq} and what follows had not been said: stello fork ${sessionId} --before ${seq} --label "without record ${seq}"`
+    `${means}; correct what is wrong with the name or the settings of the model, then resume; where they are right, every ` +
+    `later turn is refused too: go on as if record ${seq} and what follows had not been said: stello fork ${sessionId} --before ${seq} --label "without record ${seq}"`
   return new StelloError(known.code, known.message, {
     hint,
     ...(known.status !== undefined && { status: known.status }),
