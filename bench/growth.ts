@@ -12,7 +12,7 @@ const LAST = 1000
 const AROUND = 9
 const TURNS = LAST + AROUND
 
-interface TurnCost {
+export interface TurnCost {
   ms: number
   /** Unset where the session continued as new meanwhile. */
   bytes?: number
@@ -22,14 +22,14 @@ export async function measureGrowth(world: World): Promise<Values<'growth'>> {
   const name = newName('growth')
   const worker = await world.work(emptyAgent(name, TEXT))
   try {
-    const takeTurn = await openSession(world, name)
+    const takeTurn = await openGrowing(world, name)
     const costs: TurnCost[] = []
     while (costs.length < TURNS - (2 * AROUND + 1)) {
       if (costs.length % 100 === 0) world.say(`growth: turn ${costs.length} of ${TURNS}`)
       costs.push(await takeTurn())
     }
     // The last turns of the old session by turns with the first of a new one: a worker grows faster with time, a machine varies.
-    const takeEarlyTurn = await openSession(world, name)
+    const takeEarlyTurn = await openGrowing(world, name)
     const early: TurnCost[] = []
     while (costs.length < TURNS) {
       costs.push(await takeTurn())
@@ -51,7 +51,7 @@ export async function measureGrowth(world: World): Promise<Values<'growth'>> {
 }
 
 /** @returns takes the session's next turn */
-async function openSession(world: World, agent: string): Promise<() => Promise<TurnCost>> {
+export async function openGrowing(world: World, agent: string): Promise<() => Promise<TurnCost>> {
   const session = await world.stello.createSession({ agent, label: 'growth' })
   const workflow = world.temporal.workflow.getHandle(session.id)
   let before = await historyOf(workflow)

@@ -1,6 +1,7 @@
 /** `npm run bench`: measures, and holds each figure against its aim. Progress goes to stderr, figures to stdout. */
 import { Command, InvalidArgumentError } from 'commander'
 import { figuresOf, isMet, toJson, toLine, type Figure, type Values } from './figures.ts'
+import { measureCompaction } from './compaction.ts'
 import { measureForks } from './fork.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHttpTurns } from './http-turns.ts'
@@ -16,6 +17,7 @@ const MEASUREMENTS: { [Name in Measurement]: (world: World) => Promise<Values<Na
   turn: measureTurns,
   http: measureHttpTurns,
   growth: measureGrowth,
+  compaction: measureCompaction,
   fork: measureForks,
   recovery: measureRecovery,
   replace: measureReplace,

@@ -36,6 +36,11 @@ export const ROWS = {
     history_bytes_1000_over_10: { unit: 'ratio', aim: { atMost: 1.1 } },
     turn_ms_1000_over_10: { unit: 'ratio', aim: { atMost: 1.3 } },
   },
+  compaction: {
+    compaction_5000_records_ms: { unit: 'ms' },
+    compacted_turn_1000_ms: { unit: 'ms' },
+    compacted_turn_1000_over_10: { unit: 'ratio', aim: { atMost: 1.3 } },
+  },
   fork: {
     fork_ms: { unit: 'ms' },
     fork_10000_over_10: { unit: 'ratio', aim: { atMost: 1.3 } },
