@@ -23,7 +23,7 @@ export function sessionLine(session: SessionSummary): string {
   const pause = session.pause
     ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}${triesAgain(session.pause)}`)
     : ''
-  const weather = session.weather ? pc.yellow(` ${waitsFor(session.weather, soon(session.weather.nextTry))}`) : ''
+  const weather = session.weather ? pc.yellow(` ${weatherText(session.weather)}`) : ''
   const held = heldBy(session)
   const state = COLOURS[session.state](session.state.padEnd(7))
   return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${weather}${pause}${held}`.trimEnd()
@@ -32,6 +32,11 @@ export function sessionLine(session: SessionSummary): string {
 /** @example waitsFor({ provider: 'openai', why: '429' }, '14:32:10') // 'waits for openai: 429, next try 14:32:10' */
 function waitsFor({ provider, why }: { provider: string; why: string }, nextTry: string): string {
   return `waits for ${oneLine(provider)}: ${oneLine(why)}, next try ${nextTry}`
+}
+
+/** What the model call of a session waits for. */
+export function weatherText(weather: NonNullable<SessionSummary['weather']>): string {
+  return waitsFor(weather, soon(weather.nextTry))
 }
 
 /** Another session may be the one that tries, so the time may have passed. */

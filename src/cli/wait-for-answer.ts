@@ -5,6 +5,7 @@ import { inboxLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import type { Context } from './command-context.ts'
 import { keepNotingUnserved, noteUnservedOf } from './unserved.ts'
+import { keepNotingWeather } from './weather-notes.ts'
 
 export async function answer(
   context: Context,
@@ -20,7 +21,8 @@ export async function answer(
   }
   const signal = untilInterrupted()
   const answered = new AbortController()
-  const noting = keepNotingUnserved(context, session, AbortSignal.any([signal, answered.signal]))
+  const over = AbortSignal.any([signal, answered.signal])
+  const noting = Promise.all([keepNotingUnserved(context, session, over), keepNotingWeather(context, session, over)])
   /** A pause ends the wait. A question does not: it may be answered while other sessions of the tree go on. */
   const onPause = (item: InboxItem): void => {
     if (item.kind === 'paused') throw heldUp(session.id, item)

@@ -1,4 +1,4 @@
-/** What the commands say to whoever waits: nobody serves the agent, or something below is paused. */
+/** What the commands say to whoever waits: nobody serves the agent, a provider is away, or something below is paused. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { HeldRequests } from '../../src/testing/index.ts'
 import { until } from '../support/until.ts'
@@ -114,4 +114,12 @@ describe('a pause below', () => {
     await until('it is paused', async () => (await json('list', '--state', 'paused')).length > 0)
     expect(await json('cancel', id, '--tree')).toEqual([{ ...told, sent: 'cancel' }])
   })
+})
+
+it('a provider that is away is named to whoever waits for the answer, which comes all the same', async () => {
+  const [line] = await json<{ sessionId: string }>('start', served.agent)
+  served.model.failNext({ status: 429, headers: { 'retry-after': '5' } })
+  const { code, stdout, stderr } = await run('send', line?.sessionId ?? '', 'hello', '--wait')
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('You said: hello') as string })
+  expect(stderr).toMatch(/waits for \S+: 429, next try \S+; it goes on by itself/)
 })
