@@ -1,64 +1,119 @@
 /**
- * Limits the bodies of a provider's answers. The client reads an error, a whole answer, and each event of a stream into
- * memory: an endless one would fill the worker's memory before anybody looks at it.
+ * How a provider's server is asked. Its answers are limited: the client reads an error, a whole answer, and each event of a
+ * stream into memory, and an endless one would fill the worker's memory before anybody looks at it. A server that points to
+ * another one does not get the conversation sent there.
  */
 import { StelloError } from '../core/errors.ts'
 
 /** More than the longest answer that is accepted, with every character escaped. */
 const ANSWER_BYTES: number = 32 * 1024 * 1024
-/** With every piece that arrives, the client searches the whole event for its end. */
 const EVENT_BYTES: number = 4 * 1024 * 1024
+/**
+ * A server may send things without end that are no text and no call, e.g. thoughts that are encrypted. Real streams take
+ * some hundred bytes for each token.
+ */
+const STREAM_BYTES: number = 256 * 1024 * 1024
 /** Only some hundred characters of an error are shown. */
 const ERROR_LIMIT: number = 64 * 1024
 const [NEWLINE, RETURN] = [10, 13]
+/** Other redirects turn the request into one without its body. */
+const SAME_REQUEST: readonly number[] = [307, 308]
+const MOST_REDIRECTS = 5
+
+type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
 /**
- * `fetch` for one model.
+ * `fetch` for a model.
  *
  * @param onAlive called when the request is sent, when the answer begins, and for each chunk of its bytes, which may be
  *   no more than a comment of an event stream
- * @returns an error's body is cut; reading an answer beyond 32 MiB, or an event of a stream beyond 4 MiB, rejects with
- * StelloError MODEL_BAD_ANSWER. Both end the connection.
+ * @returns an error's body is cut; reading an answer beyond 32 MiB, an event of a stream beyond 4 MiB, or a stream beyond
+ *   256 MiB rejects with StelloError MODEL_BAD_ANSWER. Both end the connection. A stream is handed on event by event, so
+ *   that a client which searches an event anew with every piece of it searches it once.
+ * @throws StelloError MODEL_REFUSED_REQUEST where the server redirects to another one
  */
-export function limitedFetch(model: string, onAlive: () => void = () => undefined): typeof fetch {
+export function limitedFetch(onAlive: () => void = () => undefined): Fetch {
   return async (input, init) => {
     onAlive()
-    const response = await fetch(input, init)
+    const response = await fetchThere(input, init)
     onAlive()
     if (!response.body) return response
     const { status, statusText, headers } = response
     const isStream = headers.get('content-type')?.includes('event-stream') === true
     const limited = response.body.pipeThrough(
-      response.ok ? refuseBeyond(model, isStream, onAlive) : cutBehind(ERROR_LIMIT, onAlive),
+      !response.ok ? cutBehind(ERROR_LIMIT, onAlive) : isStream ? wholeEvents(onAlive) : refuseBeyond(onAlive),
     )
     return new Response(limited, { status, statusText, headers })
   }
 }
 
-/** @param byEvent the limit holds for each event, else for the whole body */
-function refuseBeyond(model: string, byEvent: boolean, onAlive: () => void): TransformStream<Uint8Array, Uint8Array> {
-  const [limit, unit] = byEvent ? [EVENT_BYTES, 'an event of the answer'] : [ANSWER_BYTES, 'the answer']
+/** `fetch` drops only some headers where it follows to another server: not those that Azure's key and yours are in. */
+async function fetchThere(input: Parameters<Fetch>[0], init?: RequestInit, followed = 0): Promise<Response> {
+  const response = await fetch(input, { ...init, redirect: 'manual' })
+  const { status, headers, body } = response
+  const location = status >= 300 && status < 400 ? headers.get('location') : null
+  if (location === null) return response
+  await body?.cancel()
+  const asked = new URL(input instanceof Request ? input.url : input)
+  const to = URL.canParse(location, asked.href) ? new URL(location, asked) : undefined
+  const follows = to?.origin === asked.origin && SAME_REQUEST.includes(status) && followed < MOST_REDIRECTS
+  if (follows) return fetchThere(to.href, init, followed + 1)
+  throw new StelloError(
+    'MODEL_REFUSED_REQUEST',
+    `${asked.host} redirects to ${to?.origin ?? 'no address'} (status ${status}), and neither the key nor the conversation is sent on`,
+    { hint: 'correct the base URL, restart the worker, then resume the session' },
+  )
+}
+
+function refuseBeyond(onAlive: () => void): TransformStream<Uint8Array, Uint8Array> {
   let size = 0
-  let newlines = 0
   return new TransformStream({
     transform(chunk, controller) {
       onAlive()
       size += chunk.length
-      if (byEvent) {
-        // An empty line ends an event. A loop over `entries` takes eight times as long.
-        for (let i = 0; i < chunk.length; i++) {
-          const byte = chunk[i]
-          if (byte === NEWLINE && ++newlines >= 2) size = chunk.length - 1 - i
-          else if (byte !== NEWLINE && byte !== RETURN) newlines = 0
-        }
-      }
-      if (size <= limit) return controller.enqueue(chunk)
-      controller.error(
-        new StelloError('MODEL_BAD_ANSWER', `model ${model}: ${unit} has more than ${limit} bytes`, {
-          hint: 'look at the server behind the base URL, then resume the session',
-        }),
-      )
+      if (size > ANSWER_BYTES) controller.error(tooLong('the answer', ANSWER_BYTES))
+      else controller.enqueue(chunk)
     },
+  })
+}
+
+/** Holds what is behind the last empty line: nobody can read it before its event has ended. */
+function wholeEvents(onAlive: () => void): TransformStream<Uint8Array, Uint8Array> {
+  let held: Uint8Array[] = []
+  let size = 0
+  let total = 0
+  let newlines = 0
+  return new TransformStream({
+    transform(chunk, controller) {
+      onAlive()
+      total += chunk.length
+      let end = 0
+      // A loop over `entries` takes eight times as long.
+      for (let i = 0; i < chunk.length; i++) {
+        const byte = chunk[i]
+        if (byte === NEWLINE && ++newlines >= 2) end = i + 1
+        else if (byte !== NEWLINE && byte !== RETURN) newlines = 0
+      }
+      if (end > 0) {
+        held.push(chunk.subarray(0, end))
+        controller.enqueue(Buffer.concat(held))
+        held = []
+        size = 0
+      }
+      if (end < chunk.length) held.push(chunk.subarray(end))
+      size += chunk.length - end
+      if (size > EVENT_BYTES) controller.error(tooLong('an event of the answer', EVENT_BYTES))
+      else if (total > STREAM_BYTES) controller.error(tooLong('the stream of the answer', STREAM_BYTES))
+    },
+    flush(controller) {
+      if (held.length > 0) controller.enqueue(Buffer.concat(held))
+    },
+  })
+}
+
+function tooLong(what: string, limit: number): StelloError {
+  return new StelloError('MODEL_BAD_ANSWER', `${what} has more than ${limit} bytes`, {
+    hint: 'look at the server behind the base URL, then resume the session',
   })
 }
 

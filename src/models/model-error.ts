@@ -47,7 +47,8 @@ const OVERLOADED = /overloaded/i
  */
 export function toModelError(error: unknown, asked: Asked): StelloError {
   if (isAbort(error)) throw error
-  if (isStelloError(error)) return describe(error.code, error.message, asked, error)
+  const ours = [error, (error as { cause?: unknown } | undefined)?.cause].find(isStelloError)
+  if (ours) return describe(ours.code, ours.message, asked, ours)
   const told = readProviderError(error)
   if (!told) return describe('MODEL_UNAVAILABLE', `no answer from ${asked.host}: ${innermost(error)}`, asked)
   const code = codeOf(told)

@@ -4,8 +4,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { openai } from '../../src/index.ts'
+import { limitedFetch } from '../../src/models/limited-fetch.ts'
 
 const CHUNK = 'x'.repeat(256 * 1024)
+const COMMENTS = `: ${'x'.repeat(64 * 1024)}\n\n`.repeat(16)
 const LINES = `data: ${'x'.repeat(1000)}\n`.repeat(256)
 
 /** @returns what the model call rejects with, and how many bytes the server got rid of before it was left */
@@ -43,10 +45,29 @@ it.each([
   ['an answer in one piece', 200, 'application/json', CHUNK, 'MODEL_BAD_ANSWER', 64],
   ['a line of a stream', 200, 'text/event-stream', CHUNK, 'MODEL_BAD_ANSWER', 32],
   ['an event of many lines', 200, 'text/event-stream', LINES, 'MODEL_BAD_ANSWER', 32],
+  ['a stream of what is no answer', 200, 'text/event-stream', COMMENTS, 'MODEL_BAD_ANSWER', 320],
 ] as const)('leaves a server that never ends %s', async (_what, status, type, body, code, mebibytes) => {
   const streaming = type === 'text/event-stream'
   const head = (response: ServerResponse): void => void response.writeHead(status, { 'content-type': type })
   const { error, sent } = await ask(head, { streaming, body })
   expect(error).toMatchObject({ name: 'StelloError', code })
   expect(sent).toBeLessThan(mebibytes * 1024 * 1024)
+})
+
+it('hands an event on when it is whole, however small its pieces are: clients search it anew with every piece', async () => {
+  const sent = 'data: one\n\ndata: two\r\n\r\n: ping\n\ndata: three\n'
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    // Each write is a chunk of its own.
+    for (const char of sent) response.write(char)
+    response.end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const { body } = await limitedFetch()(`http://127.0.0.1:${port}`)
+  const pieces: string[] = []
+  for await (const piece of body ?? []) pieces.push(Buffer.from(piece as Uint8Array).toString())
+  server.close()
+  expect(pieces.join('')).toBe(sent)
+  for (const piece of pieces.slice(0, -1)) expect(piece).toMatch(/\n\r?\n$/)
 })

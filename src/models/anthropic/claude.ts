@@ -104,7 +104,7 @@ async function connect(
     maxRetries: 0,
     timeout: NO_TIMEOUT,
     logLevel: 'off',
-    fetch: limitedFetch(model, onAlive),
+    fetch: limitedFetch(onAlive),
     ...(headers && { defaultHeaders: headers }),
   })
   return { client, asked: { model, host: url.host, keyVariable: KEY_VARIABLE, secrets } }

@@ -62,7 +62,7 @@ export function connect(
     baseURL: base,
     maxRetries: 0,
     logLevel: 'off',
-    fetch: limitedFetch(model, onAlive),
+    fetch: limitedFetch(onAlive),
     defaultHeaders: {
       ...(keyHeader !== undefined && { authorization: null, ...(key !== NO_KEY && { [keyHeader]: key }) }),
       ...headers,
