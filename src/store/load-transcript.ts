@@ -28,9 +28,9 @@ export async function loadInherited(db: Database, at: Branch): Promise<Loaded> {
   const own = await readSummary(db, at)
   if (own) return { summary: own, inherited: [], from: own.at.seq }
   const inherited: Part[] = []
-  for (let from = await readBranch(db, at.sessionId); from; from = await readBranch(db, from.sessionId)) {
+  for (let [from, followed] = await parentOf(db, at); from; [from, followed] = await parentOf(db, from, followed)) {
     const { sessionId, gen } = from
-    const summary = await readSummary(db, from)
+    const summary = await readSummary(db, from, { followed })
     inherited.unshift({ sessionId, gen, records: await readOwnRecords(db, from, summary?.at.seq) })
     if (summary) return { summary, inherited, from: 0 }
   }
@@ -39,11 +39,27 @@ export async function loadInherited(db: Database, at: Branch): Promise<Loaded> {
 
 /** The summary that stands for the beginning of the transcript, in the session itself or in what it inherits. */
 export async function findSummary(db: Database, at: Branch): Promise<Summary | undefined> {
-  for (let place: Branch | undefined = at; place; place = await readBranch(db, place.sessionId)) {
-    const found = await readSummary(db, place)
+  for (let [place, followed]: Inherited = [at, false]; place; [place, followed] = await parentOf(db, place, followed)) {
+    const found = await readSummary(db, place, { followed })
     if (found) return found
   }
   return undefined
+}
+
+/** The summary that stands for all messages up to there. Only a message that follows them may be shown behind it. */
+export async function findWholeSummary(db: Database, at: Branch): Promise<Summary | undefined> {
+  for (let place: Branch | undefined = at; place; place = await readBranch(db, place.sessionId)) {
+    const found = await readSummary(db, place, { followed: true })
+    if (found || place.seq > 0) return found?.at.seq === place.seq ? found : undefined
+  }
+  return undefined
+}
+
+/** Where the session was forked, and whether there are records behind that place. */
+type Inherited = readonly [place: Branch | undefined, followed: boolean]
+
+async function parentOf(db: Database, { sessionId, seq }: Branch, followed = false): Promise<Inherited> {
+  return [await readBranch(db, sessionId), followed || seq > 0]
 }
 
 /** All messages up to there, whatever was summarised. It is read anew each time. */

@@ -34,7 +34,7 @@ const owner = (session: string, gen: string, upTo: string): string => `
       ) o where ${upTo} <= line.up_to order by o.gen desc limit 1
     ) owner`
 
-/** The summary nearest to the place, in the session's line of history. It stands for less than everything up to there. */
+/** The summary nearest to the place, in the session's line of history. It stands for records before the place only. */
 const READ: Statement = statement(
   'summary_read',
   `select s.gen, s.up_to, s.text, s.question, s.stands_for, s.cut, s.at from stello_line($1, $2) line, lateral (
@@ -63,8 +63,15 @@ export function summarySql({ key, writes }: { key: string; writes: string }): st
   )`
 }
 
-/** @returns the summary that stands for the most records before `at`, of that session's own records only */
-export async function readSummary(db: Database, at: Branch): Promise<Summary | undefined> {
+/**
+ * @param followed whether something stands behind `at`: then the summary may stand for everything up to there
+ * @returns the summary that stands for the most records before `at`, of that session's own records only
+ */
+export async function readSummary(
+  db: Database,
+  at: Branch,
+  { followed = false }: { followed?: boolean } = {},
+): Promise<Summary | undefined> {
   interface Row {
     gen: number
     up_to: number
@@ -74,7 +81,7 @@ export async function readSummary(db: Database, at: Branch): Promise<Summary | u
     cut: boolean
     at: Date
   }
-  const [row] = await run<Row>(db.pool, READ, [at.sessionId, at.gen, at.seq])
+  const [row] = await run<Row>(db.pool, READ, [at.sessionId, at.gen, at.seq + (followed ? 1 : 0)])
   if (!row) return undefined
   const { gen, up_to: seq, text, question, stands_for: standsFor, cut, at: madeAt } = row
   const place = { sessionId: at.sessionId, gen, seq }

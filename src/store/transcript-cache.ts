@@ -54,11 +54,13 @@ export class TranscriptCache {
   /** @throws StelloError STORE_CORRUPT when a record up to `upTo` is missing */
   async read(db: Database, sessionId: string, gen: number, upTo: number): Promise<Transcript> {
     const entry = await this.#entry(db, { sessionId, gen, seq: upTo })
-    // A place before the summary: a fork of an older part, for example.
+    // A place before the end of the summary: a fork of an older part, for example.
     if (upTo < entry.from) return toTranscript(await load(db, { sessionId, gen, seq: upTo }), upTo)
     await this.#readOn(db, entry, upTo)
     this.#touch(sessionId, entry)
-    return toTranscript(entry, upTo)
+    const transcript = toTranscript(entry, upTo)
+    const isWhole = !transcript.summary || transcript.messages.length > 0
+    return isWhole ? transcript : toTranscript(await load(db, { sessionId, gen, seq: upTo }), upTo)
   }
 
   /** Adds the records of a settle that won. */

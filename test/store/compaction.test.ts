@@ -4,7 +4,10 @@ import { compact } from '../../src/activities/compaction/compact.ts'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import { StelloError } from '../../src/core/errors.ts'
 import type { Message } from '../../src/core/message.ts'
+import { foldChain } from '../../src/store/hashes.ts'
 import { findSummary } from '../../src/store/load-transcript.ts'
+import type { ModelOutcome } from '../../src/protocol/steps.ts'
+import { readOwnRecords } from '../../src/store/records.ts'
 import { attempt, depsOf } from './activity.ts'
 import { compaction, fake, nextCall, rounds, sessionWith, SUMMARY, talk, WORDS, type Reply } from './conversation.ts'
 import { countRows, write } from './fixtures.ts'
@@ -74,6 +77,40 @@ describe('a prompt that nears the window', () => {
     await attempt(run, () => compact(session.deps, compaction(run, 82, { key: 'c2' })))
     await attempt(run, () => callModel(session.deps, nextCall(run, 82, { key: 'm9.2', round: 2, asIs: true })))
     expect(model.asked.at(-1)?.messages[0]?.content.endsWith('Look at everything.')).toBe(true)
+  })
+
+  it.each([
+    ['is full', 3000],
+    ['is refused', undefined],
+  ] as const)('is asked when only the message that opens the turn may stay: its prompt %s', async (_why, window) => {
+    const model = fake(({ summary, messages }) => {
+      const short = messages.every(({ content }) => content.length < 1000)
+      if (summary || window !== undefined || short) return {}
+      throw new StelloError('MODEL_CONTEXT_TOO_LONG', 'too long')
+    }, window)
+    const session = await sessionWith(at.db, [...talk(5), ...talk(1, 1500)], { llm: model.llm })
+    const { deps, run } = session
+    const opening = { key: 'm9.0', round: 0, opening: { messageId: 'm', text: 'now?' } }
+    const called: ModelOutcome[] = []
+    for (let n = 1; called.at(-1)?.kind !== 'answered' && n < 9; n++) {
+      const refusals = called.filter((outcome) => outcome.kind === 'full' && outcome.refused).length
+      const input = nextCall(run, 13, { ...opening, base: 12, refusals })
+      const outcome = await attempt(run, () => callModel(deps, input))
+      called.push(outcome)
+      if (outcome.kind !== 'full') break
+      const { standsFor } = outcome
+      await attempt(run, () => compact(deps, compaction(run, 13, { key: `c${n}`, round: 0, refusals, standsFor })))
+    }
+    expect(called.at(-1)).toMatchObject({ kind: 'answered' })
+    expect(model.asked.at(-1)?.messages).toHaveLength(2)
+    expect(model.asked.at(-1)?.messages[0]?.content).toContain(SUMMARY)
+    expect(model.asked.at(-1)?.messages[1]?.content).toBe('now?')
+    // The next round reads the same summary, and the chain is that of the records.
+    const { messages, summary, chain } = await deps.transcripts.read(at.db, run.sessionId, 0, 14)
+    expect([messages.length, summary?.standsFor]).toEqual([2, 12])
+    const whole = await deps.transcripts.read(at.db, run.sessionId, 0, 12)
+    expect(whole.messages.length).toBeGreaterThan(0)
+    expect(chain).toBe(foldChain(await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 14 })))
   })
 
   it('is read from the summary on: what it stands for is not read again', async () => {

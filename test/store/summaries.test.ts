@@ -36,6 +36,29 @@ describe('a fork', () => {
     expect(await countRows(at.db, 'summaries', first.sessionId)).toBe(0)
   })
 
+  it('is asked when all that it inherits is summarised: behind the summary are only its own records', async () => {
+    const model = fake(undefined, 3000)
+    const parent = await openSession(at.db)
+    await write(at.db, parent, 'a', 1, [...talk(5), ...talk(1, 1500)])
+    const branch = { sessionId: parent.sessionId, gen: 0, seq: 12 }
+    const fork = await openSession(at.db, { parentId: parent.sessionId, branch, depth: 1 })
+    const deps = depsOf(at.db, { llm: model.llm })
+    const input = nextCall(fork, 1, { base: 0, key: 'm9.0', round: 0, opening: { messageId: 'm', text: 'now?' } })
+    const called: ModelOutcome[] = []
+    for (let n = 1; n < 9; n++) {
+      const outcome = await attempt(fork, () => callModel(deps, input))
+      called.push(outcome)
+      if (outcome.kind !== 'full') break
+      const { standsFor } = outcome
+      await attempt(fork, () => compact(deps, compaction(fork, 1, { key: `c${n}`, round: 0, standsFor })))
+    }
+    expect(called.at(-1)).toMatchObject({ kind: 'answered' })
+    const later = await deps.transcripts.read(at.db, fork.sessionId, 0, 2)
+    expect([later.messages.length, later.summary?.standsFor]).toEqual([2, 12])
+    const before = await deps.transcripts.read(at.db, fork.sessionId, 0, 0)
+    expect(before.chain).toBe((await deps.transcripts.read(at.db, parent.sessionId, 0, 12)).chain)
+  })
+
   it('that has found the prompt too long pays nothing if another fork was faster', async () => {
     const model = fake(undefined, 3000)
     const session = await sessionWith(at.db, talk(12), { llm: model.llm })

@@ -7,6 +7,7 @@ import { toPause } from '../../core/pause.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
 import { waitsOfTry, waitsWith } from '../../agent/wait-settings.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
+import { findWholeSummary } from '../../store/load-transcript.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
 import { inputHash, nextRecord } from '../../store/hashes.ts'
@@ -87,8 +88,16 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       const specs = await describeTools(tools, context, { stop, log: deps.log })
       for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
       parts = { ...parts, tools: specs }
-      const prompt = makePrompt(parts)
-      if (prompt.full && !input.asIs) return tooLong(claim, before, { refused: false })
+      let prompt = makePrompt(parts)
+      if (question && (prompt.full || input.refusals)) {
+        const summary = await findWholeSummary(deps.db, { sessionId, gen: claim.gen, seq: input.upTo - 1 })
+        if (summary) {
+          deps.transcripts.forget(sessionId)
+          parts = { ...parts, transcript: { summary, messages: [] } }
+          prompt = makePrompt(parts)
+        }
+      }
+      if (prompt.full && !input.asIs) return tooLong(claim, parts.transcript, { refused: false })
       const completion = await askModel(
         pass.model,
         toMessages(prompt),
@@ -113,7 +122,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     } catch (error) {
       if (fitting && canBeShorter(error, input, parts)) {
         pass.served()
-        return tooLong(claim, before, { refused: true })
+        return tooLong(claim, parts.transcript, { refused: true })
       }
       const { messages } = makePrompt(parts)
       const explained = fitting ? tooLongForGood(error) : error

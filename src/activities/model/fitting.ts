@@ -49,7 +49,7 @@ export function canBeShorter(error: unknown, { refusals = 0, asIs }: CallModelIn
 /** The step is not done: the workflow has the transcript made shorter, and asks for the same step again. */
 export function tooLong(
   { gen }: Mine,
-  { summary }: Pick<Transcript, 'summary'>,
+  { summary }: PromptParts['transcript'],
   how: { refused: boolean },
 ): Ending<ModelOutcome> {
   return { kind: 'giveBack', result: { kind: 'full', gen, ...how, standsFor: summary?.standsFor ?? 0 } }
