@@ -66,6 +66,15 @@ describe('thinking', () => {
     expect(fake.requests[0]?.body.thinking).toBeUndefined()
   })
 
+  it('goes back to the host that has signed it, and to no other that speaks the same API', async () => {
+    const [fake, other] = [await fakeOf(ROUND), await fakeOf(ROUND)]
+    const first = recordOf(await claudeAt(other).complete([question], { tools: TOOLS }))
+    await claudeAt(fake).complete([question, first, result], { tools: TOOLS })
+    await claudeAt(other).complete([question, first, result], { tools: TOOLS })
+    const thinks = [fake, other].map(({ requests }) => JSON.stringify(requests.at(-1)?.body).includes('"thinking"'))
+    expect(thinks).toEqual([false, true])
+  })
+
   it('is not sent when it is off, and never what another provider has written', async () => {
     const fake = await fakeOf(ROUND)
     const first = await claudeAt(fake).complete([question], { tools: TOOLS })

@@ -10,6 +10,8 @@ import { toProviderData } from './claude-record.ts'
 export interface Expected {
   /** What its thinking is bound to. */
   prompt: string | undefined
+  /** Who answers. */
+  host: string
   prices: Prices | undefined
 }
 
@@ -132,14 +134,14 @@ class Pieces implements Answered {
   }
 }
 
-function toCompletion(answered: Answered, { prompt, prices }: Expected): Completion {
+function toCompletion(answered: Answered, { prices, ...kept }: Expected): Completion {
   const { content, inputs, stop, details, usage, model } = answered
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('')
   const refused = stop === 'refusal'
   const toolCalls = content.flatMap((block, i): ToolCall[] =>
     block.type === 'tool_use' ? [{ id: block.id, name: block.name, arguments: inputs[i] || '{}' }] : [],
   )
-  const provider = toProviderData(content, prompt)
+  const provider = toProviderData(content, kept)
   return {
     content: text || (refused ? (details?.explanation ?? '') : ''),
     toolCalls,

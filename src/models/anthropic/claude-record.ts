@@ -16,6 +16,8 @@ type Kept = Thinking | { type: 'text'; length: number } | { type: 'call' }
 /** What is kept of an answer. */
 interface ClaudeRecord {
   blocks: Kept[]
+  /** Of the server that has signed the thinking: another one that speaks Anthropic's API refuses it. */
+  host: string
   /** Of everything that was sent before the answer, where the model binds its thinking to that. */
   prompt?: string
 }
@@ -23,7 +25,7 @@ interface ClaudeRecord {
 /** @returns undefined when the answer has no thinking: text and calls are in the record already */
 export function toProviderData(
   content: readonly Anthropic.ContentBlock[],
-  prompt: string | undefined,
+  { prompt, host }: { prompt: string | undefined; host: string },
 ): ProviderData | undefined {
   const blocks = content.flatMap((block): Kept[] => {
     if (block.type === 'text') return [{ type: 'text', length: block.text.length }]
@@ -31,7 +33,7 @@ export function toProviderData(
     return block.type === 'thinking' || block.type === 'redacted_thinking' ? [block] : []
   })
   if (!blocks.some(isThinking)) return undefined
-  return { [KEY]: { blocks, ...(prompt !== undefined && { prompt }) } satisfies ClaudeRecord }
+  return { [KEY]: { blocks, host, ...(prompt !== undefined && { prompt }) } satisfies ClaudeRecord }
 }
 
 /**
@@ -39,15 +41,16 @@ export function toProviderData(
  *
  * @param prompt of what is sent before it; undefined where thinking is valid behind every prompt
  * @param thinking whether thinking is sent at all
+ * @param host which is asked
  */
 export function toBlocks(
   message: Message,
-  { prompt, thinking }: { prompt: (() => string) | undefined; thinking: boolean },
+  { prompt, thinking, host }: { prompt: (() => string) | undefined; thinking: boolean; host: string },
 ): Anthropic.ContentBlockParam[] {
   const texts = textBlock(message.content)
   const calls = (message.toolCalls ?? []).map(toToolUse)
   const kept = thinking ? readRecord(message) : undefined
-  if (!kept) return [...texts, ...calls]
+  if (kept?.host !== host) return [...texts, ...calls]
   const whole = inOrder(message.content, calls, kept.blocks)
   if (!prompt) return whole ?? [...kept.blocks.filter(isThinking), ...texts, ...calls]
   return whole && kept.prompt === prompt() ? whole : [...texts, ...calls]

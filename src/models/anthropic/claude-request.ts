@@ -30,10 +30,11 @@ export interface ClaudeRequest {
 const GO_ON = 'Go on.'
 const IMAGES = /^image\/(jpeg|png|gif|webp)$/
 
+/** @param host which is asked: it gets back its own thinking only */
 export function toClaudeRequest(
   options: ClaudeOptions,
   messages: readonly Message[],
-  specs: readonly ToolSpec[] = [],
+  { tools: specs = [], host }: { tools?: readonly ToolSpec[] | undefined; host: string },
 ): ClaudeRequest {
   const { model, temperature, effort, cache = '5m', extraBody } = options
   const legal = legalTranscript(messages)
@@ -43,7 +44,7 @@ export function toClaudeRequest(
   const system = rules.map(({ message }) => message.content).join('\n\n')
   const tools = specs.length > 0 ? specs.map(toTool) : toolsOfCalls(talk)
   const prompt = bindsThinking(model) ? new PromptHash([system, tools]) : undefined
-  const { turns, from } = toTurns(talk, prompt, options.thinking?.type !== 'disabled')
+  const { turns, from } = toTurns(talk, prompt, { thinking: options.thinking?.type !== 'disabled', host })
   const thinking = possibleThinking(options.thinking, turns)
   const bound = prompt?.hash(turns)
   const body: Body = {
@@ -70,7 +71,7 @@ export function maxTokensOf({ model, maxTokens, thinking }: ClaudeOptions): numb
 function toTurns(
   messages: readonly LegalMessage[],
   prompt: PromptHash | undefined,
-  thinking: boolean,
+  whose: { thinking: boolean; host: string },
 ): { turns: Turn[]; from: (number | undefined)[] } {
   const turns: Turn[] = []
   const places: (number | undefined)[] = []
@@ -83,7 +84,7 @@ function toTurns(
   for (const { message, from } of messages) {
     if (message.role === 'assistant') {
       if (turns.length === 0) add('user', textBlock(GO_ON))
-      add('assistant', toBlocks(message, { prompt: prompt && (() => prompt.hash(turns)), thinking }), from)
+      add('assistant', toBlocks(message, { prompt: prompt && (() => prompt.hash(turns)), ...whose }), from)
     } else if (message.role === 'tool') add('user', [toResult(message)], from)
     else add('user', [...textBlock(message.content), ...imagesOf(message)], from)
   }

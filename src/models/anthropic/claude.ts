@@ -45,10 +45,10 @@ export function createClaude(options: ClaudeOptions): Model {
     async complete(messages, asking = {}): Promise<Completion> {
       const { client, asked } = await connect(options, asking.onAlive)
       asking.signal?.throwIfAborted()
-      const { body, prompt, from } = toClaudeRequest(options, messages, asking.tools)
+      const { body, prompt, from } = toClaudeRequest(options, messages, { tools: asking.tools, host: asked.host })
       asked.behind = (index) => messagesBehind(messages, from[index])
       try {
-        return await ask(client, body, asking, { prompt, prices: options.prices })
+        return await ask(client, body, asking, { prompt, host: asked.host, prices: options.prices })
       } catch (error) {
         asking.signal?.throwIfAborted()
         throw toModelError(error, asked)
