@@ -104,6 +104,15 @@ const SCANNERS: [string, number, (n: number) => () => unknown][] = [
       for (let i = 0; i < n; i++) pieces.add({ id: `call-${i}`, function: { name: 'f', arguments: '' } })
     },
   ],
+  [
+    'arguments that stream in with the name in each piece',
+    10_000,
+    (n) => () => {
+      const pieces = new ToolCallPieces()
+      pieces.add({ index: 0, id: 'a', function: { name: 'f', arguments: '{"a": "' } })
+      for (let i = 0; i < n; i++) pieces.add({ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } })
+    },
+  ],
   ['text that is cleaned', 100_000, (n) => () => clean('\0'.repeat(n))],
   ['text that is cut', 200_000, (n) => () => brief('東'.repeat(n), 100)],
 ]

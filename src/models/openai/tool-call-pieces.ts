@@ -22,6 +22,7 @@ interface Open extends ToolCall {
   index: number | undefined
   /** People were told of it. That waits for the name, which may come late. */
   told: boolean
+  end: ObjectEnd
 }
 
 export class ToolCallPieces {
@@ -36,7 +37,9 @@ export class ToolCallPieces {
 
   /** Whether the arguments of all calls have come to their end, as far as can be seen. */
   get complete(): boolean {
-    return this.#calls.every(({ name, arguments: args }) => name !== '' && (args.trim() === '' || isWhole(args)))
+    return this.#calls.every(
+      ({ name, arguments: args, end }) => name !== '' && (args.trim() === '' || end.isWhole(args)),
+    )
   }
 
   /** @returns the piece as people are told of it; undefined as long as the call has no name */
@@ -51,6 +54,7 @@ export class ToolCallPieces {
     if (isObject(extra)) this.extras[index] = extra
     at.name ||= piece.name
     at.arguments += piece.arguments
+    at.end.read(piece.arguments)
     if (at.told) return { type: 'toolCall', index, arguments: piece.arguments }
     if (at.name === '') return undefined
     at.told = true
@@ -73,14 +77,14 @@ export class ToolCallPieces {
   #begins({ id, name, arguments: args }: Piece, call: Open): boolean {
     if (name === '' || call.name === '') return false
     if (name !== call.name) return true
-    const another = isWhole(call.arguments) && args.trimStart().startsWith('{')
+    const another = args.trimStart().startsWith('{') && call.end.isWhole(call.arguments)
     return another && !(id !== '' && id === call.given && args === call.arguments)
   }
 
   #open({ index, id }: Piece): Open {
     const at = this.#calls.length
     const own = { id: this.#ids.take(id || `call_${at}`), name: '', arguments: '' }
-    const call = { ...own, place: at, given: id, index, told: false }
+    const call = { ...own, place: at, given: id, index, told: false, end: new ObjectEnd() }
     this.#calls.push(call)
     this.extras[at] = null
     return call
@@ -107,6 +111,33 @@ function readPiece(given: unknown): Piece {
 export function toText(args: unknown): string {
   if (args === undefined || args === null) return ''
   return typeof args === 'string' ? args : JSON.stringify(args)
+}
+
+/**
+ * Finds the end of an object in its pieces, each of which is read once. Only a text that ends there is parsed: a server that
+ * says the name in every chunk would else have the whole text parsed with each of them.
+ */
+class ObjectEnd {
+  #depth = 0
+  #quoted = false
+  #escaped = false
+  #ends = 0
+
+  read(piece: string): void {
+    for (let at = 0; at < piece.length; at++) {
+      const char = piece[at]
+      if (this.#escaped) this.#escaped = false
+      else if (this.#quoted && char === '\\') this.#escaped = true
+      else if (char === '"') this.#quoted = !this.#quoted
+      else if (!this.#quoted && char === '{') this.#depth++
+      else if (!this.#quoted && char === '}' && --this.#depth === 0) this.#ends++
+    }
+  }
+
+  /** @param text all that was read */
+  isWhole(text: string): boolean {
+    return this.#ends === 1 && this.#depth === 0 && isWhole(text)
+  }
 }
 
 function isWhole(args: string): boolean {
