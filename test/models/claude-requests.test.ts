@@ -1,5 +1,6 @@
 /** What Claude is sent: thinking, cache points, images, settings. */
 import { describe, expect, it } from 'vitest'
+import { toCompletion } from '../../src/activities/model/completion.ts'
 import type { Message } from '../../src/core/message.ts'
 import type { ModelDelta } from '../../src/core/model.ts'
 import { createClaude } from '../../src/models/anthropic/claude.ts'
@@ -64,6 +65,13 @@ describe('thinking', () => {
     }
     expect((await claude.complete([question, other, result], { tools: TOOLS })).content).toBe('Rain.')
     expect(fake.requests[0]?.body.thinking).toBeUndefined()
+  })
+
+  it('of more than a record takes is left behind, and the answer stays', async () => {
+    const fake = await fakeOf(() => ({ reasoning: 'hm '.repeat(400_000), content: 'Rain.' }))
+    const answer = await claudeAt(fake).complete([question])
+    expect(toCompletion(answer, 'claude')).toMatchObject({ content: 'Rain.' })
+    expect(answer.provider).toBeUndefined()
   })
 
   it('goes back to the host that has signed it, and to no other that speaks the same API', async () => {

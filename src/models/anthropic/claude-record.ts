@@ -7,6 +7,8 @@ import type { Message, ProviderData } from '../../core/message.ts'
 
 /** Its key in `Completion.provider`. */
 const KEY = 'anthropic'
+/** Thinking beyond this is left behind: a record would not take it, and the answer would be lost. */
+const KEPT_LIMIT = 1024 * 1024
 
 type Thinking = Anthropic.ThinkingBlock | Anthropic.RedactedThinkingBlock
 
@@ -22,7 +24,7 @@ interface ClaudeRecord {
   prompt?: string
 }
 
-/** @returns undefined when the answer has no thinking: text and calls are in the record already */
+/** @returns undefined when the answer has no thinking, or too much: text and calls are in the record already */
 export function toProviderData(
   content: readonly Anthropic.ContentBlock[],
   { prompt, host }: { prompt: string | undefined; host: string },
@@ -33,7 +35,8 @@ export function toProviderData(
     return block.type === 'thinking' || block.type === 'redacted_thinking' ? [block] : []
   })
   if (!blocks.some(isThinking)) return undefined
-  return { [KEY]: { blocks, host, ...(prompt !== undefined && { prompt }) } satisfies ClaudeRecord }
+  const data = { [KEY]: { blocks, host, ...(prompt !== undefined && { prompt }) } satisfies ClaudeRecord }
+  return JSON.stringify(data).length <= KEPT_LIMIT ? data : undefined
 }
 
 /**
