@@ -14,6 +14,8 @@ export interface TurnEnding {
   stopReason: StopReason
   rounds: number
   textFrom?: number
+  /** The provider has refused the turn's request for good: models no longer read its records, of which this is the last. */
+  leftOut?: number
   /** Set while the model has not answered yet: the message and its record, written if the turn never was opened. */
   opening?: Opening & { seq: number }
 }

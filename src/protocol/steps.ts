@@ -84,6 +84,8 @@ export interface CallModelInput extends StepRef {
   upTo: number
   /** In round 0: the message, which becomes record `upTo`. */
   opening?: Opening
+  /** How many turns of the session models no longer read, as far as the workflow knows. Unset: none. */
+  leftOut?: number
   /** How often the provider has refused the turn's prompts as too long. Unset: never. The more often, the shorter it gets. */
   refusals?: number
   /** Nothing more can be summarised: ask, however long the prompt is. */
@@ -142,8 +144,11 @@ export type ModelOutcome =
    * many messages the summary in the prompt stands for.
    */
   | { kind: 'full'; gen: number; refused: boolean; standsFor: number }
-  /** Nothing was settled. The same step runs again after `resume`. */
-  | { kind: 'failed'; pause: Pause }
+  /**
+   * Nothing was settled. The same step runs again after `resume`. `refused`: the provider refuses the request for good,
+   * because of a record of this turn.
+   */
+  | { kind: 'failed'; pause: Pause; refused?: true }
   | NotStarted
 
 /** Summarises older records of the transcript. */

@@ -10,7 +10,7 @@ import { startCompaction } from './compaction.ts'
 import { countTimeouts } from './count-timeouts.ts'
 import { isLeftBehind } from './answers.ts'
 import { PARALLEL_CALLS, type Call, type SessionState, type Turn } from './state.ts'
-import { completingCall, modelInput, settleModel, startTurn } from './turn.ts'
+import { completingCall, isLeftOut, modelInput, settleModel, startTurn } from './turn.ts'
 
 export function advance(state: SessionState): Step {
   if (state.closed) return [state, []]
@@ -141,6 +141,7 @@ function endingPhase(state: SessionState, turn: Turn): Step {
         stopReason: turn.stopping ?? 'cancelled',
         rounds: turn.round,
         ...(completing && { textFrom: completing.seq }),
+        ...(isLeftOut(turn) && { leftOut: state.seq }),
         ...(!answeredOnce(state, turn) && { opening: { ...turn.opening, seq: state.seq } }),
       },
     },

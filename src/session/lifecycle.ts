@@ -18,7 +18,7 @@ import { compactionOver } from './compaction.ts'
 import type { Input } from './inputs.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
-import { closeRequested, completingCall, finishTurn, inFineWeather, report } from './turn.ts'
+import { closeRequested, completingCall, finishTurn, inFineWeather, isLeftOut, report } from './turn.ts'
 
 /** Longest name of a model, in bytes. */
 const MODEL_SHOWN = 100
@@ -178,7 +178,8 @@ function makeDue(state: SessionState, step: Of<'stepFailed'>['step']): SessionSt
 function turnEnded(state: SessionState): Step {
   const { turn } = state
   if (turn?.phase !== 'ending') return [state, []]
-  return finishTurn(state, turn, turn.stopping ?? 'cancelled', completingCall(turn)?.result?.preview ?? '')
+  const counted = isLeftOut(turn) ? { ...state, leftOut: (state.leftOut ?? 0) + 1 } : state
+  return finishTurn(counted, turn, turn.stopping ?? 'cancelled', completingCall(turn)?.result?.preview ?? '')
 }
 
 function openSession(state: SessionState): Command {

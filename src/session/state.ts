@@ -83,6 +83,8 @@ export interface Turn {
   calls: Call[]
   /** The prompt of the round is too long, or was. */
   fit?: Fit
+  /** The provider refuses the turn's request for good, because of a record of the turn. */
+  refused?: true
   /** Why the turn is ended although the model has not finished. */
   stopping?: Extract<StopReason, 'cancelled' | 'closed' | 'completed'>
 }
@@ -124,6 +126,8 @@ export interface SessionState {
   seq: number
   /** How many turns have begun. */
   turns: number
+  /** How many turns this session has ended because a provider refused them. Models no longer read their records. */
+  leftOut?: number
   turn?: Turn
   queue: Queued[]
   /** The first message in the queue is cancelled: its turn ends before the model is asked. */

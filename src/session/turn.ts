@@ -43,6 +43,7 @@ export function modelInput(state: SessionState, turn: Turn): CallModelInput {
     ...(turn.round === 0 && { opening: turn.opening }),
     ...(turn.fit?.refusals && { refusals: turn.fit.refusals }),
     ...(turn.fit?.asIs && { asIs: true }),
+    ...(state.leftOut !== undefined && { leftOut: state.leftOut }),
     last: turn.round >= state.limits.maxToolRounds,
   }
 }
@@ -72,8 +73,14 @@ export function modelEnded(state: SessionState, input: Of<'modelEnded'>): Step {
       const fit = { refusals, standsFor: outcome.standsFor, due: true as const }
       return [{ ...rested, gen: outcome.gen, turn: { ...turn, running: false, fit } }, []]
     }
-    case 'failed':
-      return turn.stopping ? [rested, []] : announcePause(rested, outcome.pause)
+    case 'failed': {
+      const { refused: _before, ...known } = turn
+      const failed = {
+        ...rested,
+        turn: { ...known, running: false, ...(outcome.refused && { refused: true as const }) },
+      }
+      return turn.stopping ? [failed, []] : announcePause(failed, outcome.pause)
+    }
     case 'notStarted':
       return outcome.closing ? closeRequested(rested, true) : foundPaused(rested)
   }
@@ -144,6 +151,11 @@ export function finishTurn(state: SessionState, turn: Turn, stopReason: StopReas
   return [{ ...reported, closing: state.closing ?? CLOSING }, [report(state, state.awaited, turn.n)]]
 }
 
+/** A cancelled turn that its provider refuses would make it refuse every later turn too. */
+export function isLeftOut({ refused, stopping }: Turn): boolean {
+  return refused === true && stopping === 'cancelled'
+}
+
 /** The call whose result the turn ends with. */
 export function completingCall(turn: Turn): Call | undefined {
   return turn.stopping === 'completed' ? turn.calls.find((call) => call.result?.endsTurn) : undefined
@@ -165,7 +177,8 @@ function answered(state: SessionState, turn: Turn, answer: ModelAnswer): Step {
     seq: answer.seq + 1 + index,
     status: 'due',
   }))
-  return [{ ...known, turn: { ...turn, phase: 'tools', running: false, base: answer.seq, calls } }, []]
+  const { refused: _before, ...asked } = turn
+  return [{ ...known, turn: { ...asked, phase: 'tools', running: false, base: answer.seq, calls } }, []]
 }
 
 /** A `new_task` child that loses its first turn has nothing left to do: it closes, and tells its parent. */

@@ -5,6 +5,7 @@
 import type { Branch } from '../protocol/config.ts'
 import type { Database } from './database.ts'
 import { readBranch, readInherited, readOwnRecords, type StoredRecord } from './records.ts'
+import { readLeftOut, type LeftOut } from './left-out.ts'
 import { readSummary, type Summary } from './summaries.ts'
 import type { Message } from '../core/message.ts'
 
@@ -13,6 +14,8 @@ export interface Part {
   sessionId: string
   gen: number
   records: StoredRecord[]
+  /** Turns of that session that models do not read. */
+  leftOut: LeftOut[]
 }
 
 export interface Loaded {
@@ -21,20 +24,23 @@ export interface Loaded {
   inherited: Part[]
   /** The session's own records that are not summarised begin behind this one. */
   from: number
+  /** The session's own turns that models do not read. */
+  leftOut: LeftOut[]
 }
 
 /** Everything but the session's own records. */
 export async function loadInherited(db: Database, at: Branch): Promise<Loaded> {
-  const own = await readSummary(db, at)
-  if (own) return { summary: own, inherited: [], from: own.at.seq }
+  const [own, leftOut] = await Promise.all([readSummary(db, at), readLeftOut(db, at)])
+  if (own) return { summary: own, inherited: [], from: own.at.seq, leftOut }
   const inherited: Part[] = []
   for (let [from, followed] = await parentOf(db, at); from; [from, followed] = await parentOf(db, from, followed)) {
     const { sessionId, gen } = from
     const summary = await readSummary(db, from, { followed })
-    inherited.unshift({ sessionId, gen, records: await readOwnRecords(db, from, summary?.at.seq) })
-    if (summary) return { summary, inherited, from: 0 }
+    const records = await readOwnRecords(db, from, summary?.at.seq)
+    inherited.unshift({ sessionId, gen, records, leftOut: await readLeftOut(db, from) })
+    if (summary) return { summary, inherited, from: 0, leftOut }
   }
-  return { inherited, from: 0 }
+  return { inherited, from: 0, leftOut }
 }
 
 /** The summary that stands for the beginning of the transcript, in the session itself or in what it inherits. */

@@ -105,21 +105,6 @@ export async function readInherited(db: Database, sessionId: string): Promise<St
   return parts.flat()
 }
 
-/**
- * A place in a transcript, counted from a record of the session's own back into what it inherits.
- *
- * @param behind how many messages lie between
- * @returns undefined where the transcript has begun later
- */
-export async function placeBefore(db: Database, from: Branch, behind: number): Promise<Branch | undefined> {
-  let left = behind
-  for (let at: Branch | undefined = from; at; at = await readBranch(db, at.sessionId)) {
-    if (left < at.seq) return { ...at, seq: at.seq - left }
-    left -= at.seq
-  }
-  return undefined
-}
-
 export async function readBranch(db: Database, sessionId: string): Promise<Branch | undefined> {
   interface Row {
     branch_session: string | null

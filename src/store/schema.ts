@@ -72,11 +72,14 @@ const CONTENT = `
     end_seq integer,
     rounds integer,
     start_seq integer not null,
+    -- The last record of a turn whose records models no longer read, because a provider refuses them.
+    left_out integer,
     started_at timestamptz not null default now(),
     ended_at timestamptz,
     primary key (session_id, gen, turn),
     unique (session_id, gen, message_id)
   );
+  create index turns_left_out on turns (session_id) where left_out is not null;
   create table records (
     session_id text not null, gen integer not null, seq integer not null,
     message jsonb not null,

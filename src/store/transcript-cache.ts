@@ -7,6 +7,7 @@ import type { Database } from './database.ts'
 import { foldChain } from './hashes.ts'
 import type { Branch } from '../protocol/config.ts'
 import { loadInherited, type Loaded, type Part } from './load-transcript.ts'
+import { withoutLeftOut } from './left-out.ts'
 import { readOwnRecords, type StoredRecord } from './records.ts'
 import type { Summary } from './summaries.ts'
 import type { NewRecord } from './writes.ts'
@@ -18,7 +19,7 @@ const EMPTY_BYTES = 600
 export interface Transcript {
   /** Stands for everything before the messages. */
   summary?: Summary
-  /** What no summary stands for. The inherited messages come first. */
+  /** What no summary stands for and models may read. The inherited messages come first. */
   messages: Message[]
   /** Chain hash after the last message. */
   chain: string
@@ -51,8 +52,19 @@ export class TranscriptCache {
     this.#limit = limitBytes
   }
 
-  /** @throws StelloError STORE_CORRUPT when a record up to `upTo` is missing */
-  async read(db: Database, sessionId: string, gen: number, upTo: number): Promise<Transcript> {
+  /**
+   * @param leftOut how many turns of the session are known to be left out: a cached transcript that knows fewer is read anew
+   * @throws StelloError STORE_CORRUPT when a record up to `upTo` is missing
+   */
+  async read(
+    db: Database,
+    sessionId: string,
+    gen: number,
+    upTo: number,
+    { leftOut = 0 }: { leftOut?: number | undefined } = {},
+  ): Promise<Transcript> {
+    const known = this.#entries.get(sessionId)
+    if (known && known.leftOut.length < leftOut) this.#drop(sessionId, known)
     const entry = await this.#entry(db, { sessionId, gen, seq: upTo })
     // A place before the end of the summary: a fork of an older part, for example.
     if (upTo < entry.from) return toTranscript(await load(db, { sessionId, gen, seq: upTo }), upTo)
@@ -162,18 +174,20 @@ function lastOf({ from, own }: Entry): number {
   return from + own.length
 }
 
-function toTranscript({ sessionId, gen, summary, inherited, from, own }: Entry, upTo: number): Transcript {
-  const parts: Part[] = [...inherited, { sessionId, gen, records: own.slice(0, upTo - from) }]
-  const records = parts.flatMap((part) => part.records)
+function toTranscript({ sessionId, gen, summary, inherited, from, own, leftOut }: Entry, upTo: number): Transcript {
+  const parts: Part[] = [...inherited, { sessionId, gen, records: own.slice(0, upTo - from), leftOut }]
+  const read = parts.map((part) => ({ ...part, records: withoutLeftOut(part.records, part.leftOut) }))
+  const records = read.flatMap((part) => part.records)
+  const last = parts.findLast((part) => part.records.length > 0)?.records ?? []
   const density = records.findLast((record) => record.density)?.density
   return {
     ...(summary && { summary }),
     messages: records.map((record) => record.message),
-    chain: foldChain(records),
+    chain: foldChain(last),
     ...(density && { density }),
     placeOf(index) {
       let before = 0
-      for (const { records: some, ...whose } of parts) {
+      for (const { records: some, ...whose } of read) {
         const record = some[index - before]
         if (record) return { sessionId: whose.sessionId, gen: whose.gen, seq: record.seq }
         before += some.length

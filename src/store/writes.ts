@@ -31,6 +31,8 @@ export interface TurnWrite {
   stopReason?: StopReason
   text?: string
   rounds?: number
+  /** The last record of a turn whose records models no longer read. */
+  leftOut?: number
 }
 
 export interface NewSessionRow {
@@ -152,25 +154,25 @@ export function writesSql({ session, key, writes, records }: Slots): string {
     on conflict do nothing
   ),
   w_turns_opened as (
-    insert into turns (session_id, gen, turn, message_id, start_seq, status, stop_reason, text, end_seq, rounds, ended_at)
+    insert into turns (session_id, gen, turn, message_id, start_seq, status, stop_reason, text, end_seq, rounds, left_out, ended_at)
     select ${session}, guard.gen, t.turn, t."messageId", coalesce(t."startSeq", 0),
-      case when t."stopReason" is null then 'open' else 'ended' end, t."stopReason", t.text, t."endSeq", t.rounds,
+      case when t."stopReason" is null then 'open' else 'ended' end, t."stopReason", t.text, t."endSeq", t.rounds, t."leftOut",
       case when t."stopReason" is null then null else now() end
     from guard, jsonb_to_recordset(coalesce(${writes}->'turns', '[]'))
-      as t(turn int, "messageId" text, "startSeq" int, "stopReason" text, text text, "endSeq" int, rounds int)
+      as t(turn int, "messageId" text, "startSeq" int, "stopReason" text, text text, "endSeq" int, rounds int, "leftOut" int)
     where t."messageId" is not null and coalesce(
       (select x.turn from turns x
        where x.session_id = ${session} and x.gen = guard.gen and x.message_id = t."messageId") = t.turn, true)
     on conflict (session_id, gen, turn) do update set
       status = excluded.status, stop_reason = excluded.stop_reason, text = excluded.text, end_seq = excluded.end_seq,
-      rounds = excluded.rounds, ended_at = excluded.ended_at
+      rounds = excluded.rounds, left_out = excluded.left_out, ended_at = excluded.ended_at
       where turns.status = 'open'
   ),
   w_turns_ended as (
     update turns set status = 'ended', stop_reason = t."stopReason", text = t.text, end_seq = t."endSeq", rounds = t.rounds,
-      ended_at = now()
+      left_out = t."leftOut", ended_at = now()
     from guard, jsonb_to_recordset(coalesce(${writes}->'turns', '[]'))
-      as t(turn int, "messageId" text, "stopReason" text, text text, "endSeq" int, rounds int)
+      as t(turn int, "messageId" text, "stopReason" text, text text, "endSeq" int, rounds int, "leftOut" int)
     where t."messageId" is null and turns.session_id = ${session} and turns.gen = guard.gen and turns.turn = t.turn
       and turns.status = 'open'
       and turns.turn = (select max(e.turn) from jsonb_to_recordset(${writes}->'turns') as e(turn int, "messageId" text)

@@ -60,7 +60,7 @@ async function followHint(pause: Pause | undefined): Promise<SessionHandle> {
 }
 
 describe('a request that is refused for what a record says', () => {
-  it('names the record; a fork before it goes on, although no resume and no other turn does', async () => {
+  it('names the record; a fork before it goes on, and so does the session when its turn is cancelled', async () => {
     const llm = await refusing((index) => `Invalid 'messages[${index}].content': poison`)
     const session = await stello.session({ llm, systemPrompt: 'Be kind.', capabilities: { tools: [look] } })
     expect(await ask(session, 'one')).toBe('to one (1)')
@@ -71,11 +71,15 @@ describe('a request that is refused for what a record says', () => {
       message: expect.stringContaining("400 Invalid 'messages[5].content': poison") as string,
       hint: expect.stringContaining(`it means record 5 of session ${session.id}`) as string,
     })
-    await cancel(session)
-    const again = await pausedBy(session, 'two')
-    expect(again?.hint).toBe(pause?.hint)
-    const fork = await followHint(again)
+    await session.resume()
+    await until('the session to be paused again', async () => (await session.state()).state === 'paused')
+    const fork = await followHint(pause)
     expect(await ask(fork, 'three')).toBe('to three (3)')
+    await cancel(session)
+    expect(await ask(session, 'two')).toBe('to two (2)')
+    expect(await ask(session, 'four')).toBe('to four (3)')
+    // People still read what models do not.
+    expect((await session.transcript()).map(({ content }) => content)).toContain('poison')
     // The call without its result is left out too.
     expect((await fork.transcript()).map(({ content }) => content)).toEqual([
       'one',
@@ -86,16 +90,46 @@ describe('a request that is refused for what a record says', () => {
     ])
   })
 
-  it('of the session that it was forked from is named there', async () => {
+  it('is left out in forks that inherit it, too', async () => {
     const llm = await refusing((index) => `messages.${index}: poison`)
     const parent = await stello.session({ llm, capabilities: { tools: [look] } })
     await ask(parent, 'one')
     await pausedBy(parent, 'look')
     await cancel(parent)
-    const child = await parent.fork({ label: 'child', context: 'inherit' })
-    const pause = await pausedBy(child, 'two')
-    expect(pause?.hint).toContain(`it means record 5 of session ${parent.id}`)
-    expect(await ask(await followHint(pause), 'three')).toBe('to three (3)')
+    expect(await ask(await parent.fork({ label: 'child', context: 'inherit' }), 'two')).toBe('to two (2)')
+  })
+
+  it('stays left out for another worker, and when the workflow is started anew', async () => {
+    const llm = await refusing((index) => `messages.${index}: poison`)
+    const agent = { name: 'left-out', llm, capabilities: { tools: [look] } }
+    const first = await stello.work(agent)
+    const session = await stello.client.createSession({ agent: agent.name, label: 'main' })
+    await ask(session, 'one')
+    await pausedBy(session, 'look')
+    await cancel(session)
+    await first.stop()
+    await stello.work(agent)
+    expect(await ask(session, 'two')).toBe('to two (2)')
+    await stello.client.temporal.workflow.getHandle(session.id).terminate('by an operator')
+    await session.recover()
+    expect(await ask(session, 'three')).toBe('to three (3)')
+  })
+
+  it('of an older record keeps the turns that are not to blame, and names the fork that goes on', async () => {
+    let poisonous = false
+    const { url } = await startFake(({ messages }) => {
+      const index = messages.findIndex(({ content }) => content === 'old')
+      if (poisonous && index !== -1) throw new StelloError('MODEL_REFUSED_REQUEST', `messages.${index}: old`)
+      return 'fine'
+    })
+    const session = await stello.session({ llm: openai({ model: 'm', baseURL: url }) })
+    await ask(session, 'zero')
+    await ask(session, 'old')
+    poisonous = true
+    const pause = await pausedBy(session, 'new')
+    expect(pause?.hint).toContain(`it means record 3 of session ${session.id}`)
+    expect(pause?.hint).not.toContain('cancel the turn')
+    expect(await ask(await followHint(pause), 'new')).toBe('fine')
   })
 
   it('that names no record points before the turn that caused it', async () => {

@@ -26,7 +26,7 @@ import { killsWorkers } from '../step/quarantine.ts'
 import { runStep, type StepWork } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
 import { StreamingCalls } from './streaming-calls.ts'
-import { withWayOut } from './way-out.ts'
+import { wayOut, type Shown } from './way-out.ts'
 import { useId } from '../tool/tool-uses.ts'
 import type { Pass } from './gates.ts'
 import { choiceOf, StepWeather, type Held } from './weather.ts'
@@ -40,7 +40,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
   if (input.opening && text === undefined) {
     return { kind: 'duplicate', gen, reason: `message ${input.opening.messageId} has no text` }
   }
-  const before = await deps.transcripts.read(deps.db, sessionId, gen, text === undefined ? input.upTo : input.upTo - 1)
+  const upTo = text === undefined ? input.upTo : input.upTo - 1
+  const before = await deps.transcripts.read(deps.db, sessionId, gen, upTo, { leftOut: input.leftOut })
   const question =
     text === undefined ? undefined : nextRecord(before.chain, input.upTo, { role: 'user', content: text })
   const chain = question?.chain ?? before.chain
@@ -83,6 +84,18 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       room: fitting?.room,
       refusals: input.refusals,
     }
+    const shown = (asked: PromptParts): Shown => {
+      const { summary, messages } = asked.transcript
+      const first = summary ? 1 : 0
+      return {
+        messages: makePrompt(asked).messages,
+        placeOf(index) {
+          if (index < first) return undefined
+          if (index >= first + messages.length) return { sessionId, gen: claim.gen, seq: input.upTo }
+          return before.placeOf(index - first)
+        },
+      }
+    }
     live.started(pass.model.name, round)
     try {
       const specs = await describeTools(tools, context, { stop, log: deps.log })
@@ -124,9 +137,10 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         pass.served()
         return tooLong(claim, parts.transcript, { refused: true })
       }
-      const { messages } = makePrompt(parts)
-      const explained = fitting ? tooLongForGood(error) : error
-      return fail(await withWayOut(explained, deps.db, { sessionId, gen: claim.gen, seq: input.upTo }, messages))
+      const out = wayOut(fitting ? tooLongForGood(error) : error, shown(parts))
+      const failed = fail(out.error)
+      if (!out.refused || failed.kind !== 'giveBack' || failed.result.kind !== 'failed') return failed
+      return { ...failed, result: { ...failed.result, refused: true } }
     } finally {
       streaming.end((index, name) =>
         willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,

@@ -1,42 +1,54 @@
 /**
- * A provider that refuses a request for good refuses it in every later turn too, because what it means stays in the
- * transcript: neither a resume nor a cancel helps. A fork before that record does, so people are told its command.
+ * A provider that refuses a request for good would refuse it in every later turn too, because what it means stays in the
+ * transcript. So there is always a way out, and people are told. If the turn itself has brought that record in, a cancel
+ * leaves the turn out of what models read. If the record is older, a fork before it goes on.
  */
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Branch } from '../../protocol/config.ts'
-import type { Database } from '../../store/database.ts'
-import { placeBefore } from '../../store/records.ts'
 
 /** A request that cannot be processed as it is. Other statuses are about the address or the settings. */
 const ABOUT_THE_REQUEST: readonly unknown[] = [400, 422]
 
-/**
- * @param last the last record that the model was shown
- * @param messages what it was shown, as far as it was read: the last is that record
- * @returns the error with the record that it means and the way out in its hint; every other error as it is
- */
-export async function withWayOut(
-  error: unknown,
-  db: Database,
-  last: Branch,
-  messages: readonly Message[],
-): Promise<unknown> {
+/** What the model was shown, the newest message last. */
+export interface Shown {
+  messages: readonly Message[]
+  /** The record of a message; undefined if it is none, such as a summary. */
+  placeOf(index: number): Branch | undefined
+}
+
+export interface WayOut {
+  /** With the record that the provider means, and the way out in its hint. */
+  error: unknown
+  /** The record belongs to the turn: a cancel leads out. */
+  refused: boolean
+}
+
+/** @returns every other error as it is */
+export function wayOut(error: unknown, { messages, placeOf }: Shown): WayOut {
   const known = toStelloError(error)
-  if (known?.code !== 'MODEL_REFUSED_REQUEST' || !ABOUT_THE_REQUEST.includes(known.status)) return error
-  // What stands before the messages, such as the system prompt, is no record.
-  const find = async (behind: number): Promise<Branch | undefined> =>
-    behind < messages.length ? placeBefore(db, last, behind) : undefined
-  const named = await find(known.behind ?? messages.length)
-  const place = named ?? (await find(messages.length - 1 - messages.findLastIndex(({ role }) => role === 'user')))
-  if (!place) return error
+  if (known?.code !== 'MODEL_REFUSED_REQUEST' || !ABOUT_THE_REQUEST.includes(known.status)) {
+    return { error, refused: false }
+  }
+  const begin = messages.findLastIndex(({ role }) => role === 'user')
+  const named = known.behind === undefined ? -1 : messages.length - 1 - known.behind
+  const namedPlace = named < 0 ? undefined : placeOf(named)
+  const place = namedPlace ?? (begin < 0 ? undefined : placeOf(begin))
+  if (!place) return { error, refused: false }
+  const refused = !namedPlace || named >= begin
   const { sessionId, seq } = place
-  const means = named ? `it means record ${seq} of session ${sessionId}` : 'it does not say which record it means'
+  const means = namedPlace ? `it means record ${seq} of session ${sessionId}` : 'it does not say which record it means'
+  const cancel = refused
+    ? 'cancel the turn, and models no longer read what was said in it; or '
+    : 'every later turn is refused too: '
   const hint =
-    `${means}; correct what is wrong with the name or the settings of the model, then resume; where they are right, every ` +
-    `later turn is refused too: go on as if record ${seq} and what follows had not been said: stello fork ${sessionId} --before ${seq} --label "without record ${seq}"`
-  return new StelloError(known.code, known.message, {
-    hint,
-    ...(known.status !== undefined && { status: known.status }),
-  })
+    `${means}; correct what is wrong with the name or the settings of the model, then resume; where they are right, ${cancel}` +
+    `go on as if record ${seq} and what follows had not been said: stello fork ${sessionId} --before ${seq} --label "without record ${seq}"`
+  return {
+    error: new StelloError(known.code, known.message, {
+      hint,
+      ...(known.status !== undefined && { status: known.status }),
+    }),
+    refused,
+  }
 }

@@ -47,7 +47,8 @@ async function endTurn(
     at: { turn },
     data: { turn, stopReason, text: preview(text) },
   })
-  const ended: TurnWrite = { turn, stopReason, text, rounds }
+  const { leftOut } = ending
+  const ended: TurnWrite = { turn, stopReason, text, rounds, ...(leftOut !== undefined && { leftOut }) }
   if (!opening) return { events: [completed], turns: [ended] }
   const { messageId, seq } = opening
   const content = opening.text ?? (await getMessage(deps.db, sessionId, messageId)) ?? ''

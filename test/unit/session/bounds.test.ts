@@ -186,6 +186,7 @@ describe('the state is bounded', () => {
       gen: true,
       seq: full.seq > 500,
       turns: true,
+      leftOut: true,
       turn: turn?.calls.length === 128 && bytes(turn.opening) > 4096,
       queue: full.queue.length === QUEUE_LIMIT && full.queue.filter(({ text }) => text).length === 9,
       seen: full.seen.length === SEEN_LIMIT,
