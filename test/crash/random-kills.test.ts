@@ -28,6 +28,8 @@ const ALL = process.env['STELLO_CRASH'] === 'all'
 const SEED = Number(process.env['STELLO_CRASH_SEED'] ?? 20_261_121)
 const { kills, messagesEach } = ALL ? { kills: 100, messagesEach: 12 } : { kills: 10, messagesEach: 3 }
 const LIMIT_MS = 60 * 60_000
+/** How many messages may be sent ahead of the kills. Without a bound, the talk may be over before they are. */
+const AHEAD = 8
 
 let servers: OwnServers
 const stello = useStello(async () => (servers = await startOwnServers()))
@@ -65,8 +67,20 @@ async function runTree({ plan, folder, module }: Setting, before?: Run): Promise
   const seconds = (): number => Math.round((performance.now() - begun) / 1000)
   const all = before?.grown.seen.length ?? 0
   const postgresKilledAt: number[] = []
+  const messages = Object.values(plan).flat().length
   let events = 0
   let said = 0
+  let sent = 0
+  let shot = 0
+  const keepUp = async (): Promise<void> => {
+    const due = Math.min(kills, (kills * (++sent - AHEAD)) / (0.8 * messages - AHEAD))
+    await until('the kills to keep up with the talk', async () => {
+      if (shot >= due) return true
+      // A session that nobody talks to gives no marks, and a kill comes only after some.
+      world.mark()
+      return false
+    })
+  }
   try {
     const growing = growTree({
       client: stello.client,
@@ -78,6 +92,7 @@ async function runTree({ plan, folder, module }: Setting, before?: Run): Promise
         events++
         world.mark()
       },
+      pace: before ? keepUp : async () => undefined,
     }).finally(() => over.abort())
     const killing =
       before &&
@@ -92,6 +107,7 @@ async function runTree({ plan, folder, module }: Setting, before?: Run): Promise
         spared: () => until('no step is left that has killed two takers', noneDiedTwice),
         calmly,
         onShot(killed, targets) {
+          shot = killed
           if (targets.includes('postgres')) postgresKilledAt.push(Date.now())
           writeSync(stderr, `${new Date().toISOString()} killed ${targets.join(' and ')}: ${killed}\n`)
           if (Math.floor(killed / 10) > said) {

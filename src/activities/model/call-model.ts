@@ -26,7 +26,7 @@ import { killsWorkers } from '../step/quarantine.ts'
 import { runStep, type StepWork } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
 import { StreamingCalls } from './streaming-calls.ts'
-import { wayOut, type Shown } from './way-out.ts'
+import { shownOf, wayOut } from './way-out.ts'
 import { useId } from '../tool/tool-uses.ts'
 import type { Pass } from './gates.ts'
 import { choiceOf, StepWeather, type Held } from './weather.ts'
@@ -84,18 +84,6 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       room: fitting?.room,
       refusals: input.refusals,
     }
-    const shown = (asked: PromptParts): Shown => {
-      const { summary, messages } = asked.transcript
-      const first = summary ? 1 : 0
-      return {
-        messages: makePrompt(asked).messages,
-        placeOf(index) {
-          if (index < first) return undefined
-          if (index >= first + messages.length) return { sessionId, gen: claim.gen, seq: input.upTo }
-          return before.placeOf(index - first)
-        },
-      }
-    }
     live.started(pass.model.name, round)
     try {
       const specs = await describeTools(tools, context, { stop, log: deps.log })
@@ -137,7 +125,8 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
         pass.served()
         return tooLong(claim, parts.transcript, { refused: true })
       }
-      const out = wayOut(fitting ? tooLongForGood(error) : error, shown(parts))
+      const last = { sessionId, gen: claim.gen, seq: input.upTo }
+      const out = wayOut(fitting ? tooLongForGood(error) : error, shownOf(parts, before, last))
       const failed = fail(out.error)
       if (!out.refused || failed.kind !== 'giveBack' || failed.result.kind !== 'failed') return failed
       return { ...failed, result: { ...failed.result, refused: true } }

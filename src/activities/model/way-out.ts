@@ -6,6 +6,8 @@
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Branch } from '../../protocol/config.ts'
+import type { Transcript } from '../../store/transcript-cache.ts'
+import { makePrompt, type PromptParts } from './prompt.ts'
 
 /** A request that cannot be processed as it is. Other statuses are about the address or the settings. */
 const ABOUT_THE_REQUEST: readonly unknown[] = [400, 422]
@@ -15,6 +17,22 @@ export interface Shown {
   messages: readonly Message[]
   /** The record of a message; undefined if it is none, such as a summary. */
   placeOf(index: number): Branch | undefined
+}
+
+/**
+ * @param transcript the records that the prompt was made of
+ * @param last the record of its last message
+ */
+export function shownOf(parts: PromptParts, transcript: Pick<Transcript, 'placeOf'>, last: Branch): Shown {
+  const { summary, messages } = parts.transcript
+  const first = summary ? 1 : 0
+  return {
+    messages: makePrompt(parts).messages,
+    placeOf(index) {
+      if (index < first) return undefined
+      return index < first + messages.length ? transcript.placeOf(index - first) : last
+    },
+  }
 }
 
 export interface WayOut {

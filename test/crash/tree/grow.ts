@@ -14,6 +14,8 @@ export interface Growing {
   /** A client's fork makes up the child's id: it cannot be tried again, so it is asked of living servers. */
   calmly(work: () => Promise<void>): Promise<void>
   onEvent(event: StelloEvent): void
+  /** Awaited before each message. */
+  pace(): Promise<void>
 }
 
 export interface Grown {
@@ -24,7 +26,7 @@ export interface Grown {
   seen: StelloEvent[]
 }
 
-export async function growTree({ client, db, agent, plan, calmly, onEvent }: Growing): Promise<Grown> {
+export async function growTree({ client, db, agent, plan, calmly, onEvent, pace }: Growing): Promise<Grown> {
   const root = await client.createSession({ agent, label: 'R' })
   const seen: StelloEvent[] = []
   const watching = new AbortController()
@@ -38,6 +40,7 @@ export async function growTree({ client, db, agent, plan, calmly, onEvent }: Gro
     new Map((await client.list({ rootId: root.id })).map(({ id, label }) => [label, client.session(id)]))
   const find = async (label: string): Promise<SessionHandle> =>
     (await persist(byLabel)).get(label) ?? Promise.reject(new Error(`there is no session ${label}`))
+  const talk = (session: SessionHandle, messages: PlannedMessage[]): Promise<void> => talkTo(session, messages, pace)
   const rest = (talker: Talker): PlannedMessage[] => plan[talker].slice(1)
 
   await talk(root, plan.R.slice(0, 1))
@@ -62,9 +65,10 @@ export async function growTree({ client, db, agent, plan, calmly, onEvent }: Gro
 }
 
 /** One message waits while another is answered. */
-async function talk(session: SessionHandle, messages: PlannedMessage[]): Promise<void> {
+async function talkTo(session: SessionHandle, messages: PlannedMessage[], pace: Growing['pace']): Promise<void> {
   let before: TurnHandle | undefined
   for (const { id, text, twice } of messages) {
+    await pace()
     const turn = await persist(() => session.send(text, { messageId: id }))
     if (twice) await persist(() => session.send(text, { messageId: id }))
     if (before) await resultOf(before)
