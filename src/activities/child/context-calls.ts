@@ -6,7 +6,6 @@ import { waitsOfTry, waitsWith, type Waits } from '../../agent/wait-settings.ts'
 import { StelloError, messageOf, reasonOf, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, Model } from '../../core/model.ts'
-import { toPause } from '../../core/pause.ts'
 import { toJson } from '../../core/to-json.ts'
 import { contextKey, idempotencyKey } from '../../protocol/keys.ts'
 import type { NotStarted, StepRef } from '../../protocol/steps.ts'
@@ -16,11 +15,10 @@ import type { Deps } from '../deps.ts'
 import { askModel } from '../model/ask-model.ts'
 import type { Pass } from '../model/gates.ts'
 import { wholeTokens } from '../model/model-answer.ts'
-import { choiceOf, StepWeather, type Failed, type Held } from '../model/weather.ts'
+import { choiceOf, pausingEndings, StepWeather, type Failed, type Held } from '../model/weather.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Ending } from '../step/end-step.ts'
 import { shutsDown } from '../step/failures.ts'
-import { killsWorkers } from '../step/quarantine.ts'
 import { runStep } from '../step/run-step.ts'
 
 /** The step that opens the fork, and where it stands. */
@@ -28,12 +26,12 @@ export interface Opening {
   attempt: Attempt
   /** `key`: of the step that opens the fork. */
   at: Pick<StepRef, 'sessionId' | 'key' | 'turn' | 'tries'> & { round: number }
-  /** Of the session whose step it is. */
+  /** The root of the session whose step it is. */
   rootId: string
 }
 
 interface Asked extends Opening {
-  /** What profile and agent state. */
+  /** As profile and agent state them. */
   waits: Waits
   /** The user's cancel, the worker's shutdown, or the end of the function's time. */
   stop: AbortSignal
@@ -128,26 +126,9 @@ export class ContextCalls {
     const ran = await weather.pass<Answer>(rootId, (entered) =>
       runStep<Answer | Held>(this.#deps, attempt, {
         step: { key, kind: 'model', name: model.name, inputHash: hash, durable: false },
-        async run(claim, stop) {
-          if (!entered) return weather.held(claim)
-          const pass = weather.instead(entered, claim)
-          try {
-            return await run(claim, stop, pass)
-          } finally {
-            pass.leave()
-          }
-        },
-        quarantined: ({ deaths }) => ({
-          kind: 'giveBack',
-          result: { kind: 'failed', pause: toPause(killsWorkers(`model ${model.name} was asked`, deaths)) },
-        }),
-        refused: (_claim, message) => ({
-          kind: 'giveBack',
-          result: {
-            kind: 'failed',
-            pause: toPause(new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
-          },
-        }),
+        run: async (claim, stop) =>
+          entered ? weather.with(entered, claim, (pass) => run(claim, stop, pass)) : weather.held(claim),
+        ...pausingEndings(model),
       }),
     )
     if ('kind' in ran) throw new Interrupted({ kind: 'giveBack', result: ran })

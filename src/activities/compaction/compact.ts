@@ -94,12 +94,7 @@ export async function compact(deps: Deps, input: CompactInput): Promise<CompactO
           const held = weather.held(claim)
           return held.kind === 'giveBack' ? without(claim, AWAY, held as Ending<CompactOutcome>) : held
         }
-        const pass = weather.instead(entered, claim)
-        try {
-          return await run(claim, stop, pass)
-        } finally {
-          pass.leave()
-        }
+        return weather.with(entered, claim, (pass) => run(claim, stop, pass))
       },
       quarantined: (claim) => leftOut(compacting, claim),
       refused(_claim, message) {

@@ -2,8 +2,6 @@
  * One model call: reads the transcript, asks the model, and commits its answer with everything that follows from it.
  */
 import { askModel } from './ask-model.ts'
-import { StelloError } from '../../core/errors.ts'
-import { toPause } from '../../core/pause.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
 import { waitsOfTry, waitsWith } from '../../agent/wait-settings.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
@@ -22,14 +20,13 @@ import { canBeShorter, fittingOf, tooLong, tooLongForGood } from './fitting.ts'
 import { makePrompt, toMessages, type PromptParts } from './prompt.ts'
 import { densityOf } from './token-estimate.ts'
 import type { Ending } from '../step/end-step.ts'
-import { killsWorkers } from '../step/quarantine.ts'
 import { runStep, type StepWork } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
 import { StreamingCalls } from './streaming-calls.ts'
 import { shownOf, wayOut } from './way-out.ts'
 import { useId } from '../tool/tool-uses.ts'
 import type { Pass } from './gates.ts'
-import { choiceOf, StepWeather, type Held } from './weather.ts'
+import { choiceOf, pausingEndings, StepWeather, type Held } from './weather.ts'
 
 export async function callModel(deps: Deps, input: CallModelInput): Promise<ModelOutcome> {
   const attempt = currentAttempt(deps, input)
@@ -147,31 +144,14 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
       durable: question !== undefined,
       ...(question && input.opening && { opening: { turn, messageId: input.opening.messageId, record: question } }),
     },
-    quarantined: ({ deaths }) => ({
-      kind: 'giveBack',
-      result: { kind: 'failed', pause: toPause(killsWorkers(`model ${model.name} was asked`, deaths)) },
-    }),
+    ...pausingEndings(model),
     settled: (outcome) => void (outcome.kind !== 'held' && count(outcome)),
-    refused: (_claim, message) => ({
-      kind: 'giveBack',
-      result: {
-        kind: 'failed',
-        pause: toPause(new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
-      },
-    }),
   }
   const result = await weather.pass(rootId, (entered) =>
     runStep<ModelOutcome | Held>(deps, attempt, {
       ...work,
-      async run(claim, stop) {
-        if (!entered) return weather.held(claim)
-        const pass = weather.instead(entered, claim)
-        try {
-          return await run(claim, stop, pass)
-        } finally {
-          pass.leave()
-        }
-      },
+      run: async (claim, stop) =>
+        entered ? weather.with(entered, claim, (pass) => run(claim, stop, pass)) : weather.held(claim),
     }),
   )
   if ('kind' in result) return result

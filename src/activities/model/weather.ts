@@ -20,6 +20,7 @@ import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import type { Ending } from '../step/end-step.ts'
 import { backoffOf, shutsDown, tryAgain } from '../step/failures.ts'
+import { killsWorkers } from '../step/quarantine.ts'
 import { mustNotWait, type StepResult } from '../step/run-step.ts'
 import { isOverTime } from './ask-model.ts'
 import { waitAfter, type Refusal } from './gate.ts'
@@ -110,8 +111,18 @@ export class StepWeather {
     return { kind, result, ...this.#shown(claim, 0, held) }
   }
 
+  /** Asks with the pass that counts, and gives it up whatever happens. @param pass the one to enter with */
+  async with<Outcome>(pass: Pass, claim: Mine, ask: (pass: Pass) => Promise<Outcome>): Promise<Outcome> {
+    const counting = this.#instead(pass, claim)
+    try {
+      return await ask(counting)
+    } finally {
+      counting.leave()
+    }
+  }
+
   /** The pass that counts: a model that has failed this very step for too long is passed over, whatever others were told. */
-  instead(pass: Pass, { weather, failures }: Mine): Pass {
+  #instead(pass: Pass, { weather, failures }: Mine): Pass {
     const { models, afterMs } = this.#choice
     const mine = providerOf(pass.model)
     if (failures === 0 || !weather || weather.provider !== mine || weather.forMs < afterMs) return pass
@@ -256,6 +267,17 @@ function refusalOf({ code, status, message, retryAfterMs }: StelloError): Refusa
     why: status !== undefined ? String(status) : limited ? 'rate limited' : preview(message, WHY_LIMIT),
     told: limited || status === 503 || status === 529,
     ...(retryAfterMs !== undefined && { waitMs: retryAfterMs }),
+  }
+}
+
+/** How the step of a model call ends that kills its workers, or whose answer the store refuses: the session pauses. */
+export function pausingEndings({ name }: Model): {
+  quarantined(claim: Mine): Ending<Failed>
+  refused(claim: Mine, message: string): Ending<Failed>
+} {
+  return {
+    quarantined: ({ deaths }) => pausing(killsWorkers(`model ${name} was asked`, deaths)),
+    refused: (_claim, message) => pausing(new StelloError('STORE_CORRUPT', `the store refuses the answer: ${message}`)),
   }
 }
 
