@@ -27,7 +27,7 @@ const report = process.env['STELLO_TEST_REPORT']
 const everyKill = process.env['STELLO_CRASH'] === 'all'
 
 const MORE_KILLS = ['test/crash/{backstop,continue-as-new,kept,thought-dead}.test.ts']
-const ALONE = ['test/crash/{burst,long-sessions,poison-steps}.test.ts']
+const ALONE = ['test/crash/{burst,long-sessions,poison-steps,random-kills,worker-replaced}.test.ts']
 
 export default defineConfig({
   test: {

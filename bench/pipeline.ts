@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { LiveStep } from '../src/activities/live-writer.ts'
 import { Gates } from '../src/activities/model/gates.ts'
 import { choiceOf } from '../src/activities/model/weather.ts'
+import { CallValues } from '../src/activities/tool/call-values.ts'
 import { runPhases } from '../src/activities/tool/phases.ts'
 import { ToolChannel } from '../src/activities/tool/tool-channel.ts'
 import { ToolUse } from '../src/activities/tool/tool-use.ts'
@@ -83,9 +84,12 @@ async function callMany(calls: number): Promise<void> {
       config,
       messages: [],
       channel: use.channel,
+      values: new CallValues(async () => undefined),
+      skills: [],
+      listTools: async () => [],
     }
     const call = { ...input.call, arguments: text }
-    const end = await runPhases({ call, tools, agent, use, execution, begin, approved: false })
+    const end = await runPhases({ call, tools, agent, use, execution, begin })
     if ('asks' in end) throw new Error('nobody is to be asked')
     settlement({ input, claim: { gen: 0 }, chain: '', durationMs: 0, end })
   }

@@ -9,12 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Command } from 'commander'
 import { StelloError } from '../../src/core/errors.ts'
 import { treeLines } from '../../src/cli/format.ts'
-import { interrupted } from '../../src/cli/interrupted.ts'
-import { explain } from '../../src/cli/output.ts'
 import { printable } from '../../src/cli/printable.ts'
 import { connectStello, type SessionHandle } from '../../src/client/index.ts'
 import { openDevServers } from '../../src/dev/dev-servers.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
+import { onStage, runProgram, say } from '../stage.ts'
+import { startWorkerProcess, type WorkerProcess } from '../worker-process.ts'
 import { countCalls } from './call-log.ts'
 import { openDocuments } from './documents.ts'
 import { STELLO, research } from './job.ts'
@@ -22,8 +22,8 @@ import { planner } from './planner.ts'
 import { showProgress, type Progress } from './progress.ts'
 import { idsOf, inHand, print, type Summary } from './summary.ts'
 import { verifyQuotations } from './verify.ts'
-import { startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
+const AGENT = new URL('agent.ts', import.meta.url)
 const QUESTION = 'How do these packages handle errors, timeouts, streams and validation?'
 /** So that the offline planner can be watched, and killed, at work. */
 const PLANNER_DELAY_MS = 300
@@ -45,32 +45,20 @@ async function main(question: string, options: Options): Promise<void> {
       hint: 'name a folder with --docs',
     })
   }
-  let isStopped = false
-  const stop = interrupted()
-  const stopped = stop.then((): never => {
-    isStopped = true
-    throw new Error('stopped before the report was written')
-  })
-  stopped.catch(() => undefined)
-  const opened: (() => Promise<unknown> | undefined)[] = []
-  /** What has been opened is closed, in reverse order, however this ends: also by a stop while it was being opened. */
-  async function open<T>(opening: Promise<T>, close: (it: T) => Promise<unknown> | undefined): Promise<T> {
-    // Ctrl-C on a terminal also meets what is just being started: that it failed is no news then.
-    const it = await opening.catch((error: unknown) => (isStopped ? stopped : Promise.reject(error)))
-    opened.unshift(() => close(it))
-    return isStopped ? stopped : it
-  }
   say(`Question:  ${question}`)
   say(`Documents: ${files.length} Markdown files in ${options.docs}`)
-  try {
-    const servers = await open(openDevServers({ onProgress: say }), (it) => it.stop())
+  await onStage('the report was written', async (stage) => {
+    const { stop, stopped } = stage
+    const servers = await stage.open(openDevServers({ onProgress: say }), (it) => it.stop())
     const isOffline = !process.env['OPENAI_API_KEY'] && !process.env['OPENAI_BASE_URL']
-    const offline = isOffline ? await open(startFakeOpenAI({ model: slow(planner()) }), (it) => it.close()) : undefined
+    const offline = isOffline
+      ? await stage.open(startFakeOpenAI({ model: slow(planner()) }), (it) => it.close())
+      : undefined
     say(
       `Model:     ${offline ? 'offline planner (rule-based; set OPENAI_API_KEY for a real model)' : 'as OPENAI_API_KEY / OPENAI_BASE_URL say'}`,
     )
     const callLog = join(home, `model-calls-${process.pid}.log`)
-    opened.unshift(async () => rmSync(callLog, { force: true }))
+    stage.atEnd(async () => rmSync(callLog, { force: true }))
     const environment = {
       TEMPORAL_ADDRESS: servers.temporal.address,
       STELLO_DATABASE_URL: servers.postgres.url,
@@ -79,9 +67,10 @@ async function main(question: string, options: Options): Promise<void> {
       RESEARCH_CALL_LOG: callLog,
       ...(offline && { OPENAI_BASE_URL: offline.url, OPENAI_API_KEY: 'offline', RESEARCH_MODEL: 'offline-planner' }),
     }
-    const startWorker = (): Promise<WorkerProcess> => open(startWorkerProcess(environment), (it) => it.stop())
+    const startWorker = (): Promise<WorkerProcess> =>
+      stage.open(startWorkerProcess(AGENT, environment), (it) => it.stop())
     const worker = await startWorker()
-    const stello = await open(
+    const stello = await stage.open(
       connectStello({
         temporalAddress: servers.temporal.address,
         databaseUrl: servers.postgres.url,
@@ -94,7 +83,7 @@ async function main(question: string, options: Options): Promise<void> {
       tree: process.stderr.isTTY && !options.json,
       lines: !process.stderr.isTTY || options.json === true,
     })
-    opened.unshift(() => progress.stop().catch(() => undefined))
+    stage.atEnd(() => progress.stop().catch(() => undefined))
     const job = research(stello, session, question, progress)
     let killedInFlight = 0
     if (options.crash) {
@@ -139,13 +128,7 @@ async function main(question: string, options: Options): Promise<void> {
       await stop
       say('stopping …')
     }
-  } finally {
-    for (const close of opened) await close()
-  }
-}
-
-function say(line: string): void {
-  process.stderr.write(`${line}\n`)
+  })
 }
 
 /** Strikes while a model call is under way, if there comes one. @returns how many there were */
@@ -175,10 +158,4 @@ const program = new Command('demo')
   .option('--json', 'print the summary as one JSON object on the last line of stdout')
   .action(main)
 
-try {
-  await program.parseAsync()
-  process.exit()
-} catch (error) {
-  process.stderr.write(`${explain(error)}\n`)
-  process.exit(1)
-}
+await runProgram(program)

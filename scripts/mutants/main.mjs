@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LEDGER } from './ledger.mjs'
+import { PERMISSIONS } from './permissions.mjs'
 import { SESSION } from './session.mjs'
 import { WORKERS } from './workers.mjs'
 
@@ -19,7 +20,7 @@ import { WORKERS } from './workers.mjs'
  *
  * @type {{ rule: string, file: string, from: string, to: string, project: string, test: string, name?: string }[]}
  */
-const BREAKS = [...SESSION, ...LEDGER, ...WORKERS]
+const BREAKS = [...SESSION, ...LEDGER, ...WORKERS, ...PERMISSIONS]
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const words = process.argv.slice(2)

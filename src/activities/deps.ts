@@ -4,7 +4,6 @@ import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'
 import type { Liveness } from '../store/liveness.ts'
 import type { News } from '../store/notifier.ts'
-import type { Tool, ToolContext } from '../tool/tool.ts'
 import type { TranscriptCache } from '../store/transcript-cache.ts'
 import type { Gates } from './model/gates.ts'
 import type { LastChance } from './step/last-chance.ts'
@@ -13,12 +12,6 @@ import type { Metrics } from './metrics.ts'
 import type { Running } from './step/in-flight.ts'
 import type { SessionConfigs } from './session/session-configs.ts'
 import type { ToolUses } from './tool/tool-uses.ts'
-
-/** Whether a call may run. `ask`: a person reads the question and decides. */
-export type Permission = { kind: 'allow' } | { kind: 'deny'; reason: string } | { kind: 'ask'; question: string }
-
-/** Gets checked arguments. May be asked more than once for a call. */
-export type Permit = (tool: Tool, args: unknown, ctx: ToolContext) => Promise<Permission>
 
 /**
  * Learns about every step before user code runs for it. So the running steps can be named when the event loop is
@@ -48,8 +41,8 @@ export interface Deps {
   gates: Gates
   stepWatch: StepWatch
   toolUses: ToolUses
-  /** Asked before each run of a user's tool. Nothing sets it yet. */
-  permit?: Permit
+  /** The host on which this worker runs. Unset: its agent has no working folders. */
+  host?: string
   metrics: Metrics
   /** To be called after each commit that other processes may wait for. */
   notify(sessionId: string, news?: News): void

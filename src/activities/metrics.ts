@@ -26,6 +26,8 @@ export interface Metrics {
   tookOver(steps: number): void
   /** A step whose workers died too often is not run again. */
   quarantined(kind: string): void
+  /** A working folder is gone, because no worker of its host lives. */
+  workspaceLost(): void
   /** A provider of models has begun to be away, or answers again. */
   providerAway(provider: string, away: boolean): void
   paused(reason: string): void
@@ -94,6 +96,11 @@ export function createMetrics(
     '',
     'Steps that are not run again since their workers died, by kind',
   )
+  const lostWorkspaces = meter.createCounter(
+    'stello_workspaces_lost_total',
+    '',
+    'Working folders that were lost with their hosts',
+  )
   const pauses = meter.createCounter('stello_pauses_total', '', 'Pauses of sessions, by reason')
   const losses = meter.createCounter(
     'stello_liveness_losses_total',
@@ -150,6 +157,7 @@ export function createMetrics(
     retried: (kind) => retries.add(1, { kind }),
     tookOver: (steps) => takeovers.add(steps),
     quarantined: (kind) => quarantines.add(1, { kind }),
+    workspaceLost: () => lostWorkspaces.add(1),
     providerAway(provider, isAway) {
       if (isAway) outages.add(1, { provider })
       away.set(isAway ? 1 : 0, { provider })
@@ -185,6 +193,7 @@ export function createMetrics(
     for (const kind of STEP_KINDS) quarantines.add(0, { kind })
     for (const reason of PAUSE_REASONS) pauses.add(0, { reason })
     takeovers.add(0)
+    lostWorkspaces.add(0)
     losses.add(0)
     foreign.add(0)
   }

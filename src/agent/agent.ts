@@ -6,15 +6,24 @@ import type { Duration } from '../core/duration.ts'
 import { DEFAULT_BOUNDS, DEFAULT_LIMITS, type Limits, type TreeBounds } from '../protocol/limits.ts'
 import { resolveBounds, resolveLimits, type LimitSettings } from './limit-settings.ts'
 import type { Model, ModelLike } from '../core/model.ts'
+import {
+  hooksProblem,
+  permissionsProblem,
+  statedHooks,
+  statedPermissions,
+  type PermissionSettings,
+  type ToolHooks,
+} from './permission-settings.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
 import type { PartSource } from '../protocol/config.ts'
 import { redactProblem } from './redact.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
-import type { Skill } from './skill.ts'
+import type { Skill } from '../core/skill.ts'
 import { toModel } from './to-model.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import { filterProblem, type ToolFilter } from '../protocol/tool-filter.ts'
 import type { SessionFacts, Tool } from '../tool/tool.ts'
+import type { WorkspaceKeeper } from './workspace-keeper.ts'
 import {
   DEFAULT_WAITS,
   resolveAutoResume,
@@ -35,7 +44,7 @@ export interface SessionFork extends SessionFacts {
 }
 
 /** `maxDepth`, `maxChildren`, `maxSessions` bound the trees of its sessions; default 5, 50, 500. */
-export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<TreeBounds>, ToolFilter {
+export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<TreeBounds>, ToolFilter, ToolHooks {
   /** Also the task queue: 1 to 200 characters without white space. */
   name: string
   /** Answers every session that no fork profile gives a model of its own. */
@@ -65,6 +74,11 @@ export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<Tr
   systemTools?: boolean
   /** Registries are live until a worker of the agent starts. After that, they refuse new entries. */
   capabilities?: Capabilities
+  /**
+   * Which calls run without a question. Unset, and without `canUseTool` and `confirm`: every call runs, in sessions that
+   * are created without a permission mode.
+   */
+  permissions?: PermissionSettings
   /** Called once for each fork, before the child runs. */
   onSessionFork?: (fork: SessionFork) => void | Promise<void>
 }
@@ -97,10 +111,16 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly profiles: ReadonlyMap<string, ResolvedProfile>
   /** Its packs of tools, which workers open. */
   readonly packs: readonly CapabilityPack[]
+  /** Gives its sessions working folders. Unset: they have none. */
+  readonly workspaces?: WorkspaceKeeper
   /** Whether it offers `attempt_completion` and `new_task`. */
   readonly systemTools: boolean
   /** Secrets that the worker cuts from everything it tells. */
   readonly redact: readonly string[]
+  /** Which calls run without a question. Unset: every call does, where the session states no permission mode. */
+  readonly permissions?: PermissionSettings
+  /** Functions of the author that take part in calls. */
+  readonly hooks: ToolHooks
   /** Called once for each fork, before the child runs. */
   readonly onSessionFork?: (fork: SessionFork) => void | Promise<void>
   /** For the worker's log: settings that were accepted and are probably mistakes. */
@@ -156,6 +176,8 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   } = definition
   const { toolTimeout = definition.executionTimeout, allowedTools, disallowedTools, onSessionFork } = definition
 
+  const permissions = statedPermissions(definition)
+
   if (typeof name !== 'string' || !/^\S{1,200}$/.test(name)) {
     problems.push('name: must be 1 to 200 characters without white space (it is the task queue)')
   }
@@ -163,6 +185,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   if (typeof lockPrompt !== 'boolean') problems.push('lockPrompt: must be true or false')
   const hidden = redactProblem(redact)
   if (hidden) problems.push(hidden)
+  problems.push(...[permissionsProblem(definition.permissions), hooksProblem(definition)].flatMap((each) => each ?? []))
   const filtering = filterProblem(definition)
   if (filtering) problems.push(filtering)
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
@@ -173,6 +196,9 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const compaction = attempt(() => resolveCompaction(definition.compaction, 'compaction'), undefined)
   const defaults = withRounds(DEFAULT_LIMITS, own?.maxToolRounds)
   const limits = attempt(() => resolveLimits(settings, defaults, ''), DEFAULT_LIMITS)
+  const { packs = [] } = capabilities
+  const keepers = packs.flatMap((pack) => pack.workspaces ?? [])
+  if (keepers.length > 1) problems.push('capabilities: more than one pack gives working folders (workspaces)')
   const parts = createParts(name, capabilities, { limits, waits })
   problems.push(...parts.problems())
   if (problems.length > 0 || !own) throw invalidAgent(name, problems)
@@ -203,9 +229,12 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     get warnings() {
       return parts.read().warnings
     },
-    packs: capabilities.packs ?? [],
+    packs,
+    ...(keepers[0] && { workspaces: keepers[0] }),
     systemTools,
     redact: redact.flatMap((secret) => secret || []),
+    ...(permissions && { permissions }),
+    hooks: statedHooks(definition),
     ...(allowedTools && { allowedTools }),
     ...(disallowedTools && { disallowedTools }),
     ...(onSessionFork && { onSessionFork }),

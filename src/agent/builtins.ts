@@ -1,7 +1,7 @@
 /** The runtime's own tools, as a model sees them. `route` says which code carries out a call. */
 import { checkOf } from '../tool/check-arguments.ts'
 import type { JsonSchema, ToolSpec } from '../core/model.ts'
-import type { Skill } from './skill.ts'
+import type { Skill } from '../core/skill.ts'
 import type { Check } from '../tool/tool.ts'
 
 export interface Builtin extends ToolSpec {
@@ -15,6 +15,9 @@ export interface Builtin extends ToolSpec {
 
 /** These win over a user tool of their name, and `allowedTools` does not remove them. */
 export const STELLO_TOOLS: readonly string[] = ['activate_skill', 'stello_create_session']
+
+/** All tools of the runtime. */
+export const BUILTIN_NAMES: readonly string[] = [...STELLO_TOOLS, 'attempt_completion', 'new_task']
 
 const text = (description: string): JsonSchema => ({ type: 'string', description })
 const name = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description })
@@ -62,7 +65,10 @@ export function activateSkillTool(skills: readonly Skill[]): Builtin | undefined
     name: 'activate_skill',
     description: `Load a skill before you work on what it covers. Available skills:\n${offered.join('\n')}`,
     parameters: object(
-      { name: { type: 'string', enum: skills.map((skill) => skill.name), description: 'Name of the skill' } },
+      {
+        name: { type: 'string', enum: skills.map((skill) => skill.name), description: 'Name of the skill' },
+        offset: { type: 'integer', minimum: 0, description: 'To read on in a long skill: the characters read before' },
+      },
       ['name'],
     ),
     readOnly: true,

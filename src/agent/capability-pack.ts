@@ -2,6 +2,7 @@
 import { addTool } from './collect-tools.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import type { SessionContext, Tool } from '../tool/tool.ts'
+import type { WorkspaceKeeper } from './workspace-keeper.ts'
 
 /**
  * Tools that belong together. A tool of the agent's own replaces one of a pack that has its name.
@@ -20,10 +21,17 @@ export interface CapabilityPack {
    * for at most 5 seconds: its list may change. Give the same objects again where nothing has changed.
    */
   tools: { list(): readonly AnyTool[] } | readonly AnyTool[] | PackTools
+  /**
+   * Tools of the agent that its models are not shown until the tool DiscoverTools has found them: names, in which `*`
+   * stands for any characters. Default: none.
+   */
+  defers?: readonly string[]
   /** Called by each worker before it asks for work, for at most a minute. What it throws keeps the worker from starting. */
   open?(): void | Promise<void>
   /** Called when the worker has stopped, also where it did not come to start; only if `open` has ended well. */
   close?(): void | Promise<void>
+  /** Gives sessions working folders on hosts. One pack of an agent at most; see `workspaces()`. */
+  workspaces?: WorkspaceKeeper
 }
 
 /** The tools of a session now. */

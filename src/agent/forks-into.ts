@@ -2,6 +2,7 @@
 import type { StelloAgent } from './agent.ts'
 import { STELLO_TOOLS } from './builtins.ts'
 import type { PartSource } from '../protocol/config.ts'
+import type { PermissionRules } from '../protocol/permission-rules.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import { isSameTool } from '../tool/to-tool.ts'
 import { permits, type ToolFilter } from '../protocol/tool-filter.ts'
@@ -14,6 +15,8 @@ export interface ToolScope extends ToolFilter {
   tools: PartSource
   /** White-list of skills; unset = all. */
   skills?: readonly string[]
+  /** Permission rules of its profile and of those above it. */
+  permissions?: readonly PermissionRules[]
 }
 
 /**

@@ -5,6 +5,7 @@ import type { CompactionSettings } from './compaction-settings.ts'
 import type { LimitSettings } from './limit-settings.ts'
 import { NAME_LIMIT, type Message } from '../core/message.ts'
 import type { Completion, ModelLike, ToolSpec } from '../core/model.ts'
+import { permissionsProblem, type PermissionSettings } from './permission-settings.ts'
 import { permissionModeProblem } from '../protocol/permission-mode.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import type { SessionFacts } from '../tool/tool.ts'
@@ -55,6 +56,8 @@ export interface ForkProfile extends LimitSettings, WaitSettings, ToolFilter {
   skills?: readonly string[] | 'inherit'
   /** Can only narrow what the parent may do, like the tool filters. */
   permissionMode?: string
+  /** Rules, and a mode, that hold beside the parent's: they can only narrow what it may do. */
+  permissions?: PermissionSettings
   /**
    * Profiles that sessions under this one may fork into. It grants everything that those profiles have. Default: the
    * profiles that bring no tool and no skill which the session lacks. A fork that names no profile stays under this
@@ -143,6 +146,8 @@ export function profileProblem(profile: ForkProfile): string | undefined {
     return 'contextFn: must be a function of the parent’s records'
   if (permissionMode !== undefined && permissionModeProblem(permissionMode) !== undefined)
     return `permissionMode: ${permissionModeProblem(permissionMode)}`
+  const rules = permissionsProblem(profile.permissions)
+  if (rules !== undefined) return rules
   if (!['undefined', 'boolean'].includes(typeof lockPrompt)) return 'lockPrompt: must be true or false'
   if (skills !== undefined && skills !== 'inherit' && !isNames(skills))
     return "skills: must be a list of names of skills, or 'inherit'"

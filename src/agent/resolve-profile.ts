@@ -7,7 +7,7 @@ import type { Limits } from '../protocol/limits.ts'
 import { profileProblem, type ForkProfile } from './profile.ts'
 import type { Model } from '../core/model.ts'
 import { toModel } from './to-model.ts'
-import type { Skill } from './skill.ts'
+import type { Skill } from '../core/skill.ts'
 import type { Tool } from '../tool/tool.ts'
 import { resolveWaits, type Waits } from './wait-settings.ts'
 

@@ -1,6 +1,7 @@
 /** The tools of a session: what its model is shown, and what a called name means. Both come from one list. */
 import type { StelloAgent } from './agent.ts'
 import {
+  BUILTIN_NAMES,
   STELLO_TOOLS,
   activateSkillTool,
   attemptCompletionTool,
@@ -11,9 +12,12 @@ import {
 import { mustBeKnown } from '../tool/dynamic-tool.ts'
 import { StelloError } from '../core/errors.ts'
 import { forksInto, type ToolScope } from './forks-into.ts'
+import { hiddenTools } from './hidden-tools.ts'
+import { permissionLayers } from './permission-settings.ts'
 import type { ToolSpec } from '../core/model.ts'
+import { hidesTool } from '../permissions/rules.ts'
 import type { PartSource } from '../protocol/config.ts'
-import type { Skill } from './skill.ts'
+import type { Skill } from '../core/skill.ts'
 import { toTool } from '../tool/to-tool.ts'
 import { permits, type ToolFilter } from '../protocol/tool-filter.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -24,6 +28,8 @@ export interface SessionTools {
   /** As the model sees them: built-ins A to Z, then user tools A to Z. */
   specs: ToolSpec[]
   names: string[]
+  /** Those that the model is shown only when it has discovered them. */
+  hidden: ReadonlySet<string>
   /** Why there may be more: a pack could not be asked. */
   unknown?: string
   /** The profiles that the session may fork into. */
@@ -39,7 +45,7 @@ export interface SessionTools {
 export function sessionTools(agent: StelloAgent, scope: ToolScope, asked: readonly Tool[] = []): SessionTools {
   const listed = userTools(agent, scope.tools)
   const given = [...listed, ...asked.filter(({ name }) => !listed.some((tool) => tool.name === name))]
-  const filters = [agent, scope]
+  const filters = [agent, scope, { disallowedTools: deniedTools(agent, scope, given) }]
   const own = given.filter(({ name }) => filters.every((filter) => permits(filter, name, STELLO_TOOLS)))
   const profiles = forksInto(agent, scope, own)
   const skills = visibleSkills(agent, scope.skills)
@@ -50,6 +56,7 @@ export function sessionTools(agent: StelloAgent, scope: ToolScope, asked: readon
   return {
     specs,
     names: specs.map((spec) => spec.name),
+    hidden: hiddenTools(agent.packs, [...tools.keys()]),
     profiles,
     find: (name) => {
       const builtin = builtins.get(name)
@@ -57,6 +64,13 @@ export function sessionTools(agent: StelloAgent, scope: ToolScope, asked: readon
       return builtin ? { builtin } : tool && { tool }
     },
   }
+}
+
+/** Names of the tools that a permission rule denies as a whole: models are not offered what never runs. */
+function deniedTools(agent: StelloAgent, scope: ToolScope, given: readonly Tool[]): string[] {
+  const layers = permissionLayers(agent, scope)
+  if (layers.length === 0) return []
+  return [...BUILTIN_NAMES, ...given.map(({ name }) => name)].filter((name) => hidesTool(layers, name))
 }
 
 /** The skills a session may activate, in order of registration. */

@@ -3,6 +3,7 @@ import pc from 'picocolors'
 import { remedyOf } from '../client/holdups.ts'
 import type {
   InboxItem,
+  InboxQuestion,
   SessionStats,
   SessionSummary,
   SessionTree,
@@ -77,8 +78,22 @@ export function inboxLines(item: InboxItem): string {
           `${sessionId} is paused (${item.reason}): ${flat(message)}${triesAgain(item)} ${where}`,
           ...(item.hint ? [flat(item.hint)] : []),
         ]
-      : [`${flat(message)} ${where}`, `${calledBy(item)} ${oneLine(item.preview)}`]
+      : [`${flat(message)} ${where}`, `${calledBy(item)} ${oneLine(item.preview)}`, ...formLines(item.form)]
   return `${pc.yellow('?')} ${[...lines, remedyOf(item)].join('\n    ')}`
+}
+
+/** How a question may be answered. */
+function formLines(form: InboxQuestion['form']): string[] {
+  if (!form) return []
+  const { header, options = [], multiSelect, schema, preview } = form
+  const many = multiSelect ? pc.dim('(more than one may be chosen)') : ''
+  return [
+    ...(header ? [pc.bold(flat(header))] : []),
+    ...(preview ? preview.split('\n').map((line) => pc.dim(`| ${flat(line)}`)) : []),
+    ...options.map(({ label, description }) => `- ${flat(label)}${description ? pc.dim(` ${flat(description)}`) : ''}`),
+    ...(many ? [many] : []),
+    ...(schema ? [`values: ${oneLine(schema)}`] : []),
+  ]
 }
 
 /** The mark in a transcript behind the messages that the model no longer reads. */
@@ -121,6 +136,12 @@ function describe({ type, data, at }: StelloEvent): string | undefined {
         .join(' ')
     case 'tool.update':
       return `${calledBy(data)} ${oneLine(data.update)}`
+    case 'permission.decided': {
+      const { decision, by, rule, mode, why, touches } = data
+      const line = oneLine([calledBy(data), decision, 'by', by, rule ?? mode, why].filter(Boolean).join(' '))
+      const shown = touches.length > 0 ? `${line}: ${oneLine(touches.join('; '))}` : line
+      return decision === 'deny' ? pc.red(shown) : pc.dim(shown)
+    }
     case 'pending.opened':
       return pc.yellow(`${oneLine(data.message)} ${oneLine(data.id)}`)
     case 'pending.closed':
@@ -135,6 +156,10 @@ function describe({ type, data, at }: StelloEvent): string | undefined {
       return pc.dim(
         `${data.messages} messages ${data.cut ? 'are left out' : 'are summarised'} for the model from here on (${data.why}): ${oneLine(data.text)}`,
       )
+    case 'workspace.acquired':
+      return `${oneLine(data.workspaceId)} on host ${oneLine(data.host)}`
+    case 'workspace.lost':
+      return pc.red(`${oneLine(data.workspaceId)} is gone together with its host ${oneLine(data.host)}`.trimEnd())
     case 'session.forked':
       return `${oneLine(data.child)} ${oneLine(data.label)}`
     case 'session.paused':

@@ -1,11 +1,16 @@
 /** The commands for everything that waits for a person. */
-import { Argument, type Command } from 'commander'
-import type { AnswerOptions } from '../client/index.ts'
-import { DECISIONS, PENDING_KINDS, decisionsOf, wordOf } from '../protocol/pending.ts'
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
+import { isObject } from '../core/is-object.ts'
+import { DECISIONS, PENDING_KINDS, decisionsOf, wordOf, type Decision } from '../protocol/pending.ts'
+import { REMEMBERS, type Remember } from '../protocol/read-answer.ts'
 import { inboxLines } from './format.ts'
 import type { OnSession } from './command-context.ts'
 
+type Permitting = { args?: Readonly<Record<string, unknown>>; always?: Remember }
+type Filled = { values?: Readonly<Record<string, unknown>> }
+
 export function addInboxCommands(program: Command, on: OnSession): void {
+  addPermissionCommands(program, on)
   program
     .command('inbox [session-id]')
     .description('show what waits for a person: everywhere, or in a session and its forks')
@@ -20,10 +25,44 @@ export function addInboxCommands(program: Command, on: OnSession): void {
     .description('answer something that waits; the inbox shows the ids')
     .addArgument(new Argument('<decision>', DECIDING).choices(DECISIONS))
     .argument('[text]', TEXT)
+    .option('--values <json>', 'with answer: what fills the form of the question, as a JSON object', readObject)
     .action(
-      on(async ({ stello, out }, id: string, item: string, decision: AnswerOptions['decision'], text?: string) => {
-        await stello.session(id).answer(item, { decision, ...(text !== undefined && { text }) })
-        out.result({ sessionId: id, id: item, decision }, `answered ${item} with ${decision}`)
+      on(
+        async (
+          { stello, out },
+          id: string,
+          item: string,
+          decision: Decision,
+          text: string | undefined,
+          options: Filled,
+        ) => {
+          await stello.session(id).answer(item, { decision, ...(text !== undefined && { text }), ...options })
+          out.result({ sessionId: id, id: item, decision }, `answered ${item} with ${decision}`)
+        },
+      ),
+    )
+}
+
+function addPermissionCommands(program: Command, on: OnSession): void {
+  program
+    .command('approve <session-id> <item-id>')
+    .description('permit a call that waits for permission')
+    .option('--args <json>', 'run it with these arguments, not with those of the model', readObject)
+    .addOption(new Option('--always <where>', 'permit such calls from now on').choices(REMEMBERS))
+    .action(
+      on(async ({ stello, out }, id: string, item: string, { args, always }: Permitting) => {
+        await stello.session(id).approve(item, { ...(args && { args }), ...(always && { remember: always }) })
+        out.result({ sessionId: id, id: item, decision: 'approve' }, `approved ${item}`)
+      }),
+    )
+
+  program
+    .command('deny <session-id> <item-id> [reason]')
+    .description('forbid a call that waits for permission; the model reads the reason')
+    .action(
+      on(async ({ stello, out }, id: string, item: string, reason?: string) => {
+        await stello.session(id).deny(item, reason)
+        out.result({ sessionId: id, id: item, decision: 'deny' }, `denied ${item}`)
       }),
     )
 }
@@ -36,3 +75,13 @@ const TEXT = PENDING_KINDS.flatMap((kind) =>
     return text === undefined ? [] : [`with ${decision}: ${text}`]
   }),
 ).join('; ')
+
+function readObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const values: unknown = JSON.parse(text)
+    if (isObject(values)) return values
+  } catch {
+    // Told below.
+  }
+  throw new InvalidArgumentError('It is not a JSON object, e.g. {"region": "eu"}.')
+}

@@ -1,10 +1,9 @@
 /** Loads an agent module: a JavaScript or TypeScript file whose default export is an agent. */
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { tsImport } from 'tsx/esm/api'
+import { dirname, relative, resolve, sep } from 'node:path'
 import { isStelloAgent, type StelloAgent } from '../agent/agent.ts'
 import { StelloError, isStelloError, messageOf } from '../core/errors.ts'
+import { loadModule } from './load-module.ts'
 
 /** @throws StelloError INVALID_AGENT naming the file and what is wrong with it */
 export async function loadAgent(file: string): Promise<StelloAgent> {
@@ -24,14 +23,24 @@ export async function loadAgent(file: string): Promise<StelloAgent> {
 
 async function load(path: string): Promise<unknown> {
   try {
-    return await tsImport(pathToFileURL(path).href, import.meta.url)
+    return await loadModule(path)
   } catch (error) {
     const hint = isStelloError(error) ? error.hint : missingPackage(error)
-    throw new StelloError('INVALID_AGENT', `${path} cannot be loaded: ${messageOf(error)}`, {
+    throw new StelloError('INVALID_AGENT', `${path} cannot be loaded: ${messageOf(error)}${thrownAt(error, path)}`, {
       cause: error,
       ...(hint !== undefined && { hint }),
     })
   }
+}
+
+/** The line of the user's own code that threw: the first frame in the folder of the module. */
+function thrownAt(error: unknown, path: string): string {
+  const folder = dirname(path)
+  const frames = (error instanceof Error && error.stack ? error.stack.split('\n') : []).map(
+    (line) => /\(?(?:file:\/\/)?([^\s()]+:\d+:\d+)\)?$/.exec(line)?.[1] ?? '',
+  )
+  const own = frames.find((frame) => frame.startsWith(folder + sep) && !frame.includes(`${sep}node_modules${sep}`))
+  return own === undefined || messageOf(error).includes(own) ? '' : ` (${relative(folder, own)})`
 }
 
 function missingPackage(error: unknown): string | undefined {

@@ -1,7 +1,6 @@
 /** What the commands encode payloads with, where `STELLO_DATA_CONVERTER` names a module: sessions that others encrypt can be worked with. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type { DataConverter } from '@temporalio/common'
 import { StelloError, messageOf } from '../core/errors.ts'
 
@@ -14,12 +13,10 @@ export async function loadDataConverter(): Promise<{ dataConverter?: DataConvert
   if (!file) return {}
   const path = resolve(file)
   if (!existsSync(path)) throw wrong(`there is no file ${path}`)
-  const { tsImport } = await import('tsx/esm/api')
-  const loaded = await (tsImport(pathToFileURL(path).href, import.meta.url) as Promise<Loaded>).catch(
-    (error: unknown) => {
-      throw wrong(`${path} cannot be loaded: ${messageOf(error)}`)
-    },
-  )
+  const { loadModule } = await import('./load-module.ts')
+  const loaded = await (loadModule(path) as Promise<Loaded>).catch((error: unknown) => {
+    throw wrong(`${path} cannot be loaded: ${messageOf(error)}`)
+  })
   const dataConverter = loaded.dataConverter ?? loaded.default?.dataConverter
   if (typeof dataConverter !== 'object' || dataConverter === null) throw wrong(`${path} exports no dataConverter`)
   return { dataConverter }

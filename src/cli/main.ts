@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { CommanderError, Command } from 'commander'
 import { checkNodeVersion } from '../worker/node-version.ts'
+import { addDevCommands } from './dev-command.ts'
 import { addRunCommands } from './run-commands.ts'
 import { explain } from './output.ts'
 import { addSessionCommands } from './session-commands.ts'
@@ -23,6 +24,7 @@ async function main(argv: string[]): Promise<void> {
     .option('--json', 'one JSON object per line on stdout, everything else on stderr')
     .showHelpAfterError('(stello --help shows all commands)')
     .exitOverride()
+  addDevCommands(program)
   addRunCommands(program)
   addSessionCommands(program)
   for (const command of program.commands)

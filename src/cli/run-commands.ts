@@ -1,69 +1,18 @@
-/** The commands that run something: development servers, a worker, and the commands that help to set them up. */
+/** The commands that run a worker, and those that help to set it up. */
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { StelloAgent } from '../agent/agent.ts'
 import { StelloError } from '../core/errors.ts'
-import type { DevServers, DevServersOptions } from '../dev/dev-servers.ts'
 import type { Concurrency, StelloWorker, StelloWorkerOptions, WorkerLog } from '../worker.ts'
 import { AGENT_TEMPLATE } from './agent-template.ts'
 import { loadDataConverter } from './load-data-converter.ts'
 import { interrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
+import { METRICS_HOST, METRICS_PORT, port, type Metrics } from './worker-options.ts'
 
 export function addRunCommands(program: Command): void {
   const output = (): Output => createOutput(program.opts<{ json?: boolean }>().json === true)
-
-  program
-    .command('dev [agent]')
-    .description('run Temporal, PostgreSQL and, with an agent module, a worker, until Ctrl-C')
-    .option('--fresh', 'throw away what was kept in .stello')
-    .option('--durable', 'survive a power cut too, more slowly')
-    .option(...METRICS_PORT)
-    .option(...METRICS_HOST)
-    .action(async (file: string | undefined, { metricsPort, metricsHost, ...options }: DevServersOptions & Metrics) => {
-      const out = output()
-      const agent = file === undefined ? undefined : await load(file)
-      const stop = interrupted()
-      const servers = await openServers(options, out, stop)
-      let worker: StelloWorker | undefined
-      try {
-        if (agent) {
-          worker = await startWorkerOn(
-            agent,
-            {
-              databaseUrl: servers.postgres.url,
-              temporalAddress: servers.temporal.address,
-              namespace: servers.temporal.namespace,
-              ...(metricsPort !== undefined && { metricsPort }),
-              ...(metricsHost !== undefined && { metricsHost }),
-            },
-            out,
-          )
-        }
-        ready(out, servers, worker)
-        await Promise.race([stop, ...(worker ? [worker.stopped] : [])])
-        out.note(worker ? 'finishing what runs, then stopping the servers …' : 'stopping the servers …')
-      } finally {
-        await worker?.stop().catch(() => undefined)
-        await servers.stop()
-      }
-    })
-
-  program
-    .command('server')
-    .description('run Temporal and PostgreSQL for development, until Ctrl-C')
-    .option('--fresh', 'throw away what was kept in .stello')
-    .option('--durable', 'survive a power cut too, more slowly')
-    .action(async (options: DevServersOptions) => {
-      const out = output()
-      const stop = interrupted()
-      const servers = await openServers(options, out, stop)
-      ready(out, servers)
-      await stop
-      out.note('stopping the servers …')
-      await servers.stop()
-    })
 
   program
     .command('worker <agent>')
@@ -86,7 +35,7 @@ export function addRunCommands(program: Command): void {
         { ready: true, agent: agent.name, temporal: temporalAddress },
         `worker for "${agent.name}" on ${temporalAddress}`,
       )
-      await Promise.race([interrupted(), worker.stopped])
+      await Promise.race([interrupted(), parentGone(), worker.stopped])
       out.note('finishing what runs …')
       await worker.stop()
     })
@@ -99,6 +48,15 @@ export function addRunCommands(program: Command): void {
         throw new StelloError('INVALID_ARGUMENT', `${file} exists already`, { hint: 'name another file' })
       await writeFile(file, AGENT_TEMPLATE, { flag: 'wx' })
       output().result({ file }, `wrote ${file}; now: stello dev ${file}`)
+    })
+
+  program
+    .command('create <name>')
+    .description('write a new package: an agent, a test that runs, and what belongs beside them')
+    .action(async (name: string) => {
+      const { createProject } = await import('./create-project.ts')
+      const files = await createProject(name)
+      output().result({ folder: name, files }, `wrote ${files.join(', ')}; now: cd ${name} && npm install && npm test`)
     })
 
   program
@@ -148,18 +106,13 @@ export function addRunCommands(program: Command): void {
     })
 }
 
-type Metrics = Pick<StelloWorkerOptions, 'metricsPort' | 'metricsHost'>
+/** Resolves when the process that has started this one as its child is gone. A worker from a terminal has none. */
+function parentGone(): Promise<void> {
+  return new Promise((resolve) => process.once('disconnect', resolve))
+}
+
 type Settings = Metrics & Pick<StelloWorkerOptions, 'concurrency' | 'migrate'>
 type WorkerTarget = Pick<StelloWorkerOptions, 'databaseUrl' | 'temporalAddress' | 'namespace' | 'connection'> & Settings
-
-const METRICS_PORT = ['--metrics-port <port>', 'serve Prometheus metrics of the worker there', port] as const
-const METRICS_HOST = ['--metrics-host <address>', 'the address for that; default 127.0.0.1'] as const
-
-function port(value: string): number {
-  const parsed = Number(value)
-  if (Number.isInteger(parsed) && parsed > 0 && parsed < 65536) return parsed
-  throw new InvalidArgumentError('It must be a port, 1 to 65535.')
-}
 
 function concurrency(value: string): Concurrency {
   const slots: Concurrency = {}
@@ -176,35 +129,8 @@ async function load(file: string): Promise<StelloAgent> {
   return loadAgent(file)
 }
 
-/** Ctrl-C on a terminal also ends a program that is just being started. Its failure is not reported then. */
-async function openServers(options: DevServersOptions, out: Output, stop: Promise<void>): Promise<DevServers> {
-  const { openDevServers } = await import('../dev/dev-servers.ts')
-  const opening = openDevServers({ ...options, onProgress: out.note })
-  return opening.catch((error: unknown) => Promise.race([stop.then(stopped), Promise.reject(error)]))
-}
-
-function stopped(): never {
-  throw new Error('stopped while the servers were being started; what had been started is stopped again')
-}
-
 async function startWorkerOn(agent: StelloAgent, target: WorkerTarget, out: Output): Promise<StelloWorker> {
   const { startWorker } = await import('../worker.ts')
   const log: WorkerLog = { info: (message) => out.note(message), warn: (message) => out.note(`warning: ${message}`) }
   return startWorker({ agent, ...target, ...(await loadDataConverter()), log })
-}
-
-function ready(out: Output, { temporal, postgres, home }: DevServers, worker?: StelloWorker): void {
-  const shown = postgres.url.replace(/:[^:@/]*@/, ':…@')
-  out.result(
-    { ready: true, temporal, home, agent: worker?.taskQueue },
-    [
-      `Temporal    ${temporal.address} (${temporal.source})`,
-      `Temporal UI ${temporal.uiUrl ?? 'unknown'}`,
-      `PostgreSQL  ${shown}`,
-      ...(worker
-        ? [`worker      serves "${worker.taskQueue}": stello start ${worker.taskQueue} --message "…" --wait`]
-        : []),
-      'Ctrl-C stops; the next start in this folder goes on where this one ended.',
-    ].join('\n'),
-  )
 }

@@ -3,10 +3,12 @@ import { Option, type Command } from 'commander'
 import type { CreateSessionOptions, ForkOptions, StelloClient } from '../client/index.ts'
 import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
+import { addPermissionsCommand } from './permissions-command.ts'
 import { messageOf, type StelloError } from '../core/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
 import { eventLine, sessionLine, statsLine, summaryLines, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
+import { addMcpCommand } from './mcp-command.ts'
 import { createOutput } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
 import { PAUSE_REASONS } from '../core/errors.ts'
@@ -147,10 +149,12 @@ export function addSessionCommands(program: Command): void {
     )
 
   addInboxCommands(program, on)
+  addPermissionsCommand(program, on)
 
   addSignalCommands(program, on)
   addRecoverCommand(program, on)
   addBoundsCommand(program, on)
+  addMcpCommand(program, on)
 
   program
     .command('fork <session-id>')

@@ -7,6 +7,7 @@ import { isStelloError, messageOf } from '../core/errors.ts'
 import type { Finding } from '../dev/doctor-machine.ts'
 import { openDatabase } from '../store/database.ts'
 import { locateServers, type ConnectOptions } from './connect.ts'
+import { inspectHosts } from './doctor-hosts.ts'
 import { inspectSessions } from './doctor-sessions.ts'
 import { inspectStore } from './doctor-store.ts'
 import { inspectTemporal } from './doctor-temporal.ts'
@@ -26,7 +27,8 @@ export async function inspectServers(options: ConnectOptions = {}): Promise<Find
     if (!temporal.connection || !store.usable || databaseUrl === undefined) return findings
     const client = new Client({ connection: temporal.connection, namespace })
     const db = openDatabase(databaseUrl)
-    return [...findings, ...(await inspectSessions(client, db).finally(() => db.close()))]
+    const inspected = Promise.all([inspectHosts(db, namespace), inspectSessions(client, db)])
+    return [...findings, ...(await inspected.finally(() => db.close())).flat()]
   } finally {
     await temporal.connection?.close()
   }

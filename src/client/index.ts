@@ -3,7 +3,9 @@ export { connectStello, findServers, type ConnectOptions, type Servers } from '.
 export type { StelloClient } from './stello-client.ts'
 export type { CreateSessionOptions, ForkOptions } from './options.ts'
 export type { RecoverOptions, Recovered } from './recover-session.ts'
-export type { AnswerOptions, SessionHandle, SessionStats, TranscriptSummary } from './session-handle.ts'
+export type { AnswerOptions, ApproveOptions } from './send-answer.ts'
+export type { Remember } from '../protocol/read-answer.ts'
+export type { SessionHandle, SessionStats, TranscriptSummary } from './session-handle.ts'
 export type { PauseOptions, Reached, TreeOptions } from './reach-tree.ts'
 export type { ResultOptions, TurnHandle, TurnResult } from './turn-handle.ts'
 export type { WatchOptions } from './watch.ts'
@@ -23,6 +25,7 @@ export type {
   Watched,
 } from '../protocol/events.ts'
 export type { SessionTree } from './build-tree.ts'
+export type { KeptRule, RuleScope } from '../store/kept-rules.ts'
 export type { InboxItem, InboxPause, InboxPlace, InboxQuestion } from '../store/inbox.ts'
 export type { BoundedTree } from '../store/bounds.ts'
 export type { ForkRequest } from '../protocol/config.ts'
@@ -30,7 +33,16 @@ export type { TreeBounds } from '../protocol/limits.ts'
 export type { StopReason } from '../protocol/steps.ts'
 export type { Pause } from '../core/pause.ts'
 export { PAUSE_REASONS, type PauseReason } from '../core/errors.ts'
-export type { Decision, DecisionsByKind, PendingItem, PendingKind, PendingRef, Question } from '../protocol/pending.ts'
+export type {
+  Decision,
+  DecisionsByKind,
+  PendingItem,
+  PendingKind,
+  PendingRef,
+  Question,
+  QuestionForm,
+  ShownToPermit,
+} from '../protocol/pending.ts'
 export { SESSION_STATUSES, type SessionStatus, type ToolStats, type ToolStatsView } from '../protocol/views.ts'
 export type { Message, ProviderData, Usage } from '../core/message.ts'
 export type { SessionFilter, SessionSummary } from '../store/sessions.ts'

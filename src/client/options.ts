@@ -26,8 +26,8 @@ export interface CreateSessionOptions {
   /** These tools are never offered, even when `allowedTools` names them. */
   disallowedTools?: string[]
   /**
-   * `plan`, `dontAsk`, `default`, `acceptEdits` (`autoEdit`) or `bypassPermissions` (`yolo`). Tools are told; nothing
-   * enforces it yet.
+   * `plan`, `dontAsk`, `default`, `acceptEdits` (`autoEdit`) or `bypassPermissions` (`yolo`): how far it may go without
+   * asking. Default: the mode of the agent's `permissions`; without those, every call runs.
    */
   permissionMode?: string
   /** The user of this session and of all below it. Letters, digits, `.`, `_`, `-`, `@`, `+`; at most 100. */

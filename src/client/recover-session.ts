@@ -12,6 +12,7 @@ import { StelloError } from '../core/errors.ts'
 import type { Database } from '../store/database.ts'
 import { readRejection } from '../store/event-log.ts'
 import type { Opening } from '../protocol/steps.ts'
+import { readTells } from '../store/agent-sessions.ts'
 import { readIdentity } from '../store/identity.ts'
 import { keepMessage } from '../store/message-bodies.ts'
 import { isLeftBehind } from '../store/runs.ts'
@@ -76,6 +77,7 @@ export async function recoverSession(
     await ended.terminate('stello recover').catch(ignoreMissing)
   }
   const { awaited, task } = (await readAwaited(db, sessionId)) ?? {}
+  const tells = await readTells(db, sessionId)
   const { loadedDataConverter } = client.options
   const owner = { namespace, workflowId: sessionId }
   const taken = found ? await takenMessages(await ended.fetchHistory(), loadedDataConverter, owner) : []
@@ -100,6 +102,7 @@ export async function recoverSession(
         // All of them go with the start, so that they are handed over together or not at all.
         messages,
         ...(awaited && { awaited }),
+        ...(tells && { tells }),
       },
     })
     return { restarted: true, waiting, ...(row.config.searchable && !searchable && { unsearchable: true }) }

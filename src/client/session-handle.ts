@@ -2,7 +2,6 @@
 import { StelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import type { Message } from '../core/message.ts'
-import type { Decision } from '../protocol/pending.ts'
 import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
 import { LAST_SEQ, readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
@@ -28,7 +27,7 @@ import {
 } from './reach-tree.ts'
 import { closeSession } from './close-session.ts'
 import { reachSession } from './reach-session.ts'
-import { sendAnswer } from './send-answer.ts'
+import { sendAnswer, type AnswerOptions, type ApproveOptions } from './send-answer.ts'
 import { sendMessage } from './send-message.ts'
 import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
 import { watchSession, type WatchOptions } from './watch.ts'
@@ -40,17 +39,6 @@ export interface SessionStats {
   totals: { turns: number; modelCalls: number; toolCalls: number; inputTokens: number; outputTokens: number }
   /** Each tool it has called, with how often and how long. */
   tools: ToolStatsView[]
-}
-
-/** A person's answer to something that waits for a person. */
-export interface AnswerOptions {
-  /**
-   * To `unknown_outcome`: `done`, `not_done` (whether the call took effect), `retry` (run it again). To `approval`:
-   * `approve`, `deny` (whether the call may run).
-   */
-  decision: Decision
-  /** With `done`: what the model reads as the call's result. With `deny`: why, for the model. */
-  text?: string
 }
 
 /** What a model reads instead of the beginning of a conversation. */
@@ -144,6 +132,23 @@ export interface SessionHandle {
    * @example await session.answer(question.id, { decision: 'done', text: 'sent' })
    */
   answer(id: string, answer: AnswerOptions): Promise<void>
+  /**
+   * Permits a call that waits for permission.
+   *
+   * @param id of an item of `pending()`, of kind `approval`
+   * @throws StelloError as `answer`
+   * @example await session.approve(item.id, { args: { path: 'b.txt' }, remember: 'session' })
+   */
+  approve(id: string, options?: ApproveOptions): Promise<void>
+  /**
+   * Forbids a call that waits for permission.
+   *
+   * @param id of an item of `pending()`, of kind `approval`
+   * @param reason for the model
+   * @throws StelloError as `answer`
+   * @example await session.deny(item.id, 'not on a Friday')
+   */
+  deny(id: string, reason?: string): Promise<void>
   /**
    * Has older messages summarised for the model, as happens by itself when its window fills up. It begins between turns: at
    * once, or when the turn under way has ended. The event `transcript.compacted` tells that it is done; nothing happens if
@@ -260,6 +265,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       return readQuestions(db, [id])
     },
     answer: (itemId, answer) => sendAnswer(deps, id, { id: itemId, ...answer }),
+    approve: (itemId, options) => sendAnswer(deps, id, { id: itemId, decision: 'approve', ...options }),
+    deny: (itemId, text) => sendAnswer(deps, id, { id: itemId, decision: 'deny', ...(text !== undefined && { text }) }),
     compact: () => reach(() => workflow.signal(compactSignal)),
     close: (options) => closeSession(deps, id, options),
     recover: (options) => recoverSession(deps, id, options),

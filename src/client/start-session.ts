@@ -3,14 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError, isUnavailable } from '../core/errors.ts'
-import {
-  SESSION_WORKFLOW,
-  WORKFLOW_TASK_TIMEOUT,
-  memoOf,
-  summaryOf,
-  type NewSession,
-  type SessionInput,
-} from '../protocol/session-input.ts'
+import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
+import { startOptions, type Starting } from '../protocol/start-options.ts'
 import { clientOrigin } from '../protocol/keys.ts'
 import type { Database } from '../store/database.ts'
 import { readIdentity } from '../store/identity.ts'
@@ -20,7 +14,6 @@ import { forgetSession } from '../store/unopened.ts'
 import { readAgents } from '../store/agents.ts'
 import { createSession } from '../store/sessions.ts'
 import type { NewSessionRow } from '../store/writes.ts'
-import { attributesOf } from '../protocol/search-attributes.ts'
 import { missingSearchAttributes, registerSearchAttributes } from './register-search-attributes.ts'
 import { temporalTrouble } from './temporal-trouble.ts'
 
@@ -83,7 +76,7 @@ async function notStarted(db: Database, sessionId: string, error: unknown): Prom
 export async function startWorkflow(
   deps: ClientDeps,
   row: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
-  given: Omit<StartOptions, 'store'>,
+  given: Pick<Starting, 'session' | 'workflowIdReusePolicy'>,
 ): Promise<{ searchable: boolean }> {
   const options = { ...given, store: await readIdentity(deps.db) }
   // Older sessions do not say.
@@ -101,36 +94,12 @@ export async function startWorkflow(
   }
 }
 
-interface StartOptions {
-  session: NewSession
-  store: string | undefined
-  workflowIdReusePolicy: WorkflowIdReusePolicy
-}
-
 async function start(
   client: Client,
-  { rootId, parentId, config }: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
-  { session, store, workflowIdReusePolicy, searchable }: StartOptions & { searchable: boolean },
+  row: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
+  starting: Starting,
 ): Promise<void> {
-  const input: SessionInput = {
-    session,
-    agent: config.agent,
-    rootId,
-    searchable,
-    ...(store !== undefined && { store }),
-    ...(parentId !== undefined && { parentId }),
-    ...(config.profile !== undefined && { profile: config.profile }),
-  }
-  await client.workflow.start(SESSION_WORKFLOW, {
-    workflowId: session.sessionId,
-    taskQueue: config.agent,
-    args: [input],
-    workflowIdReusePolicy,
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    staticSummary: summaryOf(input),
-    memo: memoOf(input),
-    ...(searchable && { typedSearchAttributes: attributesOf(input) }),
-  })
+  await client.workflow.start(SESSION_WORKFLOW, startOptions(row, starting))
 }
 
 export function newSessionId(): string {

@@ -1,7 +1,9 @@
 /** The client: creates sessions, finds them, lists them. Talks to workflows by signals, reads from the store. */
 import type { Client } from '@temporalio/client'
 import type { SessionConfig } from '../protocol/config.ts'
+import { StelloError } from '../core/errors.ts'
 import { readInbox, type InboxItem } from '../store/inbox.ts'
+import { forgetRule, listKeptRules, type KeptRule } from '../store/kept-rules.ts'
 import { readAgents } from '../store/agents.ts'
 import { listSessions, type SessionFilter, type SessionSummary } from '../store/sessions.ts'
 import { readSubtree } from '../store/tree.ts'
@@ -40,6 +42,19 @@ export interface StelloClient {
    */
   inbox(sessionId?: string): Promise<InboxItem[]>
   /**
+   * The rules that people have added with answers (`remember`), oldest first.
+   *
+   * @example for (const { scope, owner, rule } of await stello.permissions()) console.log(scope, owner, rule)
+   */
+  permissions(): Promise<KeptRule[]>
+  /**
+   * Removes such a rule. Calls that it covered are asked about again.
+   *
+   * @throws StelloError INVALID_ARGUMENT when there is no such rule
+   * @example await stello.removePermission({ scope: 'agent', owner: 'coder', rule: 'Bash(npm test)' })
+   */
+  removePermission(rule: Pick<KeptRule, 'scope' | 'owner' | 'rule'>): Promise<void>
+  /**
    * Names of the agents that workers have served.
    *
    * @example const agents = await stello.agents()
@@ -77,6 +92,13 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
       if (sessionId === undefined) return readInbox(db)
       await mustExist(db, sessionId)
       return readInbox(db, await readSubtree(db, sessionId))
+    },
+    permissions: () => listKeptRules(db),
+    async removePermission(rule) {
+      if (await forgetRule(db, rule)) return
+      throw new StelloError('INVALID_ARGUMENT', `there is no rule ${rule.rule} of ${rule.scope} "${rule.owner}"`, {
+        hint: '`stello permissions` shows all of them',
+      })
     },
     servedAgents: () => readServedAgents(db, deps.namespace),
     agents: async () => (await readAgents(db)).map((agent) => agent.name),

@@ -76,7 +76,6 @@ export async function* watchSession(
         for (const event of events) {
           offsets.set(id, event.offset + 1)
           yield { ...event, cursor: cursor() }
-          if (event.type === 'session.closed' && !tree) return
           if (event.type === 'session.forked' && tree) again.add(event.data.child)
           rewound ||= event.type === 'session.rewound' || event.type === 'session.restarted'
         }

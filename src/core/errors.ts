@@ -25,6 +25,7 @@ export type ToolErrorCode =
   | 'TOOL_EXECUTION_ERROR'
   | 'TOOL_OUTCOME_UNKNOWN'
   | 'TOOL_WORKER_LOST'
+  | 'TOOL_WORKSPACE_LOST'
   | 'TOOL_ROUND_LIMIT'
   | 'TREE_LIMIT'
 
@@ -97,6 +98,7 @@ const ERRORS: Readonly<Record<ErrorCode, Known>> = {
   TOOL_EXECUTION_ERROR: { fate: 'model' },
   TOOL_OUTCOME_UNKNOWN: { fate: 'model' },
   TOOL_WORKER_LOST: { fate: 'model' },
+  TOOL_WORKSPACE_LOST: { fate: 'model' },
   TOOL_ROUND_LIMIT: { fate: 'model' },
   TREE_LIMIT: { fate: 'model' },
 

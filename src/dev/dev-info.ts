@@ -5,9 +5,9 @@
  * of another machine, or signal a process whose start time differs. A file that others could have written counts as
  * missing.
  */
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { open, realpath, rename, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { isStelloError, StelloError } from '../core/errors.ts'
 import { pingPostgres, type PostgresInfo } from './postgres-server.ts'
 import { isAlive, type ProcessId } from './processes.ts'
@@ -30,9 +30,17 @@ export async function resolveHome(home?: string): Promise<string> {
   return realpath(namedHome(home)).catch(() => namedHome(home))
 }
 
-/** The folder as it was named, with links. */
-export function namedHome(home: string = process.env['STELLO_HOME'] ?? '.stello'): string {
+/** The folder as it was named, with links. Unnamed: the nearest `.stello` with servers, here or above, else one here. */
+export function namedHome(home: string = process.env['STELLO_HOME'] ?? nearestHome()): string {
   return resolve(home)
+}
+
+function nearestHome(): string {
+  for (let folder = resolve('.'); ; folder = dirname(folder)) {
+    const home = join(folder, '.stello')
+    if (existsSync(join(home, 'dev.json'))) return home
+    if (folder === dirname(folder)) return '.stello'
+  }
 }
 
 /**

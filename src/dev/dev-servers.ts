@@ -6,7 +6,7 @@
  */
 import { loadClientConnectConfig } from '@temporalio/envconfig'
 import { existsSync } from 'node:fs'
-import { mkdir, rm, rmdir } from 'node:fs/promises'
+import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StelloError } from '../core/errors.ts'
 import { loadDevInfo, namedHome, resolveHome, saveDevInfo, type DevInfo } from './dev-info.ts'
@@ -109,7 +109,14 @@ export async function removeDevHome(home?: string): Promise<void> {
   await withLock(lockOf(folder), async () => {
     await stop(folder)
     await removePostgres(folder, await postgresUser())
-    for (const file of ['dev.json', 'temporal.db', 'temporal.db-wal', 'temporal.db-shm', 'temporal.log']) {
+    for (const file of [
+      '.gitignore',
+      'dev.json',
+      'temporal.db',
+      'temporal.db-wal',
+      'temporal.db-shm',
+      'temporal.log',
+    ]) {
       await rm(join(folder, file), { force: true })
     }
   })
@@ -231,7 +238,10 @@ async function stop(home: string): Promise<void> {
  */
 async function createHome(home: string | undefined, runAs: RunAs | undefined): Promise<string> {
   await mkdir(await resolveHome(home), { recursive: true, mode: runAs ? 0o711 : 0o700 })
-  return ownHome(home)
+  const folder = await ownHome(home)
+  // Nothing in it belongs into a repository, whatever that ignores.
+  await writeFile(join(folder, '.gitignore'), '*\n', { mode: 0o600 })
+  return folder
 }
 
 /** @throws StelloError INVALID_ARGUMENT when it exists and others can use it too */

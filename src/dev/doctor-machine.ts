@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { sandboxProblem } from '../capabilities/sandbox/bubblewrap.ts'
 import { messageOf, toStelloError } from '../core/errors.ts'
 import { loadDevInfo, resolveHome, type DevInfo } from './dev-info.ts'
 import { findTemporal } from './find-temporal.ts'
@@ -34,7 +35,7 @@ export async function diagnose(home?: string): Promise<Finding[]> {
   } catch (error) {
     distrust = [finding('dev.json', false, messageOf(error), toStelloError(error)?.hint)]
   }
-  const asked = [program(), ports(info), disk(folder)]
+  const asked = [program(), sandbox(), ports(info), disk(folder)]
   return [node(), ...distrust, ...(await Promise.all<Finding | Finding[]>(asked)).flat()]
 }
 
@@ -55,6 +56,13 @@ async function program(): Promise<Finding> {
       '`stello dev` will get one',
     )
   }
+}
+
+/** Agents without a shell need none. */
+async function sandbox(): Promise<Finding> {
+  const problem = await sandboxProblem()
+  const none = `none, so commands reach what the worker reaches: ${problem}`
+  return finding('Sandbox of shell tools', true, problem === undefined ? 'bubblewrap' : none)
 }
 
 async function ports(info: DevInfo | undefined): Promise<Finding[]> {

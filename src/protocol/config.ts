@@ -4,6 +4,7 @@
  */
 
 import type { Limits } from './limits.ts'
+import type { PermissionRules } from './permission-rules.ts'
 
 /** Where a session takes its model or its user tools from: the agent itself, or one of its fork profiles. */
 export type PartSource = 'agent' | `profile:${string}`
@@ -25,7 +26,10 @@ export interface SessionConfig {
   skills?: string[]
   allowedTools?: string[]
   disallowedTools?: string[]
+  /** Unset: permissions are off, unless the agent states them. */
   permissionMode?: string
+  /** The rules of its profile and of those above it, the outermost first. The agent's rules are not among them. */
+  permissions?: PermissionRules[]
   userId?: string
   /** Unset until the first run opened the session. */
   limits?: Limits

@@ -7,6 +7,7 @@ import type { ToolErrorCode } from '../core/errors.ts'
 import type { Usage } from '../core/message.ts'
 import { announcedKey, eventKey } from './keys.ts'
 import type { Decision, PendingItem } from './pending.ts'
+import type { Remember } from './read-answer.ts'
 import type { Pause } from '../core/pause.ts'
 import type { StopReason } from './steps.ts'
 
@@ -96,10 +97,27 @@ export interface DurableEvents {
   }
   /** The last update of one kind that a call sent. It is told once more when the call ends. */
   'tool.update': NamedCall & { update: unknown }
+  /**
+   * A call was permitted, denied, or must be asked about. `by`: a rule, the session's mode, a function of the agent
+   * (`hook`), or a person. `touches`: what it would touch, as people read it. `why`: what was said.
+   */
+  'permission.decided': NamedCall & {
+    turn: number
+    decision: 'allow' | 'ask' | 'deny'
+    by: 'rule' | 'mode' | 'hook' | 'person'
+    rule?: string
+    mode?: string
+    why?: string
+    touches: string[]
+  }
   /** A call waits for a person. */
   'pending.opened': PendingItem
-  /** The call no longer waits for a person. */
-  'pending.closed': Omit<PendingItem, 'round' | 'preview' | 'message' | 'at'> & { decision: Decision | 'cancelled' }
+  /** The call no longer waits for a person. `args`: those that it runs with, if the person has changed them. */
+  'pending.closed': Omit<PendingItem, 'round' | 'preview' | 'message' | 'form' | 'permit' | 'at'> & {
+    decision: Decision | 'cancelled'
+    args?: unknown
+    remember?: Remember
+  }
   /**
    * An answer has changed nothing. `id`: the item that it was for. `preview`: the beginning of an input that was no
    * answer at all.
@@ -114,6 +132,10 @@ export interface DurableEvents {
     callId?: string
     deaths: number
   }
+  /** The session works in this folder from now on. `generation`: 1, or higher after a loss. */
+  'workspace.acquired': { workspaceId: string; host: string; generation: number; turn: number }
+  /** The working folder is gone together with its host. `generation`: the one that is lost. */
+  'workspace.lost': { workspaceId: string; host?: string; generation: number; turn: number }
   /** A call (`turn`, `callId`) or a client has forked a child. `awaited`: the call waits for the child's answer. */
   'session.forked': {
     child: string

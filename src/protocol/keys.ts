@@ -140,6 +140,45 @@ export function clientOrigin(what: string): string {
   return `client/${what}`
 }
 
+const NOTIFYING = 'told'
+const QUIET = 'quiet'
+
+/**
+ * The origin of an agent. @param notifies its parent gets a message when it has finished
+ *
+ * @example agentOrigin('s-root', 't3.0.2#0', 'ab12', true) // 'agent/s-root/told/t3.0.2#0/ab12'
+ */
+export function agentOrigin(parentId: string, key: string, inputHash: string, notifies: boolean): string {
+  return `agent/${parentId}/${notifies ? NOTIFYING : QUIET}/${key}/${inputHash}`
+}
+
+/** What the origin says of an agent of that parent; undefined if it is the origin of something else. */
+export function readAgentOrigin(origin: string, parentId: string): { parentId: string; notifies?: true } | undefined {
+  const begin = `agent/${parentId}/`
+  if (!origin.startsWith(begin)) return undefined
+  return { parentId, ...(origin.startsWith(`${begin}${NOTIFYING}/`) && { notifies: true as const }) }
+}
+
+/** One of the agents that a call spawns. @param nth from 0 @example agentKey('t3.0.2', 0) // 't3.0.2#0' */
+export function agentKey(call: string, nth: number): string {
+  return `${call}#${nth}`
+}
+
+/** The message that an agent is sent by a call, or under a key of the sender's own. */
+export function agentMessageId(from: string): string {
+  return `agent-${from}`
+}
+
+/** The id under which a long answer of a person is stored beside the messages. It is no message. @param unique a UUID */
+export function answerBodyId(unique: string): string {
+  return `answer-${unique}`
+}
+
+/** The message that tells a parent about an ended turn of its agent. */
+export function agentNewsId(at: { childId: string; childGen: number; childTurn: number }): string {
+  return `agent ${at.childId} ${at.childGen}.${at.childTurn}`
+}
+
 /**
  * The id of the child that a call opens: `s-` and 12 characters. The same call names the same child in every attempt
  * and after every crash. Two calls hardly ever get the same id by chance, but an attacker could make that happen. So
@@ -187,6 +226,14 @@ export const SQL = {
   /** Whether a call of the parent asked for the session with that origin. */
   isCallOrigin(origin: string, parentId: string): string {
     return `starts_with(${origin}, ${parentId} || '/')`
+  },
+  /** What the origin of each agent of the parent begins with. */
+  agentOrigin(parentId: string): string {
+    return `'agent/' || ${parentId} || '/'`
+  },
+  /** Whether it is the id of a long answer of a person, and of no message. */
+  isAnswerBody(messageId: string): string {
+    return `${messageId} ~ '^answer-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`
   },
   /** The key of that call. */
   originCall(origin: string): string {

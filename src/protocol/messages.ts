@@ -1,8 +1,8 @@
 /** How others talk to a session workflow: signals, updates and queries. Also reads the messages that they send. */
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common'
 import { UNSTORABLE, jsonBytes } from '../core/message.ts'
-import type { ChildReport, Opening, WeatherReport } from './steps.ts'
-import type { Answer } from './pending.ts'
+import type { AgentReport, ChildReport, Opening, WeatherReport } from './steps.ts'
+import type { Answer } from './read-answer.ts'
 import type { PendingView, SessionView, ToolStatsView, Totals } from './views.ts'
 import { INLINE_TEXT_LIMIT } from './limits.ts'
 
@@ -17,6 +17,9 @@ const SIGNAL_BYTES_LIMIT = 1.5 * 1024 * 1024
 /** Without `text`, the body is in the store. A plain string is a text. */
 export type MessageInput = string | { messageId: string; text?: string }
 
+/** An answer to a call that waits for permission, without its decision. */
+export type PermissionInput = string | Omit<Answer, 'decision'>
+
 /** Without `messageId`, somebody sent a plain text. */
 export type ReadMessage = Partial<Opening>
 
@@ -27,8 +30,14 @@ export const cancelTurnSignal: SignalDefinition = signal('cancelTurn')
 export const closeSignal: SignalDefinition<[{ cascade?: boolean }?]> = signal('close')
 export const compactSignal: SignalDefinition = signal('compact')
 export const answerSignal: SignalDefinition<[Answer]> = signal('answer')
+/** `answer` with the decision `approve`. A text is the id. */
+export const approveSignal: SignalDefinition<[PermissionInput]> = signal('approve')
+/** `answer` with the decision `deny`. A text is the id. */
+export const denySignal: SignalDefinition<[PermissionInput]> = signal('deny')
 /** From a child workflow to the one that awaits it. */
 export const childReportSignal: SignalDefinition<[ChildReport]> = signal('childReport')
+/** From an agent to the session that has spawned it. */
+export const agentReportSignal: SignalDefinition<[AgentReport]> = signal('agentReport')
 /** From a model call that waits for its provider, once in an outage. */
 export const weatherSignal: SignalDefinition<[WeatherReport]> = signal('weather')
 
@@ -39,6 +48,8 @@ export const cancelTurnUpdate: UpdateDefinition<void, []> = update('cancelTurn')
 export const closeUpdate: UpdateDefinition<void, [{ cascade?: boolean }?]> = update('close')
 export const compactUpdate: UpdateDefinition<void, []> = update('compact')
 export const answerUpdate: UpdateDefinition<void, [Answer]> = update('answer')
+export const approveUpdate: UpdateDefinition<void, [PermissionInput]> = update('approve')
+export const denyUpdate: UpdateDefinition<void, [PermissionInput]> = update('deny')
 
 export const stateQuery: QueryDefinition<SessionView> = query('state')
 export const statsQuery: QueryDefinition<{ totals: Totals; tools: ToolStatsView[] }> = query('stats')

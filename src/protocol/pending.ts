@@ -1,10 +1,10 @@
 /**
  * The questions that a person may be asked: one table, with an entry for each kind of question. All code that asks,
- * shows, answers or carries out an answer uses it. This file also reads answers.
+ * shows, answers or carries out an answer uses it. `read-answer.ts` reads answers.
  */
 import type { ToolErrorCode } from '../core/errors.ts'
-import { UNSTORABLE, jsonBytes, preview } from '../core/message.ts'
-import { INLINE_TEXT_LIMIT } from './limits.ts'
+import { preview } from '../core/message.ts'
+import type { JsonSchema } from '../core/model.ts'
 
 /** The words that answer each kind of question. No word belongs to two kinds. */
 export interface DecisionsByKind {
@@ -12,6 +12,8 @@ export interface DecisionsByKind {
   unknown_outcome: 'done' | 'not_done' | 'retry'
   /** A call needs a person's permission before it runs. */
   approval: 'approve' | 'deny'
+  /** A running tool asks something. */
+  question: 'answer' | 'decline'
 }
 
 /** What a person is asked about. */
@@ -26,16 +28,18 @@ export type Consequence =
   /** The call ends with an error, which the model reads. */
   | { to: 'error'; code: ToolErrorCode; says(name: string, text?: string): string }
   /**
-   * The call runs. `kept`: the ledger keeps the decision, so nobody is asked again if the worker dies before the call
-   * begins.
+   * The call runs. `keeps`: the ledger keeps the permission or the answer, so nobody is asked again if the worker dies
+   * before the call has ended.
    */
-  | { to: 'run'; kept?: true }
+  | { to: 'run'; keeps?: 'permission' | 'answer' }
 
 interface Word {
   /** The meaning of the word, for people. */
   means: string
   /** What an added text is for. Unset: the word takes no text. */
   text?: string
+  /** What added values are for. Unset: the word takes no values. */
+  values?: string
   leads: Consequence
 }
 
@@ -81,7 +85,7 @@ export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Ki
     message: (name, about) => (about ? preview(about, 500) : `may "${name}" run?`),
     asks: (name) => `May \`${name}\` run?`,
     answers: {
-      approve: { means: 'it may run', leads: { to: 'run', kept: true } },
+      approve: { means: 'it may run', leads: { to: 'run', keeps: 'permission' } },
       deny: {
         means: 'it may not run',
         text: 'why, for the model',
@@ -97,6 +101,27 @@ export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Ki
       says: (name) => `the turn was stopped before a person said whether "${name}" may run; it was not run`,
     },
   },
+  question: {
+    message: (name, about) => (about ? preview(about, 2000) : `"${name}" asks something`),
+    asks: (name) => `\`${name}\` asks something.`,
+    answers: {
+      answer: {
+        means: 'it goes on with this answer',
+        text: 'the answer',
+        values: 'the filled form',
+        leads: { to: 'run', keeps: 'answer' },
+      },
+      decline: {
+        means: 'it goes on without an answer',
+        text: 'why, for the tool',
+        leads: { to: 'run', keeps: 'answer' },
+      },
+    },
+    stopped: {
+      code: 'TOOL_CANCELLED',
+      says: (name) => `the turn was stopped before a person answered "${name}"; it was not run`,
+    },
+  },
 }
 
 export const PENDING_KINDS: readonly PendingKind[] = Object.keys(PENDING) as PendingKind[]
@@ -109,6 +134,22 @@ export interface PendingRef {
   id: string
   /** What is asked. */
   kind: PendingKind
+}
+
+/** How a question of a tool may be answered, and what people see beside it. */
+export interface QuestionForm {
+  /** Tells this question of the call from its others. */
+  hash: string
+  /** A few words above the question. */
+  header?: string
+  /** Answers to choose from. */
+  options?: readonly { label: string; description?: string }[]
+  /** More than one option may be chosen. */
+  multiSelect?: true
+  /** The answer needs values that fit it. */
+  schema?: JsonSchema
+  /** A longer text that the question is about. */
+  preview?: string
 }
 
 /** What a person is asked. */
@@ -127,6 +168,20 @@ export interface Question extends PendingRef {
   preview: string
   /** The question, for people. */
   message: string
+  /** Set for a `question`. */
+  form?: QuestionForm
+  /** Set for an `approval`. */
+  permit?: ShownToPermit
+}
+
+/** What an approval permits. */
+export interface ShownToPermit {
+  /** Tells what was shown from everything else: if the call would touch something else by now, it is asked about anew. */
+  hash: string
+  /** What the call would touch. */
+  touches: string[]
+  /** Rules that would let the same run again without a question. None: the call cannot be named by rules. */
+  rules: string[]
 }
 
 /** The whole item: the question and its time by the store's clock. */
@@ -134,25 +189,6 @@ export interface PendingItem extends Question {
   /** When it was asked, ISO 8601. */
   at: string
 }
-
-/** A person's answer to a pending item. */
-export interface Answer {
-  id: string
-  decision: Decision
-  /** An added text, if the decision takes one. */
-  text?: string
-  /** Instead of `text`: the id of a long text in the table `messages`. */
-  textId?: string
-}
-
-/** What a person decided about a step, kept with it until it has ended. */
-export interface Decided {
-  kind: PendingKind
-  decision: Decision
-}
-
-/** Longest id that is accepted, in bytes. */
-export const ID_LIMIT = 100
 
 export function decisionsOf(kind: PendingKind): readonly Decision[] {
   return Object.keys(PENDING[kind].answers) as Decision[]
@@ -169,38 +205,7 @@ export function asksOf(kind: PendingKind, name: string): string {
   return `${PENDING[kind].asks(name)} ${either(decisionsOf(kind).map((word) => `\`${word}\``))}`
 }
 
-/** Reads what a person sent. @returns a string says what is wrong with it */
-export function readAnswer(input: unknown): Answer | string {
-  if (typeof input !== 'object' || input === null) return 'an answer is an object with id and decision'
-  const { id, decision, text, textId } = input as Partial<Record<string, unknown>>
-  if (typeof id !== 'string' || id === '' || jsonBytes(id) > ID_LIMIT) return 'id is missing: what is answered?'
-  if (!isDecision(decision)) return `decision must be one of ${DECISIONS.join(', ')}`
-  if (text === undefined && textId === undefined) return { id, decision }
-  if (!WITH_TEXT.includes(decision)) return `a text goes with ${either(WITH_TEXT)}, not with ${decision}`
-  if (textId !== undefined) {
-    const known = typeof textId === 'string' && jsonBytes(textId) <= ID_LIMIT && !UNSTORABLE.test(textId)
-    return known && text === undefined
-      ? { id, decision, textId }
-      : 'textId is not the id of a stored text, or stands beside a text'
-  }
-  if (typeof text !== 'string') return 'text is not a text'
-  if (jsonBytes(text) <= INLINE_TEXT_LIMIT) return { id, decision, text }
-  return `text is longer than ${INLINE_TEXT_LIMIT} bytes: \`stello answer\` takes longer ones`
-}
-
-/** What is wrong with an answer to an item of that kind; undefined if nothing is. */
-export function wrongWord(kind: PendingKind, { decision }: Answer): string | undefined {
-  return wordOf(kind, decision) ? undefined : `decision must be one of ${decisionsOf(kind).join(', ')}`
-}
-
-const WITH_TEXT: readonly Decision[] = PENDING_KINDS.flatMap((kind) =>
-  decisionsOf(kind).filter((decision) => wordOf(kind, decision)?.text !== undefined),
-)
-
-function isDecision(word: unknown): word is Decision {
-  return DECISIONS.some((one) => one === word)
-}
-
-function either(words: readonly string[]): string {
+/** @example either(['a', 'b']) // 'a or b' */
+export function either(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }

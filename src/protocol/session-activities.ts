@@ -6,6 +6,7 @@ import type {
   CompactInput,
   CompactOutcome,
   DescribeChildrenInput,
+  Elsewhere,
   EndedChild,
   ModelOutcome,
   OpenSessionInput,
@@ -21,7 +22,7 @@ export interface SessionActivities {
   compact(input: CompactInput): Promise<CompactOutcome>
   /** Its activity ended without an outcome. */
   settleCompaction(input: CompactInput): Promise<CompactOutcome>
-  callTool(input: CallToolInput): Promise<ToolOutcome>
+  callTool(input: CallToolInput): Promise<ToolOutcome | Elsewhere>
   openChild(input: CallToolInput): Promise<ToolOutcome>
   settleModel(input: SettleModelInput): Promise<ModelOutcome>
   settleTool(input: SettleToolInput): Promise<ToolOutcome>

@@ -19,10 +19,18 @@ export interface Awaited {
   callKey: string
 }
 
+/** Whom an agent tells that it has ended a turn. */
+export interface Tells {
+  parentId: string
+  /** A parent that does not wait gets a message. */
+  notifies?: true
+}
+
 export interface NewSession {
   sessionId: string
   label: string
   awaited?: Awaited
+  tells?: Tells
   /** Messages to begin with, as many as there are; their texts are in the store. */
   messages?: string[]
 }

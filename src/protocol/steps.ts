@@ -7,7 +7,8 @@ import type { Pause } from '../core/pause.ts'
 import type { Usage } from '../core/message.ts'
 import type { SessionConfig } from './config.ts'
 import type { Limits } from './limits.ts'
-import type { Answer, PendingRef } from './pending.ts'
+import type { PendingRef } from './pending.ts'
+import type { Answer } from './read-answer.ts'
 
 /**
  * Why a turn ended. `end_turn`: the model had answered. `completed`: a tool ended it. `max_tool_rounds`: its rounds
@@ -107,6 +108,8 @@ export interface CallRef {
   /** The tool's name for people, 40 bytes at most. */
   title?: string
   route: CallRoute
+  /** It begins only when every ordered call before it is done. */
+  ordered?: true
   /** ≤ 100 bytes of the arguments, for summaries. */
   preview: string
   timeoutMs: number
@@ -184,6 +187,26 @@ export interface CallToolInput extends StepRef {
   call: CallNames
   /** The record for the call's result. The full arguments are always in record `base`. */
   seq: number
+  /** The generation of the working folder that the session knows. Unset: it has used none yet. */
+  workspace?: number
+  /** The host to which the call was sent, and the generation there. `untaken`: nobody there took it in time. */
+  sent?: { host: string; generation: number; untaken?: true }
+  /** The wait for agents that the call's last attempt ended with. */
+  waited?: Awaits
+}
+
+/** A call that waits for agents: children that it may ask again. It then runs again from its beginning. */
+export interface Awaits {
+  /** Which wait of the call it is, from 0. */
+  nth: number
+  /** Session ids of those that it still waits for. */
+  agents: string[]
+  /** When it waits no longer, ISO 8601. Unset: it waits for ever. */
+  until?: string
+  /** That time has come. */
+  over?: true
+  /** The agents work for this call alone: a stop of the turn stops them too. */
+  stops?: true
 }
 
 /** The settled end of a call, as the workflow keeps it. */
@@ -199,6 +222,8 @@ export interface CallResult {
   durationMs: number
   /** The turn ends with this call's result (`attempt_completion`). */
   endsTurn?: boolean
+  /** The generation of the working folder that the session knows from now on. Unset: the call used none. */
+  workspace?: number
 }
 
 export interface ChildStart {
@@ -213,6 +238,17 @@ export interface Waiting {
   kind: 'pending'
   gen: number
   item: PendingRef
+  /** The answer that was proposed does not fit the question: why. ≤ 500 bytes. */
+  refused?: string
+}
+
+/** Nothing has begun: the call must run on the host that has the session's working folder. */
+export interface Elsewhere {
+  kind: 'elsewhere'
+  host: string
+  generation: number
+  /** How long the call may wait there until somebody asks whether the host is gone, milliseconds. */
+  withinMs: number
 }
 
 export type ToolOutcome =
@@ -225,6 +261,8 @@ export type ToolOutcome =
    * the child's answer.
    */
   | { kind: 'childOpened'; gen: number; child: ChildStart; result?: CallResult }
+  /** Given back: it runs again when one of the agents has something to tell, or when its time is over. */
+  | { kind: 'awaits'; gen: number; awaits: Awaits }
   | { kind: 'failed'; pause: Pause }
   | NotStarted
 
@@ -297,6 +335,16 @@ export interface ChildReport {
   childTurn: number
   /** The step key of the call in the parent. */
   callKey: string
+}
+
+/** An agent has ended a turn, or was closed. It is sent as a signal to the parent's workflow id, each time. */
+export interface AgentReport {
+  childId: string
+  childGen: number
+  /** 0: it was closed. */
+  childTurn: number
+  /** The parent that does not wait for it gets this text as a message. Unset: it gets none. */
+  message?: string
 }
 
 /** A round's model call waits for its provider. It is sent as a signal to the session's own workflow. */

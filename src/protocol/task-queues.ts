@@ -31,3 +31,8 @@ export const NO_ROOM = 'NO_ROOM'
 export function taskQueueOf(agent: string, pool: Pool): string {
   return pool === 'models' ? agent : `${agent} ${pool}`
 }
+
+/** The queue of the calls that must run on one host, because their working folder is there. */
+export function hostQueueOf(agent: string, host: string): string {
+  return `${agent} host ${host}`
+}

@@ -81,15 +81,17 @@ function toolsPhase(state: SessionState, turn: Turn): Step {
   }
   if (held(state)) return [state, []]
   const running = turn.calls.filter((call) => call.status === 'running').length
+  const first = turn.calls.find((call) => call.ordered && call.status !== 'done')
   const isDue = (call: Call): boolean =>
-    call.status === 'due' || (call.status === 'waiting' && isLeftBehind(state, turn, call))
+    (call.status === 'due' && (!call.ordered || call === first)) ||
+    (call.status === 'waiting' && isLeftBehind(state, turn, call))
   const due = turn.calls.filter(isDue).slice(0, Math.max(0, PARALLEL_CALLS - running))
   return each(state, due, startCall)
 }
 
 function startCall(state: SessionState, turn: Turn, call: Call): Step {
   const { route, preview, timeoutMs } = call
-  const { pending, ...rest } = call
+  const { pending, heard: _before, ...rest } = call
   return [
     replaceCall(state, turn, {
       ...rest,

@@ -3,14 +3,15 @@
  * answer. An answer is kept with its call until the ledger has taken it, so it is not lost when the store fails or a
  * worker is slow.
  */
-import { jsonBytes, preview } from '../core/message.ts'
-import { ID_LIMIT, wrongWord } from '../protocol/pending.ts'
+import { preview } from '../core/message.ts'
+import { ID_LIMIT, sizeOfAnswer, wrongWord, type Answer } from '../protocol/read-answer.ts'
+import type { PendingRef } from '../protocol/pending.ts'
 import { readPendingId } from '../protocol/keys.ts'
 import { refuse } from './outbox.ts'
 import { isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Step } from './commands.ts'
 import { ANSWERS_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
-import type { Answer, PendingRef } from '../protocol/pending.ts'
+import type { Waiting } from '../protocol/steps.ts'
 
 const STOPPING = 'the turn is being stopped'
 
@@ -20,8 +21,8 @@ export function answerProblem(state: SessionState, answer: Answer): string | und
   if (!turn || !call) return `nothing with the id "${answer.id}" waits for an answer`
   if (call.answer) return `"${answer.id}" has been answered already`
   if (turn.stopping) return STOPPING
-  const kept = turn.calls.reduce((sum, one) => sum + jsonBytes(one.answer?.text ?? ''), 0)
-  if (kept + jsonBytes(answer.text ?? '') > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
+  const kept = turn.calls.reduce((sum, one) => sum + sizeOfAnswer(one.answer ?? {}), 0)
+  if (kept + sizeOfAnswer(answer) > ANSWERS_TEXT_LIMIT) return 'too many answers are on their way'
   return call.pending && wrongWord(call.pending.kind, answer)
 }
 
@@ -41,12 +42,16 @@ export function answerRejected(state: SessionState, reason: string, what: { id: 
   return refuse(state, { type: 'answer.rejected', data: { ...what, reason } })
 }
 
-/** The ledger has parked the call, so it waits. If its answer is here already, the call goes on. */
-export function asked(state: SessionState, turn: Turn, call: Call, item: PendingRef): Step {
+/**
+ * The ledger has parked the call, so it waits. If its answer is here already, the call goes on, unless the ledger has
+ * refused that answer.
+ */
+export function asked(state: SessionState, turn: Turn, call: Call, { item, refused }: Waiting): Step {
   const { answer, ...rest } = call
   const waiting: Call = { ...rest, status: 'waiting', pending: item }
   if (!answer) return [replaceCall(state, turn, waiting), []]
-  const problem = turn.stopping ? STOPPING : answer.id === item.id ? wrongWord(item.kind, answer) : neverAsked(answer)
+  const unfit = answer.id === item.id ? (refused ?? wrongWord(item.kind, answer)) : neverAsked(answer)
+  const problem = turn.stopping ? STOPPING : unfit
   if (problem !== undefined) return answerRejected(replaceCall(state, turn, waiting), problem, { id: answer.id })
   return settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
 }

@@ -14,6 +14,8 @@ export function callInput(state: SessionState, turn: Turn, call: Call): CallTool
     index: call.index,
     call: namesOf(call),
     seq: call.seq,
+    ...(state.workspace !== undefined && { workspace: state.workspace }),
+    ...(call.awaits && { waited: call.awaits }),
   }
 }
 

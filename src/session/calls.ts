@@ -2,6 +2,7 @@
  * The calls of one round. Each runs, waits for a child or a person, or is settled. Each ends with exactly one result.
  */
 import { brief, preview } from '../core/message.ts'
+import { agentVanished, awaitAgents } from './await-agents.ts'
 import { announcePause, foundPaused } from './outbox.ts'
 import { findCall, isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
@@ -18,7 +19,8 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
 /** Ends a call that the turn no longer wants. If the call waits for a child, the child is told to stop too. */
 export function cancelCall(state: SessionState, turn: Turn, call: Call): Step {
   const [next, commands] = settle(state, turn, call, { kind: 'cancelled' })
-  return [next, call.child ? [...commands, stopChild(call.child)] : commands]
+  const stopped = [...(call.child ? [call.child.sessionId] : []), ...(call.awaits?.stops ? call.awaits.agents : [])]
+  return [next, [...commands, ...stopped.map(stopChild)]]
 }
 
 export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
@@ -39,7 +41,9 @@ export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
       return awaitChild(opened, turn, call, outcome.child)
     }
     case 'pending':
-      return asked({ ...state, gen: outcome.gen }, turn, call, outcome.item)
+      return asked({ ...state, gen: outcome.gen }, turn, call, outcome)
+    case 'awaits':
+      return awaitAgents({ ...state, gen: outcome.gen }, turn, call, outcome.awaits)
     case 'due':
       return unasked({ ...state, gen: outcome.gen }, turn, { ...call, status: 'due' })
     case 'failed': {
@@ -70,7 +74,7 @@ export function childReported(state: SessionState, report: ChildReport): Step {
 
 export function childVanished(state: SessionState, input: Of<'childVanished'>): Step {
   const found = findWaiting(state, input.callKey, input.childId)
-  if (!found) return [state, []]
+  if (!found) return [agentVanished(state, input), []]
   const { childId, message } = input
   return settle(state, found.turn, found.call, { kind: 'childLost', childId, message: preview(message) })
 }
@@ -94,14 +98,16 @@ function awaitChild(state: SessionState, turn: Turn, call: Call, child: ChildSta
 }
 
 function settled(state: SessionState, turn: Turn, call: Call, result: CallResult): Step {
-  const { child: _ended, ...known } = call
+  const { child: _ended, awaits: _over, heard: _heard, ...known } = call
   const first = result.endsTurn && !turn.calls.some((other) => other.index < call.index && other.result?.endsTurn)
-  const { error: _counted, ...rest } = result
+  const { error: _counted, workspace, ...rest } = result
   const kept = { ...rest, preview: first ? result.preview : '' }
   const others = first ? { ...turn, calls: turn.calls.map(withoutText) } : turn
   const [done, commands] = unasked(state, others, { ...known, status: 'done', result: kept })
   const reports = done.reports.filter((report) => report.callKey !== keyOf(turn, call))
-  return [addToolResult({ ...done, reports }, call.name, result), commands]
+  // Calls of one round may come in with different ones, in any order.
+  const latest = workspace === undefined ? undefined : { workspace: Math.max(workspace, done.workspace ?? 0) }
+  return [addToolResult({ ...done, reports, ...latest }, call.name, result), commands]
 }
 
 /** The text of one call ends a turn: the first in call order. */
@@ -120,8 +126,8 @@ function startChild(turn: Turn, call: Call, child: ChildStart, awaited: boolean)
   return { type: 'startChild', callKey: keyOf(turn, call), child, awaited }
 }
 
-function stopChild(child: { sessionId: string }): Command {
-  return { type: 'cancelChild', childId: child.sessionId }
+function stopChild(childId: string): Command {
+  return { type: 'cancelChild', childId }
 }
 
 function childEnded(report: ChildReport): Proposal {

@@ -5,6 +5,7 @@ import type { AnnounceInput } from '../protocol/announcements.ts'
 import type { AnnounceTag } from './inputs.ts'
 import type { SessionState } from './state.ts'
 import type {
+  AgentReport,
   CallModelInput,
   CallRoute,
   CallToolInput,
@@ -35,6 +36,9 @@ export type Command =
   /** Answered by `childrenTold`. */
   | { type: 'closeChildren'; children: string[] }
   | { type: 'reportToParent'; parentId: string; report: ChildReport }
+  | { type: 'tellParent'; parentId: string; report: AgentReport }
+  /** Answered by `waitOver` at that time, ISO 8601. */
+  | { type: 'endWait'; callKey: string; until: string }
 
 /** The result of every rule: the new state, and what is to be done. */
 export type Step = [state: SessionState, commands: Command[]]

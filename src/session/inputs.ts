@@ -4,6 +4,7 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { AnnounceOutcome } from '../protocol/announcements.ts'
 import type {
+  AgentReport,
   ChildReport,
   CompactInput,
   CompactOutcome,
@@ -13,7 +14,7 @@ import type {
   ToolOutcome,
   WeatherReport,
 } from '../protocol/steps.ts'
-import type { Answer } from '../protocol/pending.ts'
+import type { Answer } from '../protocol/read-answer.ts'
 
 export type Input =
   | { type: 'runStarted' }
@@ -38,6 +39,9 @@ export type Input =
   | { type: 'childReported'; report: ChildReport }
   /** The child's workflow ended without a report, or never started. */
   | { type: 'childVanished'; callKey: string; childId: string; message: string }
+  | { type: 'agentReported'; report: AgentReport }
+  /** The time of a call that waits for agents is over. */
+  | { type: 'waitOver'; callKey: string; until: string }
   | { type: 'announced'; key: string; tag: AnnounceTag; outcome: AnnounceOutcome; messageId?: string }
   /** The children up to this one, in the order of their ids, know that they must close. */
   | { type: 'childrenTold'; upTo: string }

@@ -12,6 +12,7 @@ import {
   switchTold,
   tellHeldBack,
 } from './outbox.ts'
+import { endsOfWaits, tellParent } from './await-agents.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import { compactionOver } from './compaction.ts'
@@ -32,7 +33,7 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
 export function runStarted(state: SessionState): Step {
   const { openFailed: _before, ...known } = state
   const [next, commands] = tellHeldBack({ ...known, opened: false })
-  return [next, [openSession(known), ...commands, ...nextTry(next)]]
+  return [next, [openSession(known), ...commands, ...nextTry(next), ...endsOfWaits(next)]]
 }
 
 /** Nothing new starts in this run. It ends when everything under way has ended. */
@@ -138,7 +139,7 @@ function closed(state: SessionState, children: string[]): Step {
   const telling: Command[] = children.length > 0 ? [{ type: 'closeChildren', children }] : []
   const after = children.length < CHILDREN_AT_ONCE ? undefined : children.at(-1)
   if (state.closing && after !== undefined) return [{ ...state, closing: { ...state.closing, after } }, telling]
-  const reports = state.awaited ? [report(state, state.awaited, 0)] : []
+  const reports = state.awaited ? [report(state, state.awaited, 0)] : tellParent(state, 0, '')
   return [{ ...state, closed: true }, [...telling, ...reports]]
 }
 

@@ -6,9 +6,10 @@
 import { brief } from '../core/message.ts'
 import type { Refusal } from '../protocol/announcements.ts'
 import { DEFAULT_LIMITS, MODEL_TIMEOUT_MS, type Limits } from '../protocol/limits.ts'
-import { LABEL_SHOWN, type Awaited, type NewSession } from '../protocol/session-input.ts'
+import { LABEL_SHOWN, type Awaited, type NewSession, type Tells } from '../protocol/session-input.ts'
 import type { SessionStatus, ToolStats, Totals } from '../protocol/views.ts'
 import type {
+  Awaits,
   CallRef,
   CallResult,
   ChildReport,
@@ -20,7 +21,8 @@ import type {
   WeatherReport,
 } from '../protocol/steps.ts'
 import type { Pause } from '../core/pause.ts'
-import type { Answer, PendingRef } from '../protocol/pending.ts'
+import type { PendingRef } from '../protocol/pending.ts'
+import type { Answer } from '../protocol/read-answer.ts'
 
 /** Message ids that are remembered for deduplication. Older ones are found in the store when a turn opens. */
 export const SEEN_LIMIT = 200
@@ -62,6 +64,10 @@ export interface Call extends CallRef {
   status: CallStatus
   /** The child that it waits for. */
   child?: { sessionId: string; label: string }
+  /** The wait for agents that its last attempt ended with. */
+  awaits?: Awaits
+  /** An agent has told something while the call ran: if the call waits now, it looks again. */
+  heard?: true
   /** The question that it waits for a person to answer. */
   pending?: PendingRef
   /** A person's answer, until the ledger has taken it. */
@@ -118,6 +124,8 @@ export interface SessionState {
   label: string
   /** Set for a `new_task` child: it reports its first turn and closes. */
   awaited?: Awaited
+  /** Set for an agent: it tells its parent about each turn that has ended, and about its close. */
+  tells?: Tells
   opened: boolean
   /** The session could not be opened in this run. A resume asks the store again. */
   openFailed?: true
@@ -126,6 +134,8 @@ export interface SessionState {
   seq: number
   /** How many turns have begun. */
   turns: number
+  /** The generation of the working folder that the session knows. Unset: it has used none yet. */
+  workspace?: number
   /** How many turns this session has ended because a provider refused them. Models no longer read their records. */
   leftOut?: number
   turn?: Turn
@@ -195,6 +205,7 @@ export function initialState(session: NewSession): SessionState {
     sessionId: session.sessionId,
     label: brief(session.label, LABEL_SHOWN),
     ...(session.awaited && { awaited: session.awaited }),
+    ...(session.tells && { tells: session.tells }),
     opened: false,
     gen: 0,
     seq: 0,

@@ -15,8 +15,11 @@
  *  I9  A session that is told, or finds in the store, that it is to close begins nothing more, and closes.
  *  I10 A session goes on by itself only at the time that its pause has promised, and only while that pause holds.
  *  I11 One compaction at a time, and neither a turn nor a model call begins beside it.
+ *  I12 An ordered call begins only when every ordered call before it in its round is done.
+ *  I13 A call that waits for agents runs again when one of them has told something or its time is over, and not before.
  */
 import { advance } from './advance.ts'
+import { agentReported, waitOver } from './await-agents.ts'
 import { childReported, childVanished, toolEnded, toolLost } from './calls.ts'
 import type { Step } from './commands.ts'
 import { compacted, compactionLost, compactRequested } from './compaction.ts'
@@ -86,6 +89,10 @@ function apply(state: SessionState, input: Input): Step {
       return childReported(state, input.report)
     case 'childVanished':
       return childVanished(state, input)
+    case 'agentReported':
+      return agentReported(state, input.report)
+    case 'waitOver':
+      return waitOver(state, input)
     case 'announced':
       return announced(state, input)
     case 'childrenTold':

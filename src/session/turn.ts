@@ -1,6 +1,7 @@
 /** One turn: from a user message, through rounds of calls, to the answer. */
 import { brief } from '../core/message.ts'
 import { modelKey } from '../protocol/keys.ts'
+import { tellParent } from './await-agents.ts'
 import { announce, announcePause, foundPaused } from './outbox.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
@@ -146,7 +147,7 @@ export function finishTurn(state: SessionState, turn: Turn, stopReason: StopReas
   const { turn: _finished, tries: _over, ...rest } = state
   const totals = { ...state.totals, turns: state.totals.turns + 1 }
   const idle: SessionState = { ...rest, totals, lastAnswer: text, lastStop: stopReason }
-  if (!state.awaited) return [idle, []]
+  if (!state.awaited) return [idle, tellParent(state, turn.n, text)]
   const { awaited: _reported, ...reported } = idle
   return [{ ...reported, closing: state.closing ?? CLOSING }, [report(state, state.awaited, turn.n)]]
 }

@@ -1,10 +1,10 @@
 /** Reads skills from folders. Runs when an agent module is loaded, never in a session. */
-import { readFile, readdir } from 'node:fs/promises'
+import { readFile, readdir, realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { parse } from 'yaml'
 import { StelloError, messageOf } from '../core/errors.ts'
-import type { Skill } from '../agent/skill.ts'
+import type { Skill } from '../core/skill.ts'
 
 export interface SkillProblem {
   path: string
@@ -42,7 +42,7 @@ export async function loadSkills(dir: string): Promise<{ skills: Skill[]; proble
     try {
       const text = await readIfThere(path)
       if (text === undefined) continue
-      const skill = parseSkill(text)
+      const skill = { ...parseSkill(text), ...(await contentsOf(join(root, folder))) }
       if (skills.has(skill.name)) throw new Error(`another folder has a skill named "${skill.name}" already`)
       skills.set(skill.name, skill)
     } catch (error) {
@@ -70,6 +70,20 @@ async function readIfThere(path: string): Promise<string | undefined> {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
+}
+
+/** The most files of a folder that a model is told. */
+const FILES = 200
+
+/** The folder, without links, and the plain files in it. Hidden files and links are left out. */
+async function contentsOf(path: string): Promise<Required<Pick<Skill, 'folder' | 'files'>>> {
+  const folder = await realpath(path)
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .filter((file) => file !== 'SKILL.md' && !/(?:^|\/)(?:\.|node_modules\/)/.test(file))
+  return { folder, files: files.sort().slice(0, FILES) }
 }
 
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/

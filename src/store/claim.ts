@@ -3,7 +3,8 @@ import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
 import { newEvent, rejectionKey, type NewEvent } from '../protocol/events.ts'
-import type { Decided, PendingItem } from '../protocol/pending.ts'
+import type { PendingItem } from '../protocol/pending.ts'
+import type { Decided } from '../protocol/read-answer.ts'
 import { run, transaction, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { resolveRun } from './runs.ts'
@@ -73,7 +74,7 @@ export type Claim =
       deaths: number
       begun: boolean
       weather?: HeldUpSoFar
-      /** A person's decision about it. */
+      /** What people have decided about it. */
       decided?: Decided
     }
   /** A person was asked about it. Nobody holds it until the answer, whatever kind of step it is. */
@@ -180,7 +181,7 @@ const READ_STEP: Statement = statement(
 )
 const RETAKE: Statement = statement(
   'step_retake',
-  `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(),
+  `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(), waiting = false,
            input_hash = $7, released = released and $8
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning lease, failures, deaths, case when failing_since is not null then jsonb_build_object(

@@ -1,7 +1,8 @@
 /** Steps that are parked until a person answers. The item is in the step's own row, so the two always agree. */
 import { storableJson } from '../core/clean.ts'
 import { newEvent } from '../protocol/events.ts'
-import type { Decided, PendingItem, Question } from '../protocol/pending.ts'
+import type { PendingItem, Question } from '../protocol/pending.ts'
+import type { Decided } from '../protocol/read-answer.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
@@ -10,12 +11,15 @@ import { ISO } from './inbox.ts'
 import { WROTE, type Wrote } from './records.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
-/** The first event gets its data from the row: the question with its time by the store's clock. */
+/**
+ * The first event gets its data from the row: the question with its time by the store's clock. A call that asks before
+ * it does anything counts as not begun, also after a rewind.
+ */
 const PARK: Statement = statement(
   'step_park',
   `
   with guard as (
-    update steps set owner = null, token = null, waiting = true,
+    update steps set owner = null, token = null, waiting = true, released = released or $7,
       pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${ISO('now()')}))
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen, pending
@@ -33,7 +37,7 @@ const REOPEN: Statement = statement(
   'step_reopen',
   `
   with guard as (
-    update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = false, pending = null,
+    update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = $7, pending = null,
       failures = 0, deaths = case when pending is null then deaths else 0 end, decided = coalesce($6::jsonb, decided)
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
@@ -42,7 +46,7 @@ const REOPEN: Statement = statement(
 )
 const READ_PARKED: Statement = statement(
   'step_parked',
-  `select lease, pending, outcome, ${WROTE} as wrote from steps where session_id = $1 and gen = $2 and step_key = $3`,
+  `select lease, pending, decided, outcome, ${WROTE} as wrote from steps where session_id = $1 and gen = $2 and step_key = $3`,
 )
 
 /**
@@ -59,10 +63,10 @@ export async function parkStep(
   telling: Pick<Writes, 'events'> = {},
 ): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const { id, turn, round } = question
+  const { id, kind, turn, round } = question
   const opened = newEvent('pending.opened', { of: [id], at: { turn, round }, data: { ...question, at: '' } })
   const writes = toParameter({ events: [opened, ...(telling.events ?? [])] })
-  const values = [sessionId, key, gen, lease, storableJson(question), writes]
+  const values = [sessionId, key, gen, lease, storableJson(question), writes, kind !== 'unknown_outcome']
   const [row] = await run<{ done: number }>(db.pool, PARK, values)
   return row?.done === 1
 }
@@ -71,12 +75,14 @@ export interface Reopening {
   writes: Writes
   /** Kept with the step until it has ended. Unset: an earlier decision stays. */
   decided?: Decided
+  /** The step is shown as waiting until it is taken again. */
+  waits?: true
 }
 
 /** Gives the step back as if it had never begun. @returns false when the lease is lost or the step has ended */
-export async function reopenStep(db: Database, step: StepId, { writes, decided }: Reopening): Promise<boolean> {
+export async function reopenStep(db: Database, step: StepId, { writes, decided, waits }: Reopening): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const values = [sessionId, key, gen, lease, toParameter(writes), decided && JSON.stringify(decided)]
+  const values = [sessionId, key, gen, lease, toParameter(writes), decided && storableJson(decided), waits === true]
   const [row] = await run<{ done: number }>(db.pool, REOPEN, values)
   return row?.done === 1
 }
@@ -85,19 +91,21 @@ export async function reopenStep(db: Database, step: StepId, { writes, decided }
 export async function readParked(
   db: Database,
   { sessionId, gen, key }: Omit<StepId, 'lease'>,
-): Promise<{ lease: number; item?: PendingItem; outcome?: unknown } | undefined> {
+): Promise<{ lease: number; item?: PendingItem; decided?: Decided; outcome?: unknown } | undefined> {
   interface Row {
     lease: number
     pending: PendingItem | null
+    decided: Decided | null
     outcome: unknown
     wrote: Wrote
   }
   const [row] = await run<Row>(db.pool, READ_PARKED, [sessionId, gen, key])
   if (!row) return undefined
-  const { lease, pending, outcome } = row
+  const { lease, pending, decided, outcome } = row
   return {
     lease,
     ...(pending && { item: pending }),
+    ...(decided && { decided }),
     ...(outcome !== null && { outcome: wholeOutcome(outcome, gen, row.wrote) }),
   }
 }

@@ -8,6 +8,7 @@ import type { NewEvent } from '../protocol/events.ts'
 import { readOpeningKey } from '../protocol/keys.ts'
 import { TEXT } from './turns.ts'
 import { copySummary } from './summaries.ts'
+import { copyValues } from './values.ts'
 import { toParameter, writesSql, type NewRecord, type TurnWrite, type Writes } from './writes.ts'
 
 interface Wanted {
@@ -100,6 +101,8 @@ export async function reuseStep(
   await run(tx, REPLACE, [sessionId, gen, (writes.events ?? []).map((event) => event.key)])
   const [copied] = await run<{ outcome: unknown }>(tx, COPY, [sessionId, key, gen, found.gen, toParameter(writes)])
   if (found.outcome.kind === 'compacted') await copySummary(tx, { sessionId, gen, key })
+  if (found.outcome.kind === 'settled')
+    await copyValues(tx, { sessionId, from: found.gen, to: gen, seq: found.first_seq })
   const wrote = (writes.records ?? []).filter(({ seq }) => seq >= (found.first_seq ?? Infinity))
   return copied && { outcome: wholeOutcome(copied.outcome, gen, wrote) }
 }

@@ -104,6 +104,12 @@ const CONTENT = `
     at timestamptz not null default now(),
     primary key (session_id, gen, up_to)
   );
+  -- What a tool has set, one row for each call that has set it. seq: the record of that call. JSON null: the call has removed it.
+  create table session_values (
+    session_id text not null, gen integer not null, name text not null, seq integer not null,
+    value jsonb not null,
+    primary key (session_id, gen, name, seq)
+  );
   create table usage (
     session_id text not null, gen integer not null, step_key text not null,
     root_id text not null,
@@ -176,12 +182,30 @@ const LEDGER = `
   -- searcher: if this worker is dead, the living worker that looks for the activities it has left in Temporal.
   create table workers (
     boot_id text primary key, agent text not null, namespace text not null, searcher text,
+    -- The host whose working folders it has, and how many that host takes at most.
+    host text,
+    capacity integer,
     started_at timestamptz not null default now()
   );
   -- Says on which server a worker holds its lock. It is unlogged, so that it is empty after a crash of the server and on a
   -- replica that is promoted.
   create unlogged table holders (
     boot_id text primary key, server text not null, since timestamptz not null default now()
+  );
+  -- The working folder of a tree or of a session, which has the same id. host: unset while the last one is lost.
+  create table workspaces (
+    id text primary key, root_id text not null, agent text not null,
+    generation integer not null default 1,
+    host text,
+    since timestamptz not null default now()
+  );
+  create index workspaces_host on workspaces (host);
+  -- What people have permitted for good. owner: the id of a session, of the root of a tree, or the name of an agent, as the
+  -- scope says. session_id: where it was said.
+  create table permission_rules (
+    scope text not null, owner text not null, rule text not null, session_id text not null,
+    at timestamptz not null default now(),
+    primary key (scope, owner, rule)
   );
   create table agents (
     name text primary key, manifest jsonb not null, seen_at timestamptz not null default now()

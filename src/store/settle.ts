@@ -2,6 +2,7 @@
 import { storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import type { PendingItem } from '../protocol/pending.ts'
+import type { Decided } from '../protocol/read-answer.ts'
 import { toForkRefusal } from './bounds.ts'
 import type { StepId } from './claim.ts'
 import { DIED } from './liveness.ts'
@@ -11,6 +12,7 @@ import { keepOutcome, wholeOutcome } from './from-records.ts'
 import { WROTE, type Wrote } from './records.ts'
 import { mustBeCurrent } from './runs.ts'
 import { summarySql } from './summaries.ts'
+import { valuesSql } from './values.ts'
 import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
 
@@ -31,6 +33,11 @@ const SETTLE: Statement = statement('settle', `${SETTLING} ${WON}`)
 const SETTLE_SUMMARY: Statement = statement(
   'settle_summary',
   `${SETTLING}, ${summarySql({ key: '$2', writes: '$6::jsonb' })} ${WON}`,
+)
+/** Few calls set values. */
+const SETTLE_VALUES: Statement = statement(
+  'settle_values',
+  `${SETTLING}, ${valuesSql({ session: '$1', writes: '$6::jsonb' })} ${WON}`,
 )
 const READ_OUTCOME: Statement = statement(
   'outcome_read',
@@ -67,7 +74,7 @@ const FORCE: Statement = statement(
          values ($1, $2, $3, $4, $5, '', 1, true, $6, $7)
          on conflict (session_id, gen, step_key) do update set lease = steps.lease + 1, owner = $6, token = $7
            where steps.outcome is null
-         returning lease, released, waiting, deaths, pending, (extract(epoch from now() - begun_at) * 1000)::float8 as age`,
+         returning lease, released, waiting, deaths, pending, decided, (extract(epoch from now() - begun_at) * 1000)::float8 as age`,
 )
 
 /**
@@ -88,7 +95,7 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
       storableJson(keepOutcome(outcome, gen, writes.records ?? [])),
       toParameter(writes),
     ]
-    const [row] = await run<{ won: number }>(db.pool, writes.summary ? SETTLE_SUMMARY : SETTLE, values)
+    const [row] = await run<{ won: number }>(db.pool, settling(writes), values)
     if (row?.won === 1) return { won: true }
   } catch (error) {
     const refusal = toForkRefusal(error)
@@ -105,6 +112,11 @@ export async function settleStep(db: Database, step: StepId, outcome: unknown, w
     })
   }
   return { won: false, outcome: await readOutcome(db, step) }
+}
+
+function settling({ summary, values }: Writes): Statement {
+  if (summary) return SETTLE_SUMMARY
+  return values ? SETTLE_VALUES : SETTLE
 }
 
 /** The outcome of a settled step; undefined if it is not settled. */
@@ -187,6 +199,8 @@ export interface Forced extends StepId {
   ageMs: number
   /** The question that a person was asked about it. */
   parked?: PendingItem
+  /** What people have decided about it. */
+  decided?: Decided
 }
 
 interface ForcedRow {
@@ -195,6 +209,7 @@ interface ForcedRow {
   waiting: boolean
   deaths: number
   pending: PendingItem | null
+  decided: Decided | null
   age: number
 }
 
@@ -207,9 +222,9 @@ export async function forceStep(
   const { sessionId } = ref
   const [row] = await run<ForcedRow>(db.pool, FORCE, [sessionId, gen, key, kind, name, holder?.owner, holder?.token])
   if (!row) return { gen, outcome: await readOutcome(db, { sessionId, gen, key }) }
-  const { lease, released, waiting, deaths, pending, age } = row
+  const { lease, released, waiting, deaths, pending, decided, age } = row
   const forced = { sessionId, gen, key, lease, deaths, begun: !released && !waiting, ageMs: Math.round(age) }
-  return { ...forced, ...(pending && { parked: pending }) }
+  return { ...forced, ...(pending && { parked: pending }), ...(decided && { decided }) }
 }
 
 /**

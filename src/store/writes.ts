@@ -12,6 +12,7 @@ import type { NewEvent } from '../protocol/events.ts'
 import type { Pause } from '../core/pause.ts'
 import type { NewSummary } from './summaries.ts'
 import type { StopReason } from '../protocol/steps.ts'
+import type { NewValue } from './values.ts'
 
 export interface NewRecord {
   seq: number
@@ -72,6 +73,8 @@ export interface Writes {
   message?: { messageId: string; text: string }
   /** Written by a settle only (`settle.ts`). */
   summary?: NewSummary
+  /** What the call of the first record has set. Written by a settle only. */
+  values?: NewValue[]
 }
 
 /**

@@ -4,6 +4,7 @@ import type { DescriptionLike } from './description.ts'
 import type { Duration } from '../core/duration.ts'
 import type { RetrySettings } from '../core/retries.ts'
 import type { Validated } from './precondition.ts'
+import type { Touch } from './touch.ts'
 import type { Effect, Kind, OnUnknownOutcome, SessionContext, ToolAnnotations, ToolContext, Verified } from './tool.ts'
 
 /** A tool as an author may write it. `Input` is what its schema lets through. */
@@ -36,6 +37,12 @@ export interface ToolLike<Input = Record<string, unknown>> {
   verify?(args: Input, ctx: ToolContext): Verified | Promise<Verified>
   /** What to do when `verify` is missing or cannot tell. Unset = `report`. */
   onUnknownOutcome?: OnUnknownOutcome
+  /** Its calls of one round run one after another, in the order of the calls. Default false. */
+  ordered?: boolean
+  /** Where a call runs: on the host that has the session's working folder. Unset: on any worker. */
+  runsIn?: 'workspace'
+  /** What a call would touch, for permission rules. It must change nothing, and may be called more than once. */
+  touches?(args: Input, ctx: ToolContext): readonly Touch[] | Promise<readonly Touch[]>
   /** Hints for retries and for people. */
   annotations?: ToolAnnotations
   /** For people; the same as `annotations.title`, which wins. */
@@ -63,7 +70,17 @@ export interface ToolLike<Input = Record<string, unknown>> {
 /** The facts about a tool that must be known before there is an instance. */
 export type ToolFacts = Pick<
   ToolLike,
-  'name' | 'displayName' | 'annotations' | 'effect' | 'kind' | 'timeout' | 'timeoutMs' | 'retries' | 'onUnknownOutcome'
+  | 'name'
+  | 'displayName'
+  | 'annotations'
+  | 'effect'
+  | 'kind'
+  | 'timeout'
+  | 'timeoutMs'
+  | 'retries'
+  | 'onUnknownOutcome'
+  | 'ordered'
+  | 'runsIn'
 >
 
 /**

@@ -11,7 +11,7 @@ import type { CallToolResult, Tool, ToolContext, ToolExtras } from './tool.ts'
  * @param inputSchema a Zod object; the model's arguments are checked against it before `execute` runs
  * @param execute gets the checked input; an error it throws is shown to the model
  * @param extras hints (also shown to people), `effect`, `kind`, `timeout` (milliseconds or text such as `'30s'`),
- *   `retries`, `onUnknownOutcome`, `verify`
+ *   `retries`, `onUnknownOutcome`, `verify`, `ordered`, `runsIn`, `touches`
  * @throws StelloError INVALID_TOOL naming the tool and the field
  * @example
  * const weather = tool(
@@ -27,7 +27,7 @@ export function tool<Schema extends z.ZodType>(
   execute: (input: z.output<Schema>, ctx: ToolContext) => CallToolResult | string | Promise<CallToolResult | string>,
   extras: ToolExtras<z.output<Schema>> = {},
 ): Tool {
-  const { effect, kind, timeout, retries, onUnknownOutcome, verify, ...annotations } = extras
-  const unknown = { onUnknownOutcome, verify }
-  return toTool({ name, description, inputSchema, execute, annotations, effect, kind, timeout, retries, ...unknown })
+  const { effect, kind, timeout, retries, onUnknownOutcome, verify, ordered, runsIn, touches, ...annotations } = extras
+  const said = { effect, kind, timeout, retries, onUnknownOutcome, verify, ordered, runsIn, touches }
+  return toTool({ name, description, inputSchema, execute, annotations, ...said })
 }

@@ -16,6 +16,8 @@ const FACTS = [
   'timeoutMs',
   'retries',
   'onUnknownOutcome',
+  'ordered',
+  'runsIn',
 ] as const
 
 /**

@@ -58,6 +58,8 @@ function convert(anything: unknown): Tool {
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout, `${where}: timeout`, 'INVALID_TOOL') }),
     ...(like.retries !== undefined && { retries: toRetries(like.retries, `${where}: retries`, 'INVALID_TOOL') }),
     ...(like.onUnknownOutcome === undefined ? {} : { onUnknownOutcome: like.onUnknownOutcome }),
+    ...(like.ordered && { ordered: true as const }),
+    ...(like.runsIn && { runsIn: like.runsIn }),
     check: checkOf(inputSchema, parameters, rename),
     // The arguments were checked, so they are an object. The functions are called as methods, so that classes keep
     // their `this`.
@@ -67,6 +69,7 @@ function convert(anything: unknown): Tool {
     ...(like.onPartial && {
       onPartial: async (args, ctx) => like.onPartial?.(rename(args) as Record<string, unknown>, ctx),
     }),
+    ...(like.touches && { touches: async (args, ctx) => like.touches?.(args as Record<string, unknown>, ctx) ?? [] }),
     ...(like.verify && { verify: async (args, ctx) => like.verify?.(args as Record<string, unknown>, ctx) }),
     execute: async (args, ctx) => like.execute(args as Record<string, unknown>, ctx),
   }
@@ -99,13 +102,15 @@ function readToolLike(value: unknown): ToolLike {
     throw invalid(where, 'description is missing; say what the tool does, as text or { short, … }')
   }
   if (typeof value['execute'] !== 'function') throw invalid(where, 'execute must be a function')
-  for (const optional of ['validate', 'verify', 'onPartial']) {
+  for (const optional of ['validate', 'verify', 'onPartial', 'touches']) {
     if (!['undefined', 'function'].includes(typeof value[optional]))
       throw invalid(where, `${optional} must be a function; leave it out when there is none`)
   }
   oneOf(value['effect'], EFFECTS, `${where}: effect`)
   oneOf(value['kind'], KINDS, `${where}: kind`)
   oneOf(value['onUnknownOutcome'], UNKNOWN, `${where}: onUnknownOutcome`)
+  oneOf(value['ordered'], [true, false], `${where}: ordered`)
+  oneOf(value['runsIn'], ['workspace'], `${where}: runsIn`)
   return value as unknown as ToolLike
 }
 

@@ -2,8 +2,13 @@
 import type { Duration } from '../core/duration.ts'
 import type { Retries, RetrySettings } from '../core/retries.ts'
 import type { Message, Part } from '../core/message.ts'
-import type { JsonSchema } from '../core/model.ts'
+import type { CallAgents } from './call-agents.ts'
+import type { JsonSchema, ToolSpec } from '../core/model.ts'
+import type { Skill } from '../core/skill.ts'
+import type { PersonAnswer, PersonQuestion } from './person.ts'
+import type { SessionValues } from './session-values.ts'
 import type { ToolStatus, ToolStatusOptions } from './tool-status.ts'
+import type { Touch } from './touch.ts'
 
 /** Whether a tool may be repeated: it changes nothing, a repetition does no harm, or a repetition does harm. */
 export type Effect = 'pure' | 'idempotent' | 'non_idempotent'
@@ -38,7 +43,7 @@ export interface SessionFacts {
 
 /** What a tool is told before there is a call. A factory or a description may depend on the session. */
 export interface SessionContext extends SessionFacts {
-  /** The permission mode of the session, as a hint; nothing enforces it yet. */
+  /** The permission mode of the session. Unset: permissions are off. */
   permissionMode?: string
   /** Fires on the user's cancel, on the tool's time-out and on shutdown; never because Temporal was away. */
   signal: AbortSignal
@@ -58,8 +63,35 @@ export interface ToolContext extends SessionContext {
   contextSnapshot?: { readonly messages: readonly Message[] }
   /** The session's stored configuration. */
   bladeConfig?: Readonly<Record<string, unknown>>
-  /** No effect yet: it is never set, because nobody can be asked from inside a tool. */
+  /**
+   * Asks a person for a plain yes, as `ask` does: true only if the answer is "Yes". `request` is a text, or an object with
+   * `title`, `message` and what else people should see. Unset while the arguments still stream in.
+   */
   confirmationHandler?: (request: unknown) => Promise<boolean>
+  /** Small values of the session that tools keep. */
+  values: SessionValues
+  /** Child sessions that may be asked again and again. */
+  agents: CallAgents
+  /** The skills that the session may load. */
+  skills: readonly Skill[]
+  /** Asks for all tools that the session may use, with those that its model is not shown yet. */
+  listTools(): Promise<readonly ToolSpec[]>
+  /** The working folder of the session. Unset: it has none. */
+  workspace?: { id: string; root: string }
+  /**
+   * Whether permission rules let a file be read. A tool that searches leaves out what they do not. Unset: everything.
+   *
+   * @param path absolute, without links @param root the folder that patterns of rules are relative to
+   */
+  mayRead?(path: string, root?: string): boolean
+  /**
+   * Asks a person. The call then waits without a worker, for weeks if need be; after the answer it runs again from its
+   * beginning, and the same question returns the answer. So ask before anything is changed.
+   *
+   * @throws StelloError TOOL_PERMISSION_DENIED where nobody is asked (mode `dontAsk`)
+   * @example const { text } = await ctx.ask({ message: 'Which region?', options: [{ label: 'EU' }, { label: 'US' }] })
+   */
+  ask(question: PersonQuestion): Promise<PersonAnswer>
   /**
    * Sets what the model reads, in any shape a tool may return. The last one set counts, and it wins over the return
    * value.
@@ -129,6 +161,12 @@ export interface Tool {
   readonly check: Check
   /** Runs inside the time-out, right before `execute`. When it throws, `execute` does not run. */
   precondition?(args: unknown, ctx: ToolContext): Promise<void>
+  /** Calls of ordered tools of one round run one after another, in the order of the calls. */
+  ordered?: true
+  /** The call runs on the host that has the session's working folder. Unset: on any worker. */
+  runsIn?: 'workspace'
+  /** What a call would touch. It changes nothing. Unset: only the name and kind of the tool are known. */
+  touches?(args: unknown, ctx: ToolContext): Promise<readonly Touch[]>
   /** Asked first when the outcome is unknown, under the tool's time-out. */
   verify?(args: unknown, ctx: ToolContext): Promise<Verified>
   /** Gets the arguments while they stream in. Unset: the tool does not want them. */
@@ -174,6 +212,12 @@ export interface ToolExtras<Input = Record<string, unknown>> extends ToolAnnotat
   retries?: RetrySettings
   /** What to do when nobody knows whether a call took effect, and `verify` cannot tell. Unset = `report`. */
   onUnknownOutcome?: OnUnknownOutcome
+  /** Its calls of one round run one after another, in the order of the calls. Default false. */
+  ordered?: boolean
+  /** Where a call runs. Unset: on any worker. */
+  runsIn?: 'workspace'
+  /** What a call would touch, for permission rules. It must change nothing, and may be called more than once. */
+  touches?(input: Input, ctx: ToolContext): readonly Touch[] | Promise<readonly Touch[]>
   /**
    * Finds out whether a call took effect after its worker died in the middle of it. It must change nothing, and may be
    * called more than once. If it throws, the effect counts as unknown.

@@ -9,11 +9,11 @@ import type { StelloAgent } from '../agent/agent.ts'
 import { StelloError } from '../core/errors.ts'
 import { keepSecret, withoutKnownIn, withoutSecrets } from '../core/secrets.ts'
 import { toMs } from '../core/duration.ts'
-import { POOLS, type Pool } from '../protocol/task-queues.ts'
+import { POOLS } from '../protocol/task-queues.ts'
 import { bundleStelloWorkflows, type WorkflowSources } from './bundle-workflows.ts'
 import type { Readiness } from './health.ts'
 import { openServing, type Serving, type WorkerLog } from './serving.ts'
-import { besideModels, poolsOf, WORKFLOW_TASKS, type Concurrency, type PoolOptions } from './temporal-workers.ts'
+import { besideModels, poolsOf, WORKFLOW_TASKS, type Concurrency, type Pools } from './temporal-workers.ts'
 
 const GRACE_MS = 10_000
 const CACHED_WORKFLOWS = 200
@@ -52,7 +52,7 @@ export interface StelloPlugin extends WorkerPlugin {
 
 interface Configured {
   serving: Serving
-  pools: Record<Pool, PoolOptions>
+  pools: Pools
   shared: Omit<WorkerOptions, 'taskQueue'>
   graceMs: number
 }
@@ -175,7 +175,7 @@ function configure(
     ...(shutdownForceTime !== undefined && { shutdownForceTime }),
     ...(sinks && { sinks }),
   } satisfies Omit<WorkerOptions, 'taskQueue'>
-  return { pools: poolsOf(agent.name, serving.activities, concurrency), shared, graceMs }
+  return { pools: poolsOf({ agent: agent.name, host: serving.host }, serving.activities, concurrency), shared, graceMs }
 }
 
 /** @throws StelloError INVALID_ARGUMENT */

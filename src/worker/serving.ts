@@ -33,6 +33,7 @@ import { createNotifier, type Notifier } from '../store/notifier.ts'
 import { saveAgent } from '../store/agents.ts'
 import { TranscriptCache } from '../store/transcript-cache.ts'
 import { enterWorker, leaveWorker } from '../store/workers.ts'
+import { enterHost } from '../store/workspace-owners.ts'
 import { OpenedParts } from './opened-parts.ts'
 import type { Readiness } from './health.ts'
 import { keepCounting } from './keep-counting.ts'
@@ -68,6 +69,8 @@ export interface ServingOptions {
 export interface Serving {
   /** The name of the Workers in Temporal. */
   readonly identity: string
+  /** The host whose working folders it has. Unset: its agent has none. */
+  readonly host?: string
   readonly activities: SessionActivities
   /** Resolves when the worker finds out that it uses the wrong store. */
   readonly misplaced: Promise<StelloError>
@@ -122,6 +125,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
   const toolUses = closing.add(new ToolUses((message) => log.warn(message)), (each) => each.close())
   await registerSearchAttributes(client, log)
   await openPacks(agent.packs, closing)
+  const host = await agent.workspaces?.host()
 
   let wrong: (why: StelloError) => void = () => undefined
   const misplaced = new Promise<StelloError>((resolve) => (wrong = resolve))
@@ -155,6 +159,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
       gates: new Gates({ longestWaitMs: agent.waits.retryForMs, told: tellOutages({ log, metrics }) }),
       stepWatch,
       toolUses,
+      ...(host !== undefined && { host }),
       metrics,
       notify,
     },
@@ -166,14 +171,19 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
   let broken = false
   return {
     identity: pollsAs,
+    ...(host !== undefined && { host }),
     activities,
     misplaced,
     async enter(workers) {
       for (const warning of agent.warnings) log.warn(warning)
       await saveAgent(db, agent.name, manifestOf(agent))
-      await enterWorker(db, self)
+      const enter = async (): Promise<void> => {
+        await enterWorker(db, self)
+        if (host !== undefined) await enterHost(db, bootId, host, agent.workspaces?.capacity ?? null)
+      }
+      await enter()
       closing.add(db, () => (broken ? undefined : leaveWorker(db, bootId)))
-      closing.add(keepTakingOver(db, client, self, log, { tookOver: metrics.tookOver }), (stop) => stop())
+      closing.add(keepTakingOver(db, client, self, log, { enter, tookOver: metrics.tookOver }), (stop) => stop())
       if (metricsAreRead()) closing.add(keepCounting(db, self, metrics), (stop) => stop())
       polling = workers
     },

@@ -9,7 +9,6 @@ import type { Database } from '../store/database.ts'
 import { stealDeadSteps } from '../store/liveness.ts'
 import {
   claimDeadWorkers,
-  enterWorker,
   findPerhapsBusySessions,
   giveUpDeadWorkers,
   leaveWorker,
@@ -126,18 +125,18 @@ async function endAttempt(
   }
 }
 
-/** Looks at once and then every few seconds. @returns stops it */
+/** Looks at once and then every few seconds. @param enter puts this worker into the list of workers @returns stops it */
 export function keepTakingOver(
   db: Database,
   client: Client,
   self: KnownWorker,
   log: { info(message: string): void; warn(message: string): void },
-  { tookOver }: { tookOver(steps: number): void },
+  { enter, tookOver }: { enter(): Promise<void>; tookOver(steps: number): void },
 ): () => Promise<void> {
   const look = async (): Promise<void> => {
     try {
       // Another worker may have taken this one for dead, for example while its connection was down.
-      await enterWorker(db, self)
+      await enter()
       const ended = await takeOver(db, client, self.bootId)
       if (ended > 0) {
         tookOver(ended)

@@ -6,7 +6,7 @@ import { ApplicationFailure } from '@temporalio/common'
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { StelloError } from '../core/errors.ts'
 import type { SessionActivities } from '../protocol/session-activities.ts'
-import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
+import { NO_ROOM, POOLS, hostQueueOf, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 import { keepDoing } from './keep-doing.ts'
 
 /** How many of each kind one worker process runs at once. More work waits. */
@@ -39,7 +39,7 @@ export interface TemporalWorkers {
   /** It accepts no new work any more. */
   stopping(): boolean
   /** How many activities run at once, and how many may. */
-  slots(): Record<Pool, Slots>
+  slots(): Record<string, Slots>
 }
 
 export interface Slots {
@@ -52,12 +52,18 @@ export type PoolOptions = Pick<WorkerOptions, 'taskQueue' | 'maxConcurrentActivi
   activities: Partial<SessionActivities>
 }
 
-/** @throws StelloError INVALID_ARGUMENT when a concurrency is not a positive integer */
+/** `host`: the calls that run in the working folders of this host, if the agent has such folders. */
+export type Pools = Record<Pool, PoolOptions> & { host?: PoolOptions }
+
+/**
+ * @param at.host the host on which the worker runs; unset: its agent has no working folders
+ * @throws StelloError INVALID_ARGUMENT when a concurrency is not a positive integer
+ */
 export function poolsOf(
-  agent: string,
+  { agent, host }: { agent: string; host?: string | undefined },
   activities: SessionActivities,
   concurrency: Concurrency = {},
-): Record<Pool, PoolOptions> {
+): Pools {
   const { models, tools } = slotsOf(concurrency)
   const besideModels = Math.floor(Math.min(models, tools) / 2)
   const served = { ...activities, callTool: atMost(besideModels, activities.callTool) }
@@ -70,6 +76,13 @@ export function poolsOf(
     models: pool('models', models),
     tools: pool('tools', tools - besideModels),
     control: pool('control', CONTROL_SLOTS),
+    ...(host !== undefined && {
+      host: {
+        taskQueue: hostQueueOf(agent, host),
+        activities: { callTool: activities.callTool },
+        maxConcurrentActivityTaskExecutions: tools,
+      },
+    }),
   }
 }
 
@@ -80,25 +93,28 @@ export function poolsOf(
  * @param stops told once, when they begin to stop
  */
 export async function besideModels(
-  { models, runModels, pools }: { models: Worker; runModels(): Promise<void>; pools: Record<Pool, PoolOptions> },
+  { models, runModels, pools }: { models: Worker; runModels(): Promise<void>; pools: Pools },
   shared: Omit<WorkerOptions, 'taskQueue'>,
   stops: () => void,
 ): Promise<TemporalWorkers> {
-  const tools = await Worker.create({ ...shared, ...pools.tools })
-  const control = await Worker.create({ ...shared, ...pools.control })
-  const workers: Record<Pool, Worker> = { models, tools, control }
+  const { models: _given, ...others } = pools
+  const workers: Record<string, Worker> = { models }
+  for (const [name, pool] of Object.entries(others)) workers[name] = await Worker.create({ ...shared, ...pool })
   const shutdown = (): void => {
     for (const worker of Object.values(workers)) if (worker.getState() === 'RUNNING') worker.shutdown()
   }
   const stopping = (): boolean => Object.values(workers).some(hasStopped)
-  const slotsOfPool = (pool: Pool): Slots => ({
-    inUse: workers[pool].getStatus().numInFlightNonLocalActivities,
-    of: pools[pool].maxConcurrentActivityTaskExecutions ?? 0,
-  })
+  const slotsOfPool = ([name, pool]: [string, PoolOptions]): [string, Slots] => [
+    name,
+    {
+      inUse: workers[name]?.getStatus().numInFlightNonLocalActivities ?? 0,
+      of: pool.maxConcurrentActivityTaskExecutions ?? 0,
+    },
+  ]
   return {
     shutdown,
     stopping,
-    slots: () => ({ models: slotsOfPool('models'), tools: slotsOfPool('tools'), control: slotsOfPool('control') }),
+    slots: () => Object.fromEntries(Object.entries(pools).map(slotsOfPool)),
     async run() {
       let told = false
       const stopLooking = keepDoing(async () => {
@@ -108,12 +124,14 @@ export async function besideModels(
         told = true
       }, LOOK_EVERY_MS)
       const ends = await Promise.allSettled(
-        [runModels(), tools.run(), control.run()].map((ended) =>
-          ended.catch((error: unknown) => {
-            shutdown()
-            throw error
-          }),
-        ),
+        Object.entries(workers)
+          .map(([name, worker]) => (name === 'models' ? runModels() : worker.run()))
+          .map((ended) =>
+            ended.catch((error: unknown) => {
+              shutdown()
+              throw error
+            }),
+          ),
       )
       await stopLooking()
       const failed = ends.find((end) => end.status === 'rejected')

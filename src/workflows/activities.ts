@@ -9,7 +9,8 @@ import {
 } from '@temporalio/workflow'
 import { IN_LINE_MS } from '../protocol/limits.ts'
 import type { SessionActivities } from '../protocol/session-activities.ts'
-import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
+import type { Elsewhere } from '../protocol/steps.ts'
+import { NO_ROOM, POOLS, hostQueueOf, taskQueueOf, type Pool } from '../protocol/task-queues.ts'
 
 /**
  * The longest outage of Temporal that a running step survives undisturbed. Lost workers are found much sooner, by
@@ -18,8 +19,14 @@ import { NO_ROOM, POOLS, taskQueueOf, type Pool } from '../protocol/task-queues.
 const HEARTBEAT_MS = 60_000
 /** What a step may need beyond its own time-out, for reading and settling. The worker enforces the time-out itself. */
 const BACKSTOP_MS = 30_000
+type StepName = 'callModel' | 'compact' | 'callTool' | 'openChild'
 /** Before the step is taken, a model call may stand in line. */
-const STANDING_MS = { callModel: IN_LINE_MS, compact: IN_LINE_MS, callTool: 0, openChild: 0 } as const
+const STANDING_MS: Readonly<Record<StepName, number>> = {
+  callModel: IN_LINE_MS,
+  compact: IN_LINE_MS,
+  callTool: 0,
+  openChild: 0,
+}
 
 /**
  * Retries serve infrastructure only, so they have no limit: attempts at the tool or the model are counted in the
@@ -33,18 +40,33 @@ const retry = {
 } as const satisfies ActivityOptions['retry']
 
 /** A model or tool call of at most `timeoutMs`. WAIT_CANCELLATION_COMPLETED: the worker settles a cancelled step itself. */
-export function stepActivity<Name extends 'callModel' | 'compact' | 'callTool' | 'openChild'>(
+export function stepActivity<Name extends StepName>(
   name: Name,
   timeoutMs: number,
   summary: string,
 ): SessionActivities[Name] {
-  return activity(name, {
+  return activity(name, stepOptions(name, timeoutMs, summary))
+}
+
+function stepOptions(name: StepName, timeoutMs: number, summary: string): ActivityOptions {
+  return {
     startToCloseTimeout: timeoutMs + STANDING_MS[name] + HEARTBEAT_MS + BACKSTOP_MS,
     heartbeatTimeout: HEARTBEAT_MS,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     retry,
     summary,
-  })
+  }
+}
+
+/** A tool call on the host that has its working folder. It waits there for at most `withinMs`. */
+export function hostActivity(
+  { host, withinMs }: Elsewhere,
+  timeoutMs: number,
+  summary: string,
+): SessionActivities['callTool'] {
+  const options = { ...stepOptions('callTool', timeoutMs, summary), scheduleToStartTimeout: withinMs }
+  const taskQueue = hostQueueOf(workflowInfo().taskQueue, host)
+  return proxyActivities<SessionActivities>({ ...options, taskQueue }).callTool
 }
 
 /**

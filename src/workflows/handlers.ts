@@ -4,25 +4,29 @@
  * becomes an ApplicationFailure for its caller, because any other error would block the workflow task for good.
  */
 import { ApplicationFailure, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow'
+import { isObject } from '../core/is-object.ts'
 import { preview } from '../core/message.ts'
-import { readCallKey } from '../protocol/keys.ts'
 import type { Input } from '../session/inputs.ts'
 import { answerProblem, pendingCalls } from '../session/answers.ts'
-import { DECISIONS, readAnswer } from '../protocol/pending.ts'
+import { DECISIONS, type Decision } from '../protocol/pending.ts'
+import { REMEMBERS, readAnswer, type Answer } from '../protocol/read-answer.ts'
 import { fullBy, isKnown } from '../session/queue.ts'
 import { status, type SessionState } from '../session/state.ts'
-import type { ChildReport, WeatherReport } from '../protocol/steps.ts'
-import type { Answer } from '../protocol/pending.ts'
 import {
   answerSignal,
   answerUpdate,
+  approveSignal,
+  approveUpdate,
   cancelTurnSignal,
   cancelTurnUpdate,
+  agentReportSignal,
   childReportSignal,
   closeSignal,
   closeUpdate,
   compactSignal,
   compactUpdate,
+  denySignal,
+  denyUpdate,
   messageSignal,
   messageUpdate,
   pauseSignal,
@@ -36,6 +40,7 @@ import {
   weatherSignal,
   type ReadMessage,
 } from '../protocol/messages.ts'
+import { readAgentReport, readReport, readWeather } from './read-reports.ts'
 import { type PendingView, type SessionView, type ToolStatsView } from '../protocol/views.ts'
 
 /**
@@ -62,7 +67,15 @@ type Takers = ReturnType<typeof takers>
 
 /** Handles input that nobody waits for. Input that cannot be taken becomes an event in the session's log. */
 function takers(emit: Session['emit']) {
+  const answer = (input: unknown): void => {
+    const read = readAnswer(input)
+    if (typeof read === 'string') emit({ type: 'answerRejected', reason: read, preview: previewOf(input) })
+    else emit({ type: 'answered', answer: read })
+  }
   return {
+    answer,
+    approve: (input: unknown): void => answer(said('approve', input)),
+    deny: (input: unknown): void => answer(said('deny', input)),
     pause: (message?: unknown): void =>
       emit({ type: 'pauseRequested', ...(typeof message === 'string' && { message: preview(message, 500) }) }),
     resume: (): void => emit({ type: 'resumeRequested' }),
@@ -75,15 +88,15 @@ function takers(emit: Session['emit']) {
       if (typeof read === 'string') emit({ type: 'messageRejected', reason: read, preview: previewOf(input) })
       else emit(received(read))
     },
-    answer(input: unknown): void {
-      const read = readAnswer(input)
-      if (typeof read === 'string') emit({ type: 'answerRejected', reason: read, preview: previewOf(input) })
-      else emit({ type: 'answered', answer: read })
-    },
     childReport(input: unknown): void {
       const report = readReport(input)
       if (report) emit({ type: 'childReported', report })
       else emit({ type: 'messageRejected', reason: 'this is no report of a child', preview: previewOf(input) })
+    },
+    agentReport(input: unknown): void {
+      const report = readAgentReport(input)
+      if (report) emit({ type: 'agentReported', report })
+      else emit({ type: 'messageRejected', reason: 'this is no report of an agent', preview: previewOf(input) })
     },
     weather(input: unknown): void {
       const report = readWeather(input)
@@ -100,7 +113,10 @@ function setSignals({
   compact,
   close,
   answer,
+  approve,
+  deny,
   childReport,
+  agentReport,
   weather,
 }: Takers): void {
   // Temporal hands earlier signals to each handler when it is set, so all signals of one kind first. The default
@@ -113,7 +129,10 @@ function setSignals({
     [closeSignal.name, close],
     [compactSignal.name, compact],
     [answerSignal.name, answer],
+    [approveSignal.name, approve],
+    [denySignal.name, deny],
     [childReportSignal.name, childReport],
+    [agentReportSignal.name, agentReport],
     [weatherSignal.name, weather],
   ])
   setDefaultSignalHandler((name, input) => byName.get(name)?.(input as never))
@@ -131,14 +150,25 @@ function setSignals({
   setHandler(closeSignal, close, { description: 'Ends the session; {"cascade": true} ends its forks too.' })
   setHandler(answerSignal, answer, {
     description:
-      `Answers what waits for a person: {"id": "...", "decision": ${quoted(DECISIONS)}, "text": "..."}. ` +
-      'The query pending shows the ids; a text goes with some decisions.',
+      `Answers what waits for a person: {"id": "...", "decision": ${quoted(DECISIONS)}, "text": "...", "values": {...}}. ` +
+      'The query pending shows the ids; a text goes with some decisions, and values with answers to forms.',
   })
   setHandler(childReportSignal, childReport, {
     description: 'Sent by a child session that has answered; not for people.',
   })
   setHandler(weatherSignal, weather, {
     description: 'Sent by a model call that waits for its provider; not for people.',
+  })
+  setHandler(agentReportSignal, agentReport, {
+    description: 'Sent by an agent that has ended a turn or was closed; not for people.',
+  })
+  setHandler(approveSignal, approve, {
+    description:
+      'Permits a call that waits: its id, or {"id": "...", "args": {...}, "remember": "session"}. With args, the call runs ' +
+      `with these; remember permits such calls from now on: ${quoted(REMEMBERS)}.`,
+  })
+  setHandler(denySignal, deny, {
+    description: 'Forbids a call that waits: its id, or {"id": "...", "text": "why, for the model"}.',
   })
   setDefaultSignalHandler(undefined)
 }
@@ -164,19 +194,28 @@ function setUpdates(session: Session, { pause, resume, cancelTurn, compact, clos
   setHandler(cancelTurnUpdate, cancelTurn, { description: 'Like the signal.' })
   setHandler(compactUpdate, compact, { description: 'Like the signal.' })
   setHandler(closeUpdate, close, { description: 'Like the signal.' })
-  setHandler(
-    answerUpdate,
-    (input: unknown) => {
-      const answer = takeAnswer(input, state())
-      const before = mailbox.some((event) => event.type === 'answered' && event.answer.id === answer.id)
-      if (before) throw ApplicationFailure.nonRetryable(`"${answer.id}" has been answered already`, 'INVALID_ANSWER')
-      emit({ type: 'answered', answer })
-    },
-    {
-      description: 'Like the signal; fails when nothing waits under that id. Needs a running worker.',
-      validator: (input: unknown) => void takeAnswer(input, state()),
-    },
-  )
+  const answering = (definition: typeof answerUpdate, read: (input: unknown) => unknown): void =>
+    setHandler(
+      definition,
+      (input: unknown) => {
+        const answer = takeAnswer(read(input), state())
+        const before = mailbox.some((event) => event.type === 'answered' && event.answer.id === answer.id)
+        if (before) throw ApplicationFailure.nonRetryable(`"${answer.id}" has been answered already`, 'INVALID_ANSWER')
+        emit({ type: 'answered', answer })
+      },
+      {
+        description: 'Like the signal; fails when nothing waits under that id. Needs a running worker.',
+        validator: (input: unknown) => void takeAnswer(read(input), state()),
+      },
+    )
+  answering(answerUpdate, (input) => input)
+  answering(approveUpdate as typeof answerUpdate, (input) => said('approve', input))
+  answering(denyUpdate as typeof answerUpdate, (input) => said('deny', input))
+}
+
+/** @param input an id, or an answer without its decision */
+function said(decision: Decision, input: unknown): unknown {
+  return isObject(input) ? { ...input, decision } : { id: input, decision }
 }
 
 function setQueries({ state }: Session): void {
@@ -236,23 +275,6 @@ function busyText(full: string): string {
     `the session is busy: its run has taken ${full}, and the next run begins only when what runs now has ended. ` +
     'Send the message as a signal, which is still taken, or once more later'
   )
-}
-
-function readReport(input: unknown): ChildReport | undefined {
-  if (typeof input !== 'object' || input === null) return undefined
-  const { childId, childGen, childTurn, callKey } = input as Partial<Record<string, unknown>>
-  if (typeof childId !== 'string' || !/^[\w.-]{1,100}$/.test(childId)) return undefined
-  if (typeof callKey !== 'string' || !readCallKey(callKey)) return undefined
-  if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
-  return { childId, callKey, childGen: childGen as number, childTurn: childTurn as number }
-}
-
-function readWeather(input: unknown): WeatherReport | undefined {
-  if (typeof input !== 'object' || input === null) return undefined
-  const { turn, round, provider, why, since } = input as Partial<Record<string, unknown>>
-  if (!Number.isSafeInteger(turn) || !Number.isSafeInteger(round)) return undefined
-  if (typeof provider !== 'string' || typeof why !== 'string' || typeof since !== 'string') return undefined
-  return { turn: turn as number, round: round as number, provider, why, since }
 }
 
 function previewOf(input: unknown): string {

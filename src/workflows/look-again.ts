@@ -16,3 +16,17 @@ const LONGEST_MINUTES = 15
 export function lookAgainMs(looks: number): number {
   return Math.min(OFTEN_MINUTES + Math.max(0, looks - OFTEN_LOOKS), LONGEST_MINUTES) * MINUTE_MS
 }
+
+/**
+ * Who must hear that children have ended: each call that waits for one, once for each child. `first`: of those that wait
+ * for that child.
+ */
+export function whoWaited<Waiting extends { childId: string }>(
+  waiting: readonly Waiting[],
+  ended: readonly { childId: string; how: string }[],
+): { child: Waiting; how: string; first: boolean }[] {
+  const each = ended.filter(({ childId }, i) => ended.findIndex((one) => one.childId === childId) === i)
+  return each.flatMap(({ childId, how }) =>
+    waiting.filter((one) => one.childId === childId).map((child, i) => ({ child, how, first: i === 0 })),
+  )
+}

@@ -23,8 +23,9 @@ import { isCode, messageOf, type ErrorCode } from '../core/errors.ts'
 import type { Command } from '../session/commands.ts'
 import type { FailedStep, Input } from '../session/inputs.ts'
 import type { LostHow, StepRef } from '../protocol/steps.ts'
+import { callInPlace } from './call-in-place.ts'
 import { openingActivity, stepActivity, storeActivity, verifyingSettle } from './activities.ts'
-import { cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/messages.ts'
+import { agentReportSignal, cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/messages.ts'
 import {
   SESSION_WORKFLOW,
   WORKFLOW_TASK_TIMEOUT,
@@ -135,9 +136,12 @@ export function createPerformer(
       const { turn, round, index } = input
       await steps(async () => {
         try {
-          const name = route === 'tool' ? 'callTool' : 'openChild'
-          const call = stepActivity(name, timeoutMs, `${input.call.title ?? input.call.name} ${preview}`)
-          const outcome = await call({ ...input, ...run })
+          const summary = `${input.call.title ?? input.call.name} ${preview}`
+          const asked = { ...input, ...run }
+          const outcome =
+            route === 'tool'
+              ? await callInPlace(asked, timeoutMs, summary)
+              : await stepActivity('openChild', timeoutMs, summary)(asked)
           emit({ type: 'toolEnded', turn, round, index, outcome })
         } catch (error) {
           const how = lostHow(error)
@@ -233,6 +237,12 @@ export function createPerformer(
       void waits.then(() => emit({ type: 'tryDue', at }))
     },
 
+    /** Not in flight: the next run promises it anew. */
+    async endWait({ callKey, until }) {
+      const waits = sleep(Math.max(1, Date.parse(until) - Date.now()), { summary: 'until the wait for agents is over' })
+      void waits.then(() => emit({ type: 'waitOver', callKey, until }))
+    },
+
     async cancelSteps() {
       for (const scope of cancellable) scope.cancel()
     },
@@ -253,6 +263,10 @@ export function createPerformer(
 
     async reportToParent({ parentId, report }) {
       await getExternalWorkflowHandle(parentId).signal(childReportSignal, report).catch(ignoreGone)
+    },
+
+    async tellParent({ parentId, report }) {
+      await getExternalWorkflowHandle(parentId).signal(agentReportSignal, report).catch(ignoreGone)
     },
   }
 

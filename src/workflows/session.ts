@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow'
 import type { Input } from '../session/inputs.ts'
+import { awaitedAgents } from '../session/await-agents.ts'
 import { awaitedChildren } from '../session/calls.ts'
 import { crowdedBy, isLong } from './run-load.ts'
 import { initialState, notTaken, type SessionState } from '../session/state.ts'
@@ -20,7 +21,7 @@ import { setHandlers } from './handlers.ts'
 import { memoOf, type SessionInput } from '../protocol/session-input.ts'
 import { createPerformer, type Performer } from './perform.ts'
 import { createShown } from './ui-view.ts'
-import { watchChildren } from './watch-children.ts'
+import { watchChildren, type AwaitedChild } from './watch-children.ts'
 
 export async function session(input: SessionInput<SessionState>): Promise<void> {
   let state: SessionState = input.state ?? initialState(input.session)
@@ -42,7 +43,8 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
     const performer = createPerformer(input, emit, () => state.model)
     emit({ type: 'runStarted' })
     if (!input.state) for (const messageId of notTaken(input.session)) emit({ type: 'messageReceived', messageId })
-    void watchChildren(() => awaitedChildren(state).filter(({ childId }) => !performer.hears(childId)), emit)
+    const unheard = (): AwaitedChild[] => awaitedChildren(state).filter(({ childId }) => !performer.hears(childId))
+    void watchChildren(() => [...unheard(), ...awaitedAgents(state)], emit)
     for (;;) {
       drain(performer)
       shown.show(state)

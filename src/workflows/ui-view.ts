@@ -107,6 +107,7 @@ function turnLines({ turn, limits }: SessionState): string[] {
 
 function callDetail(call: Call): string {
   if (call.child) return link(call.child.label, call.child.sessionId)
+  if (call.status === 'waiting' && call.awaits) return call.awaits.agents.map((id) => link(id, id)).join(', ')
   return call.preview ? `\`${call.preview.replaceAll('`', "'")}\`` : ''
 }
 

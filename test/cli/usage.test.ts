@@ -132,7 +132,7 @@ describe('a worker for a module that is no agent ends with 1 and says', () => {
     {
       problem: 'a syntax error',
       module: "export default {\n  name: 'x'\n  llm: 1,\n}",
-      says: /agent\.ts:3:\d+: ERROR: Expected "}"/,
+      says: /expected ","[^]*agent\.ts:3:\d+\n/,
     },
     {
       problem: 'a package that is not installed',

@@ -8,15 +8,19 @@ import { replyBy, type FullReply } from '../../src/testing/index.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import type { HeldStep, LedgerHold } from '../support/ledger-holds.ts'
 
-const edit = (old_string: string, new_string: string): FullReply => ({
-  toolCalls: [{ name: 'Edit', arguments: { file_path: 'a.txt', old_string, new_string } }],
+const edits = (...changes: [old_string: string, new_string: string][]): FullReply => ({
+  toolCalls: changes.map(([old_string, new_string]) => ({
+    name: 'Edit',
+    arguments: { file_path: 'a.txt', old_string, new_string },
+  })),
 })
 
 const stage = useCrashStage({
   script: replyBy([
     ['look', { toolCalls: [{ name: 'Read', arguments: { file_path: 'a.txt' } }] }],
-    ['replace', edit('two', '2')],
-    ['extend', edit('two', 'two, two')],
+    ['replace', edits(['two', '2'])],
+    ['extend', edits(['two', 'two, two'])],
+    ['both', edits(['two', 'two, two'], ['one', '1'])],
     ['write', { toolCalls: [{ name: 'Write', arguments: { file_path: 'a.txt', content: 'new' } }] }],
     [() => true, ({ messages }) => `read: ${messages.at(-1)?.content}`],
   ]),
@@ -54,10 +58,10 @@ it.each([
     /^read: The file a\.txt holds the new text\.\n\[a\.txt: 1 lines, version /,
   ],
   [
-    'an edit of which the file cannot tell is not made again, and the model reads that',
+    'an edit whose new text holds the old one is known by the version that was read before',
     'extend',
     'one two, two three',
-    /^read: TOOL_OUTCOME_UNKNOWN/,
+    /^read: The file a\.txt holds the new text\./,
   ],
   [
     'a file that was written, but not stored as such, is written again',
@@ -72,6 +76,15 @@ it.each([
   await stage.startWorker({ folder })
   expect((await turn.result()).text).toMatch(read)
   expect(await file()).toBe(changed)
+})
+
+it('two edits of one file in one round: the second begins when it is known that the first was made', async () => {
+  const { turn, hold } = await caught('both', 'settle')
+  await hold.drop()
+  expect(await file()).toBe('one two, two three')
+  await stage.startWorker({ folder })
+  expect((await turn.result()).text).toMatch(/^read: The file a\.txt has been updated/)
+  expect(await file()).toBe('1 two, two three')
 })
 
 it('an edit that was only claimed is made once', async () => {

@@ -4,30 +4,19 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openDocuments } from '../../examples/research/documents.ts'
 import { planner } from '../../examples/research/planner.ts'
 import { verifyQuotations } from '../../examples/research/verify.ts'
 import { loadDevInfo } from '../../src/dev/dev-info.ts'
-import { removeDevHome } from '../../src/dev/dev-servers.ts'
 import { isAlive } from '../../src/dev/processes.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
 import { linesOf, newFolder, startScript, type Ended } from '../cli/command.ts'
 import { CTRL_C, openTerminal } from '../support/terminal.ts'
+import { newHome } from './homes.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DEMO = fileURLToPath(new URL('../../examples/research/demo.ts', import.meta.url))
-const homes: string[] = []
-
-afterAll(async () => {
-  for (const home of homes) await removeDevHome(home)
-})
-
-async function newHome(): Promise<string> {
-  const home = join(await newFolder(), '.stello')
-  homes.push(home)
-  return home
-}
 
 function demo(home: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
   return startScript(DEMO, ['--json', ...args], { env: { STELLO_HOME: home, ...env } }).ended

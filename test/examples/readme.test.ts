@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import type { StelloAgent } from '../../src/agent/agent.ts'
 import { AGENT_TEMPLATE } from '../../src/cli/agent-template.ts'
 import { loadAgent } from '../../src/cli/load-agent.ts'
+import { addDevCommands } from '../../src/cli/dev-command.ts'
 import { addRunCommands } from '../../src/cli/run-commands.ts'
 import { addSessionCommands } from '../../src/cli/session-commands.ts'
 import { replyBy, startFakeOpenAI } from '../../src/testing/index.ts'
@@ -95,6 +96,7 @@ describe('the programs of the README', () => {
   const project = mkdtempSync(join(tmpdir(), 'stello-readme-'))
   const [agent = '', client = ''] = all(read('README.md'), PROGRAM)
   const tools = all(read('docs/tools.md'), PROGRAM).join('\n')
+  const [servers = ''] = all(read('docs/mcp.md'), PROGRAM)
   /** Files of one program, each with its name in the first line. */
   const own = all(read('docs/worker.md'), PROGRAM)
 
@@ -119,7 +121,7 @@ describe('the programs of the README', () => {
       'tsconfig.json': { extends: join(ROOT, 'tsconfig.json'), include: ['**/*.ts'] },
     }
     for (const [name, content] of Object.entries(files)) writeFileSync(join(project, name), JSON.stringify(content))
-    for (const [name, content] of Object.entries({ agent, client, tools, template: AGENT_TEMPLATE })) {
+    for (const [name, content] of Object.entries({ agent, client, tools, servers, template: AGENT_TEMPLATE })) {
       writeFileSync(join(project, `${name}.ts`), content)
     }
     mkdirSync(join(project, 'own'))
@@ -127,7 +129,7 @@ describe('the programs of the README', () => {
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-  it('pass the type check, as do those of docs/tools.md, of docs/worker.md, and what `stello init` writes', async () => {
+  it('pass the type check, as do those of docs/tools.md, docs/mcp.md, docs/worker.md, and what `stello init` writes', async () => {
     const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).catch(
       (error: { stdout: string }) => error,
     )
@@ -204,6 +206,7 @@ describe('the programs of the README', () => {
 
 function stello(): Command {
   const program = new Command('stello')
+  addDevCommands(program)
   addRunCommands(program)
   addSessionCommands(program)
   return program

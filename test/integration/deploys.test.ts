@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
-import { SkillRouterImpl } from '../../src/agent/skill.ts'
+import { SkillRouterImpl } from '../../src/agent/skill-router.ts'
 import { type ToolExtras } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'

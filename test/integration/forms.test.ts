@@ -10,7 +10,7 @@ import {
   defineTool,
   toolFromDefinition,
 } from '../../src/tool/compat.ts'
-import { SkillRouterImpl } from '../../src/agent/skill.ts'
+import { SkillRouterImpl } from '../../src/agent/skill-router.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
 import type { ToolContext } from '../../src/tool/tool.ts'
 import { replyBy, scriptedModel, type ReplyToolCall, type ScriptedModel } from '../../src/testing/index.ts'
@@ -182,13 +182,13 @@ it('one context for all forms: who asks, for whom, where, and what was said', as
     agent: taskQueue,
     label: 'main',
     userId: 'ann',
-    permissionMode: 'plan',
+    permissionMode: 'bypassPermissions',
   })
   await (await session.send('go', { messageId: 'm1' })).result()
   const result = llm.calls[1]?.messages.at(-1)?.content ?? '{}'
   expect(JSON.parse(result)).toEqual({
     userId: 'ann',
-    permissionMode: 'plan',
+    permissionMode: 'bypassPermissions',
     messageId: 'm1',
     label: 'main',
     said: ['user', 'assistant'],

@@ -99,6 +99,7 @@ it('has every counter from the start, with 0, and says how the sessions stand: b
     `stello_retries_total{${label},kind="model"}`,
     `stello_takeovers_total{${label}}`,
     `stello_quarantined_steps_total{${label},kind="hook"}`,
+    `stello_workspaces_lost_total{${label}}`,
     `stello_pauses_total{${label},reason="store_error"}`,
     `stello_sessions{${label},state="paused"}`,
     `stello_paused_sessions{${label},reason="budget"}`,

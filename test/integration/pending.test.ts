@@ -153,7 +153,7 @@ describe('an answer in wrong words', () => {
   it.each([
     ['to nothing', { id: 't1.0.0@0.99', decision: 'done' }, 'waits for an answer'],
     ['that is no word', { decision: 'yes' }, 'decision must be one of done, not_done, retry'],
-    ['with a text to nothing', { decision: 'retry', text: 'x' }, 'a text goes with done or deny'],
+    ['with a text to nothing', { decision: 'retry', text: 'x' }, 'a text goes with done, deny, answer or decline'],
   ])('%s fails as an update, is an event as a signal, and changes nothing', async (_what, wrong, problem) => {
     const { session, turn, item } = await waiting()
     const input = { id: item.id, ...wrong } as Parameters<typeof session.answer>[1] & { id: string }

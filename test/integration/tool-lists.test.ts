@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import type { ForkProfile } from '../../src/agent/profile.ts'
-import { SkillRouterImpl } from '../../src/agent/skill.ts'
+import { SkillRouterImpl } from '../../src/agent/skill-router.ts'
 import type { ToolLike } from '../../src/tool/any-tool.ts'
 import type { CreateSessionOptions, SessionHandle } from '../../src/client/index.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'

@@ -14,7 +14,7 @@ import type { Database } from '../../src/store/database.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { TranscriptCache } from '../../src/store/transcript-cache.ts'
 import { fakeActivity } from '../support/activity-context.ts'
-import { OWNER, TOKEN } from './fixtures.ts'
+import { NAMESPACE, OWNER, TOKEN } from './fixtures.ts'
 
 /** Temporal knows of no run but the one that asks: what looks at other workflows cannot be tried so. */
 export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootId: string = OWNER): Deps {
@@ -43,6 +43,7 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
 }
 
 const askingRunIsNewest = {
+  options: { namespace: NAMESPACE },
   withDeadline: <T>(_until: number, work: () => Promise<T>) => work(),
   workflow: {
     getHandle: () => ({ describe: async () => ({ runId: Context.current().info.workflowExecution?.runId }) }),

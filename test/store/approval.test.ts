@@ -1,15 +1,18 @@
 /** A call that needs a person's permission: parked before it begins, whatever its effect, and asked about once. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Deps, Permit } from '../../src/activities/deps.ts'
+import type { Deps } from '../../src/activities/deps.ts'
+import type { ToolHooks } from '../../src/agent/permission-settings.ts'
 import { settleTool } from '../../src/activities/tool/settle-tool.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
-import type { Answer, Decision, PendingItem } from '../../src/protocol/pending.ts'
-import type { Proposal, ToolOutcome } from '../../src/protocol/steps.ts'
+import type { Decision, PendingItem } from '../../src/protocol/pending.ts'
+import type { Answer } from '../../src/protocol/read-answer.ts'
+import type { Elsewhere, Proposal, ToolOutcome } from '../../src/protocol/steps.ts'
 import { readQuestions } from '../../src/store/inbox.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { tool } from '../../src/tool/define-tool.ts'
+import type { ToolExtras } from '../../src/tool/tool.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { readEvents } from '../support/events.ts'
@@ -22,12 +25,17 @@ const at = useDatabase()
 const HINTS = { pure: { readOnlyHint: true }, idempotent: { idempotentHint: true }, non_idempotent: {} }
 type Effect = keyof typeof HINTS
 
+interface Extra {
+  hooks?: ToolHooks
+  hints?: Partial<ToolExtras>
+}
+
 interface Calling {
   sessionId: string
   /** How often the tool has been run. */
   runs(): number
   /** One attempt, by a worker that lives unless another is given. */
-  tried(by?: Deps): Promise<ToolOutcome>
+  tried(by?: Deps): Promise<ToolOutcome | Elsewhere>
   worker(bootId?: string): Deps
   propose(proposed: Proposal): Promise<ToolOutcome>
   say(decision: Decision, text?: string): Promise<ToolOutcome>
@@ -36,7 +44,7 @@ interface Calling {
   read(): Promise<string | undefined>
 }
 
-async function calling(effect: Effect, running?: Gate, permit?: Permit): Promise<Calling> {
+async function calling(effect: Effect, running?: Gate, extra: Extra = {}): Promise<Calling> {
   let runs = 0
   const wipe = tool(
     'wipe',
@@ -47,11 +55,14 @@ async function calling(effect: Effect, running?: Gate, permit?: Permit): Promise
       await running?.pass()
       return 'wiped'
     },
-    HINTS[effect],
+    { ...HINTS[effect], kind: 'execute', ...extra.hints },
   )
   const worker = (bootId?: string): Deps => ({
-    ...depsOf(at.db, { llm: scriptedModel([]), capabilities: { tools: [wipe] } }, bootId),
-    permit: permit ?? (async () => ({ kind: 'ask', question: 'wipe the whole disk?' })),
+    ...depsOf(
+      at.db,
+      { llm: scriptedModel([]), permissions: {}, ...extra.hooks, capabilities: { tools: [wipe] } },
+      bootId,
+    ),
   })
   const deps = worker()
   const run = await openSession(at.db)
@@ -87,7 +98,7 @@ describe.each(Object.keys(HINTS) as Effect[])('a call with effect %s that a pers
     const { tried, runs, open } = await calling(effect)
     const first = await tried()
     expect(first).toMatchObject({ kind: 'pending', item: { kind: 'approval' } })
-    expect(await open()).toMatchObject([{ kind: 'approval', name: 'wipe', message: 'wipe the whole disk?' }])
+    expect(await open()).toMatchObject([{ kind: 'approval', name: 'wipe', message: 'may "wipe" run?' }])
     expect(await tried()).toEqual(first)
     expect([await open(), runs()]).toMatchObject([[{ kind: 'approval' }], 0])
   })
@@ -118,9 +129,13 @@ describe.each(Object.keys(HINTS) as Effect[])('a call with effect %s that a pers
   it('is not asked about twice when its worker dies between the answer and the run', async () => {
     const dying = createGate()
     let times = 0
-    const { tried, say, runs, worker, open } = await calling(effect, undefined, async () => {
-      if (++times === 2) await dying.pass()
-      return { kind: 'ask', question: 'wipe?' }
+    const { tried, say, runs, worker, open } = await calling(effect, undefined, {
+      hints: {
+        async touches() {
+          if (++times === 2) await dying.pass()
+          return []
+        },
+      },
     })
     await tried()
     await say('approve')
@@ -147,7 +162,7 @@ describe.each(Object.keys(HINTS) as Effect[])('a call with effect %s that a pers
   it('stays open to an answer that is none to it', async () => {
     const { tried, say, open } = await calling(effect)
     const waits = await tried()
-    expect(await say('done')).toEqual(waits)
+    expect(await say('done')).toEqual({ ...waits, refused: 'decision must be one of approve, deny' })
     expect(await open()).toHaveLength(1)
   })
 })
@@ -169,13 +184,85 @@ it('a permitted call that must not be repeated has an unknown outcome once it ha
 
 it('a failed attempt at a permitted call is followed by the next without a question', async () => {
   let times = 0
-  const { tried, say, open } = await calling('pure', undefined, async () => {
-    if (++times === 2) throw new Error('no connection')
-    return { kind: 'ask', question: 'wipe?' }
+  const { tried, say, open } = await calling('pure', undefined, {
+    hints: {
+      touches() {
+        if (++times === 2) throw new Error('no connection')
+        return []
+      },
+    },
   })
   await tried()
   await say('approve')
   await expect(tried()).rejects.toThrow('no connection')
   expect(await tried()).toMatchObject({ kind: 'settled', isError: false })
   expect(await open()).toEqual([])
+})
+
+it('an approval is for what was shown: a call that would touch something else by now is asked about anew', async () => {
+  let path = '/srv/a'
+  const { tried, say, open, runs } = await calling('pure', undefined, {
+    hints: { touches: () => [{ kind: 'write', path }] },
+  })
+  await tried()
+  await say('approve')
+  path = '/srv/b'
+  expect(await tried()).toMatchObject({ kind: 'pending', item: { kind: 'approval' } })
+  expect(await open()).toMatchObject([{ message: 'may "wipe" run? It would write /srv/b.' }])
+  expect(runs()).toBe(0)
+})
+
+it('every decision is told: what asks, and what the person says', async () => {
+  const { tried, say, sessionId } = await calling('pure', undefined, {
+    hints: { touches: () => [{ kind: 'write', path: '/srv/a' }] },
+  })
+  await tried()
+  await say('approve')
+  await tried()
+  const told = (await readEvents(at.db, sessionId, 0)).flatMap(({ type, data }) =>
+    type === 'permission.decided' ? [data] : [],
+  )
+  expect(told).toMatchObject([
+    { name: 'wipe', decision: 'ask', by: 'mode', mode: 'default', touches: ['write /srv/a'] },
+    { name: 'wipe', decision: 'allow', by: 'person', touches: ['write /srv/a'] },
+  ])
+})
+
+it('the agent’s function may allow with other arguments, which deny rules are asked about too', async () => {
+  const { tried, sessionId, runs } = await calling('pure', undefined, {
+    hooks: { canUseTool: () => ({ behavior: 'allow', updatedInput: {} }) },
+  })
+  expect(await tried()).toMatchObject({ kind: 'settled', isError: false })
+  const told = (await readEvents(at.db, sessionId, 0)).filter(({ type }) => type === 'permission.decided')
+  expect([runs(), told]).toMatchObject([1, [{ data: { decision: 'allow', by: 'hook', why: 'with other arguments' } }]])
+})
+
+it('the agent’s function may deny, and end the turn', async () => {
+  const { tried, runs, read } = await calling('pure', undefined, {
+    hooks: { canUseTool: () => ({ behavior: 'deny', message: 'not today', interrupt: true }) },
+  })
+  expect(await tried()).toMatchObject({ isError: true, code: 'TOOL_PERMISSION_DENIED', endsTurn: true })
+  expect([runs(), await read()]).toEqual([0, 'TOOL_PERMISSION_DENIED: not today'])
+})
+
+it('confirm stands in for the person: nobody is asked durably', async () => {
+  const asked: string[] = []
+  const { tried, open, runs } = await calling('pure', undefined, {
+    hooks: { confirm: ({ question }) => asked.push(question) > 1 },
+  })
+  expect(await tried()).toMatchObject({ isError: true, code: 'TOOL_PERMISSION_DENIED' })
+  expect([asked, await open(), runs()]).toEqual([['may "wipe" run?'], [], 0])
+})
+
+it('beforeTool sees the call before it begins, and afterTool may change what it returned', async () => {
+  const seen: string[] = []
+  const { tried, read } = await calling('pure', undefined, {
+    hooks: {
+      confirm: () => true,
+      beforeTool: ({ name }) => void seen.push(name),
+      afterTool: (_call, result) => `${String(result)}, and checked`,
+    },
+  })
+  await tried()
+  expect([seen, await read()]).toEqual([['wipe'], 'wiped, and checked'])
 })

@@ -6,7 +6,7 @@ import { callTool } from '../../src/activities/tool/call-tool.ts'
 import { defineSimpleTool } from '../../src/tool/compat.ts'
 import type { AgentDefinition } from '../../src/agent/agent.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
-import type { ToolOutcome } from '../../src/protocol/steps.ts'
+import type { Elsewhere, ToolOutcome } from '../../src/protocol/steps.ts'
 import { inputHash } from '../../src/store/hashes.ts'
 import { RetryableError } from '../../src/core/retryable-error.ts'
 import { forceStep } from '../../src/store/settle.ts'
@@ -24,7 +24,7 @@ async function calling(
   pay: AnyTool,
   agent: Partial<AgentDefinition> = {},
 ): Promise<{
-  tried: (worker?: Deps) => Promise<ToolOutcome>
+  tried: (worker?: Deps) => Promise<ToolOutcome | Elsewhere>
   worker: (bootId: string) => Deps
   begunAndLost: () => Promise<void>
 }> {

@@ -35,7 +35,7 @@ const deps = (): Deps =>
     transcripts: { append: () => undefined },
     live: { step: () => undefined },
     toolUses: { end: () => undefined },
-    agent: { limits: { toolTimeoutMs: 60_000 } },
+    agent: { limits: { toolTimeoutMs: 60_000 }, skills: new Map() },
   }) as unknown as Deps
 
 type Meanwhile = (stop: (why: StopWhy) => void) => unknown

@@ -14,7 +14,10 @@ const FUTURE = '9999_future'
 
 describe('migrate', () => {
   it('is what a database without a schema needs, and what a worker that may not do it asks for', async () => {
-    expect(await readSchema(at.db)).toMatchObject({ usable: false, missing: expect.arrayContaining(['0001_store']) })
+    expect(await readSchema(at.db)).toMatchObject({
+      usable: false,
+      missing: expect.arrayContaining(['0001_permissions']),
+    })
     await expect(checkSchema(at.db)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
       hint: expect.stringContaining('stello migrate'),
@@ -24,7 +27,7 @@ describe('migrate', () => {
   it('may be run by several workers at once, and again, and takes the time it needs', async () => {
     const others = [openDatabase(at.url), openDatabase(at.url), openDatabase(at.url, { answerWithinMs: 1 })]
     const ran = await Promise.all([at.db, ...others].map(migrate))
-    expect(ran.flat().filter((name) => name === '0001_store')).toHaveLength(1)
+    expect(ran.flat().filter((name) => name === '0001_permissions')).toHaveLength(1)
     expect(await migrate(at.db)).toEqual([])
     expect(await readSchema(at.db)).toMatchObject({
       usable: true,

@@ -11,7 +11,14 @@ import type { Model } from '../../src/core/model.ts'
 import { RetryableError } from '../../src/core/retryable-error.ts'
 import { type ToolExtras, type Verification } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
-import { filesystem } from '../../src/capabilities/index.ts'
+import {
+  agents,
+  filesystem,
+  shell,
+  workspaceRoot,
+  workspaces,
+  type WorkspacesOptions,
+} from '../../src/capabilities/index.ts'
 import { fallback } from '../../src/models/fallback.ts'
 import { openai } from '../../src/models/openai/openai.ts'
 import { startWorker, type Concurrency } from '../../src/worker.ts'
@@ -33,8 +40,14 @@ export interface WorkerSettings {
   stallLimitMs?: number
   autoResume?: NonNullable<AgentDefinition['autoResume']>
   compaction?: NonNullable<AgentDefinition['compaction']>
+  /** The agent has the tools for agents. */
+  agents?: true
   /** The agent has file tools for it. */
   folder?: string
+  /** The agent has a shell in the folder, and rounds enough for a job. */
+  shell?: boolean
+  /** The agent has file tools for working folders on a host. */
+  workspaces?: WorkspacesOptions
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings
@@ -60,6 +73,19 @@ const charge = tool('charge', 'Charges an account', z.object({}), async (_args, 
   if (answer === 'busy') throw new RetryableError('the bank is busy', { retryAfter: '2s' })
   return answer
 })
+
+/** Asks a person, and then knocks with the answer. */
+const asking = (name: string, extras: ToolExtras): ReturnType<typeof tool> =>
+  tool(
+    name,
+    `Asks, then knocks as ${name}`,
+    z.object({}),
+    async (_args, ctx) => {
+      const { text } = await ctx.ask({ message: 'which?', options: [{ label: 'left' }, { label: 'right' }] })
+      return knock(name, { key: ctx.idempotencyKey, tag: text })
+    },
+    extras,
+  )
 
 /** The test says what is found out, as JSON; what is no JSON makes it throw. */
 async function verify(): Promise<Verification> {
@@ -104,7 +130,11 @@ const llm: Model = {
   },
 }
 
-const { standInUrl } = settings
+const { standInUrl, folder: root } = settings
+const sandboxManager = root === undefined ? undefined : { root }
+const folderTools = sandboxManager
+  ? [...filesystem({ sandboxManager }).tools, ...(settings.shell ? shell({ sandboxManager }).tools : [])]
+  : []
 const agent = createStelloAgent({
   name: settings.agent,
   llm:
@@ -112,7 +142,7 @@ const agent = createStelloAgent({
       ? llm
       : fallback([llm, openai({ model: 'stand-in', baseURL: standInUrl })], { after: '1s' }),
   systemTools: true,
-  maxToolRounds: 3,
+  maxToolRounds: settings.shell ? 20 : 3,
   ...(settings.autoResume !== undefined && { autoResume: settings.autoResume }),
   ...(settings.compaction !== undefined && { compaction: settings.compaction }),
   capabilities: {
@@ -123,13 +153,20 @@ const agent = createStelloAgent({
       // Does not look at its signal.
       knocking('hang', { readOnlyHint: true, timeout: 300 }),
       knocking('wire', { onUnknownOutcome: 'ask' }),
+      knocking('build', { runsIn: 'workspace' }),
       knocking('post', { verify }),
+      asking('poll', { idempotentHint: true }),
+      asking('elect', {}),
       charge,
       block,
       stalling('scan', { readOnlyHint: true }),
       stalling('seal', { verify: (args) => stall(args as { file: string }) }),
-      ...(settings.folder === undefined ? [] : filesystem({ sandboxManager: { root: settings.folder } }).tools),
+      ...(settings.agents ? agents().tools : []),
+      ...folderTools,
     ],
+    ...(settings.workspaces && {
+      packs: [workspaces(settings.workspaces), filesystem({ sandboxManager: { root: workspaceRoot() } })],
+    }),
     profiles: new ForkProfileRegistryImpl()
       .register('compressed', {
         async contextFn() {

@@ -2,6 +2,21 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { ERROR_CODES, fateOf, reasonOf } from '../../src/core/errors.ts'
+import {
+  FileSystemMemoryStore,
+  MemoryManager,
+  browser,
+  filesystem,
+  memory,
+  agents,
+  people,
+  planning,
+  shell,
+  skills,
+  subagents,
+  tasks,
+  web,
+} from '../../src/capabilities/index.ts'
 import { PENDING_KINDS, decisionsOf, wordOf } from '../../src/protocol/pending.ts'
 
 /** The cells of each row whose first cell is a name in backticks, below the line that begins so. */
@@ -20,7 +35,9 @@ function rowsBelow(document: string, head: string): string[][] {
   )
 }
 
-const quoted = (cell = ''): string[] => Array.from(cell.matchAll(/`(\w+)`/g), ([, word]) => word ?? '')
+const byName = <Row extends { name?: string | undefined }>(rows: Row[]): Row[] =>
+  rows.toSorted((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
+const quoted = (cell = ''): string[] => Array.from(cell.matchAll(/`([\w-]+)`/g), ([, word]) => word ?? '')
 
 it('what may be asked of a person, and what answers it', () => {
   const documented = rowsBelow('cli.md', '| kind | question |').map(([kind, , decisions, texts]) => {
@@ -42,4 +59,31 @@ it('every error code, with its fate and why it pauses a session', () => {
   )
   const known = ERROR_CODES.map((code) => [code, fateOf(code), reasonOf(code).reason].join(' '))
   expect(documented.toSorted()).toEqual(known.toSorted())
+})
+
+it('every tool of a pack, with its parameters, its kind and its effect', () => {
+  const packs = {
+    filesystem: filesystem({ sandboxManager: { root: '/srv/work' } }),
+    shell: shell({ sandboxManager: { root: '/srv/work' } }),
+    web: web({ searchProvider: { name: 'ours', search: async () => [] } }),
+    browser: browser(),
+    subagents: subagents({ withShell: true }),
+    agents: agents(),
+    planning: planning(),
+    tasks: tasks(),
+    people: people(),
+    skills: skills(),
+    memory: memory({ memoryManager: new MemoryManager(new FileSystemMemoryStore('/srv/memories')) }),
+  }
+  const known = Object.entries(packs).flatMap(([pack, { tools }]) =>
+    tools.map(({ name, parameters: { properties, required }, kind, effect }) => {
+      const needed = (required ?? []) as string[]
+      const parameters = Object.keys(properties ?? {}).map((key) => (needed.includes(key) ? key : `${key}?`))
+      return { name, pack, parameters: parameters.map((key) => `\`${key}\``).join(', '), is: `${kind}, ${effect}` }
+    }),
+  )
+  const documented = rowsBelow('tools.md', '| tool | pack |').map(([name, pack, parameters, is]) => {
+    return { name: quoted(name)[0], pack: quoted(pack)[0], parameters, is }
+  })
+  expect(byName(documented)).toEqual(byName(known))
 })

@@ -9,7 +9,7 @@ interface Break {
   test: string
 }
 
-const lists = ['ledger', 'session', 'workers']
+const lists = ['ledger', 'permissions', 'session', 'workers']
 const modules = await Promise.all(
   lists.map((name) => import(`../../scripts/mutants/${name}.mjs`) as Promise<Record<string, Break[]>>),
 )

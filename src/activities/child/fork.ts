@@ -1,7 +1,9 @@
 /** What a child session is created with. Nothing else of the parent reaches the child. */
 import { NAME_LIMIT, preview } from '../../core/message.ts'
 import { narrowerMode } from '../../protocol/permission-mode.ts'
+import type { PermissionSettings } from '../../agent/permission-settings.ts'
 import type { ForkProfile } from '../../agent/profile.ts'
+import type { PermissionRules } from '../../protocol/permission-rules.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
 import { composeSystemPrompt } from './system-prompt.ts'
 
@@ -45,7 +47,9 @@ export function forkConfig(
   if (profileName !== undefined) child.profile = profileName
   if (parent.userId !== undefined) child.userId = parent.userId
   if (parent.searchable !== undefined) child.searchable = parent.searchable
-  return { ...child, ...prompt, ...narrowed(parent, profile) }
+  // Where questions are on and nothing is allowed by a rule, a rule of the profile must not allow it.
+  const { permissions = parent.permissionMode === undefined ? undefined : [{}] } = parent
+  return { ...child, ...prompt, ...narrowed({ ...parent, ...(permissions && { permissions }) }, profile) }
 }
 
 /**
@@ -56,7 +60,7 @@ export function forkConfig(
 export function rootConfig(
   given: SessionConfig,
   profile: ForkProfile | undefined,
-  agent: { systemPrompt: string; lockPrompt: boolean },
+  agent: { systemPrompt: string; lockPrompt: boolean; permissions?: PermissionSettings },
 ): SessionConfig {
   const { systemPrompt: asked, ...rest } = given
   const locked = agent.lockPrompt ? agent.systemPrompt.length : 0
@@ -64,7 +68,13 @@ export function rootConfig(
   const inherited =
     asked === '' && profile?.systemPrompt === undefined ? agent.systemPrompt.slice(0, locked) : agent.systemPrompt
   const prompt = composeSystemPrompt({ requested: asked, inherited, locked, profile, vars: {} })
-  return { ...rest, ...narrowed(given, profile), ...prompt }
+  return { ...rest, ...narrowed(withMode(given, agent), profile), ...prompt }
+}
+
+/** The configuration with the mode that the session has: its own, else the agent's. Unset: permissions are off. */
+export function withMode(config: SessionConfig, { permissions }: { permissions?: PermissionSettings }): SessionConfig {
+  const permissionMode = config.permissionMode ?? (permissions && (permissions.mode ?? 'default'))
+  return permissionMode === undefined ? config : { ...config, permissionMode }
 }
 
 /** The skills, tools and permissions of a session after `profile` has narrowed them. */
@@ -72,13 +82,21 @@ function narrowed(session: SessionConfig, profile: ForkProfile | undefined): Par
   const skills = !profile || profile.skills === 'inherit' ? session.skills : profile.skills
   const allowedTools = intersection(session.allowedTools, profile?.allowedTools)
   const disallowedTools = union(session.disallowedTools, profile?.disallowedTools)
-  const permissionMode = narrowerMode(session.permissionMode, profile?.permissionMode)
+  const { permissions } = profile ?? {}
+  const modes = [session.permissionMode, profile?.permissionMode, permissions?.mode]
+  const permissionMode = modes.reduce(narrowerMode) ?? (permissions && 'default')
+  const layers = [...(session.permissions ?? []), ...(permissions ? [rulesOf(permissions)] : [])]
   return {
+    ...(layers.some((layer) => Object.keys(layer).length > 0) && { permissions: layers }),
     ...(skills && { skills: [...skills] }),
     ...(allowedTools && { allowedTools }),
     ...(disallowedTools && { disallowedTools }),
     ...(permissionMode !== undefined && { permissionMode }),
   }
+}
+
+function rulesOf({ mode: _mode, ...rules }: PermissionSettings): PermissionRules {
+  return rules
 }
 
 type Names = readonly string[] | undefined

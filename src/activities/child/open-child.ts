@@ -4,7 +4,7 @@
  */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import { sessionTools, toolNotFound } from '../../agent/tool-list.ts'
-import { newEvent } from '../../protocol/events.ts'
+import { newEvent, type NewEvent } from '../../protocol/events.ts'
 import { callOrigin, childId, hookKey, openingKey } from '../../protocol/keys.ts'
 import type { ForkRequest, SessionConfig } from '../../protocol/config.ts'
 import type { CallToolInput, ChildStart, ToolOutcome } from '../../protocol/steps.ts'
@@ -17,9 +17,12 @@ import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/failures.ts'
 import { countCall } from '../metrics.ts'
+import { askPerson, toPermit } from '../tool/ask-person.ts'
+import { permitCall } from '../tool/permit-call.ts'
+import type { Held } from '../tool/prepare.ts'
 import { parseArguments } from '../tool/parse-arguments.ts'
 import { firstRecords, notPrepared, prepareChild, type PreparedChild } from './prepare-child.ts'
-import type { Ending } from '../step/end-step.ts'
+import { withEvents, type Ending } from '../step/end-step.ts'
 import { workerLost } from '../step/quarantine.ts'
 import { runStep } from '../step/run-step.ts'
 import { type Mine } from '../../store/claim.ts'
@@ -49,6 +52,11 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const started = performance.now()
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
     finish({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
+  const permits = permitCall(deps, { input, call, facts: parent, tools })
+  const held = (claim: Mine, why: Held): Ending<ToolOutcome> =>
+    why.kind === 'ask'
+      ? askPerson({ input, call }, claim, toPermit(why.asks))
+      : finish({ input, claim, chain, durationMs: 0, end: why })
   const result = await runStep<ToolOutcome>(deps, attempt, {
     step: {
       key,
@@ -61,7 +69,13 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
       if (!builtin) return fail(claim, toolNotFound(call.name, tools))
       const parsed = parseArguments(call, builtin.check)
       if (!parsed.ok) return fail(claim, new StelloError('TOOL_VALIDATION_ERROR', parsed.problem))
-      const request = parsed.value as ForkRequest & { message?: string }
+      const told: NewEvent[] = []
+      const permitted = await permits?.(claim, told)({ ...builtin, kind: 'readonly' }, parsed.value, {
+        callId: call.id,
+        signal: stop,
+      })
+      if (permitted && permitted.kind !== 'allow') return withEvents(held(claim, permitted), ...told)
+      const request = (permitted?.args ?? parsed.value) as ForkRequest & { message?: string }
       const at = { sessionId: input.sessionId, gen: claim.gen, seq: input.base - 1 }
       try {
         await mayFork(deps.db, input.sessionId)
@@ -70,7 +84,8 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         const prepared = await prepareChild(deps, { parent: config, facts, opening, request, at, stop })
         warnOfOrphans(deps, prepared, request)
         const child = await toChild({ deps, input, parent, hash, prepared, message: request.message })
-        return opened({ input, claim, chain, child, awaited, durationMs: Math.round(performance.now() - started) })
+        const durationMs = Math.round(performance.now() - started)
+        return withEvents(opened({ input, claim, chain, child, awaited, durationMs }), ...told)
       } catch (error) {
         if (stop.aborted && stop.reason !== 'cancel') throw shutsDown({ cause: error })
         if (isClosing(error)) return CLOSING

@@ -11,12 +11,15 @@ import { toJson } from '../../core/to-json.ts'
 import { askedAround, type AskAround } from '../../models/asked-around.ts'
 import { sessionTools } from '../../agent/tool-list.ts'
 import type { Branch, ForkRequest, SessionConfig } from '../../protocol/config.ts'
+import { narrowerMode } from '../../protocol/permission-mode.ts'
 import type { NotStarted } from '../../protocol/steps.ts'
 import { ContextCalls, Interrupted, type Opening } from './context-calls.ts'
-import { forkConfig } from './fork.ts'
+import { forkConfig, withMode } from './fork.ts'
 import { NO_CHAIN, foldChain, nextRecord } from '../../store/hashes.ts'
 import { readWholeTranscript } from '../../store/load-transcript.ts'
 import type { NewRecord } from '../../store/writes.ts'
+import { readValue } from '../../store/values.ts'
+import { MODE_TOOL, MODE_VALUE } from '../../tool/session-values.ts'
 import type { SessionFacts } from '../../tool/tool.ts'
 import type { Failed } from '../model/weather.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
@@ -89,7 +92,7 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   const { parent, request, at } = forking
   const { agent } = deps
   const profile = findProfile(agent, request.profile, sessionTools(agent, parent).profiles)
-  const composed = compose(parent, request, profile)
+  const composed = compose(await inItsMode(deps, forking), request, profile)
   const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
   if (profile?.contextFn) {
@@ -99,6 +102,14 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   }
   const inherits = (profile?.context ?? request.context ?? 'none') === 'inherit'
   return { config, messages: opening, dropped: 0, ...(inherits && { branch: at }) }
+}
+
+/** The parent with the mode that it is in where the child begins: a tool may have narrowed it. */
+async function inItsMode({ agent, db }: Deps, { parent, at }: Forking): Promise<SessionConfig> {
+  const known = withMode(parent, agent)
+  const chosen = sessionTools(agent, parent).find(MODE_TOOL) && (await readValue(db, at, MODE_VALUE))
+  const permissionMode = typeof chosen === 'string' ? narrowerMode(known.permissionMode, chosen) : undefined
+  return permissionMode === undefined ? known : { ...known, permissionMode }
 }
 
 /** The child's own first records. Their chain continues where the inherited part ends. */

@@ -16,6 +16,7 @@ import { askedTools } from '../tool/session-tools.ts'
 import { aboutTurn } from '../tool/execute.ts'
 import { shutsDown } from '../step/failures.ts'
 import { toAnswer } from './model-answer.ts'
+import { shownTools } from './shown-tools.ts'
 import { canBeShorter, fittingOf, tooLong, tooLongForGood } from './fitting.ts'
 import { makePrompt, toMessages, type PromptParts } from './prompt.ts'
 import { densityOf } from './token-estimate.ts'
@@ -62,8 +63,10 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     }
     if (question) deps.transcripts.append(sessionId, claim.gen, [question])
     let tools: SessionTools
+    let shown: SessionTools
     try {
       tools = await askedTools({ agent: deps.agent, sessionId, session: stored, stop })
+      shown = await shownTools(deps.db, tools, { sessionId, gen: claim.gen, seq: upTo })
     } catch (error) {
       return fail(error)
     }
@@ -83,7 +86,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
     }
     live.started(pass.model.name, round)
     try {
-      const specs = await describeTools(tools, context, { stop, log: deps.log })
+      const specs = await describeTools(shown, context, { stop, log: deps.log })
       for (const { name, displayName } of specs) if (displayName) titles.set(name, displayName)
       parts = { ...parts, tools: specs }
       let prompt = makePrompt(parts)

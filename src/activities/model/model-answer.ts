@@ -108,6 +108,7 @@ function toRef(call: ToolCall, { tools, titles, deps, config }: Answering): Call
     name: brief(call.name, SHOWN.callName),
     ...titled(titles, call.name),
     route: found && 'builtin' in found ? found.builtin.route : 'tool',
+    ...(found && 'tool' in found && found.tool.ordered && { ordered: true as const }),
     preview: brief(call.arguments, SHOWN.arguments),
     timeoutMs: own ?? config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
   }

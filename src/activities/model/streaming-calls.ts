@@ -5,7 +5,7 @@
 import type { ModelDelta } from '../../core/model.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
 import type { Tool } from '../../tool/tool.ts'
-import type { TurnContext } from '../tool/execute.ts'
+import { NOT_YET, type TurnContext } from '../tool/execute.ts'
 import type { LiveStep } from '../live-writer.ts'
 import { titled } from '../tool/call-names.ts'
 import { PARTIAL_LIMIT, readPartial } from './partial-arguments.ts'
@@ -90,7 +90,7 @@ export class StreamingCalls {
     const { tool, use } = call
     use.channel.status('WAIT', { params })
     if (!wantsPartial(tool)) return
-    use.partial(tool, params, { ...this.#streaming.context, ...use.channel.context, idempotencyKey: '' })
+    use.partial(tool, params, { ...NOT_YET, ...this.#streaming.context, ...use.channel.context, idempotencyKey: '' })
   }
 }
 

@@ -27,9 +27,13 @@ export function aboutSession(sessionId: string, stored: StoredSession): AboutSes
   return { ...sessionFacts(sessionId, stored), ...(permissionMode !== undefined && { permissionMode }) }
 }
 
+/** The session of a context. */
+export function sessionFactsOf({ sessionId, rootId, parentId, depth, ...config }: SessionFacts): SessionFacts {
+  return sessionFacts(sessionId, { rootId, depth, config, ...(parentId !== undefined && { parentId }) })
+}
+
 /** The part of a call's context that belongs to its session. */
 export function sessionOf(ctx: AboutSession): AboutSession {
-  const { sessionId, rootId, parentId, depth, permissionMode, ...config } = ctx
-  const facts = sessionFacts(sessionId, { rootId, depth, config, ...(parentId !== undefined && { parentId }) })
-  return { ...facts, ...(permissionMode !== undefined && { permissionMode }) }
+  const { permissionMode } = ctx
+  return { ...sessionFactsOf(ctx), ...(permissionMode !== undefined && { permissionMode }) }
 }

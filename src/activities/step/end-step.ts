@@ -5,7 +5,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isStelloError, isUnavailable, messageOf, type ErrorCode } from '../../core/errors.ts'
 import type { NewEvent } from '../../protocol/events.ts'
-import type { Decided, PendingRef, Question } from '../../protocol/pending.ts'
+import type { PendingRef, Question } from '../../protocol/pending.ts'
+import type { Decided } from '../../protocol/read-answer.ts'
 import type { Waiting } from '../../protocol/steps.ts'
 import type { StepId } from '../../store/claim.ts'
 import { isDataError } from '../../store/database.ts'
@@ -35,8 +36,8 @@ export type Ending<Outcome> =
   | { kind: 'hold'; result: Outcome; weather?: Weather; writes?: Pick<Writes, 'events'> }
   /** It has no outcome: a person must answer first. Nobody holds the step until then. */
   | { kind: 'park'; question: Question; writes?: Pick<Writes, 'events'> }
-  /** It has no outcome: nothing was done, and the step may begin. `decided` is kept for the attempt that begins it. */
-  | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided }
+  /** It has no outcome: nothing was done, and the step may begin. `decided` is kept for the attempt that begins it; until then it is shown as waiting if it `waits`. */
+  | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided; waits?: true }
   /**
    * It has no outcome: give the step back and let Temporal try again. `failed` counts it as a failed attempt at the
    * model or tool. `begun` keeps the mark that the step has begun, so its end stays unknown. `weather`: what people see
@@ -54,10 +55,10 @@ export type Ending<Outcome> =
   /** It has no outcome, and the step is not given back: the worker that finds it begun by a dead worker decides. */
   | { kind: 'abandon'; error: unknown }
 
-/** Adds an event to what the ending commits. */
-export function withEvent<Outcome>(ending: Ending<Outcome>, event: NewEvent): Ending<Outcome> {
+/** Adds events before those that the ending commits. */
+export function withEvents<Outcome>(ending: Ending<Outcome>, ...events: NewEvent[]): Ending<Outcome> {
   if (ending.kind === 'retry' || ending.kind === 'abandon') return ending
-  return { ...ending, writes: { ...ending.writes, events: [event, ...(ending.writes?.events ?? [])] } }
+  return { ...ending, writes: { ...ending.writes, events: [...events, ...(ending.writes?.events ?? [])] } }
 }
 
 interface Finishing<Outcome> {

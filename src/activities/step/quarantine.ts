@@ -3,7 +3,7 @@ import { StelloError } from '../../core/errors.ts'
 import { newEvent } from '../../protocol/events.ts'
 import { TAKERS, type ClaimRequest, type Mine } from '../../store/claim.ts'
 import type { Deps } from '../deps.ts'
-import { withEvent, type Ending } from './end-step.ts'
+import { withEvents, type Ending } from './end-step.ts'
 
 export interface Quarantined {
   sessionId: string
@@ -35,7 +35,7 @@ export function quarantine<Outcome>(
   deps.log.warn(`session ${sessionId}: step ${key} (${name}) is not run again: ${timesDied(deaths)} while it ran`)
   deps.metrics.quarantined(kind)
   const at = { turn, ...(round !== undefined && { round }) }
-  return withEvent(ending, newEvent('step.quarantined', { of: [key, lease], at, data: { ...step, deaths } }))
+  return withEvents(ending, newEvent('step.quarantined', { of: [key, lease], at, data: { ...step, deaths } }))
 }
 
 export function timesDied(deaths: number): string {

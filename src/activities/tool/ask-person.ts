@@ -3,11 +3,21 @@
  * it.
  */
 import { preview } from '../../core/message.ts'
-import { PENDING, type Decision, type PendingItem, type PendingKind } from '../../protocol/pending.ts'
+import {
+  PENDING,
+  type Decision,
+  type QuestionForm,
+  type PendingItem,
+  type PendingKind,
+  type ShownToPermit,
+} from '../../protocol/pending.ts'
+import type { Answer, Decided } from '../../protocol/read-answer.ts'
 import { newEvent } from '../../protocol/events.ts'
 import { pendingId } from '../../protocol/keys.ts'
-import { withEvent, type Ending } from '../step/end-step.ts'
+import { withEvents, type Ending } from '../step/end-step.ts'
+import { shown } from './shown.ts'
 import { shownNames } from './call-names.ts'
+import type { ToPermit } from './call-permit.ts'
 import type { CallAtHand } from './tool-call.ts'
 
 /** The lease on the step. `parked`: a question that was asked before; it stays as it is. */
@@ -17,11 +27,23 @@ interface Holder {
   parked?: PendingItem
 }
 
-/** @param about the text of the question, for kinds that leave it to the asker */
+/** What is asked. `about`: the text of the question, for kinds that leave it to the asker. */
+export interface Asked {
+  kind: PendingKind
+  about?: string
+  form?: QuestionForm
+  permit?: ShownToPermit
+}
+
+/** The question whether a call may run. */
+export function toPermit({ question, shown }: ToPermit): Asked {
+  return { kind: 'approval', about: question, permit: shown }
+}
+
 export function askPerson<Outcome>(
   { input, call }: Pick<CallAtHand, 'input' | 'call'>,
   { gen, lease, parked }: Holder,
-  { kind, about }: { kind: PendingKind; about?: string },
+  { kind, about, form, permit }: Asked,
 ): Ending<Outcome> {
   const question = parked ?? {
     id: pendingId({ key: input.key, gen, lease }),
@@ -31,16 +53,34 @@ export function askPerson<Outcome>(
     round: input.round,
     preview: preview(call.arguments, 200),
     message: PENDING[kind].message(input.call.title ?? call.name, about),
+    ...(form && { form }),
+    ...(permit && { permit }),
   }
   return { kind: 'park', question }
 }
+
+/** What has ended the wait: an answer, or a stop. */
+type Closed = { decision: Decision | 'cancelled'; args?: Decided['args'] | undefined } & Pick<Answer, 'remember'>
+
+/** Longest arguments of a person in the event, as JSON. */
+const ARGS_SHOWN = 4096
 
 /** Adds the event that closes the item to the ending that ends the wait. */
 export function closing<Outcome>(
   ending: Ending<Outcome>,
   { id, kind, name, title, callId, turn, round }: PendingItem,
-  decision: Decision | 'cancelled',
+  { decision, args, remember }: Closed,
 ): Ending<Outcome> {
-  const data = { id, kind, name, ...(title !== undefined && { title }), callId, turn, decision }
-  return withEvent(ending, newEvent('pending.closed', { of: [id], at: { turn, round }, data }))
+  const data = {
+    id,
+    kind,
+    name,
+    ...(title !== undefined && { title }),
+    callId,
+    turn,
+    decision,
+    ...(args && { args: shown(args, ARGS_SHOWN) }),
+    ...(remember && { remember }),
+  }
+  return withEvents(ending, newEvent('pending.closed', { of: [id], at: { turn, round }, data }))
 }

@@ -2,12 +2,16 @@
  * The second phase of a call: runs the tool's code under its time-out. The tool sees the session through its context.
  */
 import type { StelloAgent } from '../../agent/agent.ts'
+import { skillText } from '../../agent/skill-text.ts'
 import { StelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
+import type { CallAgents } from '../../tool/call-agents.ts'
+import type { Skill } from '../../core/skill.ts'
 import type { ToolContext } from '../../tool/tool.ts'
 import { aboutSession, type AboutSession } from '../session/about-session.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
 import type { StoredSession } from '../session/session-configs.ts'
+import type { CallValues } from './call-values.ts'
 import type { CallEnd } from './finish.ts'
 import type { Prepared } from './prepare.ts'
 import type { ToolChannel } from './tool-channel.ts'
@@ -21,7 +25,16 @@ export interface Execution extends StoredSession {
   stop: AbortSignal
   /** All messages up to the call, which is included. */
   messages: readonly Message[]
+  /** Unset: every file may be read. */
+  mayRead?: NonNullable<ToolContext['mayRead']>
   channel: ToolChannel
+  values: CallValues
+  workspace?: NonNullable<ToolContext['workspace']>
+  /** Unset: the call has none to do with. */
+  agents?: CallAgents
+  /** Those that the session may load. */
+  skills: readonly Skill[]
+  listTools: ToolContext['listTools']
 }
 
 /** @throws StelloError TOOL_EXECUTION_ERROR when it ends without a result; every error of the tool */
@@ -38,12 +51,12 @@ export async function execute({ tool, args }: Prepared, channel: ToolChannel, ct
  * @param args are checked, so a skill is one that the session may see
  */
 export function runBuiltin(name: string, args: unknown, agent: StelloAgent): CallEnd {
-  const given = args as { name?: string; result?: string }
+  const given = args as { name?: string; offset?: number; result?: string }
   switch (name) {
     case 'activate_skill': {
       const skill = agent.skills.get(given.name ?? '')
       return skill
-        ? { value: skill.content }
+        ? { value: skillText(skill.files?.length ? skill : withoutFolder(skill), { offset: given.offset }) }
         : { error: new StelloError('TOOL_NOT_FOUND', `unknown skill "${given.name}"`) }
     }
     case 'attempt_completion':
@@ -51,6 +64,11 @@ export function runBuiltin(name: string, args: unknown, agent: StelloAgent): Cal
     default:
       return { error: new StelloError('TOOL_NOT_FOUND', `built-in tool "${name}" cannot be run here`) }
   }
+}
+
+/** Where a folder holds nothing but the skill, its text is all that there is to know. */
+function withoutFolder({ folder: _folder, ...skill }: Skill): Skill {
+  return skill
 }
 
 /** @throws StelloError TOOL_TIMEOUT, TOOL_CANCELLED; every error of the work */
@@ -69,8 +87,38 @@ export function withinTimeOut<T>(
   return bounded(bounds, (signal) => work({ ...toContext(execution), signal }))
 }
 
-function toContext({ messages, channel, idempotencyKey, ...of }: Execution): Omit<ToolContext, 'signal'> {
-  return { ...channel.context, ...aboutTurn(of), idempotencyKey, contextSnapshot: { messages } }
+function toContext(execution: Execution): Omit<ToolContext, 'signal'> {
+  const { messages, channel, values, skills, listTools, agents, mayRead, workspace, idempotencyKey, ...of } = execution
+  const own = {
+    values,
+    skills,
+    listTools,
+    ...(agents && { agents }),
+    ...(mayRead && { mayRead }),
+    idempotencyKey,
+    contextSnapshot: { messages },
+    ...(workspace && { workspace }),
+  }
+  return { ...NOT_YET, ...channel.context, ...aboutTurn(of), ...own }
+}
+
+/** What a call cannot do before its arguments are complete. */
+export const NOT_YET: Pick<ToolContext, 'values' | 'skills' | 'listTools' | 'ask' | 'agents'> = {
+  values: { get: async () => undefined, set: refuse, delete: refuse },
+  skills: [],
+  listTools: async () => refuse(),
+  ask: async () => refuse(),
+  agents: {
+    spawn: async () => refuse(),
+    send: async () => refuse(),
+    wait: async () => refuse(),
+    look: async () => refuse(),
+    close: async () => refuse(),
+  },
+}
+
+function refuse(): never {
+  throw new StelloError('INVALID_ARGUMENT', 'the arguments still stream in: act when the call runs')
 }
 
 /** What a tool may know before its call is complete. */

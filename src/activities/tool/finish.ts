@@ -9,6 +9,7 @@ import { withoutKnownIn, withoutSecrets } from '../../core/secrets.ts'
 import type { CallResult, CallToolInput, ToolOutcome } from '../../protocol/steps.ts'
 import { newEvent, type DurableEvents } from '../../protocol/events.ts'
 import { nextRecord } from '../../store/hashes.ts'
+import type { NewValue } from '../../store/values.ts'
 import type { Writes } from '../../store/writes.ts'
 import type { Ending } from '../step/end-step.ts'
 import { shownNames } from './call-names.ts'
@@ -24,7 +25,7 @@ const ERROR_SHOWN = 40
 /** Longest details for people. A note replaces longer ones. */
 const DETAILS_LIMIT = 64 * 1024
 
-export type CallEnd = { value: unknown; endsTurn?: boolean } | { error: StelloError }
+export type CallEnd = { value: unknown; endsTurn?: boolean } | { error: StelloError; endsTurn?: boolean }
 
 export interface CallEnded {
   input: CallToolInput
@@ -35,6 +36,10 @@ export interface CallEnded {
   end: CallEnd
   /** What people were told about the call while it ran. */
   told?: Pick<ToolChannel, 'card' | 'updates'>
+  /** What it has set. */
+  values?: NewValue[]
+  /** The generation of the working folder that the session knows from now on. */
+  workspace?: number
 }
 
 export function finish(ended: CallEnded): Ending<ToolOutcome> {
@@ -43,7 +48,7 @@ export function finish(ended: CallEnded): Ending<ToolOutcome> {
 }
 
 /** The same for code that settles a call without having run it. */
-export function settlement({ input, claim, chain, durationMs, end, told }: CallEnded): {
+export function settlement({ input, claim, chain, durationMs, end, told, values, workspace }: CallEnded): {
   outcome: CallResult
   writes: Writes
 } {
@@ -70,6 +75,7 @@ export function settlement({ input, claim, chain, durationMs, end, told }: CallE
     preview: preview(result.content),
     durationMs,
     ...('endsTurn' in end && end.endsTurn && { endsTurn: true }),
+    ...(workspace !== undefined && { workspace }),
   }
   const card = told?.card
   const data: DurableEvents['tool.status'] = {
@@ -91,7 +97,8 @@ export function settlement({ input, claim, chain, durationMs, end, told }: CallE
     newEvent('tool.update', { of: [key, kind], at, data: { ...shownNames(input.call), update } }),
   )
   const events = [...updates, newEvent('tool.status', { of: [key], at, data })]
-  return { outcome, writes: { records: [cut ? { ...record, whole } : record], events } }
+  const records = [cut ? { ...record, whole } : record]
+  return { outcome, writes: { records, events, ...(values?.length && { values }) } }
 }
 
 /** Cuts known secrets from every result. Cuts passwords in URLs from failures only; other content stays as it is. */

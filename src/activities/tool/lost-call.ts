@@ -4,11 +4,12 @@ import type { Tool } from '../../tool/tool.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
 import { PENDING } from '../../protocol/pending.ts'
 import type { Forced } from '../../store/settle.ts'
+import type { NewValue } from '../../store/values.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/failures.ts'
 import type { Ending } from '../step/end-step.ts'
-import type { CallAtHand } from './tool-call.ts'
+import { asDecided, type CallAtHand } from './tool-call.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { mustNotRun, quarantine } from '../step/quarantine.ts'
 import { askPerson, closing } from './ask-person.ts'
@@ -29,15 +30,15 @@ export async function endLost(
   forced: Forced,
   how: 'cancelled' | 'timedOut',
 ): Promise<Ending<ToolOutcome> | undefined> {
-  const settle = (end: CallEnd): Ending<ToolOutcome> =>
-    finish({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end })
+  const settle = (end: CallEnd, values?: NewValue[]): Ending<ToolOutcome> =>
+    finish({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end, ...(values && { values }) })
   const fail = (code: ToolErrorCode, text: string): Ending<ToolOutcome> =>
     settle({ error: new StelloError(code, text) })
 
   if (forced.parked) {
     if (how === 'timedOut') return askPerson(at, forced, forced.parked)
     const { code, says } = PENDING[forced.parked.kind].stopped
-    return closing(fail(code, says(forced.parked.name)), forced.parked, 'cancelled')
+    return closing(fail(code, says(forced.parked.name)), forced.parked, { decision: 'cancelled' })
   }
   const found = at.tools.find(at.call.name)
   const tool = found && 'tool' in found ? found.tool : undefined
@@ -51,9 +52,12 @@ export async function endLost(
   }
   const stop = new AbortController()
   const { withinMs } = attempt
-  const looking = findOut(deps, at, tool, { stop: stop.signal, withinMs })
+  const looking = findOut(deps, { ...at, call: asDecided(at.call, forced.decided) }, tool, {
+    stop: stop.signal,
+    withinMs,
+  })
   const verified = await attempt.attend(looking, (why) => stop.abort(why))
-  if (verified?.happened) return settle({ value: verified.result })
+  if (verified?.happened) return settle({ value: verified.result }, verified.values)
   if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
   if (verified) return fail('TOOL_CANCELLED', notYet(tool))
   if (stop.signal.reason === 'shutdown') throw shutsDown()

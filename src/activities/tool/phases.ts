@@ -4,9 +4,14 @@
  */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { toolNotFound, type SessionTools } from '../../agent/tool-list.ts'
+import type { AnswerGiven } from '../../protocol/read-answer.ts'
+import { toPermit, type Asked } from './ask-person.ts'
+import { withQuestions } from './call-questions.ts'
+import type { ToolContext } from '../../tool/tool.ts'
 import { execute, runBuiltin, withinTimeOut, type Execution } from './execute.ts'
 import type { CallEnd } from './finish.ts'
-import { checked, prepare, type Preparing } from './prepare.ts'
+import { withHooks } from './call-hooks.ts'
+import { checked, prepare, type Held, type Preparing } from './prepare.ts'
 
 export interface Phases extends Omit<Preparing, 'tool'> {
   tools: SessionTools
@@ -14,10 +19,12 @@ export interface Phases extends Omit<Preparing, 'tool'> {
   execution: Execution
   /** Marks the call as begun. If it throws, the call must not run. */
   begin(): Promise<void>
+  /** What people have answered to questions of earlier attempts. Unset: nothing. */
+  answers?: readonly AnswerGiven[]
 }
 
 /**
- * @returns `asks`: nothing has begun, because a person must be asked first
+ * @returns `asks`: a person must be asked first, and then the call begins anew
  * @throws StelloError with the code of the stage that refused; every error of `begin` and of the tool
  */
 export async function runPhases({
@@ -25,17 +32,32 @@ export async function runPhases({
   agent,
   execution,
   begin,
+  answers = [],
   ...preparing
-}: Phases): Promise<CallEnd | { asks: string }> {
+}: Phases): Promise<CallEnd | { asks: Asked }> {
   const { call, use } = preparing
   const found = tools.find(call.name)
   if (!found) throw toolNotFound(call.wrote ?? call.name, tools)
-  if ('builtin' in found) return runBuiltin(found.builtin.name, checked(call, found.builtin.check), agent)
-  return withinTimeOut(call.name, execution, async (ctx) => {
+  if ('builtin' in found) {
+    const { name, check } = found.builtin
+    const args = checked(call, check)
+    const { permit } = preparing
+    if (!permit) return runBuiltin(name, args, agent)
+    return withinTimeOut(name, execution, async (ctx) => {
+      const permission = await permit({ name, kind: 'readonly', check }, args, ctx)
+      return permission.kind === 'allow' ? runBuiltin(name, permission.args, agent) : heldBack(permission)
+    })
+  }
+  const work = async (ctx: ToolContext): Promise<CallEnd | { asks: Asked }> => {
     const prepared = await prepare({ ...preparing, tool: found.tool }, ctx)
-    if ('asks' in prepared) return prepared
+    if ('kind' in prepared) return heldBack(prepared)
     ctx.signal.throwIfAborted()
-    await begin()
-    return { value: await execute(prepared, use.channel, ctx) }
-  })
+    const run = (): Promise<unknown> => execute(prepared, use.channel, ctx)
+    return { value: await withHooks(agent.hooks, prepared, ctx, { begin, work: run }) }
+  }
+  return withinTimeOut(call.name, execution, (ctx) => withQuestions(ctx, answers, work))
+}
+
+export function heldBack(held: Held): CallEnd | { asks: Asked } {
+  return held.kind === 'ask' ? { asks: toPermit(held.asks) } : held
 }

@@ -1,61 +1,148 @@
 /** Carries out a person's answer about a parked call. The first answer decides; a later one finds no question. */
 import { StelloError } from '../../core/errors.ts'
+import { isObject } from '../../core/is-object.ts'
+import { brief, preview, type ToolCall } from '../../core/message.ts'
+import { OutOfTime, withinTime } from '../../models/actions/within-time.ts'
+import type { NewEvent } from '../../protocol/events.ts'
+import { fitAnswer } from '../../tool/fit-answer.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
-import { wordOf, type Answer, type PendingItem } from '../../protocol/pending.ts'
+import { wordOf, type PendingItem } from '../../protocol/pending.ts'
+import { wrongWord, type Answer, type AnswerGiven, type Decided } from '../../protocol/read-answer.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { readParked } from '../../store/parked.ts'
 import { mustBeCurrent } from '../../store/runs.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { countCall } from '../metrics.ts'
-import { endStep, waitsFor, type Ending } from '../step/end-step.ts'
+import { endStep, waitsFor, withEvents, type Ending } from '../step/end-step.ts'
 import type { CallAtHand } from './tool-call.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { closing } from './ask-person.ts'
+import { decidedEvent, placeOf } from './permit-call.ts'
+import { releaseCovered, rememberRules } from './remember-rules.ts'
+import { parseArguments } from './parse-arguments.ts'
 
-/** @returns `due` when no question with that id is open; the claim then decides what happens to the call */
+/** Longest reason that the workflow is told, in bytes. */
+const REFUSED_SHOWN = 500
+/** The schema of a form may hold patterns that never end on some text. */
+const CHECK_MS = 5000
+
+/**
+ * @param key of the step that waits: the call's, or that of the opening of its child
+ * @returns `due` when no question with that id is open; the claim then decides what happens to the call
+ */
 export async function settleAnswered(
   deps: Deps,
   { run }: Attempt,
   at: CallAtHand,
   answer: Answer,
+  key: string = at.input.key,
 ): Promise<ToolOutcome> {
   const gen = await mustBeCurrent(deps.db, run)
-  const step = { sessionId: run.sessionId, gen, key: at.input.key }
-  const { lease, item, outcome } = (await readParked(deps.db, step)) ?? {}
+  const step = { sessionId: run.sessionId, gen, key }
+  const { lease, item, decided, outcome } = (await readParked(deps.db, step)) ?? {}
   if (outcome !== undefined) return outcome as ToolOutcome
   if (lease === undefined || item?.id !== answer.id) return { kind: 'due', gen }
-  const ending = await carriedOut(deps, at, { gen, item, answer })
-  if (!ending) return waitsFor(item, gen)
-  return endStep(deps, { ...step, lease }, closing(ending, item, answer.decision), {
+  const ending = await carriedOut(deps, at, { gen, item, answer, ...(decided && { decided }) })
+  if (typeof ending === 'string') return { ...waitsFor(item, gen), refused: brief(ending, REFUSED_SHOWN) }
+  const closed = closing(ending, item, { ...answer, args: argsOf(ending, item) })
+  const told = item.kind === 'approval' ? [byPerson(at, item, answer)] : []
+  // The rules speak of what was shown, not of other arguments.
+  const remember = argsOf(ending, item) ? undefined : answer.remember
+  const place = placeOf(run.sessionId, at.facts)
+  if (remember) await rememberRules(deps, place, item, remember)
+  const result = await endStep(deps, { ...step, lease }, withEvents(closed, ...told), {
     settled: (settled) => countCall(deps.metrics, at, settled, 'untimed'),
   })
+  if (remember) await releaseCovered(deps, place, item, remember)
+  return result
 }
 
-/** @returns undefined when the answer does not fit the kind of the question; the question then stays open */
+/** The arguments with which a person has permitted the call. */
+function argsOf(ending: Ending<ToolOutcome>, { kind }: PendingItem): Decided['args'] {
+  return kind === 'approval' && ending.kind === 'reopen' ? ending.decided?.args : undefined
+}
+
+/** @returns a string says why the answer does not fit the question, which then stays open */
 async function carriedOut(
   deps: Deps,
-  { input, call, chain }: CallAtHand,
-  { gen, item, answer }: { gen: number; item: PendingItem; answer: Answer },
-): Promise<Ending<ToolOutcome> | undefined> {
-  const { kind } = item
-  const { decision, text, textId } = answer
-  const leads = wordOf(kind, decision)?.leads
+  at: CallAtHand,
+  { gen, item, answer, decided }: { gen: number; item: PendingItem; answer: Answer; decided?: Decided },
+): Promise<Ending<ToolOutcome> | string> {
+  const { input, call, chain } = at
+  const leads = wordOf(item.kind, answer.decision)?.leads
+  if (!leads) return wrongWord(item.kind, answer) ?? ''
+  const { textId, text } = answer
   const said = textId === undefined ? text : await getMessage(deps.db, input.sessionId, textId)
   const settle = (end: CallEnd): Ending<ToolOutcome> => finish({ input, claim: { gen }, chain, durationMs: 0, end })
-  switch (leads?.to) {
+  const reopen = (kept: Decided = {}): Ending<ToolOutcome> => ({
+    kind: 'reopen',
+    result: { kind: 'due', gen },
+    writes: {},
+    decided: { ...decided, ...kept },
+  })
+  switch (leads.to) {
     case 'result':
       return settle({ value: said ?? leads.says(call.name) })
     case 'error':
       return settle({ error: new StelloError(leads.code, leads.says(call.name, said)) })
-    case 'run':
-      return {
-        kind: 'reopen',
-        result: { kind: 'due', gen },
-        writes: {},
-        ...(leads.kept && { decided: { kind, decision } }),
+    case 'run': {
+      if (leads.keeps === undefined) return reopen()
+      if (leads.keeps === 'permission') {
+        const args = await editedArgs(deps, at, answer)
+        return typeof args === 'string'
+          ? args
+          : reopen({ approved: true, ...(args ? { args } : item.permit && { shown: item.permit.hash }) })
       }
-    case undefined:
-      return undefined
+      const given = toGiven(item, answer, said)
+      return typeof given === 'string' ? given : reopen({ answers: [...(decided?.answers ?? []), given] })
+    }
   }
+}
+
+/**
+ * The arguments that a person has put in the place of the model's. They are checked as those are.
+ *
+ * @returns undefined when the model's stay; a string says why the call cannot run with them
+ */
+async function editedArgs(
+  deps: Deps,
+  { input, call, tools }: CallAtHand,
+  { args, argsId }: Answer,
+): Promise<Decided['args'] | string> {
+  if (args === undefined && argsId === undefined) return undefined
+  const found = tools.find(call.name)
+  if (!found || !('tool' in found)) return `the arguments of "${call.name}" cannot be changed`
+  const text = argsId === undefined ? JSON.stringify(args) : await getMessage(deps.db, input.sessionId, argsId)
+  if (text === undefined) return `no args are stored under "${argsId}"`
+  const edited = { ...call, arguments: text }
+  const parsed = parseArguments(edited, found.tool.check)
+  return parsed.ok ? argumentsOf(edited) : `the arguments do not fit:\n${parsed.problem}`
+}
+
+function argumentsOf({ arguments: text }: ToolCall): Decided['args'] {
+  const args: unknown = JSON.parse(text)
+  return isObject(args) ? args : undefined
+}
+
+/** @returns a string says why the answer does not fit */
+function toGiven({ form }: PendingItem, { decision, values }: Answer, text = ''): AnswerGiven | string {
+  const said = { text, ...(values && { values }), ...(decision === 'decline' && { declined: true as const }) }
+  try {
+    const fitted = withinTime(CHECK_MS, () => fitAnswer(form ?? {}, said))
+    return fitted.ok ? { to: form?.hash ?? '', ...fitted.value } : fitted.problem
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error
+    return `the values could not be checked within ${CHECK_MS / 1000} s`
+  }
+}
+
+/** Who has permitted the call, or denied it. */
+function byPerson({ input }: CallAtHand, { id, permit }: PendingItem, { decision, text }: Answer): NewEvent {
+  return decidedEvent(input, [id], {
+    decision: decision === 'approve' ? 'allow' : 'deny',
+    by: 'person',
+    ...(text !== undefined && { why: preview(text) }),
+    touches: permit?.touches ?? [],
+  })
 }

@@ -23,12 +23,13 @@ const NEWEST = 2 ** 31 - 1
 export async function settleTool(deps: Deps, { step, proposed, opening }: SettleToolInput): Promise<ToolOutcome> {
   const attempt = currentAttempt(deps, step)
   const at = await readCallAtHand(deps, step)
-  if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer)
+  const key = opening ? openingKey(step.key) : step.key
+  if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer, key)
   const end = await endOf(deps, step, proposed)
   const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut' ? proposed.kind : undefined
   const proposing = {
     run: attempt.run,
-    key: opening ? openingKey(step.key) : step.key,
+    key,
     kind: opening ? 'child' : 'tool',
     name: step.call.name,
     ...(lost && { holder: { owner: deps.bootId, token: attempt.token } }),

@@ -1,15 +1,22 @@
 /** One tool call as an activity finds it: the model's request, the tool and the session. */
 import { StelloError } from '../../core/errors.ts'
 import type { Message, ToolCall } from '../../core/message.ts'
-import type { SessionTools } from '../../agent/tool-list.ts'
+import { visibleSkills, type SessionTools } from '../../agent/tool-list.ts'
 import type { CallToolInput } from '../../protocol/steps.ts'
+import type { Decided } from '../../protocol/read-answer.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
 import { inputHash } from '../../store/hashes.ts'
+import { readValue } from '../../store/values.ts'
 import type { Deps } from '../deps.ts'
+import { CallValues } from './call-values.ts'
+import type { ToolContext } from '../../tool/tool.ts'
 import type { Execution } from './execute.ts'
 import type { StoredSession } from '../session/session-configs.ts'
+import { aboutSession } from '../session/about-session.ts'
+import { describeTools } from '../model/describe-tools.ts'
 import { summaryMessage } from '../model/prompt.ts'
-import { toolsForCall } from './session-tools.ts'
+import { askedTools, toolsForCall } from './session-tools.ts'
+import { readableIn } from './session-permissions.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 export interface CallAtHand {
@@ -24,6 +31,8 @@ export interface CallAtHand {
   facts: StoredSession
   /** The tools that the session may use, as this worker has them now. */
   tools: SessionTools
+  /** The working folder that the call has entered. */
+  workspace?: NonNullable<ToolContext['workspace']>
 }
 
 export async function readCallAtHand(deps: Deps, input: CallToolInput): Promise<CallAtHand> {
@@ -50,6 +59,11 @@ export async function readCall(
   throw new StelloError('STORE_CORRUPT', `session ${input.sessionId}: record ${input.base} has no call ${input.index}`)
 }
 
+/** The call as it runs: with the arguments of the model, or with those that a person has put in their place. */
+export function asDecided(call: ToolCall, { args }: Decided = {}): ToolCall {
+  return args ? { ...call, arguments: JSON.stringify(args) } : call
+}
+
 /**
  * Makes what the tool's code runs with. It is the same for every attempt at the call.
  *
@@ -57,13 +71,16 @@ export async function readCall(
  */
 export function toExecution(
   deps: Deps,
-  { input, hash, facts, messages }: CallAtHand,
+  { input, call, hash, facts, messages, workspace }: CallAtHand,
   timeoutMs: number | undefined,
   stop: AbortSignal,
   channel: ToolChannel,
 ): Execution {
+  const before = { sessionId: input.sessionId, gen: input.gen, seq: input.seq - 1 }
+  const mayRead = readableIn(deps.agent, facts.config, call.name)
   return {
     ...facts,
+    ...(mayRead && { mayRead }),
     sessionId: input.sessionId,
     messageId: input.messageId,
     idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
@@ -71,5 +88,12 @@ export function toExecution(
     stop,
     messages,
     channel,
+    skills: visibleSkills(deps.agent, facts.config.skills),
+    async listTools() {
+      const asking = { agent: deps.agent, sessionId: input.sessionId, session: facts, stop }
+      return describeTools(await askedTools(asking), aboutSession(input.sessionId, facts), { stop, log: deps.log })
+    },
+    values: new CallValues((name) => readValue(deps.db, before, name)),
+    ...(workspace && { workspace }),
   }
 }

@@ -5,10 +5,11 @@ import type { Tool, ToolContext, Verification } from '../../tool/tool.ts'
 import { atPlace, locate, type Place, type SandboxManager } from './locate.ts'
 import { oneByOne } from './one-by-one.ts'
 import { replaceFile } from './replace-file.ts'
-import { replaceText, wasReplaced, type Change } from './replace-text.ts'
+import { replaceText, takenBack, wasReplaced, type Change } from './replace-text.ts'
 import { showChange } from './shown-change.ts'
 import { readText, toBytes, type Form, type TextFile } from './text-file.ts'
-import { demandSeen, remember, textLine, versionOf } from './versions.ts'
+import { touched } from './touched.ts'
+import { demandSeen, remember, seenVersion, textLine, versionOf } from './versions.ts'
 
 const schema = z.object({
   file_path: z.string().describe('Path of the file, relative to the working directory'),
@@ -24,6 +25,8 @@ export function editTool(sandbox: SandboxManager): Tool {
     name: 'Edit',
     kind: 'write',
     effect: 'non_idempotent',
+    ordered: true,
+    runsIn: 'workspace',
     description: {
       short: 'Replaces an exact text in a file.',
       usageNotes: [
@@ -39,13 +42,16 @@ export function editTool(sandbox: SandboxManager): Tool {
       replaceAll: 'replace_all',
     },
     schema,
+    touches: ({ file_path }, ctx) => touched(sandbox, ctx, file_path, ['read', 'write']),
     execute: (args, ctx) =>
       atPlace(sandbox, ctx, args.file_path, (place) => oneByOne(place.path, () => edit(place, args, ctx))),
     async verify(args, ctx): Promise<Verification | undefined> {
       const place = await locate(sandbox, ctx, args.file_path)
       const file = await readText(place)
-      const happened = wasReplaced(file?.text, inForm(args, file?.form ?? NEW))
+      const change = inForm(args, file?.form ?? NEW)
+      const happened = (await isMadeOfSeen(place, file, change, ctx)) || wasReplaced(file?.text, change)
       if (!happened || !file) return happened === false ? { happened } : undefined
+      remember(place, file.version, ctx)
       return {
         happened,
         result: `The file ${place.name} holds the new text.\n${textLine(place.name, file.text, file.version)}`,
@@ -54,11 +60,27 @@ export function editTool(sandbox: SandboxManager): Tool {
   })
 }
 
+/**
+ * Whether the change, taken back, gives the version that the session had seen before: an edit demands that version. So
+ * this is certain, and no other program has changed the file since.
+ */
+async function isMadeOfSeen(
+  place: Place,
+  file: TextFile | undefined,
+  change: Change,
+  ctx: ToolContext,
+): Promise<boolean> {
+  const seen = await seenVersion(place, ctx)
+  if (!file || seen === undefined) return false
+  for (const before of takenBack(file.text, change)) if (versionOf(toBytes(before, file.form)) === seen) return true
+  return false
+}
+
 async function edit(place: Place, args: Change, ctx: ToolContext): Promise<unknown> {
   const file: TextFile | undefined = await readText(place)
   const form = file?.form ?? NEW
   const after = replaceText(file?.text, inForm(args, form))
-  if (file) demandSeen(place, file.version, ctx)
+  if (file) await demandSeen(place, file.version, ctx)
   const bytes = toBytes(after, form)
   ctx.signal.throwIfAborted()
   await replaceFile(place, { bytes, before: file?.version, idempotencyKey: ctx.idempotencyKey })

@@ -2,12 +2,14 @@
 import type { CapabilityPack } from '../../agent/capability-pack.ts'
 import { StelloError } from '../../core/errors.ts'
 import type { Tool } from '../../tool/tool.ts'
+import { rootProblem } from '../sandbox/root.ts'
 import { editTool } from './edit.ts'
 import { globTool } from './glob.ts'
+import { grepTool } from './grep.ts'
 import type { SandboxManager } from './locate.ts'
 import { protectProblem } from './protected.ts'
+import { notebookEditTool } from './notebook-edit.ts'
 import { readTool } from './read.ts'
-import { rootProblem } from './root.ts'
 import { writeTool } from './write.ts'
 
 /** What `filesystem` is made with. */
@@ -17,7 +19,7 @@ export interface FilesystemOptions {
 }
 
 /**
- * The tools Read, Write, Edit and Glob, which see one folder and nothing else.
+ * The tools Read, Write, Edit, Glob, Grep and NotebookEdit, which see one folder and nothing else.
  *
  * @throws StelloError INVALID_ARGUMENT when the root is no absolute path or contains `undefined`, or when `protect` is
  *   no list
@@ -32,7 +34,9 @@ export function filesystem({ sandboxManager }: FilesystemOptions): CapabilityPac
   const rootWrong = typeof root === 'function' ? undefined : rootProblem(root)
   refuse('root', rootWrong, 'give an absolute path, or a function that returns one')
   refuse('protect', protectProblem(protect), "write them as in a .gitignore: [...PROTECTED_NAMES, '*.sqlite']")
-  return { tools: [readTool, writeTool, editTool, globTool].map((make) => make(sandboxManager)) }
+  return {
+    tools: [readTool, writeTool, editTool, globTool, grepTool, notebookEditTool].map((make) => make(sandboxManager)),
+  }
 }
 
 function refuse(field: string, problem: string | undefined, hint: string): void {

@@ -1,5 +1,6 @@
 /** Glob: finds files by a pattern of their path, the last changed first. */
 import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
@@ -7,6 +8,7 @@ import { inThread, ThreadEnded } from '../in-thread.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'
 import { Refusal } from './refusal.ts'
 import type { FileSearch, FoundFiles } from './search-files.ts'
+import { touched } from './touched.ts'
 
 const schema = z.object({
   pattern: z.string().min(1).max(500).describe('For example **/*.ts or src/*.{js,css}'),
@@ -29,12 +31,14 @@ export function globTool(sandbox: SandboxManager): Tool {
     name: 'Glob',
     kind: 'readonly',
     effect: 'pure',
+    runsIn: 'workspace',
     description: {
       short: 'Finds files by a glob pattern.',
       long: 'The ones changed last come first. What .gitignore names is left out, and so are .git and node_modules.',
     },
     aliases: { dir_path: 'path' },
     schema,
+    touches: ({ path = '.' }, ctx) => touched(sandbox, ctx, path, ['read']),
     execute: (args, ctx) =>
       atPlace(sandbox, ctx, args.path ?? '.', (place) => find({ ...place, protect: sandbox.protect }, args, ctx)),
   })
@@ -44,7 +48,9 @@ type Searched = Place & Pick<FileSearch, 'protect'>
 
 async function find(place: Searched, args: Input, ctx: ToolContext): Promise<string> {
   if (!(await lstat(place.path)).isDirectory()) throw new Refusal(`${place.name} is no directory.`)
-  const { names, more } = await search(place, args, ctx.signal)
+  const found = await search(place, args, ctx.signal)
+  const { more } = found
+  const names = found.names.filter((name) => ctx.mayRead?.(join(place.root, name), place.root) ?? true)
   if (names.length === 0) return 'No files found.'
   return [...names, more > 0 ? `(truncated, ${more} more)` : ''].filter(Boolean).join('\n')
 }

@@ -35,8 +35,15 @@ export async function readLines(file: FileHandle, encoding: string, wanted: Want
   return { ...shown.end(), hash: hash.digest('hex') }
 }
 
+/** Lines of a text that is in memory. */
+export function linesOf(text: string, wanted: Pick<Wanted, 'first' | 'count'>): Omit<ShownLines, 'hash'> {
+  const shown = new LineCollector(wanted)
+  shown.add(text)
+  return shown.end()
+}
+
 class LineCollector {
-  readonly #wanted: Wanted
+  readonly #wanted: Pick<Wanted, 'first' | 'count'>
   readonly #lines: string[] = []
   #left = TOTAL_LIMIT
   #full = false
@@ -45,7 +52,7 @@ class LineCollector {
   #line = ''
   #length = 0
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: Pick<Wanted, 'first' | 'count'>) {
     this.#wanted = wanted
   }
 

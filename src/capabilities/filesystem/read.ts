@@ -1,17 +1,20 @@
 /** Read: shows lines of a text file, a picture, or the names in a directory. */
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative } from 'node:path'
 import { isBinaryFile } from 'isbinaryfile'
 import { z } from 'zod'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import { atPlace, type Place, type SandboxManager } from './locate.ts'
+import { parseNotebook, showNotebook } from './notebook.ts'
 import { withFile } from './open-file.ts'
 import { atFile, inFolder } from './open-folder.ts'
 import { protectedBy } from './protected.ts'
-import { readLines } from './read-lines.ts'
+import { linesOf, readLines } from './read-lines.ts'
 import { codeOf, Refusal } from './refusal.ts'
-import { versionLine } from './versions.ts'
+import { SIZE_LIMIT } from './text-file.ts'
+import { touched } from './touched.ts'
+import { remember, versionLine, versionOf } from './versions.ts'
 
 const schema = z.object({
   file_path: z.string().describe('Path of the file, relative to the working directory'),
@@ -32,15 +35,18 @@ export function readTool(sandbox: SandboxManager): Tool {
     name: 'Read',
     kind: 'readonly',
     effect: 'pure',
+    runsIn: 'workspace',
     description: {
       short: 'Reads a file of the working directory, or lists a directory.',
       usageNotes: [
         'Lines come as number→text; at most 2000 lines and 48 Ki characters at once, the last line says how to go on',
+        'A Jupyter notebook is shown as its cells with their ids and outputs',
         'Pictures (png, jpeg, gif, webp) are shown as such',
       ],
     },
     aliases: { filePath: 'file_path', path: 'file_path' },
     schema,
+    touches: ({ file_path }, ctx) => touched(sandbox, ctx, file_path, ['read']),
     execute: (args, ctx) =>
       atPlace(sandbox, ctx, args.file_path, (place) => read(place, args, ctx, protectedBy(sandbox.protect))),
   })
@@ -48,7 +54,7 @@ export function readTool(sandbox: SandboxManager): Tool {
 
 type IsProtected = (name: string) => boolean
 
-async function read(place: Place, args: Input, { signal }: ToolContext, hidden: IsProtected): Promise<unknown> {
+async function read(place: Place, args: Input, ctx: ToolContext, hidden: IsProtected): Promise<unknown> {
   if (await isDirectory(place, hidden)) return listDirectory(place, hidden)
   return withFile(place, async (file, size) => {
     if (size > WHOLE_LIMIT && args.offset === undefined && args.limit === undefined) {
@@ -66,13 +72,33 @@ async function read(place: Place, args: Input, { signal }: ToolContext, hidden: 
       throw new Refusal(`${place.name} is a binary file (${extname(place.name) || 'no extension'}); it cannot be read.`)
     }
     const first = Math.max(1, args.offset ?? 1)
-    const { lines, total, hash } = await readLines(file, encoding, { first, count: args.limit ?? LINES, signal })
+    const wanted = { first, count: args.limit ?? LINES, signal: ctx.signal }
+    const notebook = isNotebook(place.name) && size <= SIZE_LIMIT ? await readNotebook(file, place.name) : undefined
+    const shown = notebook ? { ...linesOf(notebook.text, wanted), hash: notebook.hash } : undefined
+    const { lines, total, hash } = shown ?? (await readLines(file, encoding, wanted))
+    if (total > 0 && first > total)
+      throw new Refusal(`offset ${first} is behind the end: ${place.name} has ${total} lines.`)
+    remember(place, hash, ctx)
     if (total === 0) return `The file is empty.\n${versionLine(place.name, 'no lines', hash)}`
-    if (first > total) throw new Refusal(`offset ${first} is behind the end: ${place.name} has ${total} lines.`)
     const last = first + lines.length - 1
     const more = last < total ? `, use offset=${last + 1} to read on` : ''
     return [...lines, versionLine(place.name, `lines ${first}-${last} of ${total}${more}`, hash)].join('\n')
   })
+}
+
+const isNotebook = (name: string): boolean => extname(name).toLowerCase() === '.ipynb'
+
+/** @returns undefined for one that cannot be shown as cells: it is read as any text is */
+async function readNotebook(file: FileHandle, name: string): Promise<{ text: string; hash: string } | undefined> {
+  const bytes = Buffer.alloc((await file.stat()).size)
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+  const read = bytes.subarray(0, bytesRead)
+  try {
+    return { text: showNotebook(parseNotebook(new TextDecoder().decode(read), name)), hash: versionOf(read) }
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
 }
 
 async function isDirectory(place: Place, hidden: IsProtected): Promise<boolean> {

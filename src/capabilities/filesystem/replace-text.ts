@@ -60,6 +60,23 @@ export function wasReplaced(text: string | undefined, change: Change): boolean |
   return found === 0 && mayBeDone ? true : undefined
 }
 
+/** How much text is compared at most to find out what a change was made of, in UTF-16 units. */
+const COMPARED_LIMIT = 32 * 1024 * 1024
+
+/** The texts of which the change may have made this one: as many as can be compared in a moment. */
+export function* takenBack(text: string, { old_string, new_string, replace_all }: Change): Generator<string> {
+  if (replace_all && new_string !== '') {
+    const kept = around(text, new_string)
+    if (kept.length > 1) yield kept.join(old_string)
+  }
+  let left = COMPARED_LIMIT / Math.max(1, text.length)
+  const places = new_string === '' ? Array(text.length + 1).keys() : occurrences(text, new_string)
+  for (const at of places) {
+    if (left-- < 1) return
+    yield text.slice(0, at) + old_string + text.slice(at + new_string.length)
+  }
+}
+
 /** Counts overlapping ones too: `aa` is not unique in `aaa`. */
 function count(text: string, part: string): number {
   let found = 0

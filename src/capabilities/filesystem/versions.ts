@@ -1,21 +1,14 @@
 /**
- * Which version of a file the model has seen. The transcript tells: each result about a file ends with a line that
- * names the version. So this knowledge survives, is inherited and is forgotten together with the transcript, and needs
- * no store.
+ * Which version of a file the session has seen: a value of the session for each file, which is stored together with the
+ * result of the call that has read or written it. So this knowledge survives crashes and compactions, a rewind takes it
+ * back, and a fork has to look for itself. Contents are compared, never times: a file that was restored is the same.
  */
 import { createHash } from 'node:crypto'
 import type { ToolContext } from '../../tool/tool.ts'
 import type { Place } from './locate.ts'
 import { Refusal } from './refusal.ts'
 
-const TOOLS: readonly unknown[] = ['Read', 'Write', 'Edit']
 const DIGITS = 12
-
-/**
- * Calls that run side by side do not see each other's results, so this process remembers what it wrote for a session.
- */
-const written = new Map<string, string>()
-const WRITTEN_LIMIT = 1000
 
 export function versionOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').slice(0, DIGITS)
@@ -33,10 +26,16 @@ export function textLine(name: string, text: string, version: string): string {
   return versionLine(name, `${lines} lines`, version)
 }
 
+/** The version that the session has read or written last. */
+export async function seenVersion(place: Place, { values }: ToolContext): Promise<string | undefined> {
+  const seen = await values.get(nameOf(place))
+  return typeof seen === 'string' ? seen : undefined
+}
+
 /** @throws Refusal unless the session has read or written this very version */
-export function demandSeen(place: Place, version: string, ctx: ToolContext): void {
-  const seen = lastSeen(place.name, ctx)
-  if (seen === version || written.get(keyOf(place, ctx)) === version) return
+export async function demandSeen(place: Place, version: string, ctx: ToolContext): Promise<void> {
+  const seen = await seenVersion(place, ctx)
+  if (seen === version) return
   throw new Refusal(
     seen === undefined
       ? 'File has not been read yet. Read it first.'
@@ -44,22 +43,12 @@ export function demandSeen(place: Place, version: string, ctx: ToolContext): voi
   )
 }
 
-export function remember(place: Place, version: string, ctx: ToolContext): void {
-  const key = keyOf(place, ctx)
-  written.delete(key)
-  written.set(key, version)
-  const oldest = written.size > WRITTEN_LIMIT ? written.keys().next().value : undefined
-  if (oldest !== undefined) written.delete(oldest)
+/** Calls that read one file side by side may each set its value, since they have read the same. */
+export function remember(place: Place, version: string, { values }: ToolContext): void {
+  values.set(nameOf(place), version.slice(0, DIGITS))
 }
 
-function keyOf({ path }: Place, { sessionId }: ToolContext): string {
-  return `${sessionId}\n${path}`
-}
-
-function lastSeen(name: string, { contextSnapshot }: ToolContext): string | undefined {
-  const line = (contextSnapshot?.messages ?? [])
-    .filter((message) => message.role === 'tool' && TOOLS.includes(message.name))
-    .map(({ content }) => content.slice(content.lastIndexOf('\n') + 1))
-    .findLast((last) => last.startsWith(`[${name}: `))
-  return line === undefined ? undefined : /, version ([0-9a-f]+)\]$/.exec(line)?.[1]
+/** The same file of another folder is another one: what was read in a folder that is lost does not count. */
+function nameOf({ path }: Place): string {
+  return `file ${createHash('sha256').update(path).digest('hex').slice(0, 32)}`
 }

@@ -8,6 +8,7 @@ import { Refusal } from './refusal.ts'
 import { replaceFile } from './replace-file.ts'
 import { showChange } from './shown-change.ts'
 import { readBytes, SIZE_LIMIT } from './text-file.ts'
+import { touched } from './touched.ts'
 import { demandSeen, remember, textLine, versionOf } from './versions.ts'
 
 const schema = z.object({
@@ -27,12 +28,15 @@ export function writeTool(sandbox: SandboxManager): Tool {
     name: 'Write',
     kind: 'write',
     effect: 'idempotent',
+    ordered: true,
+    runsIn: 'workspace',
     description: {
       short: 'Writes a file, and the directories above it.',
       usageNotes: ['A file that exists is replaced, and must have been read before; to change a part of it, use Edit'],
     },
     aliases: { filePath: 'file_path', path: 'file_path' },
     schema,
+    touches: ({ file_path }, ctx) => touched(sandbox, ctx, file_path, ['write']),
     execute: ({ file_path, content }, ctx) =>
       atPlace(sandbox, ctx, file_path, (place) => oneByOne(place.path, () => write(place, content, ctx))),
   })
@@ -51,7 +55,7 @@ async function write(place: Place, content: string, ctx: ToolContext): Promise<u
   const current = await readBytes(place)
   const before = current && versionOf(current)
   if (before !== version) {
-    if (before !== undefined) demandSeen(place, before, ctx)
+    if (before !== undefined) await demandSeen(place, before, ctx)
     ctx.signal.throwIfAborted()
     await replaceFile(place, { bytes, before, idempotencyKey: ctx.idempotencyKey })
   }

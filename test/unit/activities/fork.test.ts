@@ -130,7 +130,7 @@ describe('the configuration of a child', () => {
     ['acceptEdits', 'yolo', 'acceptEdits'],
     ['bypassPermissions', 'autoEdit', 'autoEdit'],
     ['dontAsk', 'default', 'dontAsk'],
-    [undefined, 'bypassPermissions', undefined],
+    [undefined, 'bypassPermissions', 'bypassPermissions'],
     [undefined, 'dontAsk', 'dontAsk'],
   ])('of permission mode %s with a profile in %s gets %s', (mine, profiles, expected) => {
     const { permissionMode: _mine, ...rest } = parent

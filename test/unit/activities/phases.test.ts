@@ -1,11 +1,13 @@
 /** The way of one call, without Temporal: its stages in order, all under one time-out, each with its own error code. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Permission } from '../../../src/activities/deps.ts'
+import type { Permission, ToPermit } from '../../../src/activities/tool/call-permit.ts'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
+import { CallValues } from '../../../src/activities/tool/call-values.ts'
 import { runPhases, type Phases } from '../../../src/activities/tool/phases.ts'
 import { ToolChannel } from '../../../src/activities/tool/tool-channel.ts'
 import { ToolUse } from '../../../src/activities/tool/tool-use.ts'
+import { StelloError } from '../../../src/core/errors.ts'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
 import { sessionTools } from '../../../src/agent/tool-list.ts'
 import type { AnyTool, ToolLike } from '../../../src/tool/any-tool.ts'
@@ -35,7 +37,6 @@ function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest
     tools: sessionTools(agent, { tools: 'agent' }),
     use: new ToolUse(channel),
     begin: async () => undefined,
-    approved: false,
     ...rest,
     execution: {
       sessionId: 's-1',
@@ -48,6 +49,9 @@ function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest
       config: { agent: 'a', label: 'l', model: 'agent', tools: 'agent' },
       messages: [],
       channel,
+      values: new CallValues(async () => undefined),
+      skills: [],
+      listTools: async () => [],
     },
   })
   return { ended, channel }
@@ -75,7 +79,7 @@ describe('a call', () => {
     const ran: string[] = []
     const permit = async (tool: { name: string }, args: unknown): Promise<Permission> => {
       ran.push(`permit ${tool.name} ${JSON.stringify(args)}`)
-      return { kind: 'allow' }
+      return { kind: 'allow', args }
     }
     const { ended, channel } = runTool(staged(ran), { args: '{"filePath":"a","deep":"true"}', permit })
     expect(await ended).toEqual({ value: 'done' })
@@ -104,35 +108,34 @@ describe('a call', () => {
 
   it('that is not permitted is not executed, and its card never says DOING', async () => {
     const ran: string[] = []
-    const permit = async (): Promise<Permission> => ({ kind: 'deny', reason: 'only on weekdays' })
+    const permit = async (): Promise<Permission> => ({
+      kind: 'deny',
+      error: new StelloError('TOOL_PERMISSION_DENIED', 'only on weekdays'),
+    })
     const { ended, channel } = runTool(staged(ran), { args: '{"path":"a","deep":false}', permit })
-    await expect(ended).rejects.toMatchObject({ code: 'TOOL_PERMISSION_DENIED', message: 'only on weekdays' })
+    expect(await ended).toMatchObject({ error: { code: 'TOOL_PERMISSION_DENIED', message: 'only on weekdays' } })
     expect(ran).toEqual(['validate a false'])
     expect(channel.card).toBeUndefined()
   })
 
   describe('that a person must permit', () => {
-    const permit = async (): Promise<Permission> => ({ kind: 'ask', question: 'really?' })
+    const asks: ToPermit = { question: 'really?', shown: { hash: 'h', touches: [], rules: [] } }
+    const permit = async (): Promise<Permission> => ({ kind: 'ask', asks })
     const begun = (ran: string[]) => async (): Promise<void> => void ran.push('begun')
 
     it('asks, and has not begun', async () => {
       const ran: string[] = []
       const { ended } = runTool(staged(ran), { args: '{"path":"a","deep":true}', permit, begin: begun(ran) })
-      expect(await ended).toEqual({ asks: 'really?' })
+      expect(await ended).toEqual({ asks: { kind: 'approval', about: 'really?', permit: asks.shown } })
       expect(ran).toEqual(['validate a true'])
     })
 
-    it('runs when one has, and begins right before', async () => {
+    it('runs when one has, with the arguments that were permitted, and begins right before', async () => {
       const ran: string[] = []
-      const approving = { args: '{"path":"a","deep":true}', permit, approved: true, begin: begun(ran) }
+      const allow = async (): Promise<Permission> => ({ kind: 'allow', args: { path: 'b', deep: true } })
+      const approving = { args: '{"path":"a","deep":true}', permit: allow, begin: begun(ran) }
       expect(await runTool(staged(ran), approving).ended).toEqual({ value: 'done' })
-      expect(ran).toEqual(['validate a true', 'begun', 'execute a true'])
-    })
-
-    it('is denied all the same where it is denied by now', async () => {
-      const deny = async (): Promise<Permission> => ({ kind: 'deny', reason: 'no longer' })
-      const { ended } = runTool(staged([]), { args: '{"path":"a","deep":true}', permit: deny, approved: true })
-      await expect(ended).rejects.toMatchObject({ code: 'TOOL_PERMISSION_DENIED' })
+      expect(ran).toEqual(['validate a true', 'validate b true', 'begun', 'execute b true'])
     })
   })
 

@@ -25,7 +25,7 @@ function ask(
   const warn = (message: string): void => void warned.push(message)
   const live = { card: () => expect.fail('people are shown nothing'), update: () => undefined } as unknown as LiveStep
   const deps = {
-    agent: { limits: { toolTimeoutMs: 60_000 } },
+    agent: { skills: new Map(), limits: { toolTimeoutMs: 60_000 } },
     live: { step: () => live },
     log: { warn },
     toolUses: new ToolUses(warn),
@@ -44,7 +44,7 @@ describe('a tool that can verify', () => {
         return { happened: true, result: [args, sessionId, callId, idempotencyKey !== '', signal.aborted] }
       },
     })
-    expect(await found).toEqual({ happened: true, result: [{ sum: 3 }, 's-1', 'c-1', true, false] })
+    expect(await found).toEqual({ happened: true, result: [{ sum: 3 }, 's-1', 'c-1', true, false], values: [] })
   })
 
   it('is the instance of a factory, made for the question and disposed of behind it', async () => {
@@ -53,7 +53,7 @@ describe('a tool that can verify', () => {
       name: 'pay',
       factory: () => ({ ...pay, verify: () => ({ happened: false }), dispose: () => void disposed.push('pay') }),
     })
-    expect(await found).toEqual({ happened: false })
+    expect(await found).toEqual({ happened: false, values: [] })
     await new Promise(setImmediate)
     expect(disposed).toEqual(['pay'])
   })

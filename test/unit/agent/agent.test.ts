@@ -3,7 +3,7 @@ import { createStelloAgent, isStelloAgent, type AgentDefinition, type StelloAgen
 import { isStelloError } from '../../../src/core/errors.ts'
 import { ForkProfileRegistryImpl } from '../../../src/agent/profile.ts'
 import { ToolRegistryImpl } from '../../../src/tool/tool-registry.ts'
-import { SkillRouterImpl } from '../../../src/agent/skill.ts'
+import { SkillRouterImpl } from '../../../src/agent/skill-router.ts'
 import { jsonActions } from '../../../src/models/actions/json-actions.ts'
 import { withToolsPrompt } from '../../../src/models/actions/with-tools-prompt.ts'
 import { llm, named, refusal } from './authoring.ts'

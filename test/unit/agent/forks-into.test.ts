@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createStelloAgent, type StelloAgent } from '../../../src/agent/agent.ts'
 import type { ForkProfile } from '../../../src/agent/profile.ts'
-import { SkillRouterImpl } from '../../../src/agent/skill.ts'
+import { SkillRouterImpl } from '../../../src/agent/skill-router.ts'
 import { ToolRegistryImpl } from '../../../src/tool/tool-registry.ts'
 import { sessionTools, type ToolScope } from '../../../src/agent/tool-list.ts'
 import type { SessionConfig } from '../../../src/protocol/config.ts'

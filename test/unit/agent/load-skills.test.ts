@@ -23,7 +23,13 @@ describe('loadSkillsFromDirectory', () => {
     await skill('a', `\uFEFF${good('first').replaceAll('\n', '\r\n')}`)
     const skills = await loadSkillsFromDirectory(dir)
     expect(skills.map(({ name }) => name)).toEqual(['first', 'second'])
-    expect(skills[1]).toEqual({ name: 'second', description: 'Two\nlines', content: '# Do it\n\n---\nwell' })
+    expect(skills[1]).toEqual({
+      name: 'second',
+      description: 'Two\nlines',
+      content: '# Do it\n\n---\nwell',
+      folder: join(dir, 'b'),
+      files: [],
+    })
   })
 
   it('passes over folders without a SKILL.md and files beside the folders', async () => {

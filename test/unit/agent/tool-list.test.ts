@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createStelloAgent, type AgentDefinition } from '../../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../../src/agent/profile.ts'
 import { ToolRegistryImpl } from '../../../src/tool/tool-registry.ts'
-import { SkillRouterImpl } from '../../../src/agent/skill.ts'
+import { SkillRouterImpl } from '../../../src/agent/skill-router.ts'
 import {
   buildSessionToolList,
   sessionTools,

@@ -8,6 +8,7 @@ import { toTool } from '../../../src/tool/to-tool.ts'
 import { normalizeResult } from '../../../src/tool/result.ts'
 import type { Message, Tool, ToolContext } from '../../../src/index.ts'
 import { filesystem } from '../../../src/capabilities/index.ts'
+import { testContext } from './test-context.ts'
 
 export const SECRET = 'the secret beside the folder'
 
@@ -35,17 +36,18 @@ export function useFolder(files: Record<string, string | Buffer> = {}): Folder {
   const made = ('list' in tools ? tools.list() : tools).map(toTool)
   const messages: Message[] = []
   const sessionId = randomBytes(4).toString('hex')
+  const { values } = testContext()
   const folder: Folder = {
     root,
     outside,
     tool: (name) => made.find((tool) => tool.name === name) as Tool,
     context: () =>
-      ({
+      testContext({
         sessionId,
         idempotencyKey: `${sessionId}.${messages.length}`,
-        signal: new AbortController().signal,
         contextSnapshot: { messages: [...messages] },
-      }) as unknown as ToolContext,
+        values,
+      }),
     async call(name, args) {
       const tool = folder.tool(name)
       const checked = tool.check(args)

@@ -63,6 +63,8 @@ describe('no tool gets out of the folder', () => {
       await folder.call('Edit', { file_path, old_string: 'secret', new_string: 'broken' }),
       await folder.call('Edit', { file_path, old_string: '', new_string: 'broken' }),
       await folder.call('Glob', { pattern: '**', path: file_path }),
+      await folder.call('Grep', { pattern: 'secret', path: file_path }),
+      await folder.call('NotebookEdit', { notebook_path: file_path, new_source: 'broken', cell_id: 'cell-0' }),
     ]
     for (const { text, isError } of results) {
       expect(isError).toBe(true)

@@ -1,5 +1,5 @@
 /** Read and Glob as a model meets them, on real files. */
-import { mkdirSync, symlinkSync, utimesSync } from 'node:fs'
+import { mkdirSync, symlinkSync, truncateSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { useFolder, version } from './folders.ts'
@@ -9,14 +9,18 @@ const PNG = Buffer.from(
   'base64',
 )
 
-it('the pack has four tools, whose kinds and effects say what may be repeated', () => {
+it('the pack has six tools, whose kinds and effects say what may be repeated', () => {
   const { tool } = useFolder()
-  const facts = ['Read', 'Write', 'Edit', 'Glob'].map((name) => [name, tool(name).kind, tool(name).effect])
+  const facts = ['Read', 'Write', 'Edit', 'Glob', 'Grep', 'NotebookEdit'].map((name) => {
+    return [name, tool(name).kind, tool(name).effect, tool(name).ordered ?? false]
+  })
   expect(facts).toEqual([
-    ['Read', 'readonly', 'pure'],
-    ['Write', 'write', 'idempotent'],
-    ['Edit', 'write', 'non_idempotent'],
-    ['Glob', 'readonly', 'pure'],
+    ['Read', 'readonly', 'pure', false],
+    ['Write', 'write', 'idempotent', true],
+    ['Edit', 'write', 'non_idempotent', true],
+    ['Glob', 'readonly', 'pure', false],
+    ['Grep', 'readonly', 'pure', false],
+    ['NotebookEdit', 'write', 'non_idempotent', true],
   ])
 })
 
@@ -87,6 +91,15 @@ describe('Read', () => {
         text: expect.stringContaining('binary'),
       })
     }
+  })
+
+  it('refuses 3 GB as a whole', async () => {
+    const { call, root } = useFolder({ 'sparse.txt': 'one\ntwo\n' })
+    truncateSync(join(root, 'sparse.txt'), 3 * 1024 ** 3)
+    expect(await call('Read', { file_path: 'sparse.txt' })).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('larger than 256 MiB: give offset and limit'),
+    })
   })
 
   it('lists a directory, and names what is like a name that is not there', async () => {

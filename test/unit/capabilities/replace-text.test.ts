@@ -1,7 +1,7 @@
 /** What a text tells of an edit is never wrong: a wrong word would make the edit twice, or not at all. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { replaceText, wasReplaced, type Change } from '../../../src/capabilities/filesystem/replace-text.ts'
+import { replaceText, takenBack, wasReplaced, type Change } from '../../../src/capabilities/filesystem/replace-text.ts'
 
 /** Few letters, so that old and new texts overlap, repeat and hold one another. */
 const text = (max: number) => fc.stringMatching(new RegExp(`^[ab]{0,${max}}$`))
@@ -30,6 +30,18 @@ it('of an edit that can be made and was not, it never says that it was; of one t
   )
   // It also says something.
   expect(Math.min(made, unmade)).toBeGreaterThan(500)
+})
+
+it('an edit that was made can be taken back to the text before it', () => {
+  fc.assert(
+    fc.property(text(8), change, (before, edit) => {
+      const after = apply(before, edit)
+      // Of several places, others may look as if they had been replaced too.
+      fc.pre(after !== undefined && edit.old_string !== '' && !edit.replace_all)
+      expect([...takenBack(after ?? '', edit)]).toContain(before)
+    }),
+    { numRuns: 5000 },
+  )
 })
 
 it('what it calls not made can be made', () => {

@@ -180,4 +180,22 @@ describe('an edit whose end nobody knows', () => {
     const change = { file_path: 'a.txt', old_string: 'a\nc', new_string: 'a\nb' }
     expect(await tool('Edit').verify?.(change, context())).toMatchObject({ happened: true })
   })
+
+  it.each([
+    ['that extends the text', 'one', 'one one'],
+    ['to what is there elsewhere too', 'one', 'two'],
+    ['that removes a part', ' one', ''],
+  ])('%s is known to have happened by the version that was read before it', async (_what, old_string, new_string) => {
+    const { call, tool, context, root } = useFolder({ 'a.txt': 'two one\r\ntwo\r\n' })
+    await call('Read', { file_path: 'a.txt' })
+    const before = context()
+    const change = { file_path: 'a.txt', old_string, new_string }
+    const values = new Map<string, unknown>()
+    const lost = { ...before.values, set: (name: string, value: unknown) => void values.set(name, value) }
+    await tool('Edit').execute(change, { ...before, values: lost })
+    const made = readFileSync(join(root, 'a.txt'), 'utf8')
+    expect(made).toBe('two one\r\ntwo\r\n'.replace(old_string, new_string))
+    expect(await tool('Edit').verify?.(change, before)).toMatchObject({ happened: true })
+    expect(await call('Write', { file_path: 'a.txt', content: 'x' })).toMatchObject({ isError: false })
+  })
 })

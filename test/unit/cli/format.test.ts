@@ -79,6 +79,24 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
       'did it take effect? t1.0.0@0.1',
     ],
   ],
+  'permission.decided': [
+    [
+      {
+        callId: 'c-1',
+        name: 'Bash',
+        turn: 1,
+        decision: 'deny',
+        by: 'rule',
+        rule: 'Bash(rm:*)',
+        touches: ['run rm -rf x', 'write x'],
+      },
+      'Bash deny by rule Bash(rm:*): run rm -rf x; write x',
+    ],
+    [
+      { callId: 'c-1', name: 'Read', turn: 1, decision: 'allow', by: 'mode', mode: 'default', touches: [] },
+      'Read allow by mode default',
+    ],
+  ],
   'pending.closed': [[{ ...question, decision: 'done' }, 'The weather done t1.0.0@0.1']],
   'answer.rejected': [
     [{ reason: 'nothing waits', id: 'x' }, 'nothing waits: x'],
@@ -89,6 +107,11 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
       { key: 't1.0.0', kind: 'tool', name: 'glob', turn: 1, callId: 'c-1', deaths: 3 },
       'glob t1.0.0 is not run again: its worker died 3 times while it ran',
     ],
+  ],
+  'workspace.acquired': [[{ workspaceId: 's-1', host: 'host-1', generation: 1, turn: 1 }, 's-1 on host host-1']],
+  'workspace.lost': [
+    [{ workspaceId: 's-1', host: 'host-1', generation: 1, turn: 2 }, 's-1 is gone together with its host host-1'],
+    [{ workspaceId: 's-1', generation: 1, turn: 2 }, 's-1 is gone together with its host'],
   ],
   'session.forked': [[{ child: 's-2', label: 'a part', awaited: true }, 's-2 a part']],
   'session.paused': [

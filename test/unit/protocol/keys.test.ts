@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { newEvent, rejectionKey } from '../../../src/protocol/events.ts'
 import {
   OPEN_KEY,
+  SQL,
   announcedKey,
   announcementKey,
+  answerBodyId,
   callKey,
   callOrigin,
   childId,
@@ -135,4 +137,11 @@ describe('what a call is named by outside', () => {
   it('is not taken for a request of a client', () => {
     expect(callOrigin('s-1', 't1.0.0', 'a1')).not.toBe(clientOrigin('t1.0.0/a1'))
   })
+})
+
+it('a long answer of a person is told from a message, also from one that a user has named like it', () => {
+  const [, pattern = ''] = /^id ~ '(.+)'$/.exec(SQL.isAnswerBody('id')) ?? []
+  expect(answerBodyId('6f1c2a34-0b5d-4e6f-8a9b-0123456789ab')).toMatch(new RegExp(pattern))
+  for (const id of ['answer-1', 'answer-', 'agent-6f1c2a34-0b5d-4e6f-8a9b-0123456789ab'])
+    expect(id).not.toMatch(new RegExp(pattern))
 })

@@ -135,7 +135,12 @@ describe('the state is bounded', () => {
   })
 
   it('stays under 256 KB with everything full at once, in whatever script', () => {
-    const session = { sessionId: name(0, 100), label: wide(1000), awaited: { parentId: name(0, 100), callKey: KEY } }
+    const session = {
+      sessionId: name(0, 100),
+      label: wide(1000),
+      awaited: { parentId: name(0, 100), callKey: KEY },
+      tells: { parentId: name(0, 100), notifies: true as const },
+    }
     const counted = many(STATS_LIMIT, (i) => wideName(i, 64)).reduce(
       (state, toolName, i) =>
         addToolResult(state, toolName, result({ durationMs: 123_456_789.123, isError: true, error: wideName(i, 40) })),
@@ -156,12 +161,16 @@ describe('the state is bounded', () => {
       type: 'answered',
       answer: { id: item(i).id, decision: 'done', ...(i < 64 ? { text: wide(300) } : { textId: name(i, 100) }) },
     })
-    const children = many(55, (i) => i)
+    const children = many(28, (i) => i)
+    const waits = many(27, (i) => 28 + i)
+    const agents = many(16, (i) => name(i, 14))
+    const until = '2030-01-01T00:00:00.000Z'
     const people = many(64, (i) => 55 + i)
     const ending = many(8, (i) => 119 + i)
     const waiting = play(
       asked.state,
       ...children.map((i) => tool(1, 1, i, { kind: 'childOpened', gen: 0, child: hugeChild(i) })),
+      ...waits.map((i) => tool(1, 1, i, { kind: 'awaits', gen: 0, awaits: { nth: 12, agents, until, stops: true } })),
       ...people.map((i) => tool(1, 1, i, { kind: 'pending', gen: 0, item: item(i) })),
       ...people.map(answer),
       ...ending.map((i) => tool(1, 1, i, result({ preview: preview(wide(5000)), endsTurn: true }))),
@@ -182,6 +191,7 @@ describe('the state is bounded', () => {
       sessionId: true,
       label: bytes(full.label) > 100,
       awaited: full.awaited !== undefined,
+      tells: full.tells !== undefined,
       opened: full.opened,
       gen: true,
       seq: full.seq > 500,
@@ -217,6 +227,7 @@ describe('the state is bounded', () => {
       tries: true,
       cancelNext: true,
       openFailed: true,
+      workspace: true,
       resting: true,
       closing: true,
       closed: true,

@@ -8,7 +8,7 @@ import type {
   Proposal,
   ToolOutcome,
 } from '../../../src/protocol/steps.ts'
-import type { Answer } from '../../../src/protocol/pending.ts'
+import type { Answer } from '../../../src/protocol/read-answer.ts'
 import { callRef, usage } from './play.ts'
 import type { Watcher } from './watcher.ts'
 
@@ -41,7 +41,7 @@ export class Ledger {
     if (opening) this.world.watcher.writes(upTo, opening.messageId)
     const calls = Array.from({ length: this.world.choose(6) }, () => {
       const name = NAMES[this.world.choose(NAMES.length)] ?? 'Read'
-      return callRef(name, { route: name === 'new_task' ? 'task' : 'tool' })
+      return callRef(name, { route: name === 'new_task' ? 'task' : 'tool', ...(name === 'Grep' && { ordered: true }) })
     })
     const rests = last || (calls.length === 0 && this.world.choose(4) > 0) || this.world.over()
     const notes = rests && last ? calls.length : 0

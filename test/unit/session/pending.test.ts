@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
 import { answerProblem, pendingCalls } from '../../../src/session/answers.ts'
-import { readAnswer } from '../../../src/protocol/pending.ts'
+import { readAnswer } from '../../../src/protocol/read-answer.ts'
 import { ANSWERS_TEXT_LIMIT, status } from '../../../src/session/state.ts'
 import { INLINE_TEXT_LIMIT } from '../../../src/protocol/limits.ts'
-import type { ToolOutcome } from '../../../src/protocol/steps.ts'
+import type { ToolOutcome, Waiting } from '../../../src/protocol/steps.ts'
 import type { Decision } from '../../../src/protocol/pending.ts'
 import {
   announced,
@@ -24,7 +24,7 @@ import {
 } from './play.ts'
 
 const ID = 't1.0.0@0.2'
-const pending = (id = ID): ToolOutcome => ({ kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome' } })
+const pending = (id = ID): Waiting => ({ kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome' } })
 const answer = (decision: Decision, id = ID, text?: string): Input => ({
   type: 'answered',
   answer: { id, decision, ...(text !== undefined && { text: text }) },
@@ -113,6 +113,16 @@ describe('an answer', () => {
     ])
     const after = play(refused.state, announced(refused, 'refused')).state
     expect({ ...after, announcements: 0 }).toEqual({ ...state, announcements: 0 })
+  })
+
+  it('that the ledger refuses is shown with the reason, and the question stays open to the next', () => {
+    const refused = play(waiting().state, answer('done'), tool(1, 0, 0, { ...pending(), refused: 'too small' }))
+    expect(proposals(refused)).toHaveLength(1)
+    expect(rejections(refused)).toEqual([{ id: ID, reason: 'too small' }])
+    expect(status(refused.state)).toBe('waiting')
+    expect(proposals(play(refused.state, answer('not_done')))).toEqual([
+      { kind: 'answered', answer: { id: ID, decision: 'not_done' } },
+    ])
   })
 
   it('may overtake the news that its call waits', () => {
@@ -225,7 +235,7 @@ describe('readAnswer', () => {
     [
       'a text to nothing done',
       { id: ID, decision: 'retry', text: 'x' },
-      'a text goes with done or deny, not with retry',
+      'a text goes with done, deny, answer or decline, not with retry',
     ],
     ['a text that is no text', { id: ID, decision: 'done', text: 3 }, 'text is not a text'],
     ['two texts', { id: ID, decision: 'done', text: 'x', textId: 'y' }, 'stands beside a text'],
@@ -234,6 +244,31 @@ describe('readAnswer', () => {
       'a result that belongs into the store',
       { id: ID, decision: 'done', text: 'x'.repeat(INLINE_TEXT_LIMIT + 1) },
       '`stello answer` takes longer ones',
+    ],
+    ['values to nothing asked', { id: ID, decision: 'approve', values: {} }, 'values go with answer, not with approve'],
+    ['values that are a list', { id: ID, decision: 'answer', values: [1] }, 'values are not an object'],
+    [
+      'values that nobody could keep',
+      { id: ID, decision: 'answer', values: { a: 'x'.repeat(INLINE_TEXT_LIMIT) } },
+      'values are longer than 4096 bytes',
+    ],
+    ['args to what does not run', { id: ID, decision: 'deny', args: {} }, 'args go with approve, not with deny'],
+    ['args that are a text', { id: ID, decision: 'approve', args: '{}' }, 'args are not an object'],
+    ['args twice', { id: ID, decision: 'approve', args: {}, argsId: 'y' }, 'stands beside args'],
+    [
+      'args that belong into the store',
+      { id: ID, decision: 'approve', args: { a: 'x'.repeat(INLINE_TEXT_LIMIT) } },
+      '`stello approve` takes longer ones',
+    ],
+    [
+      'a denial to remember',
+      { id: ID, decision: 'deny', remember: 'tree' },
+      'remember goes with approve, not with deny',
+    ],
+    [
+      'to remember for ever',
+      { id: ID, decision: 'approve', remember: 'ever' },
+      'remember must be one of session, tree, agent',
     ],
   ])('refuses %s', (_what, input, problem) => {
     expect(readAnswer(input)).toContain(problem)

@@ -17,7 +17,10 @@ import { child, result, settlement, timeout, usage } from './play.ts'
 import type { Watcher } from './watcher.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
-type Awaiting = Exclude<Command, { type: 'reportToParent' | 'cancelSteps' | 'cancelChild' | 'closeChildren' }>
+type Awaiting = Exclude<
+  Command,
+  { type: 'reportToParent' | 'tellParent' | 'cancelSteps' | 'cancelChild' | 'closeChildren' }
+>
 
 export interface Surroundings {
   watcher: Watcher
@@ -46,14 +49,15 @@ export class Performer {
 
   take(command: Command): void {
     if (command.type === 'startChild' && (!command.awaited || this.reported.has(command.callKey))) return
-    if (command.type === 'reportToParent' || command.type === 'cancelSteps') return
+    if (command.type === 'reportToParent' || command.type === 'tellParent') return
+    if (command.type === 'cancelSteps') return
     if (command.type === 'cancelChild' || command.type === 'closeChildren') return
     this.outstanding.push(command)
   }
 
   /** The timers of a run end with it. */
   forgetTimers(): void {
-    const left = this.outstanding.filter(({ type }) => type !== 'tryAgain')
+    const left = this.outstanding.filter(({ type }) => type !== 'tryAgain' && type !== 'endWait')
     this.outstanding.splice(0, this.outstanding.length, ...left)
   }
 
@@ -98,6 +102,8 @@ export class Performer {
         return this.endChild(command, odd)
       case 'tryAgain':
         return this.around.happens({ type: 'tryDue', at: command.at })
+      case 'endWait':
+        return this.around.happens({ ...command, type: 'waitOver' })
     }
   }
 
@@ -181,11 +187,21 @@ export class Performer {
       if (this.around.choose(4) === 1) this.around.personAnswers()
       return this.around.happens({ type: 'toolEnded', ...at, outcome })
     }
+    if (odd === 6 && route === 'tool' && !input.waited?.over) return this.waits(input)
     if (route === 'task' && (this.children.has(key) || this.around.choose(4) > 0)) return this.opensChild(input)
     const outcome = [result(), timeout, timeout, result({ isError: true }), result({ endsTurn: true })][
       this.around.choose(5)
     ]
     this.tell({ type: 'toolEnded', ...at, outcome: this.around.ledger.settles(input, outcome ?? result()) })
+  }
+
+  /** Perhaps the agent has told something before anybody knows that the call waits. */
+  private waits({ turn, round, index, waited }: CallToolInput): void {
+    const report = { childId: 's-agent', childGen: 0, childTurn: 1 }
+    if (this.around.choose(3) === 0) this.around.happens({ type: 'agentReported', report })
+    const awaits = waited ?? { nth: 0, agents: ['s-agent'], until: `until ${++this.promises}` }
+    this.around.happens({ type: 'toolEnded', turn, round, index, outcome: { kind: 'awaits', gen: 0, awaits } })
+    if (this.around.choose(3) === 0) this.around.happens({ type: 'agentReported', report })
   }
 
   private opensChild(input: CallToolInput): void {

@@ -5,7 +5,8 @@ import type { Command } from '../../../src/session/commands.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import type { SessionState } from '../../../src/session/state.ts'
 import type { Limits } from '../../../src/protocol/limits.ts'
-import type { Answer, Decision } from '../../../src/protocol/pending.ts'
+import type { Decision } from '../../../src/protocol/pending.ts'
+import type { Answer } from '../../../src/protocol/read-answer.ts'
 
 interface Round {
   names: string[]
@@ -88,8 +89,13 @@ export class Watcher {
         this.compactions.add(key)
         return
       }
-      case 'callTool':
-        return this.mayBegin(`tool call ${command.input.key}`, state)
+      case 'callTool': {
+        const { key, index } = command.input
+        this.mayBegin(`tool call ${key}`, state)
+        const calls = state.turn?.calls ?? []
+        const early = calls[index]?.ordered && calls.slice(0, index).some((one) => one.ordered && one.status !== 'done')
+        return check(!early, `I12: ${key} begins before an ordered call before it is done`)
+      }
       case 'announce': {
         const { pause, endTurn, close, key, turn } = command.input
         if (pause) this.hold()
@@ -125,6 +131,8 @@ export class Watcher {
       case 'tryAgain':
         return check(state.pause?.nextTryAt === command.at, 'I10: a try is promised that the pause does not name')
       case 'openSession':
+      case 'endWait':
+      case 'tellParent':
       case 'startChild':
       case 'settleCompaction':
       case 'cancelSteps':

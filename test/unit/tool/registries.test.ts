@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { toMs } from '../../../src/core/duration.ts'
 import { ForkProfileRegistryImpl } from '../../../src/agent/profile.ts'
 import { ToolRegistryImpl } from '../../../src/tool/tool-registry.ts'
-import { SkillRouterImpl } from '../../../src/agent/skill.ts'
+import { SkillRouterImpl } from '../../../src/agent/skill-router.ts'
 import { named, refusal } from '../agent/authoring.ts'
 
 describe('ToolRegistryImpl', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lookAgainMs } from '../../../src/workflows/look-again.ts'
+import { lookAgainMs, whoWaited } from '../../../src/workflows/look-again.ts'
 
 const minutes = (looks: number): number => lookAgainMs(looks) / 60_000
 const waits = (looks: number): number[] => Array.from({ length: looks }, (_, i) => minutes(i + 1))
@@ -19,4 +19,14 @@ describe('awaited children are looked at', () => {
     while (day > 0) day -= minutes(++looks)
     expect(looks).toBeLessThan(110)
   })
+})
+
+it('of two calls that wait for one agent, both hear that it has ended', () => {
+  const wait = (callKey: string, childId: string) => ({ callKey, childId })
+  const how = { childId: 's-a', how: 'ended' }
+  const heard = whoWaited([wait('t1.0.0', 's-a'), wait('t1.0.1', 's-b'), wait('t1.0.2', 's-a')], [how, how])
+  expect(heard.map(({ child, first }) => [child.callKey, first])).toEqual([
+    ['t1.0.0', true],
+    ['t1.0.2', false],
+  ])
 })

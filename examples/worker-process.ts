@@ -10,12 +10,15 @@ export interface WorkerProcess {
   stop(): Promise<void>
 }
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
-/** Resolves when the worker serves; rejects with what it printed when it ends before. */
-export async function startWorkerProcess(environment: Record<string, string>): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'worker', AGENT, '--json'], {
+/**
+ * Resolves when the worker serves; rejects with what it printed when it ends before.
+ *
+ * @param agent the file of its agent
+ */
+export async function startWorkerProcess(agent: URL, environment: Record<string, string>): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'worker', fileURLToPath(agent), '--json'], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C in the terminal reaches the launcher, which stops the worker in order.

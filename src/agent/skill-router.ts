@@ -1,16 +1,7 @@
-/** Skills: instructions a model loads on demand with `activate_skill`. */
+/** The registry of skills: one for `activate_skill` and for the tool `Skill`. */
 import { StelloError } from '../core/errors.ts'
 import { Late } from '../core/late.ts'
-
-/** Instructions that a model loads when it needs them. */
-export interface Skill {
-  /** What the model calls it by. */
-  name: string
-  /** Tells the model when to activate it. */
-  description: string
-  /** The instructions themselves: the result of `activate_skill`. */
-  content: string
-}
+import type { Skill } from '../core/skill.ts'
 
 /**
  * A registry of skills, in order of registration.

@@ -1,0 +1,162 @@
+/**
+ * Whether one call may run. Rules and mode decide first; what they would ask goes to what people have said before, to
+ * the agent's functions, and then to a person. Each decision becomes an event, which is stored with the end of the call
+ * or with the question.
+ */
+import type { StelloAgent } from '../../agent/agent.ts'
+import type { HookedCall } from '../../agent/permission-settings.ts'
+import { StelloError } from '../../core/errors.ts'
+import { toJson } from '../../core/to-json.ts'
+import { decide, type Asking, type Permissions, type Verdict } from '../../permissions/decide.ts'
+import { suggestRules } from '../../permissions/suggest.ts'
+import type { DurableEvents } from '../../protocol/events.ts'
+import type { ShownToPermit } from '../../protocol/pending.ts'
+import { inputHash } from '../../store/hashes.ts'
+import type { Checked, Kind, SessionFacts, ToolContext } from '../../tool/tool.ts'
+import type { Touch } from '../../tool/touch.ts'
+import { denialText, questionText, shownTouches } from './permission-texts.ts'
+
+/** The tool that is called, whoever brought it. */
+export interface Subject {
+  name: string
+  kind: Kind
+  check(args: unknown): Checked
+  touches?(args: unknown, ctx: ToolContext): Promise<readonly Touch[]>
+}
+
+/** What a person must permit. */
+export interface ToPermit {
+  question: string
+  shown: ShownToPermit
+}
+
+export type Permission =
+  /** `args`: those that were given, or those that the agent's function has put in their place. */
+  | { kind: 'allow'; args: unknown }
+  | { kind: 'deny'; error: StelloError; endsTurn?: true }
+  | { kind: 'ask'; asks: ToPermit }
+
+/** May be asked more than once for a call. */
+export type Permit = (subject: Subject, args: unknown, ctx: PermitContext) => Promise<Permission>
+export type PermitContext = Pick<ToolContext, 'callId' | 'signal'> & Partial<ToolContext>
+
+/** How a decision came about, for the log. */
+export type Decision = Pick<
+  DurableEvents['permission.decided'],
+  'decision' | 'by' | 'rule' | 'mode' | 'why' | 'touches'
+>
+
+export interface Permitting {
+  agent: StelloAgent
+  session: SessionFacts
+  /** What holds now. Undefined: permissions are off. */
+  standing(ctx: PermitContext): Promise<Permissions | undefined>
+  /** The rules that people have added, read only where a question would be asked. */
+  withKept(permissions: Permissions): Promise<Permissions>
+  /** The arguments of the call, as text. */
+  input: string
+  /**
+   * What a person has permitted: the hash of what was shown, or whatever runs now, because the person has written these
+   * arguments. Undefined: nothing.
+   */
+  approved?: string | true
+  told(decision: Decision): void
+}
+
+export function createPermit({ agent, session, input, standing, withKept, approved, told }: Permitting): Permit {
+  return async (subject, args, ctx) => {
+    const permissions = await standing(ctx)
+    if (!permissions) return { kind: 'allow', args }
+    const at = await look(subject, args, ctx)
+    const first = decide(permissions, at)
+    const tell = (by: Decision['by'], { decision, rule }: Pick<Verdict, 'decision' | 'rule'>, why?: string): void =>
+      told({
+        decision,
+        by,
+        ...(rule !== undefined && { rule }),
+        ...(by === 'mode' && { mode: permissions.mode }),
+        ...(why !== undefined && { why }),
+        touches: shownTouches(at),
+      })
+    const decided = (verdict: Verdict): Permission | undefined => {
+      if (verdict.decision === 'ask') return undefined
+      tell(verdict.rule === undefined ? 'mode' : 'rule', verdict)
+      return verdict.decision === 'allow' ? { kind: 'allow', args } : denied(denialText(at, verdict, permissions.mode))
+    }
+    const ruled = decided(first)
+    if (ruled) return ruled
+    const hash = inputHash('permit', subject.name, input, toJson(at.touches ?? []))
+    // The person's own event says who has permitted it.
+    if (approved === true || approved === hash) return { kind: 'allow', args }
+    const verdict = decide(await withKept(permissions), at)
+    const kept = decided(verdict)
+    if (kept) return kept
+
+    const call: HookedCall = {
+      name: subject.name,
+      callId: ctx.callId,
+      arguments: args,
+      kind: subject.kind,
+      touches: at.touches ?? [],
+      session,
+      signal: ctx.signal,
+    }
+    const { canUseTool, confirm } = agent.hooks
+    const said = (await canUseTool?.(call)) ?? { behavior: 'ask' }
+    if (said.behavior === 'deny') {
+      tell('hook', { decision: 'deny' }, said.message)
+      return denied(said.message ?? `"${subject.name}" is not permitted here`, said.interrupt)
+    }
+    if (said.behavior === 'allow') {
+      if (said.updatedInput === undefined) {
+        tell('hook', { decision: 'allow' })
+        return { kind: 'allow', args }
+      }
+      return updated(subject, said.updatedInput, ctx, permissions, tell)
+    }
+    const question = questionText(at, verdict)
+    if (confirm) {
+      const yes = (await confirm({ ...call, question })) === true
+      tell('hook', { decision: yes ? 'allow' : 'deny' })
+      return yes ? { kind: 'allow', args } : denied(`"${subject.name}" was not permitted`)
+    }
+    tell(verdict.rule === undefined ? 'mode' : 'rule', verdict)
+    // A rule that asks wins over what is kept. And a tool that finds nothing to name, as in a command that is a comment,
+    // would give a rule for all of its calls.
+    const rules = verdict.rule !== undefined || at.touches?.length === 0 ? [] : suggestRules(verdict.parts)
+    const shown = { hash, touches: shownTouches(at), rules }
+    return { kind: 'ask', asks: { question, shown } }
+  }
+}
+
+/** What the agent's function has put in the place of the arguments is checked like them, and may be denied by a rule. */
+async function updated(
+  subject: Subject,
+  given: unknown,
+  ctx: PermitContext,
+  permissions: Permissions,
+  tell: (by: 'hook' | 'rule', verdict: Pick<Verdict, 'decision' | 'rule'>, why?: string) => void,
+): Promise<Permission> {
+  const checked = subject.check(given)
+  if (!checked.ok) {
+    throw new StelloError('TOOL_EXECUTION_ERROR', `canUseTool: updatedInput does not fit: ${checked.problem}`)
+  }
+  const at = await look(subject, checked.value, ctx)
+  const verdict = decide(permissions, at)
+  if (verdict.decision === 'deny') {
+    tell('rule', verdict, 'after canUseTool had changed the arguments')
+    return denied(denialText(at, verdict, permissions.mode))
+  }
+  tell('hook', { decision: 'allow' }, 'with other arguments')
+  return { kind: 'allow', args: checked.value }
+}
+
+async function look({ name, kind, touches }: Subject, args: unknown, ctx: PermitContext): Promise<Asking> {
+  const touched = await touches?.(args, ctx as ToolContext)
+  const root = ctx.workspace?.root
+  return { tool: name, kind, ...(touched && { touches: touched }), ...(root !== undefined && { root }) }
+}
+
+function denied(reason: string, endsTurn = false): Permission {
+  return { kind: 'deny', error: new StelloError('TOOL_PERMISSION_DENIED', reason), ...(endsTurn && { endsTurn: true }) }
+}

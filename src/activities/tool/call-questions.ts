@@ -1,0 +1,125 @@
+/**
+ * The questions that a call asks people while it runs. A question without an answer ends the attempt: the code that
+ * waits for `ctx.ask` goes no further in it, so nothing can be done twice. After the answer the call runs again from its
+ * beginning, and the same question returns the answer.
+ */
+import { StelloError, messageOf } from '../../core/errors.ts'
+import { isObject } from '../../core/is-object.ts'
+import { preview } from '../../core/message.ts'
+import type { QuestionForm } from '../../protocol/pending.ts'
+import type { AnswerGiven } from '../../protocol/read-answer.ts'
+import { inputHash } from '../../store/hashes.ts'
+import { shown } from './shown.ts'
+import { compile } from '../../tool/json-schema.ts'
+import type { PersonAnswer, PersonQuestion } from '../../tool/person.ts'
+import type { ToolContext } from '../../tool/tool.ts'
+
+/** What a call wants to know from a person before it goes on. */
+export interface Asks {
+  kind: 'question'
+  /** The question. */
+  about: string
+  form: QuestionForm
+}
+
+const HEADER_SHOWN = 100
+const DESCRIPTION_SHOWN = 1000
+const PREVIEW_SHOWN = 32 * 1024
+/** In UTF-16 units. An answer repeats it, so it is never cut. */
+const LABEL_LIMIT = 200
+const OPTIONS_LIMIT = 50
+const YES = 'Yes'
+const NO = 'No'
+/** As JSON, in UTF-16 units. */
+const SCHEMA_LIMIT = 16 * 1024
+
+/**
+ * Runs work that may ask people.
+ *
+ * @param answers to questions of earlier attempts at the call
+ * @returns `asks` as soon as the work asks something that has no answer yet; its signal then fires
+ */
+export function withQuestions<T>(
+  ctx: ToolContext,
+  answers: readonly AnswerGiven[],
+  work: (ctx: ToolContext) => Promise<T>,
+): Promise<T | { asks: Asks }> {
+  const over = new AbortController()
+  let park: (asked: { asks: Asks }) => void
+  const asked = new Promise<{ asks: Asks }>((resolve) => (park = resolve))
+  const ask = async (question: PersonQuestion): Promise<PersonAnswer> => {
+    const form = toForm(question)
+    const given = answers.find(({ to }) => to === form.hash)
+    if (given) return toAnswer(given)
+    if (ctx.permissionMode === 'dontAsk') {
+      throw new StelloError('TOOL_PERMISSION_DENIED', 'no person is asked here: decide yourself')
+    }
+    park({ asks: { kind: 'question', about: question.message, form } })
+    over.abort('a person is asked')
+    // An error could be caught, and the code behind it would then run without an answer.
+    return new Promise<never>(() => {})
+  }
+  const confirmationHandler = async (request: unknown): Promise<boolean> => {
+    const { text, declined } = await ask(toConfirmation(request))
+    return !declined && text.trim().toLowerCase() === YES.toLowerCase()
+  }
+  const signal = AbortSignal.any([ctx.signal, over.signal])
+  return Promise.race([asked, work({ ...ctx, ask, confirmationHandler, signal })])
+}
+
+/** @param request a text, or an object with `title`, `message` and what else people should see */
+function toConfirmation(request: unknown): PersonQuestion {
+  const { title, message, ...more } = isObject(request) ? request : { message: request }
+  const [asked = 'May this be done?', header] = [message, title].filter((text) => typeof text === 'string')
+  return {
+    message: asked,
+    ...(header !== undefined && { header }),
+    options: [{ label: YES }, { label: NO }],
+    ...(Object.keys(more).length > 0 && { preview: JSON.stringify(shown(more, PREVIEW_SHOWN)) }),
+  }
+}
+
+function toAnswer({ text, values, declined }: AnswerGiven): PersonAnswer {
+  return { text, ...(values !== undefined && { values }), ...(declined && { declined }) }
+}
+
+/** @throws StelloError TOOL_EXECUTION_ERROR when no person could be shown the question */
+function toForm(question: PersonQuestion): QuestionForm {
+  if (!isObject(question)) throw unaskable('it is not an object with a message')
+  const { message, header, options, multiSelect, schema, preview: about } = question
+  if (typeof message !== 'string' || message.trim() === '') throw unaskable('its message is missing')
+  const hash = inputHash('question', JSON.stringify([message, header, options, multiSelect, schema, about]))
+  return {
+    hash,
+    ...(header && { header: preview(String(header), HEADER_SHOWN) }),
+    ...(options && options.length > 0 && { options: readOptions(options) }),
+    ...(multiSelect && { multiSelect }),
+    ...(schema && { schema: readSchema(schema) }),
+    ...(about && { preview: preview(String(about), PREVIEW_SHOWN) }),
+  }
+}
+
+function readOptions(options: NonNullable<PersonQuestion['options']>): NonNullable<QuestionForm['options']> {
+  if (options.length > OPTIONS_LIMIT) throw unaskable(`it has more than ${OPTIONS_LIMIT} options`)
+  return options.map(({ label, description }) => {
+    if (typeof label !== 'string' || label.trim() === '' || label.length > LABEL_LIMIT) {
+      throw unaskable(`the label of an option is not a text of 1 to ${LABEL_LIMIT} characters`)
+    }
+    return { label, ...(description && { description: preview(String(description), DESCRIPTION_SHOWN) }) }
+  })
+}
+
+function readSchema(schema: NonNullable<PersonQuestion['schema']>): NonNullable<QuestionForm['schema']> {
+  if (JSON.stringify(schema).length > SCHEMA_LIMIT)
+    throw unaskable(`its schema is longer than ${SCHEMA_LIMIT} characters`)
+  try {
+    compile(schema)
+  } catch (error) {
+    throw unaskable(`its schema is not valid: ${messageOf(error)}`)
+  }
+  return schema
+}
+
+function unaskable(why: string): StelloError {
+  return new StelloError('TOOL_EXECUTION_ERROR', `the tool asks a question that cannot be asked: ${why}`)
+}

@@ -1,0 +1,59 @@
+/** What people and models read about permissions. */
+import { preview } from '../../core/message.ts'
+import type { Asking, Verdict } from '../../permissions/decide.ts'
+import type { PermissionMode } from '../../protocol/permission-mode.ts'
+import type { Touch } from '../../tool/touch.ts'
+
+const SHOWN = 10
+const LONGEST = 200
+
+/** What a call would touch, in a few lines. */
+export function shownTouches({ touches = [], root }: Pick<Asking, 'touches' | 'root'>): string[] {
+  const lines = touches.slice(0, SHOWN).map((touch) => shownTouch(touch, root))
+  return touches.length > SHOWN ? [...lines, `and ${touches.length - SHOWN} more`] : lines
+}
+
+export function questionText(asking: Asking, { rule, parts }: Verdict): string {
+  const about = shownTouches({ ...asking, touches: parts.flatMap(({ touch }) => touch ?? []) })
+  const would = about.length > 0 ? ` It would ${about.join('; ')}.` : ''
+  return `may "${asking.tool}" run?${would}${rule === undefined ? '' : ` The rule ${rule} asks.`}`
+}
+
+/** What the model reads. */
+export function denialText({ tool, root }: Asking, { rule, parts }: Verdict, mode: PermissionMode): string {
+  const touch = parts[0]?.touch
+  const what = touch ? `"${tool}" (${shownTouch(touch, root)})` : `"${tool}"`
+  if (rule !== undefined && mode !== 'dontAsk') return `${what} is denied by the rule ${rule}`
+  switch (mode) {
+    case 'plan':
+      return `${what} is denied: in plan mode only what changes nothing may run`
+    case 'dontAsk':
+      return rule === undefined
+        ? `${what} is denied: it needs a permission, and no person is asked here`
+        : `${what} is denied: the rule ${rule} decides, and no person is asked here`
+    case 'default':
+    case 'acceptEdits':
+    case 'bypassPermissions':
+      return `${what} is denied`
+  }
+}
+
+function shownTouch(touch: Touch, root: string | undefined): string {
+  switch (touch.kind) {
+    case 'read':
+    case 'write':
+      return `${touch.kind} ${preview(fromRoot(touch.path, touch.root ?? root), LONGEST)}`
+    case 'command':
+      return `run ${preview(touch.command, LONGEST)}`
+    case 'url':
+      return `ask ${preview(touch.url, LONGEST)}`
+    case 'unknown':
+      return `do something unknown: ${preview(touch.what, LONGEST)}`
+  }
+}
+
+/** The model and people know paths from the root. */
+function fromRoot(path: string, root: string | undefined): string {
+  const folder = root?.replace(/\/+$/, '')
+  return folder !== undefined && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+}

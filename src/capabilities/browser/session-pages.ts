@@ -1,0 +1,82 @@
+/** One page for each session, in a browser context of its own: no cookie of one session reaches another. */
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+export interface SessionPagesOptions {
+  launch(): Promise<Browser>
+  /** How long a page may be unused before it is closed, milliseconds. */
+  idleMs: number
+}
+
+interface Kept {
+  context: BrowserContext
+  idle?: NodeJS.Timeout
+}
+
+const VIEWPORT = { width: 1280, height: 800 }
+/** Of each step, milliseconds. */
+const TIMEOUT_MS = 30_000
+
+export class SessionPages {
+  readonly #options: SessionPagesOptions
+  readonly #kept = new Map<string, Kept>()
+  #browser: Promise<Browser> | undefined
+
+  constructor(options: SessionPagesOptions) {
+    this.#options = options
+  }
+
+  /** Works with the page of a session; it is not idle meanwhile. Without a page, `work` gets `undefined`. */
+  async use<Result>(sessionId: string, work: (page: Page | undefined) => Promise<Result>): Promise<Result> {
+    clearTimeout(this.#kept.get(sessionId)?.idle)
+    try {
+      return await work(this.current(sessionId))
+    } finally {
+      const kept = this.#kept.get(sessionId)
+      clearTimeout(kept?.idle)
+      if (kept) kept.idle = setTimeout(() => void this.#forget(sessionId), this.#options.idleMs).unref()
+    }
+  }
+
+  /** The page that was opened last: a link may open a page of its own. */
+  current(sessionId: string): Page | undefined {
+    return this.#kept.get(sessionId)?.context.pages().at(-1)
+  }
+
+  /** The session's page, a new one if it has none. */
+  async open(sessionId: string): Promise<Page> {
+    const known = this.current(sessionId)
+    if (known) return known
+    const context = await (await this.#launched()).newContext({ acceptDownloads: false, viewport: VIEWPORT })
+    context.setDefaultTimeout(TIMEOUT_MS)
+    const kept: Kept = { context }
+    this.#kept.set(sessionId, kept)
+    context.once('close', () => {
+      if (this.#kept.get(sessionId) === kept) this.#kept.delete(sessionId)
+    })
+    return context.newPage()
+  }
+
+  async close(): Promise<void> {
+    for (const { idle } of this.#kept.values()) clearTimeout(idle)
+    this.#kept.clear()
+    const browser = this.#browser
+    this.#browser = undefined
+    await (await browser)?.close()
+  }
+
+  async #forget(sessionId: string): Promise<void> {
+    const kept = this.#kept.get(sessionId)
+    this.#kept.delete(sessionId)
+    await kept?.context.close().catch(() => undefined)
+  }
+
+  /** The browser, which is started again when it has died. */
+  #launched(): Promise<Browser> {
+    const launching = (this.#browser ??= this.#options.launch())
+    const forget = (): void => {
+      if (this.#browser === launching) this.#browser = undefined
+    }
+    launching.then((browser) => browser.once('disconnected', forget), forget)
+    return launching
+  }
+}

@@ -1,0 +1,37 @@
+/** Limits what is read of an answer: the client reads a whole message into memory before anybody looks at it. */
+
+const NEWLINE = 10
+const RETURN = 13
+
+/**
+ * The same response. Reading more than `limit` bytes of it fails; of a stream of events, more than that of one event.
+ *
+ * @param onBeyond called when it fails so: who reads a stream of events may wait for the next one for ever
+ * @example limitedBody(await fetch(url), 1024 * 1024, () => connection.close())
+ */
+export function limitedBody(response: Response, limit: number, onBeyond: (error: Error) => void): Response {
+  if (!response.body) return response
+  const { status, statusText, headers } = response
+  const events = headers.get('content-type')?.includes('event-stream') === true
+  let size = 0
+  let newlines = 0
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      size += chunk.length
+      if (events) {
+        for (let at = 0; at < chunk.length; at++) {
+          const byte = chunk[at]
+          if (byte === NEWLINE && ++newlines >= 2) size = chunk.length - at - 1
+          else if (byte !== NEWLINE && byte !== RETURN) newlines = 0
+        }
+      }
+      if (size <= limit) return controller.enqueue(chunk)
+      const error = new Error(`a message of the server has more than ${limit} bytes`)
+      controller.error(error)
+      onBeyond(error)
+    },
+  })
+  const limited = new Response(response.body.pipeThrough(counted), { status, statusText, headers })
+  // A new response has no address; who reads it may need to know whether there was a redirect.
+  return Object.defineProperties(limited, { url: { value: response.url }, redirected: { value: response.redirected } })
+}

@@ -1,0 +1,103 @@
+/** ListMcpResources and ReadMcpResource: what servers have to read, found and read by its address. */
+import { z } from 'zod'
+import { createTool } from '../../tool/compat.ts'
+import type { SessionContext, Tool } from '../../tool/tool.ts'
+import { fromResource } from './call-results.ts'
+import type { ConnectionPool } from './connection-pool.ts'
+import type { ServerConnection } from './server-connection.ts'
+
+const server = z.string().optional().describe('Only this server')
+
+export function resourceTools(pool: ConnectionPool): readonly Tool[] {
+  return [listResources(pool), readResource(pool)]
+}
+
+function listResources(pool: ConnectionPool): Tool {
+  return createTool({
+    name: 'ListMcpResources',
+    kind: 'readonly',
+    effect: 'pure',
+    description: {
+      short: 'Lists what MCP servers have to read.',
+      long: 'A line for each resource: server, address, name. An address with {…} is a pattern: fill it in.',
+    },
+    aliases: { serverName: 'server' },
+    schema: z.object({ server }),
+    execute: (args, ctx) =>
+      answering(async () => {
+        const connections = await among(pool, ctx, args.server)
+        const lines = await Promise.all(connections.map(linesOf))
+        return lines.flat().join('\n') || 'There are no resources.'
+      }),
+  })
+}
+
+function readResource(pool: ConnectionPool): Tool {
+  return createTool({
+    name: 'ReadMcpResource',
+    kind: 'readonly',
+    effect: 'pure',
+    description: { short: 'Reads a resource of an MCP server by its address.' },
+    aliases: { serverName: 'server' },
+    schema: z.object({ server, uri: z.string().min(1).describe('As ListMcpResources shows it') }),
+    execute: ({ server: name, uri }, ctx) =>
+      answering(async () => {
+        const connection = await holding(await among(pool, ctx, name), uri)
+        return fromResource(await connection.read((link) => link.readResource(uri, ctx.signal)))
+      }),
+  })
+}
+
+/** What another call can avoid. */
+class Refused extends Error {}
+
+async function answering<Result>(work: () => Promise<Result>): Promise<Result | { success: false; error: string }> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Refused) return { success: false, error: error.message }
+    throw error
+  }
+}
+
+async function among(pool: ConnectionPool, session: SessionContext, name?: string): Promise<ServerConnection[]> {
+  const offered = await pool.offered(session)
+  const all = offered.filter(({ offer }) => offer.hasResources).map(({ connection }) => connection)
+  const found = name === undefined ? all : all.filter((connection) => connection.name === name)
+  if (found.length > 0) return found
+  const names = all.map((connection) => connection.name).join(', ')
+  throw new Refused(`There is no MCP server "${name}" with resources. There are: ${names}`)
+}
+
+/** An address belongs to the only server there is, or to the only one that lists it. */
+async function holding(connections: ServerConnection[], uri: string): Promise<ServerConnection> {
+  const [first, ...others] = connections
+  if (first && others.length === 0) return first
+  const lists = await Promise.all(connections.map((each) => each.read((link) => link.resources())))
+  const found = connections.filter((_, index) => lists[index]?.some((resource) => resource.uri === uri))
+  if (found[0] && found.length === 1) return found[0]
+  const names = (found.length > 0 ? found : connections).map(({ name }) => name).join(', ')
+  throw new Refused(`${found.length > 0 ? 'Several servers have' : 'No server lists'} ${uri}: name one of ${names}`)
+}
+
+async function linesOf(connection: ServerConnection): Promise<string[]> {
+  const resources = await connection.read((link) => link.resources())
+  // Not every server knows patterns.
+  const templates = await connection.read((link) => link.templates()).catch(() => [])
+  return [
+    ...resources.map(({ uri, ...about }) => line(connection, uri, about)),
+    ...templates.map(({ uriTemplate, ...about }) => line(connection, uriTemplate, about)),
+  ]
+}
+
+interface About {
+  name: string
+  title?: string | undefined
+  description?: string | undefined
+  mimeType?: string | undefined
+}
+
+function line({ name: of }: ServerConnection, uri: string, { name, title, description, mimeType }: About): string {
+  const said = [title ?? name, description].filter(Boolean).join(' – ')
+  return `${of}  ${uri}  ${said}${mimeType === undefined ? '' : ` (${mimeType})`}`
+}

@@ -1,0 +1,151 @@
+/** What an agent says of its MCP servers, and the checks of it. */
+import { toMs, type Duration } from '../../core/duration.ts'
+import { StelloError } from '../../core/errors.ts'
+import { isObject } from '../../core/is-object.ts'
+import type { RetrySettings } from '../../core/retries.ts'
+import type { Effect, Kind, OnUnknownOutcome, SessionContext } from '../../tool/tool.ts'
+import { isFromEnv, type FromEnv } from './from-env.ts'
+
+/** What an agent knows better of a tool than its server says. */
+export interface McpToolSettings {
+  /** Whether a repetition does harm. Default `non_idempotent`. */
+  effect?: Effect
+  /** What it needs permission for. Default `execute`. */
+  kind?: Kind
+  /** How long one call may take. Default: that of the server. */
+  timeout?: Duration
+  /** How often a failed call is tried, and after what wait. Default: the agent's `retries.tools`. */
+  retries?: RetrySettings
+  /** What to do when a worker died in the middle of a call. Default `report`. */
+  onUnknownOutcome?: OnUnknownOutcome
+}
+
+/** What programs and addresses have in common. */
+export interface McpServerSettings {
+  /**
+   * `worker`: all sessions that a worker serves share one connection. `session`: each session has one of its own, which
+   * is closed after ten minutes without a call; only then the server may ask people. Default `worker`; `session` for a
+   * server that is a function.
+   */
+  per?: 'worker' | 'session'
+  /** How long one call may take. Default: the agent's `toolTimeout`. */
+  timeout?: Duration
+  /** By the server's own names of its tools. */
+  tools?: Record<string, McpToolSettings>
+  /** Sessions go on without its tools while it cannot be reached. Default false: they wait for it. */
+  optional?: boolean
+}
+
+/** A server that a worker starts as a program and speaks to over stdin and stdout. */
+export interface McpProgram extends McpServerSettings {
+  /** The program: a path, or a name that PATH leads to. No shell reads it. */
+  command: string
+  /** Its arguments. */
+  args?: readonly string[]
+  /**
+   * Its environment, beside HOME, LOGNAME, PATH, SHELL, TERM and USER of the worker. It gets no other variable of the
+   * worker.
+   */
+  env?: Record<string, string | FromEnv>
+  /** The folder it runs in. Default: that of the worker. */
+  cwd?: string
+  /** Only an address has it. */
+  url?: undefined
+}
+
+/** A server that is reached over streamable HTTP. */
+export interface McpAddress extends McpServerSettings {
+  /** Its endpoint, for example `https://tickets.example/mcp`. */
+  url: string
+  /** Headers of every request. */
+  headers?: Record<string, string | FromEnv>
+  /** Sent as `Authorization: Bearer …`. A function is asked before every request, so that it can renew the token. */
+  token?: string | FromEnv | (() => string | Promise<string>)
+  /** Only a program has it. */
+  command?: undefined
+}
+
+/** An MCP server. */
+export type McpServer = McpProgram | McpAddress
+
+/** A server, or a function that gives each session one of its own. */
+export type McpServerOf = McpServer | ((session: SessionContext) => McpServer | Promise<McpServer>)
+
+/** Such a name stays as it is inside the name of a tool, and no two of them can make the same name. */
+const NAME = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/
+const NAME_LIMIT = 32
+const SETTINGS = ['per', 'timeout', 'tools', 'optional']
+const PROGRAM = ['command', 'args', 'env', 'cwd', ...SETTINGS]
+const ADDRESS = ['url', 'headers', 'token', ...SETTINGS]
+const OF_TOOL = ['effect', 'kind', 'timeout', 'retries', 'onUnknownOutcome']
+
+/** @throws StelloError INVALID_ARGUMENT naming the server and the field */
+export function checkServers(servers: unknown): Map<string, McpServerOf> {
+  if (!isObject(servers) || Object.keys(servers).length === 0) {
+    throw invalid(
+      'servers',
+      'must be an object',
+      "{ files: { command: 'mcp-server-filesystem', args: ['/srv/files'] } }",
+    )
+  }
+  for (const [name, server] of Object.entries(servers)) {
+    if (!NAME.test(name) || name.length > NAME_LIMIT) {
+      const rule = `must be at most ${NAME_LIMIT} letters, digits, "-" or single "_"`
+      throw invalid(`the name ${JSON.stringify(name)}`, rule, 'it becomes a part of the names of the tools')
+    }
+    if (typeof server !== 'function') checkServer(name, server)
+  }
+  return new Map(Object.entries(servers)) as Map<string, McpServerOf>
+}
+
+/** @throws StelloError INVALID_ARGUMENT naming the server and the field */
+export function checkServer(name: string, server: unknown): McpServer {
+  const where = `server "${name}"`
+  const program = isObject(server) && server['command'] !== undefined
+  if (!isObject(server) || program === (server['url'] !== undefined)) {
+    throw invalid(where, 'must have either a command or a url', "{ command: 'node', args: ['server.js'] }")
+  }
+  const fields = program ? PROGRAM : ADDRESS
+  const unknown = Object.keys(server).find((field) => server[field] !== undefined && !fields.includes(field))
+  if (unknown !== undefined) throw invalid(`${where}.${unknown}`, 'is no setting', `there are ${fields.join(', ')}`)
+  const refuse = (field: string, good: boolean, must: string, hint: string): void => {
+    if (server[field] !== undefined && !good) throw invalid(`${where}.${field}`, must, hint)
+  }
+  const { command, args, cwd, url, token, per, optional, timeout, tools } = server
+  refuse('command', isText(command) && command !== '', 'must be the name of a program', "command: 'node'")
+  refuse('args', Array.isArray(args) && args.every(isText), 'must be a list of texts', "args: ['server.js']")
+  refuse('cwd', isText(cwd), 'must be a folder', "cwd: '/srv/files'")
+  refuse('url', isText(url) && /^https?:$/.test(protocolOf(url)), 'must be an address', "url: 'https://…/mcp'")
+  const tokens = isText(token) || isFromEnv(token) || typeof token === 'function'
+  refuse('token', tokens, 'must be a text, a reference or a function', "token: fromEnv('TICKETS_TOKEN')")
+  for (const field of ['env', 'headers']) {
+    const texts =
+      isObject(server[field]) && Object.values(server[field]).every((each) => isText(each) || isFromEnv(each))
+    refuse(field, texts, 'must be an object of texts or references', `${field}: { TOKEN: fromEnv('TICKETS_TOKEN') }`)
+  }
+  refuse('per', ['worker', 'session'].includes(String(per)), 'must be worker or session', "per: 'session'")
+  refuse('optional', typeof optional === 'boolean', 'must be true or false', 'optional: true')
+  if (timeout !== undefined) toMs(timeout as Duration, `mcp: ${where}.timeout`)
+  refuse('tools', isObject(tools), 'must be an object', "tools: { search: { effect: 'pure', kind: 'readonly' } }")
+  for (const [tool, settings] of Object.entries(tools ?? {})) checkTool(`${where}.tools.${tool}`, settings)
+  return server as unknown as McpServer
+}
+
+/** Values are checked where the tool is made of them. */
+function checkTool(where: string, settings: unknown): void {
+  if (!isObject(settings)) throw invalid(where, 'must be an object', "{ effect: 'pure', kind: 'readonly' }")
+  const unknown = Object.keys(settings).find((field) => !OF_TOOL.includes(field))
+  if (unknown !== undefined) throw invalid(`${where}.${unknown}`, 'is no setting', `there are ${OF_TOOL.join(', ')}`)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function protocolOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : ''
+}
+
+function invalid(where: string, problem: string, hint: string): StelloError {
+  return new StelloError('INVALID_ARGUMENT', `mcp: ${where} ${problem}`, { hint })
+}

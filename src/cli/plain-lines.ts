@@ -1,0 +1,7 @@
+/** The lines that a terminal would show, for readers that are none. */
+import { stripVTControlCharacters } from 'node:util'
+import { printable } from './printable.ts'
+
+export function plainLines<T>(value: T, lines: (shown: T) => readonly string[]): string {
+  return stripVTControlCharacters(lines(printable(value)).join('\n'))
+}

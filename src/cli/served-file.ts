@@ -1,0 +1,76 @@
+/**
+ * One agent module that `stello dev` serves. After a save another worker is started; only when it serves is the earlier
+ * one told to stop, and it hands over what it cannot finish. A module that cannot be loaded changes nothing: the earlier
+ * worker goes on.
+ */
+import { messageOf } from '../core/errors.ts'
+import { startWorkerChild, type ChildOptions, type WorkerChild } from './worker-child.ts'
+
+export interface ServedFile {
+  readonly agent: string
+  /** Replaces the worker. However often it is asked meanwhile, it is replaced once more. Never rejects. */
+  renew(): Promise<void>
+  stop(): Promise<void>
+}
+
+interface Served extends Omit<ChildOptions, 'env' | 'signal'> {
+  /** Is asked for each worker: a file with settings may have changed. */
+  env(): NodeJS.ProcessEnv
+  /** Two workers cannot serve at once: they would open the same port. */
+  alone?: boolean
+}
+
+export async function serveFile(given: Served): Promise<ServedFile> {
+  const { say, alone = false } = given
+  const stopping = new AbortController()
+  const start = (): Promise<WorkerChild> => startWorkerChild({ ...given, env: given.env(), signal: stopping.signal })
+  let current = await start()
+  let renewing = Promise.resolve()
+  let waits = false
+  const replaced = new WeakSet<WorkerChild>()
+  const guard = (worker: WorkerChild): void => {
+    void worker.ended.then(() => {
+      if (!stopping.signal.aborted && worker === current && !replaced.has(worker))
+        say(`the worker of "${worker.agent}" has ended; it is started again after a save`)
+    })
+  }
+  guard(current)
+
+  async function renew(): Promise<void> {
+    waits = false
+    if (stopping.signal.aborted) return
+    const earlier = current
+    try {
+      if (alone) await leave(earlier)
+      const next = await start()
+      current = next
+      guard(next)
+      say(`serves "${next.agent}" anew`)
+      await leave(earlier)
+    } catch (error) {
+      if (stopping.signal.aborted) return
+      say(`${messageOf(error)}\n  ${alone ? `nothing serves "${earlier.agent}" now` : 'the earlier version goes on'}`)
+    }
+  }
+  function leave(worker: WorkerChild): Promise<void> {
+    replaced.add(worker)
+    return worker.stop()
+  }
+  return {
+    get agent() {
+      return current.agent
+    },
+    renew() {
+      if (!waits) {
+        waits = true
+        renewing = renewing.then(renew)
+      }
+      return renewing
+    },
+    async stop() {
+      stopping.abort()
+      await renewing
+      await current.stop()
+    },
+  }
+}

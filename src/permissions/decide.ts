@@ -1,0 +1,119 @@
+/**
+ * Decides whether a call may run. Deny rules come first, then ask rules, then the mode and allow rules. A call of many
+ * parts is denied when one of them is, and allowed when all of them are.
+ */
+import type { PermissionMode } from '../protocol/permission-mode.ts'
+import type { Kind } from '../tool/tool.ts'
+import type { Touch } from '../tool/touch.ts'
+import type { Part } from './part.ts'
+import { isOf, type Rule } from './rule.ts'
+import type { Rules } from './rules.ts'
+
+/** What holds for a session: all layers do. The first is the agent's; those after it only narrow. */
+export interface Permissions {
+  mode: PermissionMode
+  layers: readonly Rules[]
+  /** Rules that people have added by an answer. */
+  kept?: readonly Rule[]
+}
+
+/** The call that is asked about. */
+export interface Asking {
+  tool: string
+  kind: Kind
+  /** Unset: nothing is known of it but its tool. */
+  touches?: readonly Touch[]
+  /** The folder of the session's workspace. */
+  root?: string
+}
+
+export type Decided = 'allow' | 'ask' | 'deny'
+
+/** `rule`: the rule that decided. Unset: the mode did. `parts`: what the decision is about. */
+export interface Verdict {
+  decision: Decided
+  rule?: string
+  parts: readonly Part[]
+}
+
+const STRICTEST: readonly Decided[] = ['deny', 'ask', 'allow']
+
+export function decide(permissions: Permissions, asking: Asking): Verdict {
+  const { tool, touches = [], root } = asking
+  const parts = touches.length > 0 ? touches.map((touch) => partOf(tool, touch, root)) : [{ tool }]
+  const verdicts = parts.map((part) => judge(permissions, asking, part))
+  const decision = STRICTEST.find((each) => verdicts.some((verdict) => verdict.decision === each)) ?? 'ask'
+  const deciding = verdicts.filter((verdict) => verdict.decision === decision)
+  const rule = deciding.find((verdict) => verdict.rule !== undefined)?.rule
+  const about = deciding.flatMap((verdict) => verdict.parts)
+  return unasked(permissions.mode, { decision, ...(rule !== undefined && { rule }), parts: about })
+}
+
+/** Whether a file may be read: tools that search leave out what may not. */
+export function mayRead({ layers }: Permissions, tool: string, path: string, root?: string): boolean {
+  return !find(layers, 'deny', partOf(tool, { kind: 'read', path }, root))
+}
+
+function partOf(tool: string, touch: Touch, workspace: string | undefined): Part {
+  const root = ('root' in touch ? touch.root : undefined) ?? workspace
+  return { tool, touch, ...(root !== undefined && { root }) }
+}
+
+function judge({ mode, layers, kept = [] }: Permissions, asking: Asking, part: Part): Verdict {
+  const parts = [part]
+  const denied = find(layers, 'deny', part)
+  if (denied) return { decision: 'deny', rule: denied.text, parts }
+  const harmless = isHarmless(part.touch, asking.kind)
+  if (mode === 'plan' && !harmless) return { decision: 'deny', parts }
+  const asked = find(layers, 'ask', part)
+  if (asked) return { decision: 'ask', rule: asked.text, parts }
+  // It may hide what a rule for parts of this tool speaks of.
+  const hidden = part.touch?.kind === 'unknown' && layers.some((layer) => speaksOfParts(layer, part.tool))
+  if (hidden) return { decision: 'ask', parts }
+  if (mode === 'bypassPermissions' || harmless) return { decision: 'allow', parts }
+  if (mode === 'acceptEdits' && isEdit(part.touch, asking.kind)) return { decision: 'allow', parts }
+  const allowed = kept.find((rule) => rule.matches(part, 'strict')) ?? allowing(layers, part)
+  return allowed ? { decision: 'allow', rule: allowed.text, parts } : { decision: 'ask', parts }
+}
+
+/** Every layer that says what may run must allow it. The first one always does. */
+function allowing(layers: readonly Rules[], part: Part): Rule | undefined {
+  const found = layers.flatMap(({ allow }, index) =>
+    allow || index === 0 ? [allow?.find((rule) => rule.matches(part, 'strict'))] : [],
+  )
+  return found.every((rule) => rule !== undefined) ? found[0] : undefined
+}
+
+function find(layers: readonly Rules[], list: 'deny' | 'ask', part: Part): Rule | undefined {
+  return layers.flatMap((layer) => layer[list]).find((rule) => rule.matches(part, 'wide'))
+}
+
+function speaksOfParts({ deny, ask }: Rules, tool: string): boolean {
+  return [...deny, ...ask].some(
+    (rule) => rule.spec !== undefined && (isOf(rule.tool, tool) || rule.tool === 'Edit' || rule.tool === 'Read'),
+  )
+}
+
+/** Without a touch, only the tool's kind is known. */
+function isHarmless(touch: Touch | undefined, kind: Kind): boolean {
+  switch (touch?.kind) {
+    case 'read':
+      return true
+    case 'command':
+      return touch.readonly
+    case 'url':
+    case undefined:
+      return kind === 'readonly'
+    case 'write':
+    case 'unknown':
+      return false
+  }
+}
+
+function isEdit(touch: Touch | undefined, kind: Kind): boolean {
+  return touch ? touch.kind === 'write' : kind === 'write'
+}
+
+function unasked(mode: PermissionMode, verdict: Verdict): Verdict {
+  return mode === 'dontAsk' && verdict.decision === 'ask' ? { ...verdict, decision: 'deny' } : verdict
+}

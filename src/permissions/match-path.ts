@@ -1,0 +1,44 @@
+/**
+ * Matches paths by patterns as in a `.gitignore`, relative to the folder that a session works in: `.env` at any depth,
+ * `/docs/*.md` or `src/**` from the folder down. `//srv/data/**` is an absolute path.
+ */
+import ignore, { type Ignore } from 'ignore'
+import type { Doubt } from './part.ts'
+
+/** @param path absolute @param root absolute; unset: not known */
+export type PathMatcher = (path: string, root: string | undefined, doubt: Doubt) => boolean
+
+/** Patterns that name the folder itself. */
+const WHOLE = /^\/?(?:\*\*?(?:\/\*\*?)?|\.)?\/?$/
+
+export function pathMatcher(spec: string): PathMatcher {
+  const absolute = spec.startsWith('//')
+  const pattern = absolute ? spec.slice(1) : spec.replace(/^\.\//, '/')
+  const exact = lazily(() => ignore({ ignorecase: false }).add(pattern))
+  const loose = lazily(() => ignore({ ignorecase: true }).add(pattern))
+  const anywhere = lazily(() => ignore({ ignorecase: true }).add(pattern.replace(/^\/?/, '**/')))
+  return (path, root, doubt) => {
+    const rules = doubt === 'strict' ? exact() : loose()
+    if (absolute) return covers(rules, pattern, path.replace(/^\/+/, ''))
+    const below = root === undefined ? undefined : within(root, path)
+    if (below !== undefined) return covers(rules, pattern, below)
+    // The pattern may be meant for this path: nobody knows from which folder down.
+    return doubt === 'wide' && covers(anywhere(), '', path.replace(/^\/+/, ''))
+  }
+}
+
+function covers(rules: Ignore, pattern: string, name: string): boolean {
+  return name === '' ? WHOLE.test(pattern) : rules.ignores(name)
+}
+
+/** The path from the root down; undefined when it is not inside. */
+function within(root: string, path: string): string | undefined {
+  const folder = root.replace(/\/+$/, '')
+  if (path === folder) return ''
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : undefined
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}

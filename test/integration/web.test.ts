@@ -1,0 +1,31 @@
+/** Web tools in sessions: what a session has open is opened again by another worker, and its model is told. */
+import { expect, it } from 'vitest'
+import { browser, web } from '../../src/capabilities/index.ts'
+import { defineProfile } from '../../src/index.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { obedient, results } from '../seeds/obedient.ts'
+import { useStello } from '../support/session-fixture.ts'
+import { useSite } from '../unit/capabilities/sites.ts'
+
+const stello = useStello()
+
+it('a session reads a page, and its browser goes on where it was after a change of workers', async () => {
+  const { host } = await useSite('<title>Ships</title><p>A brig has two masts.</p>')
+  const url = `http://${host}/`
+  const reader = () =>
+    defineProfile({
+      id: `reader-${process.pid}`,
+      agent: { model: scriptedModel(obedient) },
+      capabilities: [web({ allow: [host] }), browser({ allow: [host] })],
+    })
+  const worker = await stello.serve(reader())
+  const session = await stello.client.createSession({ agent: reader().name })
+  const fetched = await results(session, { name: 'WebFetch', arguments: { url } })
+  expect(fetched).toEqual([expect.stringContaining('# Ships\n\nA brig has two masts.')])
+  const opened = await results(session, { name: 'BrowserOpen', arguments: { url } })
+  expect(opened).toEqual([expect.stringContaining('A brig has two masts.')])
+  await worker.stop()
+  await stello.serve(reader())
+  const read = await results(session, { name: 'BrowserRead', arguments: {} })
+  expect(read).toEqual([expect.stringMatching(/^The page was closed meanwhile[^]*A brig has two masts\./)])
+})

@@ -1,0 +1,35 @@
+/** What a question offers to keep. */
+import { expect, it } from 'vitest'
+import { createPermit, type Permission, type Permitting } from '../../../src/activities/tool/call-permit.ts'
+import { toRules } from '../../../src/permissions/rules.ts'
+import type { Touch } from '../../../src/tool/touch.ts'
+
+async function asked(touches?: () => Promise<Touch[]>, ask: string[] = []): Promise<Permission> {
+  const permitting: unknown = {
+    agent: { hooks: {} },
+    session: {},
+    input: '{}',
+    standing: async () => ({ mode: 'default', layers: [toRules({ ask })] }),
+    withKept: async (permissions: unknown) => permissions,
+    told: () => undefined,
+  }
+  const permit = createPermit(permitting as Permitting)
+  const subject = { name: 'Bash', kind: 'execute', check: (value: unknown) => ({ ok: true as const, value }) } as const
+  const at = { callId: 'c', signal: AbortSignal.timeout(1000) }
+  return permit({ ...subject, ...(touches && { touches }) }, {}, at)
+}
+
+it('a call in which the tool finds nothing to name offers no rule for all of its calls', async () => {
+  expect(await asked(async () => [])).toMatchObject({ kind: 'ask', asks: { shown: { rules: [] } } })
+})
+
+it('a tool that never says what it touches is named as a whole', async () => {
+  expect(await asked()).toMatchObject({ kind: 'ask', asks: { shown: { rules: ['Bash'] } } })
+})
+
+it('a call that a rule asks about offers none: the rule would win, and calls that wait for the same must be asked', async () => {
+  const push: Touch = { kind: 'command', command: 'git push', argv: ['git', 'push'], readonly: false }
+  const offers = (rules: string[]): object => ({ kind: 'ask', asks: { shown: { rules } } })
+  expect(await asked(async () => [push])).toMatchObject(offers(['Bash(git push)']))
+  expect(await asked(async () => [push], ['Bash(git push:*)'])).toMatchObject(offers([]))
+})

@@ -1,0 +1,133 @@
+/** What a running call may ask, and what becomes of its attempt. */
+import { describe, expect, it } from 'vitest'
+import { withQuestions } from '../../../src/activities/tool/call-questions.ts'
+import type { AnswerGiven } from '../../../src/protocol/read-answer.ts'
+import type { PersonQuestion } from '../../../src/tool/person.ts'
+import type { ToolContext } from '../../../src/tool/tool.ts'
+import { testContext } from '../capabilities/test-context.ts'
+
+type Work<T> = (ctx: ToolContext) => Promise<T>
+
+const running = <T>(work: Work<T>, answers: AnswerGiven[] = [], given: Partial<ToolContext> = {}) =>
+  withQuestions(testContext(given), answers, work)
+
+/** The hash under which an answer to the question is found. */
+async function hashOf(question: PersonQuestion): Promise<string> {
+  const ended = await running((ctx) => ctx.ask(question))
+  if (!('asks' in ended)) throw new Error('nothing was asked')
+  return ended.asks.form.hash
+}
+
+describe('a question without an answer', () => {
+  it('ends the attempt and fires the signal, although the tool catches everything', async () => {
+    const reached: string[] = []
+    let signal: AbortSignal | undefined
+    const ended = await running(async (ctx) => {
+      signal = ctx.signal
+      try {
+        await ctx.ask({ message: 'sure?' })
+        reached.push('answered')
+      } catch {
+        reached.push('caught')
+      }
+      return 'done'
+    })
+    expect(ended).toMatchObject({ asks: { kind: 'question', about: 'sure?' } })
+    expect(signal?.aborted).toBe(true)
+    expect(reached).toEqual([])
+  })
+
+  it('is asked first when several are asked at once', async () => {
+    const ended = await running((ctx) => Promise.all([ctx.ask({ message: 'a?' }), ctx.ask({ message: 'b?' })]))
+    expect(ended).toMatchObject({ asks: { about: 'a?' } })
+  })
+
+  it('is asked although the tool does not wait for it', async () => {
+    const ended = await running(async (ctx) => {
+      void ctx.ask({ message: 'sure?' })
+      return 'done'
+    })
+    expect(ended).toMatchObject({ asks: { about: 'sure?' } })
+  })
+
+  it('is refused where nobody is asked, but an earlier answer still counts', async () => {
+    const dontAsk = { permissionMode: 'dontAsk' }
+    await expect(running((ctx) => ctx.ask({ message: 'sure?' }), [], dontAsk)).rejects.toMatchObject({
+      code: 'TOOL_PERMISSION_DENIED',
+      message: 'no person is asked here: decide yourself',
+    })
+    const given = [{ to: await hashOf({ message: 'sure?' }), text: 'yes' }]
+    expect(await running((ctx) => ctx.ask({ message: 'sure?' }), given, dontAsk)).toEqual({ text: 'yes' })
+  })
+})
+
+describe('an answer', () => {
+  it('belongs to its very question: another text, option or form is another question', async () => {
+    const asked: PersonQuestion = { message: 'sure?', options: [{ label: 'yes' }] }
+    const others: PersonQuestion[] = [
+      { message: 'sure?' },
+      { ...asked, message: 'really?' },
+      { ...asked, options: [{ label: 'no' }] },
+      { ...asked, multiSelect: true },
+      { ...asked, preview: 'a plan' },
+      { ...asked, schema: { type: 'object' } },
+    ]
+    const hashes = await Promise.all([asked, ...others].map(hashOf))
+    expect(new Set(hashes).size).toBe(hashes.length)
+    expect(await hashOf({ ...asked })).toBe(hashes[0])
+  })
+})
+
+describe('the confirmationHandler of the context', () => {
+  const confirm = (request: unknown) => async (ctx: ToolContext) => ctx.confirmationHandler?.(request)
+  const request = { title: 'Delete', message: 'Delete a.txt?', path: 'a.txt' }
+
+  it('asks for a plain yes, and shows what goes with the request', async () => {
+    expect(await running(confirm(request))).toMatchObject({
+      asks: {
+        about: 'Delete a.txt?',
+        form: { header: 'Delete', options: [{ label: 'Yes' }, { label: 'No' }], preview: '{"path":"a.txt"}' },
+      },
+    })
+  })
+
+  it.each([
+    [{ text: 'yes' }, true],
+    [{ text: 'No' }, false],
+    [{ text: 'only the first one' }, false],
+    [{ text: 'Yes', declined: true as const }, false],
+  ])('with the answer %j is %s', async (answer, confirmed) => {
+    const ended = await running(confirm(request))
+    const to = ended !== undefined && typeof ended === 'object' ? ended.asks.form.hash : ''
+    expect(await running(confirm(request), [{ to, ...answer }])).toBe(confirmed)
+  })
+})
+
+describe('a question', () => {
+  it.each<[string, unknown, string]>([
+    ['that is a text', 'sure?', 'it is not an object with a message'],
+    ['without a message', { message: ' ' }, 'its message is missing'],
+    ['with an option without a label', { message: 'a', options: [{ label: '' }] }, 'the label of an option'],
+    ['with a label that nobody can repeat', { message: 'a', options: [{ label: 'x'.repeat(201) }] }, 'the label'],
+    ['with too many options', { message: 'a', options: Array(51).fill({ label: 'x' }) }, 'more than 50 options'],
+    ['with a form that is no schema', { message: 'a', schema: { type: 'nonsense' } }, 'its schema is not valid'],
+    [
+      'with a huge form',
+      { message: 'a', schema: { type: 'object', description: 'x'.repeat(20_000) } },
+      'its schema is longer than 16384 characters',
+    ],
+  ])('%s is an error of the tool that says what is wrong', async (_what, question, why) => {
+    const asking = running((ctx) => ctx.ask(question as PersonQuestion))
+    await expect(asking).rejects.toMatchObject({
+      code: 'TOOL_EXECUTION_ERROR',
+      message: expect.stringContaining(why) as string,
+    })
+  })
+
+  it('shows people no more than they can read', async () => {
+    const long = 'x'.repeat(100_000)
+    const question = { message: 'a', header: long, preview: long, options: [{ label: 'b', description: long }] }
+    const ended = await running((ctx) => ctx.ask(question))
+    expect('asks' in ended && JSON.stringify(ended.asks.form).length).toBeLessThan(40_000)
+  })
+})

@@ -1,0 +1,140 @@
+/** Skill and DiscoverTools as a model meets them, over skills of real folders. */
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { skills } from '../../../../src/capabilities/index.ts'
+import { loadSkills } from '../../../../src/skills/load.ts'
+import { callToolOf } from '../call-tool-of.ts'
+import { testContext } from '../test-context.ts'
+
+async function useSkills() {
+  const root = mkdtempSync(join(tmpdir(), 'stello-skills-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
+  const folder = join(root, 'review')
+  mkdirSync(join(folder, 'scripts'), { recursive: true })
+  const write = (name: string, text: string | Buffer): void => writeFileSync(join(folder, name), text)
+  write('SKILL.md', '---\nname: review\ndescription: Reviews\n---\nReview $1.')
+  write('checklist.md', 'Names, tests, docs')
+  write('scripts/count.py', 'print(1)')
+  write('logo.png', Buffer.from([1, 0, 2]))
+  write('.env', 'KEY=secret')
+  writeFileSync(join(root, 'outside.md'), 'outside')
+  symlinkSync(join(root, 'outside.md'), join(folder, 'link.md'))
+  const { skills: loaded } = await loadSkills(root)
+  const call = callToolOf(skills(), testContext({ skills: loaded }))
+  return { root, folder, write, skill: (args: unknown) => call('Skill', args) }
+}
+
+describe('Skill', () => {
+  it('tells its folder, its files and its instructions, with the arguments in place', async () => {
+    const { folder, skill } = await useSkills()
+    expect(await skill({ skill: 'review', args: 'main.ts' })).toEqual({
+      text: `Base directory: ${folder}\nFiles: checklist.md, logo.png, scripts/count.py\n\nReview main.ts.`,
+      isError: false,
+    })
+  })
+
+  it('knows a skill by the names that models write', async () => {
+    const { skill } = await useSkills()
+    for (const args of [{ name: 'review' }, { command: '/review' }]) {
+      expect(await skill(args)).toMatchObject({ isError: false, text: expect.stringContaining('Review') })
+    }
+  })
+
+  it('reads the files of a skill, long ones in parts', async () => {
+    const { write, skill } = await useSkills()
+    expect(await skill({ skill: 'review', file: 'scripts/count.py' })).toEqual({ text: 'print(1)', isError: false })
+    write('checklist.md', 'x'.repeat(50_000))
+    const first = await skill({ skill: 'review', file: 'checklist.md' })
+    expect(first.text).toMatch(/x\n\[characters 0 to 45056 of 50000; read on with offset 45056\]$/)
+    const last = await skill({ skill: 'review', file: 'checklist.md', offset: 45_056 })
+    expect(last.text).toMatch(/^x{4944}\n\[characters 45056 to 50000 of 50000; this is the end\]$/)
+  })
+
+  it.each([
+    ['../outside.md', 'has no file "../outside.md"'],
+    ['/etc/passwd', 'has no file'],
+    ['.env', 'has no file'],
+    ['link.md', 'has no file'],
+    ['SKILL.md', 'Available: checklist.md, logo.png, scripts/count.py.'],
+    ['logo.png', 'is no text'],
+  ])('does not read %s', async (file, why) => {
+    const { skill } = await useSkills()
+    expect(await skill({ skill: 'review', file })).toMatchObject({ isError: true, text: expect.stringContaining(why) })
+  })
+
+  it('does not follow a file that has become a link out of the folder, and says when one is gone', async () => {
+    const { root, folder, skill } = await useSkills()
+    rmSync(join(folder, 'checklist.md'))
+    expect(await skill({ skill: 'review', file: 'checklist.md' })).toMatchObject({ isError: true })
+    symlinkSync(join(root, 'outside.md'), join(folder, 'checklist.md'))
+    const refused = await skill({ skill: 'review', file: 'checklist.md' })
+    expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('no longer in the folder') })
+  })
+
+  it('refuses a file that is too large', async () => {
+    const { write, skill } = await useSkills()
+    write('checklist.md', 'x'.repeat(1024 * 1024 + 1))
+    expect(await skill({ skill: 'review', file: 'checklist.md' })).toEqual({
+      text: 'checklist.md is larger than 1 MiB.',
+      isError: true,
+    })
+  })
+
+  it('names the skills that the session may load when it is asked for another', async () => {
+    const { skill } = await useSkills()
+    expect(await skill({ skill: 'deploy' })).toEqual({
+      text: 'There is no skill "deploy". Available: review.',
+      isError: true,
+    })
+    const none = callToolOf(skills(), testContext())
+    expect(await none('Skill', { skill: 'review' })).toMatchObject({ text: expect.stringContaining('no skills here') })
+  })
+})
+
+const spec = (name: string) => ({ name, description: `Does ${name}`, parameters: { type: 'object', title: name } })
+
+describe('DiscoverTools', () => {
+  function useTools(names: string[]) {
+    const ctx = testContext({ listTools: async () => [...names, 'DiscoverTools'].map(spec) })
+    const call = callToolOf(skills({ defer: ['mail_*'] }), ctx)
+    return { ctx, discover: (query: string, more: object = {}) => call('DiscoverTools', { query, ...more }) }
+  }
+
+  it('lists whole schemas, and remembers what it has found, whichever call has found it', async () => {
+    const { ctx, discover } = useTools(['mail_send', 'mail_read', 'clock'])
+    const first = await discover('mail', { max_results: 1 })
+    expect(first.text).toContain(JSON.stringify(spec('mail_read')).slice(1, -1))
+    expect(await ctx.values.get('discoveredTools')).toEqual(['mail_read'])
+    await discover('select:clock,mail_read')
+    expect(await ctx.values.get('discoveredTools')).toEqual(['mail_read', 'clock'])
+  })
+
+  it('names what there is when nothing fits, and remembers nothing', async () => {
+    const { ctx, discover } = useTools(['mail_send', 'clock'])
+    for (const query of ['weather', 'select:weather']) {
+      expect(await discover(query)).toEqual({ text: 'No tool fits. There are: mail_send, clock.', isError: true })
+    }
+    expect(await ctx.values.get('discoveredTools')).toBeUndefined()
+  })
+
+  it('says which selected tools are missing', async () => {
+    const { discover } = useTools(['clock'])
+    expect((await discover('select:clock,weather')).text).toContain('There is no tool weather.')
+  })
+
+  it('does not find itself', async () => {
+    const { discover } = useTools(['clock'])
+    expect((await discover('Does')).text).not.toContain('DiscoverTools')
+  })
+
+  it.each([[0], [11], ['x']])('refuses max_results %j', async (max_results) => {
+    const { discover } = useTools(['clock'])
+    expect(await discover('clock', { max_results })).toMatchObject({ isError: true })
+  })
+})
+
+it.each([['mcp__*'], [['']], [[5]]])('skills({ defer: %j }) is refused', (defer) => {
+  expect(() => skills({ defer: defer as string[] })).toThrow('defer must be a list of names')
+})

@@ -1,0 +1,78 @@
+/** Workers below `stello dev`, played by a small script: what the user's code may do to them. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { serveFile, type ServedFile } from '../../../src/cli/served-file.ts'
+
+/** Runs the file, as a worker loads its agent, and then says that it serves. */
+const WORKER = `
+  import { appendFileSync } from 'node:fs'
+  const file = process.argv[3]
+  await import('file://' + file)
+  appendFileSync(file + '.log', 'begun ')
+  const end = () => { appendFileSync(file + '.log', 'ended '); process.exit() }
+  process.on('SIGTERM', end)
+  process.on('disconnect', end)
+  console.log(JSON.stringify({ ready: true, agent: 'played' }))
+  setInterval(() => {}, 1000)
+`
+const [main] = process.argv.splice(1, 1)
+let folder = ''
+let served: ServedFile | undefined
+const said: string[] = []
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stello-served-'))
+  await writeFile(join(folder, 'worker.mjs'), WORKER)
+  process.argv.splice(1, 0, join(folder, 'worker.mjs'))
+})
+afterAll(async () => {
+  await served?.stop()
+  process.argv.splice(1, 1, main ?? '')
+  await rm(folder, { recursive: true })
+})
+
+const file = (): string => join(folder, 'agent.mjs')
+const log = (): Promise<string> => readFile(`${file()}.log`, 'utf8')
+async function serve(text: string, over: { alone?: boolean; withinMs?: number } = {}): Promise<ServedFile> {
+  await writeFile(file(), text)
+  await writeFile(`${file()}.log`, '')
+  said.length = 0
+  const env = (): NodeJS.ProcessEnv => process.env
+  return (served = await serveFile({ file: file(), options: [], env, say: (line) => void said.push(line), ...over }))
+}
+
+it('a module may print: what it says is passed on, and the worker is ready when it says so', async () => {
+  const { agent } = await serve('console.log("loading"); console.log(JSON.stringify({ mine: 1 }))')
+  expect(agent).toBe('played')
+  expect(said).toEqual(['loading', '{"mine":1}'])
+  await served?.stop()
+})
+
+it('a module that never ends loading is given up, and so is the start of one when all stops', async () => {
+  await serve('', { withinMs: 1500 })
+  await writeFile(file(), 'for (;;);')
+  await served?.renew()
+  expect(said.join('\n')).toMatch(/does not serve after 1.5 s\n +the earlier version goes on/)
+  const renewing = served?.renew()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await served?.stop()
+  await renewing
+  expect(await log()).toBe('begun ended ')
+})
+
+it('saves that come faster than workers start lead to one more worker', async () => {
+  const { renew } = await serve('')
+  await Promise.all(Array.from({ length: 20 }, () => renew()))
+  expect((await log()).match(/begun/g)).toHaveLength(2)
+  await served?.stop()
+})
+
+it('a worker that has a port ends before the next one begins', async () => {
+  await serve('', { alone: true })
+  await served?.renew()
+  expect(await log()).toBe('begun ended begun ')
+  expect(said).toEqual(['serves "played" anew'])
+  await served?.stop()
+})

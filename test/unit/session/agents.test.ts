@@ -1,0 +1,89 @@
+/** Calls that wait for agents, and what agents tell. */
+import { describe, expect, it } from 'vitest'
+import type { AgentReport, Awaits } from '../../../src/protocol/steps.ts'
+import type { Input } from '../../../src/session/inputs.ts'
+import { asks, cancel, message, only, opened, pause, play, rests, tool } from './play.ts'
+
+const UNTIL = '2030-01-01T00:00:00.000Z'
+const waits = (awaits: Partial<Awaits> = {}): Input =>
+  tool(1, 0, 0, { kind: 'awaits', gen: 0, awaits: { nth: 0, agents: ['s-a', 's-b'], ...awaits } })
+const told = (childId: string, over: Partial<AgentReport> = {}): Input => ({
+  type: 'agentReported',
+  report: { childId, childGen: 0, childTurn: 1, ...over },
+})
+const asked = () => play(opened(), message('m1'), asks(1, 0, 2, 'wait-agent')).state
+const begun = (played: ReturnType<typeof play>) => only(played.commands, 'callTool')
+
+describe('a call that waits for agents', () => {
+  it('runs again when one of them has told something, and knows what it waited for', () => {
+    const played = play(asked(), waits({ until: UNTIL }))
+    expect(played.commands).toEqual([{ type: 'endWait', callKey: 't1.0.0', until: UNTIL }])
+    expect(begun(play(played.state, told('s-other')))).toEqual([])
+    const again = begun(play(played.state, told('s-b')))
+    expect(again).toHaveLength(1)
+    expect(again[0]?.input.waited).toMatchObject({ nth: 0, until: UNTIL })
+  })
+
+  it('looks again at once if an agent told something while it ran', () => {
+    expect(begun(play(asked(), told('s-a'), waits()))).toHaveLength(1)
+    expect(begun(play(asked(), waits()))).toEqual([])
+  })
+
+  it('runs again when its time is over, also if that comes while it runs, and promises the time once', () => {
+    const over: Input = { type: 'waitOver', callKey: 't1.0.0', until: UNTIL }
+    const late = play(asked(), waits({ until: UNTIL }), over)
+    expect(begun(late)[0]?.input.waited?.over).toBe(true)
+    const running = play(asked(), waits({ until: UNTIL }), told('s-a'), over, waits({ until: UNTIL }))
+    expect(begun(running)).toHaveLength(2)
+    expect(begun(running)[1]?.input.waited?.over).toBe(true)
+    expect(only(running.commands, 'endWait')).toHaveLength(1)
+    expect(begun(play(asked(), waits({ until: UNTIL }), { ...over, until: '2031-01-01T00:00:00.000Z' }))).toEqual([])
+  })
+
+  it('is promised its time anew by each run', () => {
+    const { state } = play(asked(), waits({ until: UNTIL }))
+    expect(only(play(state, { type: 'runStarted' }).commands, 'endWait')).toHaveLength(1)
+  })
+
+  it('begins nothing while the session is paused', () => {
+    const played = play(asked(), waits(), pause, told('s-a'))
+    expect(begun(played)).toEqual([])
+  })
+
+  it('stops its agents with the turn only if they are its own', () => {
+    const stopped = (awaits: Partial<Awaits>) => only(play(asked(), waits(awaits), cancel).commands, 'cancelChild')
+    expect(stopped({})).toEqual([])
+    expect(stopped({ stops: true }).map(({ childId }) => childId)).toEqual(['s-a', 's-b'])
+  })
+
+  it('looks when an agent has vanished', () => {
+    const vanished: Input = { type: 'childVanished', callKey: 't1.0.0', childId: 's-a', message: 'gone' }
+    expect(begun(play(asked(), waits(), vanished))).toHaveLength(1)
+  })
+})
+
+describe('an agent', () => {
+  it('tells its parent about each turn, and about its close', () => {
+    const agent = opened({ tells: { parentId: 's-parent' } })
+    const { commands } = play(agent, message('m1'), rests(1, 0, 2), message('m2'), rests(2, 0, 4))
+    expect(only(commands, 'tellParent').map(({ parentId, report }) => [parentId, report.childTurn])).toEqual([
+      ['s-parent', 1],
+      ['s-parent', 2],
+    ])
+    expect(only(commands, 'tellParent')[0]?.report.message).toBeUndefined()
+  })
+
+  it('sends its parent a message if it was asked to, which a parent that waits does not take', () => {
+    const agent = opened({ tells: { parentId: 's-parent', notifies: true } })
+    const { commands } = play(agent, message('m1'), rests(1, 0, 2, 'found it'))
+    const report = only(commands, 'tellParent')[0]?.report as AgentReport
+    expect(report.message).toContain('found it')
+    const news: Input = { type: 'agentReported', report }
+    const told = play(opened(), news, news)
+    expect(told.state.turn?.opening.text).toBe(report.message)
+    expect(told.state.queue).toEqual([])
+    const waiting = play(asked(), waits({ agents: [report.childId] }), news)
+    expect(waiting.state.queue).toEqual([])
+    expect(begun(waiting)).toHaveLength(1)
+  })
+})
