@@ -1,0 +1,4 @@
+/** The live page. */
+import { createRoot } from 'react-dom/client'
+
+createRoot(document.getElementById('root')!).render(<main>stello</main>)
