@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { apiReports, type ApiReport } from './api-report.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const ENTRIES = ['index', 'client', 'worker', 'capabilities', 'testing']
+const ENTRIES = ['index', 'client', 'worker', 'http', 'capabilities', 'testing']
 
 /** Steps of a conditional type (`JsonInput`), which nobody could name with profit. */
 const HELPERS = ['FieldsOf']

@@ -39,8 +39,11 @@ const ARROWS: Record<string, string[]> = {
     'tool',
   ],
   client: ['core', 'dev/dev-info.ts', 'dev/doctor-machine.ts', 'protocol', 'store', 'tool/fit-answer.ts'],
-  cli: ['agent', 'client', 'core', 'dev', 'protocol', 'worker', 'worker.ts'],
-  web: ['client'],
+  http: ['client', 'core', 'protocol'],
+  cli: ['agent', 'client', 'core', 'dev', 'http', 'protocol', 'worker', 'worker.ts'],
+  'cli/wing': ['agent', 'client', 'core', 'dev', 'http', 'protocol', 'worker', 'worker.ts'],
+  web: ['client', 'core', 'http', 'protocol'],
+  'web/wing': ['client', 'core', 'http', 'protocol'],
   dev: ['capabilities/sandbox/bubblewrap.ts', 'core', 'protocol/search-attributes.ts'],
   testing: ['core', 'models'],
 }
@@ -64,6 +67,7 @@ const KNOW_NO_TEMPORAL = [
   'capabilities',
   'capabilities/set',
   'core',
+  'http',
   'models',
   'models/wing',
   'permissions',
@@ -74,6 +78,7 @@ const KNOW_NO_TEMPORAL = [
   'testing',
   'tool',
   'web',
+  'web/wing',
 ]
 const PURE = ['agent', 'core', 'permissions', 'protocol', 'session', 'tool', 'workflows']
 
