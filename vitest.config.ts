@@ -33,7 +33,7 @@ export default defineConfig({
   test: {
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,models}/**/*.test.ts'], isolate: false, testTimeout: 60_000 } },
+      { test: { name: 'unit', include: ['test/{unit,models}/**/*.test.{ts,tsx}'], isolate: false, testTimeout: 60_000 } },
       {
         test: {
           name: 'architecture',

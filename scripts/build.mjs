@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Builds dist/: JavaScript and types by tsc, then the workflow bundle that workers load instead of bundling at start. */
+/** Builds dist/: JavaScript and types by tsc, the workflow bundle that workers load instead of bundling at start, the page. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,12 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(root, 'dist')
 
 const kilobytes = (bytes) => `${Math.round(bytes / 1024)} KB`
+
+function filesOf(folder) {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const bytes = files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
+  return `${files.length} files, ${kilobytes(bytes)}`
+}
 
 async function timed(what, work) {
   const begun = performance.now()
@@ -26,9 +32,7 @@ await timed('tsc', () => {
     console.error('tsc failed: dist/ is not complete')
     process.exit(1)
   }
-  const files = readdirSync(dist, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-  const bytes = files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0)
-  return `${files.length} files, ${kilobytes(bytes)}`
+  return filesOf(dist)
 })
 
 /** The version of the bundler is that of the worker that loads the bundle: both are pinned to the same number. */
@@ -37,6 +41,12 @@ await timed('workflow bundle', async () => {
   const { code } = await bundleWorkflows(pathToFileURL(join(dist, 'workflows')))
   writeFileSync(join(dist, 'workflow-bundle.js'), code)
   return kilobytes(Buffer.byteLength(code))
+})
+
+await timed('page', async () => {
+  const { build } = await import('vite')
+  await build({ configFile: join(root, 'src/web/vite.config.ts') })
+  return filesOf(join(dist, 'web'))
 })
 
 chmodSync(join(dist, 'cli/main.js'), 0o755)

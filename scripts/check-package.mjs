@@ -3,8 +3,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
 
 /** What other programs rely on. */
 const EXPORTS = {
@@ -29,6 +30,9 @@ const EXPORTS = {
   'stello-temporal/testing': ['scriptedModel', 'startFakeOpenAI', 'startFakeAnthropic'],
 }
 
+/** Compressed bytes of script before the page shows something. */
+const FIRST_VIEW_LIMIT = 200 * 1024
+
 const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = (name) => join(root, 'node_modules/.bin', name)
 
@@ -39,6 +43,23 @@ function run(command, args, cwd) {
 function step(what, work) {
   const detail = work()
   console.log(`ok  ${what}${detail ? `: ${detail}` : ''}`)
+}
+
+/** The script that the browser loads before it shows the first view: what the HTML names, and what that imports at once. */
+function firstScripts(page) {
+  const html = readFileSync(join(page, 'index.html'), 'utf8')
+  if (/<script(?![^>]* src=)/.test(html)) throw new Error('the page has a script of its own: its policy refuses that')
+  const wanted = [...html.matchAll(/<(?:script|link)[^>]* (?:src|href)="(\.[^"]+\.js)"/g)].map(([, file]) =>
+    join(page, file),
+  )
+  for (const file of wanted) {
+    const imported = [...readFileSync(file, 'utf8').matchAll(/\bfrom\s*["'](\.[^"']+\.js)["']/g)]
+    for (const [, other] of imported) {
+      const found = join(dirname(file), other)
+      if (!wanted.includes(found)) wanted.push(found)
+    }
+  }
+  return wanted
 }
 
 /** Fails in the installed copy's own process, so that nothing of this checkout is found by accident. */
@@ -90,6 +111,13 @@ try {
       return `${run(process.execPath, [file], folder)} exports`
     })
   }
+  step('the page', () => {
+    const files = firstScripts(join(folder, 'node_modules/stello-temporal/dist/web'))
+    if (files.length === 0) throw new Error('dist/web/index.html names no script')
+    const bytes = files.reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0)
+    if (bytes > FIRST_VIEW_LIMIT) throw new Error(`its first view loads ${bytes} bytes of script, compressed`)
+    return `${Math.round(bytes / 1024)} KB of script, compressed, for the first view`
+  })
   step('a model without its package', () => {
     for (const peer of Object.keys(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).peerDependencies)) {
       if (existsSync(join(folder, 'node_modules', peer)))

@@ -1,0 +1,86 @@
+/** What crosses HTTP, as the page reads it: the client's types with dates as text, and the shapes that only routes have. */
+import type { KeptRule, Message, SessionSummary, SessionTree, StelloEvent, InboxItem } from '../client/index.ts'
+import type { Json } from '../http/json.ts'
+
+export type { Json }
+/** A session, as its page shows it. */
+export type Session = Json<SessionSummary> & { temporalLink?: string }
+/** A session and its forks, oldest first. */
+export type Tree = Json<SessionTree>
+/** One event of a session or of its tree. */
+export type PageEvent = Json<StelloEvent>
+/** What waits for a person. */
+export type Waiting = Json<InboxItem>
+/** A rule that a person has added with an answer. */
+export type Rule = Json<KeptRule>
+
+/** The server, and where Temporal's UI is. */
+export interface About {
+  version: string
+  namespace: string
+  uiUrl?: string
+}
+
+/** `served`: a living worker serves it now. */
+export interface Agent {
+  name: string
+  served: boolean
+}
+
+/** A root, and what its whole tree has used and waits for. */
+export type Root = Json<SessionSummary> & {
+  tree: {
+    sessions: number
+    open: number
+    waiting: number
+    inputTokens: number
+    outputTokens: number
+    /** When something was last written in it, ISO 8601. */
+    lastAt: string
+  }
+}
+
+/** A record of a transcript. `inheritedFrom`: the session that owns it, where it is not this one. */
+export interface SessionRecord {
+  seq: number
+  at: string
+  message: Message
+  inheritedFrom?: string
+  /** A summary stands for it in prompts. */
+  summarised?: true
+}
+
+/** `next`: where the following page begins. */
+export interface RecordsPage {
+  records: SessionRecord[]
+  next?: number
+}
+
+/** Who did what when, somewhere in a tree. An attempt that was taken over is a span of its own. */
+export interface TimelineSpan {
+  sessionId: string
+  kind: 'model' | 'tool' | 'child' | 'wait' | 'pause'
+  name: string
+  title?: string
+  turn: number
+  round?: number
+  callId?: string
+  attempt: number
+  worker?: string
+  begunAt: string
+  endedAt?: string
+  outcome?: 'succeeded' | 'failed' | 'unknown' | 'taken_over' | 'cancelled'
+  code?: string
+}
+
+/** A record in which the searched words occur. `hit`: this piece of the snippet is one of them. */
+export interface SearchHit {
+  sessionId: string
+  label: string
+  agent: string
+  rootId: string
+  seq: number
+  at: string
+  role: string
+  snippet: { text: string; hit: boolean }[]
+}
