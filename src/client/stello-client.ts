@@ -5,6 +5,7 @@ import { StelloError } from '../core/errors.ts'
 import { readInbox, type InboxItem } from '../store/inbox.ts'
 import { forgetRule, listKeptRules, type KeptRule } from '../store/kept-rules.ts'
 import { readAgents } from '../store/agents.ts'
+import { findSessions } from '../store/find-sessions.ts'
 import { listSessions, type SessionFilter, type SessionSummary } from '../store/sessions.ts'
 import { readSubtree } from '../store/tree.ts'
 import { readServedAgents } from '../store/workers.ts'
@@ -34,6 +35,15 @@ export interface StelloClient {
    * @example const paused = await stello.list({ state: 'paused' })
    */
   list(filter?: SessionFilter): Promise<SessionSummary[]>
+  /**
+   * The sessions that a person may mean: the one with that id; else the open ones with that label; else those whose id
+   * begins so; else the closed ones with that label. Newest first, at most ten.
+   *
+   * @param text an id, the beginning of one, or a label, exactly as it is written
+   * @returns one session: it is that one; several: the text is ambiguous; none: there is no such session
+   * @example const [session, ...others] = await stello.find('last week')
+   */
+  find(text: string): Promise<SessionSummary[]>
   /**
    * Questions and pauses that wait for a person, oldest first: everywhere, or in a session and everything below it.
    *
@@ -88,6 +98,10 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
     temporal: client,
     session: (sessionId) => createSessionHandle(deps, sessionId),
     list: (filter) => listSessions(db, filter),
+    async find(text) {
+      const ids = await findSessions(db, text)
+      return ids.length === 0 ? [] : listSessions(db, { ids })
+    },
     async inbox(sessionId) {
       if (sessionId === undefined) return readInbox(db)
       await mustExist(db, sessionId)

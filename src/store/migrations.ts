@@ -10,12 +10,12 @@ import { SCHEMA } from './schema.ts'
  */
 const COMPATIBILITY = `
   create table compatibility (oldest text not null);
-  insert into compatibility (oldest) values ('0001_permissions');
+  insert into compatibility (oldest) values ('0001_names');
 `
 
 /** The migrations, in the order of their names. */
 export const MIGRATIONS: Readonly<Record<string, string>> = {
-  '0001_permissions': SCHEMA + COMPATIBILITY,
+  '0001_names': SCHEMA + COMPATIBILITY,
 }
 
 /**

@@ -35,6 +35,9 @@ const SESSIONS = `
   create index sessions_root on sessions (root_id);
   create index sessions_parent on sessions (parent_id);
   create index sessions_created on sessions (created_at);
+  -- What a person calls a session: the beginning of its id, in the order of bytes whatever the collation, or its label.
+  create index sessions_id on sessions (id text_pattern_ops);
+  create index sessions_label on sessions (label);
   -- It stays small, because few sessions are paused.
   create index sessions_paused on sessions (root_id) where pause is not null and closed_at is null;
   -- Finds the sessions that a worker may be working on. An index of open turns would be written at the end of each turn,

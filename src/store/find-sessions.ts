@@ -1,0 +1,35 @@
+/** The sessions that a person may mean by a few words. Must never guess: who asks decides what several mean. */
+import { clean } from '../core/clean.ts'
+import { run, type Database } from './database.ts'
+import { statement, type Statement } from './statement.ts'
+
+/** Enough to show that a text is ambiguous. */
+const MOST = 10
+/** Behind every id that begins so, in the order of bytes. */
+const LAST_CHARACTER = '\u{10FFFF}'
+
+const FIND: Statement = statement(
+  'sessions_find',
+  `with named as (
+     select id, created_at, case
+         when id = $1 then 0
+         when label = $1 and closed_at is null then 1
+         when id ~>=~ $1 and id ~<~ $2 then 2
+         else 3 end as rank
+       from sessions where id = $1 or label = $1 or (id ~>=~ $1 and id ~<~ $2)
+   )
+   select id from named where rank = (select min(rank) from named) order by created_at desc, id limit $3`,
+)
+
+/**
+ * The id wins over the label of an open session, that over the beginning of an id, that over the label of a closed
+ * session: an id that is written out always means its session, and a label that is reused means the one that lives.
+ *
+ * @returns ids, newest session first, at most ten
+ */
+export async function findSessions(db: Database, text: string): Promise<string[]> {
+  const wanted = clean(text)
+  if (wanted === '') return []
+  const rows = await run<{ id: string }>(db.pool, FIND, [wanted, wanted + LAST_CHARACTER, MOST])
+  return rows.map(({ id }) => id)
+}
