@@ -18,11 +18,12 @@ import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } 
  */
 export async function forkSession(deps: ClientDeps, parentId: string, options: ForkOptions): Promise<string> {
   const { db } = deps
-  const { sessionId = newSessionId(), before, ...asked } = checkFork(options)
+  const { sessionId: stated, before, ...asked } = checkFork(options)
   const request: ForkRequest = before === undefined ? asked : { context: 'inherit', ...asked }
   const parent = await mustExist(db, parentId)
   const { agent, searchable } = parent.config
   const { label } = request
+  const sessionId = stated ?? newSessionId(label, agent)
   await checkProfile(db, agent, request.profile)
   const profile = request.profile ?? parent.config.profile
   const at = { sessionId: parentId, gen: parent.gen, seq: await closedPrefix(db, parentId, parent.gen, before) }

@@ -5,7 +5,7 @@ import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError, isUnavailable } from '../core/errors.ts'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
 import { startOptions, type Starting } from '../protocol/start-options.ts'
-import { clientOrigin } from '../protocol/keys.ts'
+import { clientOrigin, readableId } from '../protocol/keys.ts'
 import type { Database } from '../store/database.ts'
 import { readIdentity } from '../store/identity.ts'
 import type { Listener } from '../store/listener.ts'
@@ -102,8 +102,9 @@ async function start(
   await client.workflow.start(SESSION_WORKFLOW, startOptions(row, starting))
 }
 
-export function newSessionId(): string {
-  return `s-${randomBytes(8).toString('hex').slice(0, 12)}`
+/** @param names its label, its agent */
+export function newSessionId(...names: readonly string[]): string {
+  return readableId(names, randomBytes(8).readBigUInt64LE())
 }
 
 /** @throws StelloError INVALID_ARGUMENT listing the profiles there are; unknown agents are not judged: no worker may have run yet */

@@ -26,7 +26,7 @@ export interface StelloClient {
   /**
    * A handle of a session. Whether the session exists is not checked here; the methods throw SESSION_NOT_FOUND.
    *
-   * @example await stello.session('s-0123456789ab').state()
+   * @example await stello.session('changes-k7q2m4xw6dnf').state()
    */
   session(sessionId: string): SessionHandle
   /**
@@ -120,8 +120,9 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
       deps.uiUrl &&
       `${deps.uiUrl}/namespaces/${deps.namespace}/workflows${sessionId === undefined ? '' : `/${sessionId}`}`,
     async createSession(given) {
-      const { sessionId = newSessionId(), bounds = {}, ...options } = checkCreateSession(given)
+      const { sessionId: stated, bounds = {}, ...options } = checkCreateSession(given)
       const config = toConfig(options)
+      const sessionId = stated ?? newSessionId(config.label, config.agent)
       await checkProfile(db, config.agent, config.profile)
       await startSession(deps, { sessionId, rootId: sessionId, depth: 0, config, bounds })
       return createSessionHandle(deps, sessionId)

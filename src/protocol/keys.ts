@@ -3,6 +3,7 @@
  * unique within a session and generation. It says nothing more: the place of an event stands beside its key
  * (`EventPlace` in `events.ts`).
  */
+import { slug } from '../core/slug.ts'
 
 /** A round of a turn. */
 export interface RoundAt {
@@ -24,6 +25,8 @@ const CALL = /^t(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/
 const PENDING = /^(.+)@(\d{1,15})\.(\d{1,15})$/
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+/** What an id begins with if no name has a Latin letter or a digit. */
+const NAMELESS = 's'
 const FNV_OFFSET = 0xcbf29ce484222325n
 const FNV_PRIME = 0x100000001b3n
 
@@ -180,20 +183,31 @@ export function agentNewsId(at: { childId: string; childGen: number; childTurn: 
 }
 
 /**
- * The id of the child that a call opens: `s-` and 12 characters. The same call names the same child in every attempt
- * and after every crash. Two calls hardly ever get the same id by chance, but an attacker could make that happen. So
- * the store compares the origins.
+ * The id of the child that a call opens. The same call names the same child in every attempt and after every crash. Two
+ * calls hardly ever get the same id by chance, but an attacker could make that happen. So the store compares the origins.
  *
- * @example childId('s-root', 't3.0.2', 'ab12') // 's-' + 12 characters of a-z, 2-7
+ * @param names for `readableId`: the label that the call gives its child, the agent
+ * @example childId('tea-k7q2m4xw9dnf', 't3.0.2', 'ab12', ['Green tea']) // 'green-tea-' + 12 characters of a-z, 2-7
  */
-export function childId(parentId: string, key: string, inputHash: string): string {
-  let hash = fnv1a(JSON.stringify([parentId, key, inputHash]))
-  let id = 's-'
+export function childId(parentId: string, key: string, inputHash: string, names: readonly string[]): string {
+  return readableId(names, fnv1a(JSON.stringify([parentId, key, inputHash])))
+}
+
+/**
+ * The id of a session: words for people, and 60 bits that tell it from all others. Nothing reads it again: sessions may
+ * have any other id.
+ *
+ * @param names the words are those of the first that has a Latin letter or a digit
+ * @param unique 64 bits, of which the last 60 count
+ */
+export function readableId(names: readonly string[], unique: bigint): string {
+  let bits = unique
+  let end = ''
   for (let i = 0; i < 12; i++) {
-    id += BASE32.charAt(Number(hash & 31n))
-    hash >>= 5n
+    end += BASE32.charAt(Number(bits & 31n))
+    bits >>= 5n
   }
-  return id
+  return `${names.map(slug).find(Boolean) ?? NAMELESS}-${end}`
 }
 
 /** A hash of 64 bits (FNV-1a). It does not withstand an attacker. */

@@ -86,7 +86,7 @@ it('begins a job, waits for its answer, and goes on in the same session', async 
     { role: 'tool', name: 'weather', content: 'Rain in Oslo.' },
     { role: 'assistant', content: 'Take an umbrella.' },
   ])
-  expect(textOf(await call('tree', { sessionId: begun['sessionId'] }))).toMatch(/^s-\w+ {2}idle +talk$/)
+  expect(textOf(await call('tree', { sessionId: begun['sessionId'] }))).toMatch(/^[\w-]+ {2}idle +talk$/)
 })
 
 it('begins nothing twice when a start is repeated with its own id', async () => {

@@ -144,7 +144,7 @@ describe('the demo', () => {
     })
     await provider.close()
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^stello: session s-\w+ is paused \(model_error\): .*API key.*\n.* resume s-\w+/m)
+    expect(stderr).toMatch(/^stello: session [\w-]+ is paused \(model_error\): .*API key.*\n.* resume [\w-]+/m)
     expect(stderr).not.toMatch(/wrong-key|\n {4}at /)
   })
 })

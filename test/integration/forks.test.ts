@@ -29,7 +29,7 @@ async function childIdOf({ id }: SessionHandle): Promise<string> {
     [id],
   )
   const [{ step_key, input_hash } = { step_key: '', input_hash: '' }] = rows
-  return childId(id, readOpeningKey(step_key) ?? step_key, input_hash)
+  return childId(id, readOpeningKey(step_key) ?? step_key, input_hash, ['child'])
 }
 
 /** What the model is shown in the child when it is asked something. */

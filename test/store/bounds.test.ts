@@ -76,7 +76,7 @@ describe('a tree', () => {
     expect(refused).toMatchObject({
       code: 'TREE_LIMIT',
       fate: 'model',
-      message: expect.stringMatching(/maxDepth: 1.*`stello bounds s-\w+ --max-depth N`/) as string,
+      message: expect.stringMatching(/maxDepth: 1.*`stello bounds [\w-]+ --max-depth N`/) as string,
     })
     expect(await readSession(at.db, deeper.sessionId)).toBeUndefined()
     await expect(mayFork(at.db, child.sessionId)).rejects.toEqual(refused)

@@ -54,7 +54,7 @@ export async function spawnAgent(
   const { config, rootId, depth } = facts
   findProfile(agent, request.profile, tools.profiles)
   const key = agentKey(input.key, nth)
-  const sessionId = childId(input.sessionId, key, hash)
+  const sessionId = childId(input.sessionId, key, hash, [request.label, config.agent])
   const profile = request.profile ?? config.profile
   const at = { sessionId: input.sessionId, gen: input.gen, seq: input.base - 1 }
   if (!(await readSession(db, sessionId))) await mayFork(db, input.sessionId)

@@ -175,7 +175,7 @@ async function toChild({ deps, input, parent, hash, prepared, message }: Making)
   const { sessionId } = input
   const { branch, config } = prepared
   return {
-    sessionId: childId(sessionId, input.key, hash),
+    sessionId: childId(sessionId, input.key, hash, [config.label, config.agent]),
     ...below(sessionId, parent),
     config,
     origin: callOrigin(sessionId, input.key, hash),

@@ -148,8 +148,9 @@ describe('the configuration of a child', () => {
 
 describe('childId', () => {
   it('is short, readable and the same for the same call', () => {
-    expect(childId('s-root', 't3.0.2', 'ab12')).toMatch(/^s-[a-z2-7]{12}$/)
-    expect(childId('s-root', 't3.0.2', 'ab12')).toBe(childId('s-root', 't3.0.2', 'ab12'))
+    const id = childId('tea-root', 't3.0.2', 'ab12', ['Green tea', 'agent'])
+    expect(id).toMatch(/^green-tea-[a-z2-7]{12}$/)
+    expect(childId('tea-root', 't3.0.2', 'ab12', ['Green tea', 'agent'])).toBe(id)
   })
 
   it('differs with each of its inputs, wherever one ends and the next begins', () => {
@@ -157,10 +158,10 @@ describe('childId', () => {
       fc.property(
         fc.uniqueArray(fc.tuple(fc.string(), fc.string(), fc.string()), { selector: (each) => JSON.stringify(each) }),
         (calls) => {
-          expect(new Set(calls.map((call) => childId(...call))).size).toBe(calls.length)
+          expect(new Set(calls.map((call) => childId(...call, []))).size).toBe(calls.length)
         },
       ),
     )
-    expect(childId('a', 'b', 'c')).not.toBe(childId('ab', '', 'c'))
+    expect(childId('a', 'b', 'c', [])).not.toBe(childId('ab', '', 'c', []))
   })
 })

@@ -1,6 +1,7 @@
 /** Keys are read as they were spelled, and two that mean different things are never the same. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { sessionIdProblem } from '../../../src/core/path-part.ts'
 import { newEvent, rejectionKey } from '../../../src/protocol/events.ts'
 import {
   OPEN_KEY,
@@ -21,6 +22,7 @@ import {
   readCallKey,
   readOpeningKey,
   readPendingId,
+  readableId,
 } from '../../../src/protocol/keys.ts'
 
 const count = fc.nat({ max: 1_000_000 })
@@ -123,7 +125,7 @@ describe('the key of an event', () => {
 
 describe('what a call is named by outside', () => {
   it('differs with the session, the step and its input', () => {
-    const made = [callOrigin, idempotencyKey, childId].map((make) =>
+    const made = [callOrigin, idempotencyKey, (...of: [string, string, string]) => childId(...of, [])].map((make) =>
       [
         ['s-1', 't1.0.0', 'a1b2'],
         ['s-2', 't1.0.0', 'a1b2'],
@@ -136,6 +138,24 @@ describe('what a call is named by outside', () => {
 
   it('is not taken for a request of a client', () => {
     expect(callOrigin('s-1', 't1.0.0', 'a1')).not.toBe(clientOrigin('t1.0.0/a1'))
+  })
+})
+
+describe('the id of a session', () => {
+  it('begins with the first name that can be read, and ends in 60 bits', () => {
+    expect(readableId(['Tea & Coffee', 'agent'], 0n)).toBe('tea-coffee-aaaaaaaaaaaa')
+    expect(readableId(['お茶', 'research'], 0n)).toBe('research-aaaaaaaaaaaa')
+    expect(readableId(['お茶', '🍵'], 0n)).toBe('s-aaaaaaaaaaaa')
+    const ids = Array.from({ length: 60 }, (_, bit) => readableId(['a'], 1n << BigInt(bit)))
+    expect(new Set(ids).size).toBe(60)
+  })
+
+  it('is allowed, whatever the names', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (name, unique) => {
+        expect(sessionIdProblem(readableId([name], unique))).toBeUndefined()
+      }),
+    )
   })
 })
 
