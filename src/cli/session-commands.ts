@@ -6,11 +6,12 @@ import { addInboxCommands } from './inbox-commands.ts'
 import { addPermissionsCommand } from './permissions-command.ts'
 import { messageOf, type StelloError } from '../core/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
-import { eventLine, sessionLine, statsLine, summaryLines, treeLines } from './format.ts'
+import { eventLine, sessionLine, statsLine, treeLines } from './format.ts'
 import { untilInterrupted } from './interrupted.ts'
 import { addMcpCommand } from './mcp-command.ts'
 import { createOutput } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
+import { addReadingCommands } from './reading-commands.ts'
 import { PAUSE_REASONS } from '../core/errors.ts'
 import { SESSION_STATUSES } from '../protocol/views.ts'
 import { addSignalCommands } from './signal-commands.ts'
@@ -102,22 +103,7 @@ export function addSessionCommands(program: Command): void {
       }),
     )
 
-  program
-    .command('transcript <session-id>')
-    .description('show the conversation as the model knows it')
-    .option('--at <seq>', 'one record in full length', wholeNumber)
-    .action(
-      on(async ({ stello, out }, id: string, { at }: { at?: number }) => {
-        const session = stello.session(id)
-        const messages = at === undefined ? await session.transcript() : [(await session.record(at)).message]
-        const summary = at === undefined ? await session.summary() : undefined
-        for (const [index, message] of messages.entries()) {
-          if (summary?.messages === index) out.result({ summary }, summaryLines(summary))
-          const calls = (message.toolCalls ?? []).map((call) => `\n  → ${call.name} ${call.arguments}`).join('')
-          out.result(message, `[${message.role}${message.name ? ` ${message.name}` : ''}] ${message.content}${calls}`)
-        }
-      }),
-    )
+  addReadingCommands(program, on)
 
   program
     .command('list')

@@ -53,10 +53,10 @@ export interface ForkOptions extends ForkRequest {
 const TEXT_LIMIT = 1024 * 1024
 
 /** The problem with a value, as text that follows the name of its field. */
-type Check = (value: unknown) => string | undefined
-type Checks<Options> = Readonly<Record<keyof Options, Check>>
+export type Check = (value: unknown) => string | undefined
+export type Checks<Options> = Readonly<Record<keyof Options, Check>>
 
-const name: Check = (value) => {
+export const name: Check = (value) => {
   if (typeof value !== 'string' || value.trim() === '') return 'is missing or empty'
   return value.length <= NAME_LIMIT ? undefined : `has ${value.length} characters, more than ${NAME_LIMIT}`
 }
@@ -116,15 +116,17 @@ export function checkFork(given: unknown): ForkOptions {
   return checked('fork', given, FORK, 'label')
 }
 
-function checked<Options extends object>(
+/** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
+export function checked<Options extends object>(
   what: string,
   given: unknown,
   checks: Checks<Options>,
-  required: keyof Options & string,
+  required?: keyof Options & string,
 ): Options {
-  if (!isObject(given)) throw invalid(`${what}: needs an object with ${required}`, checks)
+  if (!isObject(given)) throw invalid(`${what}: needs an object${required ? ` with ${required}` : ''}`, checks)
   const stated = Object.entries(given).filter(([, value]) => value !== undefined)
-  const all = stated.some(([field]) => field === required) ? stated : [...stated, [required, undefined] as const]
+  const known = required === undefined || stated.some(([field]) => field === required)
+  const all = known ? stated : [...stated, [required, undefined] as const]
   for (const [field, value] of all) {
     const check = Object.hasOwn(checks, field) ? checks[field as keyof Options] : () => 'is no field of it'
     const problem = check(value)

@@ -5,6 +5,7 @@ import type { Message } from '../core/message.ts'
 import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
 import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
 import { LAST_SEQ, readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
+import { readRecordPage, type RecordPage, type RecordRange } from '../store/record-pages.ts'
 import { findSummary } from '../store/load-transcript.ts'
 import { listSessions, type SessionSummary } from '../store/sessions.ts'
 import { readSubtree } from '../store/tree.ts'
@@ -13,6 +14,7 @@ import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
 import { forkSession } from './fork-session.ts'
 import { checkBounds, type ForkOptions } from './options.ts'
+import { checkRange } from './reading-options.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './build-tree.ts'
@@ -188,6 +190,18 @@ export interface SessionHandle {
    */
   transcript(): Promise<Message[]>
   /**
+   * A page of the conversation, inherited part first. Each record says whose it is, and whether the model still reads it.
+   *
+   * @throws StelloError INVALID_ARGUMENT naming the field; SESSION_NOT_FOUND
+   * @example
+   * for (let from: number | undefined = 0; from !== undefined;) {
+   *   const page = await session.records({ from })
+   *   for (const { seq, message } of page.records) console.log(seq, message.content)
+   *   from = page.next
+   * }
+   */
+  records(range?: RecordRange): Promise<RecordPage>
+  /**
    * What the model reads instead of the beginning of the conversation. Undefined: it reads the whole.
    *
    * @throws StelloError SESSION_NOT_FOUND
@@ -278,6 +292,11 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     async transcript() {
       const records = await own()
       return [...(await readInherited(db, id)), ...records].map((record) => record.message)
+    },
+    async records(range) {
+      const checked = checkRange(range)
+      await mustExist(db, id)
+      return readRecordPage(db, id, checked)
     },
     async summary() {
       const { gen } = await mustExist(db, id)

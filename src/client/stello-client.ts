@@ -7,10 +7,12 @@ import { forgetRule, listKeptRules, type KeptRule } from '../store/kept-rules.ts
 import { readAgents } from '../store/agents.ts'
 import { findSessions } from '../store/find-sessions.ts'
 import { listSessions, type SessionFilter, type SessionSummary } from '../store/sessions.ts'
+import { listRoots, type RootFilter, type RootSummary } from '../store/roots.ts'
 import { readSubtree } from '../store/tree.ts'
 import { readServedAgents } from '../store/workers.ts'
 import { createSessionHandle, type SessionHandle } from './session-handle.ts'
 import { checkCreateSession, type CreateSessionOptions } from './options.ts'
+import { checkRoots } from './reading-options.ts'
 import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
 
 /** Creates sessions, finds them and lists them. */
@@ -44,6 +46,15 @@ export interface StelloClient {
    * @example const [session, ...others] = await stello.find('last week')
    */
   find(text: string): Promise<SessionSummary[]>
+  /**
+   * Roots of trees, newest first, each with the totals of its tree.
+   *
+   * @throws StelloError INVALID_ARGUMENT naming the field
+   * @example
+   * const page = await stello.roots({ limit: 50 })
+   * const next = await stello.roots({ limit: 50, before: page.at(-1)?.createdAt })
+   */
+  roots(filter?: RootFilter): Promise<RootSummary[]>
   /**
    * Questions and pauses that wait for a person, oldest first: everywhere, or in a session and everything below it.
    *
@@ -102,6 +113,7 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
       const ids = await findSessions(db, text)
       return ids.length === 0 ? [] : listSessions(db, { ids })
     },
+    roots: async (filter) => listRoots(db, checkRoots(filter)),
     async inbox(sessionId) {
       if (sessionId === undefined) return readInbox(db)
       await mustExist(db, sessionId)

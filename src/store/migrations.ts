@@ -22,4 +22,6 @@ export const MIGRATIONS: Readonly<Record<string, string>> = {
  * Indexes that came after the tables. They are built without blocking writers; if the text is null, the index is
  * dropped. Only the speed of reads depends on them. The text is what follows `create index <name>`.
  */
-export const INDEXES: Readonly<Record<string, string | null>> = {}
+export const INDEXES: Readonly<Record<string, string | null>> = {
+  sessions_roots: `on sessions ((date_trunc('milliseconds', created_at at time zone 'utc'))) where parent_id is null`,
+}

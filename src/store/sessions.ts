@@ -204,13 +204,18 @@ export async function listSessions(
   { limit = 1000, ids, rootId, agent, state, reason }: SessionFilter = {},
 ): Promise<SessionSummary[]> {
   const list = LISTS[(ids ? 1 : 0) + (rootId !== undefined ? 2 : 0) + (agent !== undefined ? 4 : 0)] as Statement
-  const rows = await run<SummaryRow>(db.pool, list, [limit, ids, rootId, agent, state, reason])
+  return toSummaries(db, await run<SummaryRow>(db.pool, list, [limit, ids, rootId, agent, state, reason]))
+}
+
+/** Completes rows of `SUMMARIES`: adds what holds each session up. */
+export async function toSummaries(db: Database, rows: readonly SummaryRow[]): Promise<SessionSummary[]> {
   const busy = rows.filter((row) => row.state !== 'idle' && row.state !== 'closed').map(({ id }) => id)
   const holdups = busy.length > 0 ? await readHoldups(db, busy) : new Map<string, InboxItem[]>()
   return rows.map((row) => toSummary(row, holdups.get(row.id) ?? []))
 }
 
-interface SummaryRow {
+/** A row of `SUMMARIES`. */
+export interface SummaryRow {
   id: string
   root_id: string
   parent_id: string | null

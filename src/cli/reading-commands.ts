@@ -1,0 +1,46 @@
+/** The commands that read what sessions have said and done. They change nothing. */
+import { InvalidArgumentError, type Command } from 'commander'
+import type { Message, SessionHandle } from '../client/index.ts'
+import type { OnSession } from './command-context.ts'
+import { summaryLines } from './format.ts'
+import type { Output } from './output.ts'
+import { wholeNumber } from './whole-number.ts'
+
+export function addReadingCommands(program: Command, on: OnSession): void {
+  program
+    .command('transcript <session-id>')
+    .description('show the conversation as the model knows it')
+    .option('--at <seq>', 'one record in full length', wholeNumber)
+    .option('--from <n>', 'leave out so many records; -20: show the last 20', placeIn)
+    .action(
+      on(async ({ stello, out }, id: string, { at, from }: { at?: number; from?: number }) => {
+        const session = stello.session(id)
+        if (at !== undefined) return showMessage(out, (await session.record(at)).message)
+        if (from !== undefined) return showFrom(out, session, from)
+        const [messages, summary] = [await session.transcript(), await session.summary()]
+        for (const [index, message] of messages.entries()) {
+          if (summary?.messages === index) out.result({ summary }, summaryLines(summary))
+          showMessage(out, message)
+        }
+      }),
+    )
+}
+
+function placeIn(value: string): number {
+  if (!/^-?\d{1,15}$/.test(value)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(value)
+}
+
+async function showFrom(out: Output, session: SessionHandle, from: number): Promise<void> {
+  for (let place: number | undefined = from; place !== undefined;) {
+    const page = await session.records({ from: place })
+    for (const record of page.records) showMessage(out, record.message, record)
+    place = page.next
+  }
+}
+
+/** @param value what a line of JSON holds */
+function showMessage(out: Output, message: Message, value: object = message): void {
+  const calls = (message.toolCalls ?? []).map((call) => `\n  → ${call.name} ${call.arguments}`).join('')
+  out.result(value, `[${message.role}${message.name ? ` ${message.name}` : ''}] ${message.content}${calls}`)
+}
