@@ -9,7 +9,7 @@ import type {
   TurnResult,
 } from '../client/index.ts'
 import { readFailure, toFailure } from './api-failure.ts'
-import { reportServer } from './link-state.ts'
+import { reportLocked, reportServer, reportStore } from './link-state.ts'
 import { tokenHeaders } from './token.ts'
 import type {
   About,
@@ -49,12 +49,16 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     throw toFailure(thrown)
   })
   reportServer(true)
-  if (!response.ok) throw await readFailure(response)
-  return response
+  reportLocked(response.status === 401)
+  if (response.ok) return response
+  const failure = await readFailure(response)
+  if (failure.code === 'STORE_UNAVAILABLE') reportStore(false)
+  throw failure
 }
 
 async function get<Answer>(path: string, query?: Query, signal?: AbortSignal): Promise<Answer> {
   const response = await request(apiPath(path, query), signal ? { signal } : {})
+  reportStore(true)
   return (await response.json()) as Answer
 }
 
@@ -64,6 +68,7 @@ async function send<Answer = unknown>(method: 'POST' | 'DELETE', path: string, b
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+  reportStore(true)
   const text = await response.text()
   return (text === '' ? undefined : JSON.parse(text)) as Answer
 }

@@ -1,38 +1,62 @@
 /** The page: the bar, and the view that the address names. A view that is not needed first is loaded when it is. */
-import { lazy, Suspense, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, type ReactNode } from 'react'
+import { api } from './api.ts'
 import { Bar } from './bar.tsx'
+import { InboxPage } from './inbox/inbox-page.tsx'
+import { KeyHelp } from './key-help.tsx'
+import { useConnection } from './link-state.ts'
 import { Notices } from './notices.tsx'
+import { NewSessionPage } from './roots/new-session-page.tsx'
+import { RootsPage } from './roots/roots-page.tsx'
 import type { Route } from './route.ts'
+import { TokenForm } from './token-form.tsx'
+import { usePolled, type Polled } from './use-polled.ts'
 import { useRoute } from './use-route.ts'
+import type { Waiting } from './wire.ts'
 
 const SessionPage = lazy(async () => ({ default: (await import('./conversation/session-page.tsx')).SessionPage }))
+const SearchPage = lazy(async () => ({ default: (await import('./places/search-page.tsx')).SearchPage }))
+const PermissionsPage = lazy(async () => ({ default: (await import('./places/permissions-page.tsx')).PermissionsPage }))
+
+const INBOX_EVERY_MS = 2500
 
 /** Everything. */
 export function App(): ReactNode {
   const route = useRoute()
+  const locked = useConnection() === 'locked'
+  const inbox = usePolled('inbox', INBOX_EVERY_MS, () => api.inbox())
+  const waiting = inbox.answer?.length ?? 0
+  useEffect(() => {
+    document.title = waiting > 0 ? `(${waiting}) stello` : 'stello'
+  }, [waiting])
   return (
     <>
-      <Bar route={route} waiting={0} />
+      <Bar route={route} waiting={waiting} />
       <main className={route.at === 'session' ? 'wide' : ''}>
         <Suspense fallback={<p className="empty">Loading…</p>}>
-          <View route={route} />
+          {locked ? <TokenForm /> : <View route={route} inbox={inbox} />}
         </Suspense>
       </main>
       <Notices />
+      <KeyHelp />
     </>
   )
 }
 
-function View({ route }: { route: Route }): ReactNode {
+function View({ route, inbox }: { route: Route; inbox: Polled<Waiting[]> }): ReactNode {
   switch (route.at) {
+    case 'roots':
+      return <RootsPage />
     case 'session':
       return <SessionPage key={route.sessionId} sessionId={route.sessionId} />
-    case 'roots':
     case 'inbox':
+      return <InboxPage inbox={inbox} />
     case 'search':
+      return <SearchPage q={route.q} />
     case 'permissions':
+      return <PermissionsPage />
     case 'new':
-      return <h1>{route.at}</h1>
+      return <NewSessionPage />
     case 'nowhere':
       return <p className="empty">There is nothing here.</p>
   }

@@ -6,6 +6,7 @@ import { keptTheme, turnTheme, type Theme } from './theme.ts'
 
 const SAYS: Readonly<Record<Connection, string>> = {
   here: 'connected',
+  locked: 'token needed',
   away: 'server away',
   'store-away': 'database away',
 }

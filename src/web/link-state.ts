@@ -4,21 +4,25 @@
  */
 import { useSyncExternalStore } from 'react'
 
-/** `away`: the server does not answer. `store-away`: it does, and its database does not. */
-export type Connection = 'here' | 'away' | 'store-away'
+/** `locked`: the server wants a token. `away`: it does not answer. `store-away`: it does, and its database does not. */
+export type Connection = 'here' | 'locked' | 'away' | 'store-away'
 
-let server = true
-let store = true
+let now: Parts = { server: true, store: true, locked: false }
 const listeners = new Set<() => void>()
 
 /** @param answers whether the last request was answered */
 export function reportServer(answers: boolean): void {
-  change(answers, store)
+  change({ server: answers })
 }
 
 /** @param answers what a stream has told of the server's store */
 export function reportStore(answers: boolean): void {
-  change(server, answers)
+  change({ store: answers })
+}
+
+/** @param locked whether the last request was refused for want of a token */
+export function reportLocked(locked: boolean): void {
+  change({ locked })
 }
 
 /** What the badge shows. */
@@ -26,16 +30,22 @@ export function useConnection(): Connection {
   return useSyncExternalStore(listen, connection)
 }
 
-function connection(): Connection {
-  if (!server) return 'away'
-  return store ? 'here' : 'store-away'
+interface Parts {
+  server: boolean
+  store: boolean
+  locked: boolean
 }
 
-function change(nextServer: boolean, nextStore: boolean): void {
-  if (nextServer === server && nextStore === store) return
-  server = nextServer
-  store = nextStore
-  for (const listener of listeners) listener()
+function connection(): Connection {
+  if (!now.server) return 'away'
+  if (now.locked) return 'locked'
+  return now.store ? 'here' : 'store-away'
+}
+
+function change(part: Partial<Parts>): void {
+  const before = connection()
+  now = { ...now, ...part }
+  if (connection() !== before) for (const listener of listeners) listener()
 }
 
 function listen(listener: () => void): () => void {

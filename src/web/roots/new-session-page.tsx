@@ -1,0 +1,98 @@
+/** Starts a session: who, under what name, with which first message. */
+import { useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react'
+import { api } from '../api.ts'
+import { attempt } from '../notices.tsx'
+import { go, hrefOf } from '../route.ts'
+import { usePolled } from '../use-polled.ts'
+import type { Agent } from '../wire.ts'
+import './new-session.css'
+
+/** The form. Ctrl and Enter send it. */
+export function NewSessionPage(): ReactNode {
+  const { answer: agents } = usePolled('agents', 5000, api.agents)
+  const [chosen, setAgent] = useState('')
+  const [label, setLabel] = useState('')
+  const [profile, setProfile] = useState('')
+  const [message, setMessage] = useState('')
+  const [busy, setBusy] = useState(false)
+  const agent = chosen || first(agents)
+
+  const start = async (event?: FormEvent): Promise<void> => {
+    event?.preventDefault()
+    if (busy || agent === '') return
+    setBusy(true)
+    await attempt(async () => {
+      const { id } = await api.createSession({
+        agent,
+        ...(label.trim() !== '' && { label: label.trim() }),
+        ...(profile.trim() !== '' && { profile: profile.trim() }),
+        ...(message.trim() !== '' && { message }),
+      })
+      go({ at: 'session', sessionId: id })
+    })
+    setBusy(false)
+  }
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void start()
+  }
+  return (
+    <form className="new-session" onSubmit={(event) => void start(event)} onKeyDown={pressed}>
+      <h1>New session</h1>
+      <Agents agents={agents} agent={agent} onChange={setAgent} />
+      <div className="two">
+        <label>
+          <span className="what">Label</span>
+          <input value={label} maxLength={200} placeholder={agent} onChange={(event) => setLabel(event.target.value)} />
+        </label>
+        <label>
+          <span className="what">Profile</span>
+          <input value={profile} placeholder="none" onChange={(event) => setProfile(event.target.value)} />
+        </label>
+      </div>
+      <label>
+        <span className="what">First message</span>
+        <textarea
+          rows={7}
+          value={message}
+          autoFocus
+          placeholder="What should it do? Left empty, the session waits for you."
+          onChange={(event) => setMessage(event.target.value)}
+        />
+      </label>
+      <p className="ends">
+        <button className="primary" disabled={busy || agent === ''}>
+          Start
+        </button>
+        <a className="button" href={hrefOf({ at: 'roots' })}>
+          Back
+        </a>
+        <span className="quiet">
+          <kbd>Ctrl</kbd> <kbd>Enter</kbd> starts
+        </span>
+      </p>
+    </form>
+  )
+}
+
+function Agents(props: { agents: Agent[] | undefined; agent: string; onChange(agent: string): void }): ReactNode {
+  const { agents, agent, onChange } = props
+  if (!agents) return <p className="quiet">Loading the agents…</p>
+  if (agents.length === 0)
+    return <p className="quiet">No worker has served an agent yet: start one with `stello dev`.</p>
+  return (
+    <fieldset className="agent-choice">
+      <legend>Agent</legend>
+      {agents.map(({ name, served }) => (
+        <label key={name} className={name === agent ? 'chosen' : ''}>
+          <input type="radio" name="agent" checked={name === agent} onChange={() => onChange(name)} />
+          <span>{name}</span>
+          {!served && <span className="quiet">no worker serves it now: its session waits</span>}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function first(agents: readonly Agent[] = []): string {
+  return (agents.find(({ served }) => served) ?? agents[0])?.name ?? ''
+}
