@@ -2,16 +2,17 @@
 import type { Command } from 'commander'
 import type { CreateSessionOptions } from '../client/index.ts'
 import type { OnSession } from './command-context.ts'
+import { onOne, withSession } from './session-argument.ts'
 import { wholeNumber } from './whole-number.ts'
 
 type Bounds = NonNullable<CreateSessionOptions['bounds']>
 
 export function addBoundsCommand(program: Command, on: OnSession): void {
-  withBounds(program.command('bounds <session-id>'))
+  withSession(withBounds(program.command('bounds [session-id]')))
     .description('show the bounds of the tree of a session; with options, change them')
     .action(
-      on(async ({ stello, out }, id: string, options: Bounds) => {
-        const { rootId, sessions, bounds } = await stello.session(id).bounds(takeBounds(options).bounds)
+      onOne(on)(async ({ out }, session, options: Bounds) => {
+        const { rootId, sessions, bounds } = await session.bounds(takeBounds(options).bounds)
         const shown = Object.entries(bounds).map(([name, value]) => `${name} ${value}`)
         const rest =
           shown.length < 3 ? [`${shown.length > 0 ? 'the rest ' : ''}as its agent says when it is opened`] : []

@@ -3,8 +3,8 @@ import { StelloError } from '../core/errors.ts'
 import type { SessionHandle, SessionSummary, StelloClient } from '../client/index.ts'
 import { pickSession } from './pick-session.ts'
 
-/** Newest sessions among which the newest root is looked for. */
-const RECENT = 200
+/** Roots that a person may choose from. */
+const RECENT = 20
 
 /**
  * The session that the text names: by its id, by the beginning of its id that no other has, or by its label. Without a
@@ -20,18 +20,14 @@ export async function findSession(
   { last = false }: { last?: boolean } = {},
 ): Promise<SessionHandle> {
   if (last) return stello.session((await newestRoot(stello)).id)
-  if (text === undefined) return stello.session((await pickSession(await roots(stello))).id)
+  if (text === undefined) return stello.session((await pickSession(await stello.roots({ limit: RECENT }))).id)
   const [found, ...others] = await stello.find(text)
   if (found && others.length === 0) return stello.session(found.id)
   throw found ? ambiguous(text, [found, ...others]) : unknown(text)
 }
 
-async function roots(stello: StelloClient): Promise<SessionSummary[]> {
-  return (await stello.list({ limit: RECENT })).filter(({ parentId }) => parentId === undefined)
-}
-
 async function newestRoot(stello: StelloClient): Promise<SessionSummary> {
-  const [newest] = await roots(stello)
+  const [newest] = await stello.roots({ limit: 1 })
   if (newest) return newest
   throw new StelloError('SESSION_NOT_FOUND', 'there is no session yet', {
     hint: '`stello start AGENT --message "…" --wait` begins one',

@@ -5,64 +5,54 @@ import { DECISIONS, PENDING_KINDS, decisionsOf, wordOf, type Decision } from '..
 import { REMEMBERS, type Remember } from '../protocol/read-answer.ts'
 import { inboxLines } from './format.ts'
 import type { OnSession } from './command-context.ts'
+import { onOne, onOneOrAll, withLast } from './session-argument.ts'
 
 type Permitting = { args?: Readonly<Record<string, unknown>>; always?: Remember }
 type Filled = { values?: Readonly<Record<string, unknown>> }
 
 export function addInboxCommands(program: Command, on: OnSession): void {
   addPermissionCommands(program, on)
-  program
-    .command('inbox [session-id]')
+  withLast(program.command('inbox [session-id]'))
     .description('show what waits for a person: everywhere, or in a session and its forks')
     .action(
-      on(async ({ stello, out }, id: string | undefined) => {
-        for (const item of await stello.inbox(id)) out.result(item, inboxLines)
+      onOneOrAll(on)(async ({ stello, out }, session) => {
+        for (const item of await stello.inbox(session?.id)) out.result(item, inboxLines)
       }),
     )
 
-  program
-    .command('answer <session-id> <item-id>')
+  withLast(program.command('answer <session-id> <item-id>'))
     .description('answer something that waits; the inbox shows the ids')
     .addArgument(new Argument('<decision>', DECIDING).choices(DECISIONS))
     .argument('[text]', TEXT)
     .option('--values <json>', 'with answer: what fills the form of the question, as a JSON object', readObject)
     .action(
-      on(
-        async (
-          { stello, out },
-          id: string,
-          item: string,
-          decision: Decision,
-          text: string | undefined,
-          options: Filled,
-        ) => {
-          await stello.session(id).answer(item, { decision, ...(text !== undefined && { text }), ...options })
-          out.result({ sessionId: id, id: item, decision }, `answered ${item} with ${decision}`)
+      onOne(on)(
+        async ({ out }, session, item: string, decision: Decision, text: string | undefined, options: Filled) => {
+          await session.answer(item, { decision, ...(text !== undefined && { text }), ...options })
+          out.result({ sessionId: session.id, id: item, decision }, `answered ${item} with ${decision}`)
         },
       ),
     )
 }
 
 function addPermissionCommands(program: Command, on: OnSession): void {
-  program
-    .command('approve <session-id> <item-id>')
+  withLast(program.command('approve <session-id> <item-id>'))
     .description('permit a call that waits for permission')
     .option('--args <json>', 'run it with these arguments, not with those of the model', readObject)
     .addOption(new Option('--always <where>', 'permit such calls from now on').choices(REMEMBERS))
     .action(
-      on(async ({ stello, out }, id: string, item: string, { args, always }: Permitting) => {
-        await stello.session(id).approve(item, { ...(args && { args }), ...(always && { remember: always }) })
-        out.result({ sessionId: id, id: item, decision: 'approve' }, `approved ${item}`)
+      onOne(on)(async ({ out }, session, item: string, { args, always }: Permitting) => {
+        await session.approve(item, { ...(args && { args }), ...(always && { remember: always }) })
+        out.result({ sessionId: session.id, id: item, decision: 'approve' }, `approved ${item}`)
       }),
     )
 
-  program
-    .command('deny <session-id> <item-id> [reason]')
+  withLast(program.command('deny <session-id> <item-id> [reason]'))
     .description('forbid a call that waits for permission; the model reads the reason')
     .action(
-      on(async ({ stello, out }, id: string, item: string, reason?: string) => {
-        await stello.session(id).deny(item, reason)
-        out.result({ sessionId: id, id: item, decision: 'deny' }, `denied ${item}`)
+      onOne(on)(async ({ out }, session, item: string, reason?: string) => {
+        await session.deny(item, reason)
+        out.result({ sessionId: session.id, id: item, decision: 'deny' }, `denied ${item}`)
       }),
     )
 }

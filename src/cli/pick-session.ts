@@ -4,9 +4,6 @@ import type { SessionSummary } from '../client/index.ts'
 import { age } from './format.ts'
 import { printable } from './printable.ts'
 
-/** Longest list that is shown to choose from. */
-const SHOWN = 20
-
 /** Whether somebody at a terminal can be asked. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true
@@ -26,7 +23,7 @@ export async function pickSession(sessions: readonly SessionSummary[]): Promise<
   const { isCancel, select } = await import('@clack/prompts')
   const chosen = await select({
     message: 'Which session?',
-    options: printable(sessions.slice(0, SHOWN)).map((session) => ({
+    options: printable(sessions).map((session) => ({
       value: session.id,
       label: `${session.label}  ${session.state}`,
       hint: `${session.agent}, ${age(session.createdAt)} ago, ${session.id}`,

@@ -4,17 +4,16 @@ import type { Message, SessionHandle } from '../client/index.ts'
 import type { OnSession } from './command-context.ts'
 import { summaryLines } from './format.ts'
 import type { Output } from './output.ts'
+import { onOne, withSession } from './session-argument.ts'
 import { wholeNumber } from './whole-number.ts'
 
 export function addReadingCommands(program: Command, on: OnSession): void {
-  program
-    .command('transcript <session-id>')
+  withSession(program.command('transcript [session-id]'))
     .description('show the conversation as the model knows it')
     .option('--at <seq>', 'one record in full length', wholeNumber)
     .option('--from <n>', 'leave out so many records; -20: show the last 20', placeIn)
     .action(
-      on(async ({ stello, out }, id: string, { at, from }: { at?: number; from?: number }) => {
-        const session = stello.session(id)
+      onOne(on)(async ({ out }, session, { at, from }: { at?: number; from?: number }) => {
         if (at !== undefined) return showMessage(out, (await session.record(at)).message)
         if (from !== undefined) return showFrom(out, session, from)
         const [messages, summary] = [await session.transcript(), await session.summary()]

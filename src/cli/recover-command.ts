@@ -1,6 +1,7 @@
 /** The command for sessions whose workflow was terminated or lost. */
 import type { Command } from 'commander'
-import type { RecoverOptions } from '../client/index.ts'
+import type { RecoverOptions, SessionHandle } from '../client/index.ts'
+import { onOneOrAll } from './session-argument.ts'
 import { onSelected, withSelection, type Selection } from './selection.ts'
 import type { Context, OnSession } from './command-context.ts'
 
@@ -12,23 +13,18 @@ export function addRecoverCommand(program: Command, on: OnSession): void {
       'also one that runs: it disagrees with the store since one of them was restored from a copy; with --all only where that shows',
     )
     .action(
-      on(
-        async (
-          context,
-          id: string | undefined,
-          { restart = false, ...selection }: Selection & { restart?: boolean },
-        ) => {
-          if (id !== undefined) return recover(context, id, { restart })
-          await onSelected(context, selection, (session) =>
-            recover(context, session.id, { restart: restart && 'needed' }),
-          )
-        },
-      ),
+      onOneOrAll(on)(async (context, one, { restart = false, ...selection }: Selection & { restart?: boolean }) => {
+        if (one) return recover(context, one, { restart })
+        await onSelected(context, selection, (session) =>
+          recover(context, context.stello.session(session.id), { restart: restart && 'needed' }),
+        )
+      }),
     )
 }
 
-async function recover({ stello, out }: Context, sessionId: string, options: RecoverOptions): Promise<void> {
-  const recovered = await stello.session(sessionId).recover(options)
+async function recover({ out }: Context, session: SessionHandle, options: RecoverOptions): Promise<void> {
+  const { id: sessionId } = session
+  const recovered = await session.recover(options)
   if (recovered.unsearchable) out.note(`${sessionId}: Temporal refuses its search attributes, it runs without`)
   const waiting = recovered.waiting > 0 ? `; ${recovered.waiting} messages waited` : ''
   out.result(

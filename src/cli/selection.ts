@@ -4,15 +4,16 @@ import { PAUSE_REASONS, isStelloError } from '../core/errors.ts'
 import { SESSION_STATUSES } from '../protocol/views.ts'
 import type { SessionFilter, SessionSummary } from '../client/index.ts'
 import { explain } from './output.ts'
+import { withLast } from './session-argument.ts'
 import type { Context } from './command-context.ts'
 
-export type Selection = Pick<SessionFilter, 'agent' | 'state' | 'reason'> & { all?: boolean }
+export type Selection = Pick<SessionFilter, 'agent' | 'state' | 'reason'> & { all?: boolean; last?: boolean }
 
 const EVERY = 1_000_000
 
-/** Adds `--all` and the options that narrow it to a command whose session may be left out. */
+/** Adds `--last`, `--all` and the options that narrow it to a command whose session may be left out. */
 export function withSelection(command: Command, all: string): Command {
-  return command
+  return withLast(command)
     .option('--all', all)
     .option('--agent <name>', 'with --all: only sessions of that agent')
     .addOption(
@@ -22,8 +23,9 @@ export function withSelection(command: Command, all: string): Command {
     )
     .addOption(new Option('--reason <reason>', 'with --all: only those paused for it').choices(PAUSE_REASONS))
     .hook('preAction', (selecting) => {
-      const { all: every, agent, state, reason } = selecting.opts<Selection>()
-      if ((selecting.args[0] === undefined) === !every) selecting.error('error: name one session, or use --all')
+      const { all: every = false, last = false, agent, state, reason } = selecting.opts<Selection>()
+      if ((selecting.args[0] !== undefined || last) === every)
+        selecting.error('error: name one session, or use --last or --all')
       if (!every && [agent, state, reason].some((one) => one !== undefined))
         selecting.error('error: --agent, --state and --reason need --all')
     })

@@ -1,19 +1,17 @@
 /** The commands that talk to sessions. Each opens a client, does one thing, prints it. */
 import { Option, type Command } from 'commander'
-import type { CreateSessionOptions, ForkOptions, StelloClient } from '../client/index.ts'
+import type { CreateSessionOptions, ForkOptions } from '../client/index.ts'
 import { checkCreateSession, checkFork } from '../client/options.ts'
 import { addInboxCommands } from './inbox-commands.ts'
 import { addPermissionsCommand } from './permissions-command.ts'
-import { messageOf, type StelloError } from '../core/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import { addBoundsCommand, takeBounds, withBounds } from './bounds-command.ts'
-import { eventLine, sessionLine, statsLine, treeLines } from './format.ts'
-import { untilInterrupted } from './interrupted.ts'
 import { addMcpCommand } from './mcp-command.ts'
 import { createOutput } from './output.ts'
 import { addRecoverCommand } from './recover-command.ts'
+import { addLookingCommands } from './looking-commands.ts'
 import { addReadingCommands } from './reading-commands.ts'
-import { PAUSE_REASONS } from '../core/errors.ts'
-import { SESSION_STATUSES } from '../protocol/views.ts'
+import { onOne, withLast, withSession } from './session-argument.ts'
 import { addSignalCommands } from './signal-commands.ts'
 import { noteUnserved } from './unserved.ts'
 import { loadDataConverter } from './load-data-converter.ts'
@@ -66,74 +64,18 @@ export function addSessionCommands(program: Command): void {
       }),
     )
 
-  program
-    .command('send <session-id> <text>')
+  withLast(program.command('send <session-id> <text>'))
     .description('send a message')
     .option('--message-id <id>', 'id of the message; the same id is taken only once')
     .option('--wait', 'wait for the answer and print it')
     .action(
-      on(async ({ stello, out }, id: string, text: string, options: { messageId?: string; wait?: boolean }) => {
-        const session = stello.session(id)
+      onOne(on)(async ({ stello, out }, session, text: string, options: { messageId?: string; wait?: boolean }) => {
         await answer({ stello, out }, session, await session.send(text, options), options)
       }),
     )
 
-  program
-    .command('watch <session-id>')
-    .description('print events as they come, until Ctrl-C')
-    .option('--tree', 'also the sessions below')
-    .option('--from <cursor>', "an offset, the cursor of an event, or 'now'")
-    .action(
-      on(async ({ stello, out }, id: string, options: { tree?: boolean; from?: string }) => {
-        const onAway = (error: StelloError): void =>
-          out.note(`the watch goes on when the store is back: ${error.message}`)
-        for await (const event of stello.session(id).watch({ ...options, signal: untilInterrupted(), onAway })) {
-          if (out.json || eventLine(event) !== undefined) out.result(event, (shown) => eventLine(shown) ?? '')
-        }
-      }),
-    )
-
-  program
-    .command('tree <session-id>')
-    .description('show the session and its forks')
-    .action(
-      on(async ({ stello, out }, id: string) => {
-        const tree = await stello.session(id).tree()
-        out.result(tree, (shown) => treeLines(shown).join('\n'))
-      }),
-    )
-
+  addLookingCommands(program, on)
   addReadingCommands(program, on)
-
-  program
-    .command('list')
-    .description('list sessions, newest first')
-    .option('--agent <name>')
-    .addOption(new Option('--state <state>').choices(SESSION_STATUSES))
-    .addOption(new Option('--reason <reason>', 'only those paused for it').choices(PAUSE_REASONS))
-    .option('--limit <n>', 'at most this many', wholeNumber, 50)
-    .action(
-      on(async ({ stello, out }, options: Parameters<StelloClient['list']>[0]) => {
-        const sessions = await stello.list(options)
-        for (const session of sessions) out.result(session, sessionLine)
-        const open = sessions.filter(({ state }) => state !== 'closed').map(({ agent }) => agent)
-        await noteUnserved({ stello, out }, ...open, ...(options?.agent === undefined ? [] : [options.agent]))
-      }),
-    )
-
-  program
-    .command('stats <session-id>')
-    .description('show counts, tokens, and durations per tool (needs a running worker)')
-    .action(
-      on(async ({ stello, out }, id: string) => {
-        const stats = await stello.session(id).stats()
-        const { turns, modelCalls, toolCalls, inputTokens, outputTokens } = stats.totals
-        const tools = stats.tools.map(statsLine)
-        const totals = `${turns} turns, ${modelCalls} model calls, ${toolCalls} tool calls, ${inputTokens} tokens in, ${outputTokens} out`
-        out.result(stats, [totals, ...tools].join('\n'))
-      }),
-    )
-
   addInboxCommands(program, on)
   addPermissionsCommand(program, on)
 
@@ -142,8 +84,7 @@ export function addSessionCommands(program: Command): void {
   addBoundsCommand(program, on)
   addMcpCommand(program, on)
 
-  program
-    .command('fork <session-id>')
+  withSession(program.command('fork [session-id]'))
     .description('create a child session from the conversation so far')
     .requiredOption('--label <label>', 'display name')
     .option('--profile <name>', 'fork profile')
@@ -153,9 +94,9 @@ export function addSessionCommands(program: Command): void {
     .option('--id <session-id>', 'id of the fork, instead of a new one; repeated, it gives the same fork')
     .hook('preAction', (command) => refuseEarly(command, () => checkFork(toFork(command.opts()))))
     .action(
-      on(async ({ stello, out }, id: string, options: Options) => {
-        const child = await stello.session(id).fork(toFork(options))
-        out.result({ sessionId: child.id, parentId: id }, child.id)
+      onOne(on)(async ({ out }, session, options: Options) => {
+        const child = await session.fork(toFork(options))
+        out.result({ sessionId: child.id, parentId: session.id }, child.id)
       }),
     )
 }
@@ -167,7 +108,7 @@ function toSession(agent: string | undefined, options: Options): CreateSessionOp
   return { ...rest, bounds, agent: agent ?? '', sessionId } as CreateSessionOptions
 }
 
-function toFork({ id: sessionId, json: _form, ...request }: Options): ForkOptions {
+function toFork({ id: sessionId, json: _form, last: _named, ...request }: Options): ForkOptions {
   return { ...request, sessionId } as unknown as ForkOptions
 }
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Reached, SessionHandle } from '../client/index.ts'
 import { inboxLines } from './format.ts'
+import { onOne, onOneOrAll, withSession } from './session-argument.ts'
 import { onSelected, withSelection, type Selection } from './selection.ts'
 import type { Context, OnSession } from './command-context.ts'
 
@@ -16,25 +17,26 @@ export function addSignalCommands(program: Command, on: OnSession): void {
     name: string,
     description: string,
     send: (session: SessionHandle, options: Options) => Promise<Reached | void>,
-    argument = '<session-id>',
+    many = false,
   ): Command => {
-    const sendTo = async (context: Context, id: string, options: Options): Promise<void> => {
-      const session = context.stello.session(id)
+    const sendTo = async (context: Context, session: SessionHandle, options: Options): Promise<void> => {
+      const { id } = session
       const reached = await send(session, options)
       if (options.tree && reached) tellReached(context, name, id, reached)
       else context.out.result({ sessionId: id, sent: name }, `${name} sent to ${id}`)
       if (name === 'resume' && !options.tree) await tellHoldups(context, session)
     }
-    return program
-      .command(`${name} ${argument}`)
-      .description(description)
-      .action(
-        on(async (context, id: string | undefined, options: Options) => {
-          if (id !== undefined) return sendTo(context, id, options)
-          const { state = 'paused', ...selection } = options as Selection
-          await onSelected(context, { ...selection, state }, (session) => sendTo(context, session.id, options))
-        }),
-      )
+    const command = program.command(`${name} [session-id]`).description(description)
+    if (!many) return withSession(command).action(onOne(on)(sendTo))
+    return command.action(
+      onOneOrAll(on)(async (context, one, options: Options) => {
+        if (one) return sendTo(context, one, options)
+        const { state = 'paused', ...selection } = options as Selection
+        await onSelected(context, { ...selection, state }, ({ id }) =>
+          sendTo(context, context.stello.session(id), options),
+        )
+      }),
+    )
   }
   const tree = (command: Command): Command =>
     command.option('--tree', 'also all its forks, and forks that are being created at that moment')
@@ -48,7 +50,7 @@ export function addSignalCommands(program: Command, on: OnSession): void {
     'resume',
     'go on after a pause, with the very step that was due',
     (session, { tree = false }) => session.resume({ tree }),
-    '[session-id]',
+    true,
   )
   withSelection(tree(resume), 'every session that is paused')
   tree(
