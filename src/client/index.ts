@@ -8,6 +8,7 @@ export type { Remember } from '../protocol/read-answer.ts'
 export type { SessionHandle, SessionStats, TranscriptSummary } from './session-handle.ts'
 export type { PauseOptions, Reached, TreeOptions } from './reach-tree.ts'
 export type { ResultOptions, TurnHandle, TurnResult } from './turn-handle.ts'
+export type { EventPage, EventsOptions } from './read-events.ts'
 export type { WatchOptions } from './watch.ts'
 export type {
   AskedCall,

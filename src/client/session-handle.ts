@@ -32,6 +32,7 @@ import { reachSession } from './reach-session.ts'
 import { sendAnswer, type AnswerOptions, type ApproveOptions } from './send-answer.ts'
 import { sendMessage } from './send-message.ts'
 import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
+import { readEvents, type EventPage, type EventsOptions } from './read-events.ts'
 import { watchSession, type WatchOptions } from './watch.ts'
 import type { StelloEvent } from '../protocol/events.ts'
 
@@ -85,6 +86,15 @@ export interface SessionHandle {
    * @example for await (const event of session.watch({ tree: true })) console.log(event.type, event.data)
    */
   watch(options?: WatchOptions): AsyncIterable<StelloEvent>
+  /**
+   * The durable events that are there now, page by page. A page with fewer than `limit` events has reached the end.
+   *
+   * @throws StelloError SESSION_NOT_FOUND; INVALID_ARGUMENT when `from` is no place in this session
+   * @example
+   * const { events, cursor } = await session.events({ tree: true })
+   * for await (const event of session.watch({ from: cursor, tree: true })) console.log(event.type)
+   */
+  events(options?: EventsOptions): Promise<EventPage>
   /**
    * Creates a child session. It begins where the last finished exchange of this session ended, or one before a record.
    * That works in any state, also while the session is paused.
@@ -260,6 +270,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     },
     turn: (messageId) => createTurnHandle(deps, id, messageId),
     watch: (options) => watchSession(deps, id, options),
+    events: (options) => readEvents(deps, id, options),
     fork: async (options) => createSessionHandle(deps, await forkSession(deps, id, options)),
     async pause(options) {
       const { reason, tree, ...unknown } = typeof options === 'string' ? { reason: options } : (options ?? {})

@@ -6,10 +6,11 @@
  * Each read is one statement: it reads the sessions that had news, and once a second all that are not closed. The
  * events tell which sessions a tree has: forks add some, rewinds may take some away.
  */
-import { StelloError, isUnavailable } from '../core/errors.ts'
+import { isUnavailable, type StelloError } from '../core/errors.ts'
 import type { StelloEvent, StreamedEvent } from '../protocol/events.ts'
-import { lookAt, nextOffsets, type LivePiece } from '../store/event-log.ts'
+import { lookAt, type LivePiece } from '../store/event-log.ts'
 import { readSubtree } from '../store/tree.ts'
+import { startOffsets, toCursor } from './cursor.ts'
 import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
@@ -27,26 +28,37 @@ export interface WatchOptions {
    * Called once when the store goes away while watching. The watch goes on where it was as soon as the store is back.
    */
   onAway?: (error: StelloError) => void
+  /** Called once when the store has come back after `onAway`. */
+  onBack?: () => void
 }
 
-/** A slow consumer is not waited for: pages are read when it asks for more. */
+/**
+ * A slow consumer is not waited for: pages are read when it asks for more.
+ *
+ * @param options without `follow` it ends when everything that is there now was read
+ */
 export async function* watchSession(
   deps: ClientDeps,
   sessionId: string,
-  { from = 0, tree = false, live = true, signal, onAway }: WatchOptions = {},
+  {
+    from = 0,
+    tree = false,
+    live = true,
+    follow = true,
+    signal,
+    onAway,
+    onBack,
+  }: WatchOptions & { follow?: boolean } = {},
 ): AsyncGenerator<StelloEvent> {
   await mustExist(deps.db, sessionId)
   const below = async (): Promise<Set<string>> => new Set(tree ? await readSubtree(deps.db, sessionId) : [sessionId])
-  const offsets =
-    from === 'now'
-      ? await nextOffsets(deps.db, [...(await below())])
-      : new Map(typeof from === 'number' ? [[sessionId, from]] : readCursor(sessionId, from))
+  const offsets = await startOffsets(deps, sessionId, from, tree)
   let ids = await below()
   let open = new Set(ids)
   let due = open
   const seen = new Map<string, Seen>()
   const news = waitForNews(deps.listener, (id) => ids.has(id))
-  const cursor = (): string => JSON.stringify(Object.fromEntries(offsets))
+  const cursor = (): string => toCursor(offsets)
   let rewound = false
   let away = false
   try {
@@ -59,9 +71,10 @@ export async function* watchSession(
           rewound = false
         }
         looked = await lookAt(deps.db, new Map(Array.from(due, (id) => [id, offsets.get(id) ?? 0])), { live })
+        if (away) onBack?.()
         away = false
       } catch (error) {
-        if (!isUnavailable(error)) throw error
+        if (!isUnavailable(error) || !follow) throw error
         if (!away) onAway?.(error)
         away = true
         due = open = new Set(ids)
@@ -92,6 +105,8 @@ export async function* watchSession(
         for (const id of again) open.add(id)
         for (const id of again) ids.add(id)
         due = again
+      } else if (!follow) {
+        return
       } else {
         const { sessions: heard, unheard } = await news.next(signal)
         // One that was closed may have been rewound, if it is heard of or nobody listened.
@@ -103,28 +118,6 @@ export async function* watchSession(
     }
   } finally {
     news.stop()
-  }
-}
-
-/** The cursor of an event, or an offset that came as text. */
-function readCursor(sessionId: string, from: string): [string, number][] {
-  const parsed: unknown = parse(from)
-  const offsets = typeof parsed === 'number' ? { [sessionId]: parsed } : parsed
-  if (typeof offsets === 'object' && offsets !== null && !Array.isArray(offsets)) {
-    const entries = Object.entries(offsets)
-    if (entries.every((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] >= 0))
-      return entries
-  }
-  throw new StelloError('INVALID_ARGUMENT', `watch: "${from}" is no cursor`, {
-    hint: 'use an offset, or the cursor of an event',
-  })
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }
 

@@ -1,2 +1,10 @@
 /** Entry `stello-temporal/http`: sessions over HTTP, for programs that reach neither Temporal nor PostgreSQL. */
+export { createHttpApp, type HttpAppOptions } from './create-http-app.ts'
+export { serveHttp, type HttpServer, type ServeHttpOptions } from './serve-http.ts'
+export type { About, AgentInfo } from './about-routes.ts'
+export type { HttpErrorBody, HttpOnlyCode } from './http-error.ts'
 export type { Json } from './json.ts'
+export type { SessionDetail } from './session-routes.ts'
+export type { TurnUnderWay } from './turn-routes.ts'
+export type { WireEvent } from './wire-event.ts'
+export type { WireEventPage } from './event-routes.ts'

@@ -106,8 +106,9 @@ class Reader {
       const parser = createParser({
         onEvent: ({ id, event, data }) => {
           if (event === 'end') ended = true
+          else if (event === 'begin') this.cursor = id
           else if (event === 'away' || event === 'back') this.storeIs(event)
-          else this.take(JSON.parse(data) as PageEvent, id)
+          else if (event !== 'failed') this.take(JSON.parse(data) as PageEvent, id)
         },
       })
       const chunks = response.body.pipeThrough(new TextDecoderStream()).getReader()

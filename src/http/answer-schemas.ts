@@ -1,0 +1,161 @@
+/** What answers hold, for the OpenAPI document. The tests hold the answers of a real server against it. */
+import { z } from '@hono/zod-openapi'
+import { PAUSE_REASONS } from '../core/errors.ts'
+import { PENDING_KINDS } from '../protocol/pending.ts'
+import { SESSION_STATUSES } from '../protocol/views.ts'
+
+const at = z.iso.datetime()
+const count = z.int().min(0)
+const json = z.unknown()
+
+export const done: z.ZodType = z.strictObject({})
+
+export const about: z.ZodType = z
+  .strictObject({ version: z.string(), namespace: z.string(), uiUrl: z.string().optional() })
+  .openapi('About')
+
+export const agents: z.ZodType = z.array(
+  z.strictObject({ name: z.string(), served: z.boolean().openapi({ description: 'a worker serves it now' }) }),
+)
+
+const pauseFields = {
+  reason: z.enum(PAUSE_REASONS),
+  message: z.string(),
+  hint: z.string().optional(),
+  clears: z.enum(['weather', 'keys']).optional(),
+  nextTryAt: at.optional(),
+}
+const pause = z.strictObject(pauseFields).openapi('Pause')
+
+const questionFields = {
+  id: z.string(),
+  kind: z.enum(PENDING_KINDS),
+  name: z.string(),
+  title: z.string().optional(),
+  callId: z.string(),
+  turn: count,
+  round: count,
+  preview: z.string(),
+  message: z.string(),
+  form: z
+    .strictObject({
+      hash: z.string(),
+      header: z.string().optional(),
+      options: z.array(z.strictObject({ label: z.string(), description: z.string().optional() })).optional(),
+      multiSelect: z.literal(true).optional(),
+      schema: json.optional(),
+      preview: z.string().optional(),
+    })
+    .optional(),
+  permit: z.strictObject({ hash: z.string(), touches: z.array(z.string()), rules: z.array(z.string()) }).optional(),
+  at,
+}
+const pendingItem = z.strictObject(questionFields).openapi('PendingItem')
+
+const place = { sessionId: z.string(), label: z.string(), agent: z.string() }
+const inboxItem: z.ZodType = z
+  .union([
+    z.strictObject({ ...place, ...questionFields }),
+    z.strictObject({ ...place, ...pauseFields, kind: z.literal('paused'), at }),
+  ])
+  .openapi('InboxItem')
+export const inbox: z.ZodType = z.array(inboxItem)
+
+const summaryFields = {
+  id: z.string(),
+  rootId: z.string(),
+  parentId: z.string().optional(),
+  depth: count,
+  agent: z.string(),
+  label: z.string(),
+  profile: z.string().optional(),
+  state: z.enum(SESSION_STATUSES),
+  pause: pause.optional(),
+  inHand: z.array(z.strictObject({ kind: z.string(), name: z.string(), title: z.string().optional(), since: at })),
+  pending: z.array(pendingItem),
+  weather: z.strictObject({ provider: z.string(), why: z.string(), since: at, nextTry: at }).optional(),
+  heldBy: z.array(inboxItem),
+  turns: count,
+  records: count,
+  createdAt: at,
+  closedAt: at.optional(),
+}
+export const sessionDetail: z.ZodType = z
+  .strictObject({ ...summaryFields, temporalLink: z.string().optional() })
+  .openapi('Session')
+
+export const sessionTree: z.ZodType = z
+  .strictObject({ ...summaryFields, children: z.array(z.lazy(() => sessionTree)) })
+  .openapi('SessionTree')
+
+export const created: z.ZodType = z.strictObject({ id: z.string(), messageId: z.string().optional() })
+
+const usage = z.strictObject({
+  inputTokens: count,
+  outputTokens: count,
+  cachedTokens: count.optional(),
+  costUsd: z.number().optional(),
+})
+
+export const stats: z.ZodType = z
+  .strictObject({
+    totals: z.strictObject({
+      turns: count,
+      modelCalls: count,
+      toolCalls: count,
+      inputTokens: count,
+      outputTokens: count,
+    }),
+    tools: z.array(
+      z.strictObject({
+        toolName: z.string(),
+        executionCount: count,
+        successCount: count,
+        failureCount: count,
+        totalDuration: z.number(),
+        averageDuration: z.number(),
+        errors: z.record(z.string(), count).optional(),
+      }),
+    ),
+  })
+  .openapi('Stats')
+
+/** `data` is described by the types `DurableEvents` and `LiveEvents` of `stello-temporal/client`. */
+const event = z
+  .strictObject({
+    type: z.string(),
+    sessionId: z.string(),
+    at,
+    offset: count.optional().openapi({ description: 'its number in its session; unset for what streams' }),
+    data: z.record(z.string(), json),
+  })
+  .openapi('Event')
+export const eventPage: z.ZodType = z
+  .strictObject({ events: z.array(event), cursor: z.string().openapi({ description: '`from` of the next request' }) })
+  .openapi('EventPage')
+export const eventStream: z.ZodType = z.string().openapi({ description: 'server-sent events' })
+
+export const taken: z.ZodType = z.strictObject({ messageId: z.string() })
+export const turnResult: z.ZodType = z
+  .strictObject({ text: z.string(), stopReason: z.string(), usage, rounds: count })
+  .openapi('TurnResult')
+export const turnUnderWay: z.ZodType = z
+  .strictObject({ state: z.enum(SESSION_STATUSES), heldBy: z.array(inboxItem) })
+  .openapi('TurnUnderWay')
+
+export const reached: z.ZodType = z.strictObject({ sessions: count, lost: z.array(z.string()) }).openapi('Reached')
+export const recovered: z.ZodType = z
+  .strictObject({ restarted: z.boolean(), waiting: count, unsearchable: z.literal(true).optional() })
+  .openapi('Recovered')
+
+export const keptRules: z.ZodType = z.array(
+  z
+    .strictObject({
+      scope: z.enum(['session', 'tree', 'agent']),
+      owner: z.string(),
+      rule: z.string(),
+      sessionId: z.string(),
+      at,
+    })
+    .openapi('KeptRule'),
+)
