@@ -16,7 +16,7 @@ export const SEARCH_ATTRIBUTES: readonly string[] = [ROOT, PARENT, STATE, PROFIL
 export function attributesOf(input: SessionInput): SearchAttributePair[] {
   return [
     { key: ROOT, value: shownValue(input.rootId) },
-    { key: STATE, value: 'active' },
+    { key: STATE, value: 'idle' },
     { key: LABEL, value: shownValue(input.session.label) },
     ...(input.parentId === undefined ? [] : [{ key: PARENT, value: shownValue(input.parentId) }]),
     ...(input.profile === undefined ? [] : [{ key: PROFILE, value: shownValue(input.profile) }]),

@@ -52,6 +52,8 @@ export type Input =
   /** The time has come at which the pause said that the session would try again. */
   | { type: 'tryDue'; at: string }
   | { type: 'cancelRequested' }
+  /** A person has pressed "Request Cancellation" in the Temporal UI. */
+  | { type: 'stopRequested' }
   | { type: 'closeRequested'; cascade: boolean }
 
 /** Tells `announced` what its announcement was for. `none`: nothing in the session waits for it. */

@@ -38,7 +38,7 @@ import {
 import { answerRejected, answered } from './answers.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
-import { cancelRequested, closeRequested, modelEnded, modelLost, weatherReported } from './turn.ts'
+import { cancelRequested, closeRequested, modelEnded, modelLost, stopRequested, weatherReported } from './turn.ts'
 
 /**
  * Applies one input. Returns the new state and what is to be done.
@@ -107,6 +107,8 @@ function apply(state: SessionState, input: Input): Step {
       return tryDue(state, input)
     case 'cancelRequested':
       return cancelRequested(state, 'cancelled')
+    case 'stopRequested':
+      return stopRequested(state)
     case 'closeRequested':
       return closeRequested(state, input.cascade)
   }

@@ -142,6 +142,13 @@ export function closeRequested(state: SessionState, cascade: boolean): Step {
   return [told, [...telling, ...commands]]
 }
 
+/** Stops what the session does. If it does nothing, and no message waits, there is only the session itself to end. */
+export function stopRequested(state: SessionState): Step {
+  const { turn, queue, compacting, compactAsked } = state
+  const busy = turn !== undefined || queue.length > 0 || compacting !== undefined || compactAsked === true
+  return busy ? cancelRequested(state, 'cancelled') : closeRequested(state, false)
+}
+
 /** The turn is over and its row is written. A `new_task` child reports its first turn and closes. */
 export function finishTurn(state: SessionState, turn: Turn, stopReason: StopReason, text: string): Step {
   const { turn: _finished, tries: _over, ...rest } = state

@@ -8,6 +8,7 @@ import {
   condition,
   currentUpdateInfo,
   makeContinueAsNewFunc,
+  patched,
   workflowInfo,
 } from '@temporalio/workflow'
 import type { Input } from '../session/inputs.ts'
@@ -23,6 +24,8 @@ import { createPerformer, type Performer } from './perform.ts'
 import { createShown } from './ui-view.ts'
 import { watchChildren, type AwaitedChild } from './watch-children.ts'
 
+const CLOSE: Input = { type: 'closeRequested', cascade: false }
+
 export async function session(input: SessionInput<SessionState>): Promise<void> {
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: Input[] = []
@@ -33,9 +36,10 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
     emit(event)
   }
   setHandlers({ emit: receive, state: () => state, mailbox, crowded })
-  // "Request Cancellation" in the UI closes the session. If the workflow were simply cancelled, the session's row would
-  // stay open for ever.
-  CancellationScope.current().cancelRequested.catch(() => emit({ type: 'closeRequested', cascade: false }))
+  // "Request Cancellation" in the UI. If the workflow were simply cancelled, the session's row would stay open for ever.
+  CancellationScope.current().cancelRequested.catch(() =>
+    emit(patched('request-cancellation-stops-the-turn') ? { type: 'stopRequested' } : CLOSE),
+  )
   await CancellationScope.nonCancellable(live)
 
   async function live(): Promise<void> {
@@ -62,6 +66,8 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
       const [next, commands] = step(state, event)
       state = next
       for (const command of commands) performer.perform(command)
+      // Temporal lets people request the cancellation of a run once. The next run may be asked again.
+      if (event.type === 'stopRequested' && !state.closing) mailbox.push({ type: 'runFilled' })
     }
   }
 

@@ -156,18 +156,31 @@ it('by a terminated workflow is told to whoever waits or sends', async () => {
   })
 })
 
-it('follows a cancellation that is requested in Temporal, in the middle of a turn', async () => {
+it('stops the turn each time that a cancellation is requested in Temporal, and closes when there is nothing to stop', async () => {
   const gate = createGate()
-  const session = await stello.session({
-    llm: scriptedModel(async () => {
-      await gate.pass()
-      return 'too late'
-    }),
-  })
-  const turn = await session.send('work')
-  await gate.reached()
-  await stello.client.temporal.workflow.getHandle(session.id).cancel()
-  expect((await turn.result()).stopReason).toBe('closed')
-  await stello.client.temporal.workflow.getHandle(session.id).result()
+  const tooLate = async (): Promise<string> => {
+    await gate.pass()
+    return 'too late'
+  }
+  const llm = scriptedModel(
+    replyBy([
+      ['work', tooLate],
+      [() => true, 'I am here.'],
+    ]),
+  )
+  const session = await stello.session({ llm })
+  const workflow = stello.client.temporal.workflow.getHandle(session.id)
+  for (const n of [1, 2]) {
+    const { runId } = await workflow.describe()
+    const turn = await session.send('work')
+    await gate.reached(n)
+    await workflow.cancel()
+    expect((await turn.result()).stopReason).toBe('cancelled')
+    // Temporal takes one request for each run.
+    await until('the next run', async () => (await workflow.describe()).runId !== runId)
+    expect(await ask(session, 'are you there?')).toBe('I am here.')
+  }
+  await workflow.cancel()
+  await workflow.result()
   expect((await session.state()).state).toBe('closed')
 })

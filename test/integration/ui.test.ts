@@ -5,7 +5,7 @@ import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { readIdentity } from '../../src/store/identity.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { profiles, taskAt } from '../support/forks.ts'
+import { onlyChild, profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
@@ -77,12 +77,14 @@ it('names a session by its label, and says in Markdown what it does and where it
   expect(await attributesOf(session)).toMatchObject({
     StelloRoot: session.id,
     StelloLabel: 'tea',
-    StelloState: 'active',
+    StelloState: 'idle',
   })
   const details = await detailsOf(session)
   expect(details).toMatch(/^# \S+ tea · idle$/m)
   expect(details).toContain('> The answer.')
   expect(details).toContain(`- [a part](/namespaces/{namespace}/workflows/${child.id})`)
+  expect(details).toContain(`/namespaces/{namespace}/workflows?query=StelloParent%3D%22${session.id}%22`)
+  expect(details).toContain('**Request Cancellation** stops the turn')
   expect(details).not.toMatch(/^\|/m)
 
   const ofChild = await workflow(child).describe()
@@ -135,7 +137,7 @@ it('names a tool as people know it, wherever they meet it', async () => {
   const title = 'Look [around]'
   const view = await viewOf(stello.client, session, (seen) => seen.turn?.calls[0]?.status === 'running')
   expect(view.turn?.calls).toMatchObject([{ name: 'look', title }])
-  expect(await detailsOf(session)).toContain('- Look around `look` running')
+  expect(await detailsOf(session)).toContain('- Look around `look`: running')
   expect((await session.state()).inHand).toMatchObject([{ kind: 'tool', name: 'look', title }])
   const live = await eventsUntil(session, ({ type }) => type === 'tool.status', { live: true })
   expect(live.at(-1)?.data).toMatchObject({ name: 'look', title })
@@ -148,7 +150,7 @@ it('names a tool as people know it, wherever they meet it', async () => {
   expect(await summariesOf(session)).toContain('Look [around] {}')
 })
 
-it('keeps the state that people search for: waiting, paused, closed', async () => {
+it('keeps the state that people search for: running, waiting, paused, idle, closed', async () => {
   const gate = createGate()
   const llm = scriptedModel(replyBy([...taskAt(gate), [() => true, 'done']]))
   const session = await stello.session({ llm, systemTools: true })
@@ -156,6 +158,11 @@ it('keeps the state that people search for: waiting, paused, closed', async () =
   await gate.reached()
   await viewOf(stello.client, session, ({ status }) => status === 'waiting')
   expect((await attributesOf(session))['StelloState']).toBe('waiting')
+  const details = await detailsOf(session)
+  expect(details).toMatch(/^# \S+ main · waiting for a fork$/m)
+  expect(details).toContain('): its answer is waited for')
+  const child = await onlyChild(stello.client, session)
+  expect((await attributesOf(child))['StelloState']).toBe('running')
   gate.open()
   await turn.result()
   await session.pause('lunch')
@@ -164,7 +171,7 @@ it('keeps the state that people search for: waiting, paused, closed', async () =
   expect(await detailsOf(session)).toContain('**Paused (user):** lunch')
   await session.resume()
   await viewOf(stello.client, session, ({ status }) => status === 'idle')
-  expect((await attributesOf(session))['StelloState']).toBe('active')
+  expect((await attributesOf(session))['StelloState']).toBe('idle')
   await session.close()
   await workflow(session).result()
   await eventOf(session, 'session.closed')

@@ -117,7 +117,7 @@ export class Simulator {
       case 6:
         return this.happens(resume)
       case 7:
-        return this.stops(cancel)
+        return this.choose(3) === 0 ? this.stops({ type: 'stopRequested' }) : this.stops(cancel)
       case 8:
         return this.choose(4) === 0 ? this.stops({ type: 'closeRequested', cascade: this.choose(2) === 0 }) : undefined
       case 9:

@@ -1,0 +1,33 @@
+/** "Request Cancellation" in the Temporal UI: what it stops depends on what there is to stop. */
+import { describe, expect, it } from 'vitest'
+import type { Input } from '../../../src/session/inputs.ts'
+import { close, message, model, only, opened, pause, play } from './play.ts'
+
+const stop: Input = { type: 'stopRequested' }
+
+describe('a stop', () => {
+  it('cancels the turn under way, and the session stays open', () => {
+    const { state, commands } = play(opened(), message('a'), stop)
+    expect(state.turn?.stopping).toBe('cancelled')
+    expect(state.closing).toBeUndefined()
+    expect(only(commands, 'cancelSteps')).toHaveLength(1)
+    const ended = play(state, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    expect(only(ended.commands, 'announce')).toMatchObject([{ input: { endTurn: { stopReason: 'cancelled' } } }])
+  })
+
+  it('changes nothing while the turn stops', () => {
+    const { state } = play(opened(), message('a'), stop)
+    expect(play(state, stop)).toMatchObject({ state, commands: [] })
+  })
+
+  it('cancels the turn that a message is about to begin', () => {
+    const { state } = play(opened(), pause, message('a'), stop)
+    expect(state.closing).toBeUndefined()
+  })
+
+  it('closes a session that does nothing, and not its forks', () => {
+    const { state, commands } = play(opened(), stop)
+    expect(state.closing).toMatchObject({ cascade: false })
+    expect(commands).toEqual(play(opened(), close).commands)
+  })
+})
