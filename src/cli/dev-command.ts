@@ -5,7 +5,9 @@ import { parseEnv } from 'node:util'
 import type { Command } from 'commander'
 import { StelloError } from '../core/errors.ts'
 import type { DevServers, DevServersOptions } from '../dev/dev-servers.ts'
+import type { StelloClient } from '../client/index.ts'
 import { agentsHere } from './agents-here.ts'
+import { openDevPage, type DevPage } from './dev-page.ts'
 import { eventLine } from './format.ts'
 import { interrupted } from './interrupted.ts'
 import { createOutput, type Output } from './output.ts'
@@ -14,6 +16,7 @@ import type { ServedFile } from './served-file.ts'
 
 interface DevOptions extends Omit<DevServersOptions, 'temporalPort'>, Metrics {
   port?: number
+  pagePort?: number
   /** Default true: a save starts a new worker. */
   reload: boolean
 }
@@ -24,6 +27,7 @@ export function addDevCommands(program: Command): void {
   withServerOptions(program.command('dev [agents...]'))
     .description('run Temporal, PostgreSQL and a worker for each agent module (default: agent.ts), until Ctrl-C')
     .option('--no-reload', 'keep the worker when a file is saved')
+    .option('--page-port <port>', 'of the page; default: a free one', port)
     .option(...METRICS_PORT)
     .option(...METRICS_HOST)
     .action((files: string[], options: DevOptions) => dev(files, options, output()))
@@ -73,8 +77,12 @@ async function dev(given: string[], options: DevOptions, out: Output): Promise<v
     const served = await serveAll(files, servers, { ...options, environment }, out)
     closing.unshift(() => Promise.all(served.map((one) => one.stop())))
     if (options.reload) closing.unshift(await reloadOnSave(files, served, out))
-    ready(out, servers, served)
-    if (served.length > 0) closing.unshift(await showLines(servers, served, out))
+    const stello = await connectTo(servers)
+    closing.unshift(() => stello.close())
+    const page = await openDevPage(stello, servers, options.pagePort)
+    closing.unshift(() => page.stop())
+    ready(out, servers, served, page)
+    if (served.length > 0) closing.unshift(await showLines(stello, served, out))
     await stop
     out.note(served.length > 0 ? 'finishing what runs, then stopping the servers …' : 'stopping the servers …')
   } finally {
@@ -130,20 +138,23 @@ async function reloadOnSave(
   return async () => looking.abort()
 }
 
+async function connectTo({ temporal, postgres }: DevServers): Promise<StelloClient> {
+  const { connectStello } = await import('../client/connect.ts')
+  const { loadDataConverter } = await import('./load-data-converter.ts')
+  return connectStello({
+    temporalAddress: temporal.address,
+    namespace: temporal.namespace,
+    databaseUrl: postgres.url,
+    ...(await loadDataConverter()),
+  })
+}
+
 async function showLines(
-  servers: DevServers,
+  stello: StelloClient,
   served: readonly ServedFile[],
   out: Output,
 ): Promise<() => Promise<void>> {
-  const { connectStello } = await import('../client/connect.ts')
   const { watchAgents } = await import('./session-lines.ts')
-  const { loadDataConverter } = await import('./load-data-converter.ts')
-  const stello = await connectStello({
-    temporalAddress: servers.temporal.address,
-    namespace: servers.temporal.namespace,
-    databaseUrl: servers.postgres.url,
-    ...(await loadDataConverter()),
-  })
   const looking = new AbortController()
   const watching = watchAgents(
     stello,
@@ -157,7 +168,6 @@ async function showLines(
   return async () => {
     looking.abort()
     await watching
-    await stello.close()
   }
 }
 
@@ -186,12 +196,18 @@ function stopped(): never {
   )
 }
 
-function ready(out: Output, { temporal, postgres, home }: DevServers, served: readonly ServedFile[] = []): void {
+function ready(
+  out: Output,
+  { temporal, postgres, home }: DevServers,
+  served: readonly ServedFile[] = [],
+  page?: DevPage,
+): void {
   const shown = postgres.url.replace(/:[^:@/]*@/, ':…@')
   const agents = served.map(({ agent }) => agent)
   out.result(
-    { ready: true, temporal, home, agent: agents[0], agents },
+    { ready: true, temporal, home, agent: agents[0], agents, ...(page && { page: page.url }) },
     [
+      ...(page ? [`page        ${page.url}`] : []),
       `Temporal    ${temporal.address} (${temporal.source})`,
       `Temporal UI ${temporal.uiUrl ?? 'unknown'}`,
       `PostgreSQL  ${shown}`,

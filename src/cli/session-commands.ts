@@ -12,6 +12,7 @@ import { addRecoverCommand } from './recover-command.ts'
 import { addLookingCommands } from './looking-commands.ts'
 import { addReadingCommands } from './reading-commands.ts'
 import { onOne, withLast, withSession } from './session-argument.ts'
+import { addWebCommand } from './web-command.ts'
 import { addSignalCommands } from './signal-commands.ts'
 import { noteUnserved } from './unserved.ts'
 import { loadDataConverter } from './load-data-converter.ts'
@@ -83,6 +84,7 @@ export function addSessionCommands(program: Command): void {
   addRecoverCommand(program, on)
   addBoundsCommand(program, on)
   addMcpCommand(program, on)
+  addWebCommand(program, on)
 
   withSession(program.command('fork [session-id]'))
     .description('create a child session from the conversation so far')

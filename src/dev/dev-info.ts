@@ -23,6 +23,14 @@ export interface DevInfo {
   writtenAt: string
   temporal: TemporalInfo
   postgres: PostgresInfo
+  /** Where `stello dev` serves the page, or has served it last. */
+  page?: PageInfo
+}
+
+/** The page of a folder. */
+export interface PageInfo {
+  url: string
+  port: number
 }
 
 /** The folder of the development servers: the argument, else `STELLO_HOME`, else `.stello`; without symbolic links. */

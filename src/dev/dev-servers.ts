@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StelloError } from '../core/errors.ts'
-import { loadDevInfo, namedHome, resolveHome, saveDevInfo, type DevInfo } from './dev-info.ts'
+import { loadDevInfo, namedHome, resolveHome, saveDevInfo, type DevInfo, type PageInfo } from './dev-info.ts'
 import {
   adoptPostgres,
   pingPostgres,
@@ -55,6 +55,8 @@ export interface DevServers {
   /** Another living process (or another caller in this one) holds the servers: `stop` leaves them alone. */
   joined: boolean
   info: DevInfo
+  /** Writes into `dev.json` where the page is, so that other commands can name it. */
+  notePage: (page: PageInfo) => Promise<void>
   /** Ends Temporal, then PostgreSQL. Without `force` only if we hold them. */
   stop: (options?: { force?: boolean }) => Promise<void>
 }
@@ -146,6 +148,7 @@ async function open(context: OpenContext): Promise<DevServers> {
     writtenAt: new Date().toISOString(),
     temporal: temporal.value.info,
     postgres: postgres.value.info,
+    ...(last?.page && { page: last.page }),
   }
   await saveDevInfo(info)
   if (joined) onProgress(`joined the servers in ${home}, which process ${last.holder?.pid} holds`)
@@ -161,6 +164,8 @@ async function open(context: OpenContext): Promise<DevServers> {
     home,
     joined,
     info,
+    notePage: (page) =>
+      withLock(lockOf(home), async () => saveDevInfo({ ...((await loadDevInfo(home)) ?? info), page })),
     stop: async ({ force = false } = {}) => {
       await withLock(lockOf(home), async () => {
         const holder = (await loadDevInfo(home))?.holder

@@ -84,9 +84,50 @@ export const sessionDetail: z.ZodType = z
   .strictObject({ ...summaryFields, temporalLink: z.string().optional() })
   .openapi('Session')
 
+export const roots: z.ZodType = z.array(
+  z
+    .strictObject({
+      ...summaryFields,
+      tree: z.strictObject({
+        sessions: count,
+        open: count,
+        waiting: count,
+        inputTokens: count,
+        outputTokens: count,
+        costUsd: z.number().optional(),
+        lastAt: at,
+      }),
+    })
+    .openapi('Root'),
+)
+
 export const sessionTree: z.ZodType = z
   .strictObject({ ...summaryFields, children: z.array(z.lazy(() => sessionTree)) })
   .openapi('SessionTree')
+
+const message = z
+  .looseObject({
+    role: z.enum(['system', 'user', 'assistant', 'tool']),
+    content: z.string(),
+  })
+  .openapi('Message')
+const record = z
+  .strictObject({
+    seq: count.openapi({ description: 'its place in the session that owns it' }),
+    at,
+    message,
+    inheritedFrom: z.string().optional().openapi({ description: 'the session that owns it, if it is another' }),
+    summarised: z.literal(true).optional().openapi({ description: 'the model reads a summary instead' }),
+  })
+  .openapi('Record')
+export const recordPage: z.ZodType = z
+  .strictObject({
+    records: z.array(record),
+    from: count,
+    total: count,
+    next: count.optional().openapi({ description: '`from` of the next page; unset: this one reaches the end' }),
+  })
+  .openapi('RecordPage')
 
 export const created: z.ZodType = z.strictObject({ id: z.string(), messageId: z.string().optional() })
 

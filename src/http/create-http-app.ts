@@ -14,6 +14,7 @@ import { httpError, toHttpError } from './http-error.ts'
 import { addInboxRoutes } from './inbox-routes.ts'
 import { packageVersion } from './package-version.ts'
 import { addPermissionRoutes } from './permission-routes.ts'
+import { addReadingRoutes } from './reading-routes.ts'
 import { addSessionRoutes } from './session-routes.ts'
 import { PAGE_FOLDER, servePage } from './static-page.ts'
 import { addTurnRoutes } from './turn-routes.ts'
@@ -42,6 +43,7 @@ const KEEP_ALIVE_MS = 15_000
 
 const GROUPS: readonly AddRoutes[] = [
   addAboutRoutes,
+  addReadingRoutes,
   addSessionRoutes,
   addEventRoutes,
   addTurnRoutes,

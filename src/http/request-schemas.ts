@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT } from '../protocol/messages.ts'
 import { DECISIONS } from '../protocol/pending.ts'
 import { REMEMBERS } from '../protocol/read-answer.ts'
+import { SESSION_STATUSES } from '../protocol/views.ts'
 import type {
   AnswerOptions,
   CreateSessionOptions,
@@ -10,6 +11,7 @@ import type {
   KeptRule,
   PauseOptions,
   RecoverOptions,
+  SessionStatus,
 } from '../client/index.ts'
 
 /** The schema of a type that is checked by the client too: `undefined` never arrives in JSON. */
@@ -35,6 +37,28 @@ export const itemPath: z.ZodType<{ id: string; itemId: string }> = z.strictObjec
   id: name,
   itemId: name.openapi({ description: 'the id of an item of the inbox' }),
 })
+
+/** Which roots. */
+export const rootsQuery: z.ZodType<{ state?: SessionStatus; agent?: string; limit?: number; before?: string }> = typed(
+  z.strictObject({
+    state: z.enum(SESSION_STATUSES).optional(),
+    agent: name.optional(),
+    limit: z.coerce.number().int().optional().openapi({ description: 'at most 1,000. Default 100' }),
+    before: z.iso.datetime().optional().openapi({ description: '`createdAt` of the last one of the page before' }),
+  }),
+)
+
+/** Which records. */
+export const recordsQuery: z.ZodType<{ from: number; limit?: number }> = typed(
+  z.strictObject({
+    from: z.coerce
+      .number()
+      .int()
+      .default(0)
+      .openapi({ description: 'records before the first one; negative: from the end' }),
+    limit: z.coerce.number().int().optional().openapi({ description: 'at most 1,000. Default 200' }),
+  }),
+)
 
 /** A number in a query, where all is text. */
 export function wholeNumber(least: number, most: number, otherwise: number): z.ZodType<number> {
