@@ -43,6 +43,6 @@ function ambiguous(text: string, found: readonly SessionSummary[]): StelloError 
 
 function unknown(text: string): StelloError {
   return new StelloError('SESSION_NOT_FOUND', `there is no session "${text}"`, {
-    hint: 'an id, the beginning of one, or a label names a session, and --last the newest; `stello list` shows them',
+    hint: '`stello list` shows all sessions',
   })
 }

@@ -17,6 +17,17 @@ const COLOURS = { idle: pc.dim, running: pc.green, waiting: pc.yellow, paused: p
 const HELD_SHOWN = 3
 
 export function sessionLine(session: SessionSummary): string {
+  const profile = session.profile ? pc.dim(` (${flat(session.profile)})`) : ''
+  return `${session.id}  ${stateText(session.state)} ${flat(session.label)}${profile} ${nowText(session)}`.trimEnd()
+}
+
+/** The state in its colour, as wide as the longest one. */
+export function stateText(state: SessionSummary['state']): string {
+  return COLOURS[state](state.padEnd(7))
+}
+
+/** What a session has in hand, and what holds it up. Empty: nothing. */
+export function nowText(session: SessionSummary): string {
   const hand = session.inHand.map(
     ({ kind, since, ...step }) => `${kind === 'model' ? '⋯' : '⚒'} ${calledBy(step)} ${age(since)}`,
   )
@@ -26,8 +37,7 @@ export function sessionLine(session: SessionSummary): string {
     : ''
   const weather = session.weather ? pc.yellow(` ${weatherText(session.weather)}`) : ''
   const held = heldBy(session)
-  const state = COLOURS[session.state](session.state.padEnd(7))
-  return `${session.id}  ${state} ${flat(session.label)}${session.profile ? pc.dim(` (${flat(session.profile)})`) : ''} ${pc.dim(hand.join(', '))}${asks}${weather}${pause}${held}`.trimEnd()
+  return `${hand.length > 0 ? pc.dim(hand.join(', ')) : ''}${asks}${weather}${pause}${held}`.trimEnd()
 }
 
 /** @example waitsFor({ provider: 'openai', why: '429' }, '14:32:10') // 'waits for openai: 429, next try 14:32:10' */
@@ -112,11 +122,12 @@ export function statsLine({ toolName, executionCount, failureCount, averageDurat
 
 /** An event as one line. Undefined for an event that would only fill the screen. */
 export function eventLine(event: StelloEvent): string | undefined {
-  const text = describe(event)
+  const text = eventText(event)
   return text === undefined ? undefined : `${pc.dim(event.sessionId)} ${pc.dim(event.type.padEnd(18))} ${text}`
 }
 
-function describe({ type, data, at }: StelloEvent): string | undefined {
+/** The same without session and type. */
+export function eventText({ type, data, at }: StelloEvent): string | undefined {
   switch (type) {
     case 'model.waiting':
       return pc.yellow(waitsFor(data, clock(new Date(at.getTime() + data.nextTryMs))))
@@ -195,7 +206,7 @@ interface Named {
 }
 
 /** The name of a tool for people. */
-function calledBy({ name, title }: Named): string {
+export function calledBy({ name, title }: Named): string {
   return flat(title ?? name)
 }
 
@@ -205,11 +216,17 @@ function oneLine(value: unknown): string {
 }
 
 /** A label must not be able to write the next line too. */
-function flat(text: string): string {
+export function flat(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
+/** @example age(new Date(Date.now() - 90_000)) // '1m30s' */
 export function age(since: Date): string {
   const seconds = Math.max(0, Math.round((Date.now() - since.getTime()) / 1000))
-  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`
+  const hours = Math.floor(seconds / 3600)
+  return hours < 24
+    ? `${hours}h${String(Math.floor(seconds / 60) % 60).padStart(2, '0')}m`
+    : `${Math.floor(hours / 24)}d`
 }

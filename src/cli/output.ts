@@ -12,6 +12,8 @@ export interface Output {
   readonly json: boolean
   /** Prints a result: `value` as a line of JSON, or its form for people. */
   result<T>(value: T, shown: Shown<T>): void
+  /** Writes a piece for people: with its line ends, or without. */
+  write<T>(value: T, shown: (value: T) => string): void
   /** Prints progress and remarks. */
   note(text: string): void
   /** Prints a remark about a value. */
@@ -25,6 +27,7 @@ export function createOutput(json: boolean): Output {
       const text = (): string => (typeof shown === 'string' ? printable(shown) : shown(printable(value)))
       process.stdout.write(`${json ? printableJson(value) : text()}\n`)
     },
+    write: (value, shown) => void process.stdout.write(shown(printable(value))),
     note: (text) => void process.stderr.write(`${printable(text)}\n`),
     noteOf: (value, shown) => void process.stderr.write(`${shown(printable(value))}\n`),
   }

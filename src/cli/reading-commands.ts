@@ -2,8 +2,10 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import type { Message, SessionHandle } from '../client/index.ts'
 import type { OnSession } from './command-context.ts'
+import { onTerminal, terminalColumns } from './fit-line.ts'
 import { summaryLines } from './format.ts'
 import type { Output } from './output.ts'
+import { recordLines } from './record-lines.ts'
 import { onOne, withSession } from './session-argument.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -12,9 +14,11 @@ export function addReadingCommands(program: Command, on: OnSession): void {
     .description('show the conversation as the model knows it')
     .option('--at <seq>', 'one record in full length', wholeNumber)
     .option('--from <n>', 'leave out so many records; -20: show the last 20', placeIn)
+    .option('--full', 'at a terminal: fold nothing')
     .action(
-      onOne(on)(async ({ out }, session, { at, from }: { at?: number; from?: number }) => {
+      onOne(on)(async ({ out }, session, { at, from, full = false }: Options) => {
         if (at !== undefined) return showMessage(out, (await session.record(at)).message)
+        if (!out.json && onTerminal()) return showReadable(out, session, { from, full })
         if (from !== undefined) return showFrom(out, session, from)
         const [messages, summary] = [await session.transcript(), await session.summary()]
         for (const [index, message] of messages.entries()) {
@@ -23,6 +27,12 @@ export function addReadingCommands(program: Command, on: OnSession): void {
         }
       }),
     )
+}
+
+interface Options {
+  at?: number
+  from?: number
+  full?: boolean
 }
 
 function placeIn(value: string): number {
@@ -34,6 +44,27 @@ async function showFrom(out: Output, session: SessionHandle, from: number): Prom
   for (let place: number | undefined = from; place !== undefined;) {
     const page = await session.records({ from: place })
     for (const record of page.records) showMessage(out, record.message, record)
+    place = page.next
+  }
+}
+
+/** For somebody at a terminal. */
+async function showReadable(
+  out: Output,
+  session: SessionHandle,
+  { from = 0, full }: { from?: number | undefined; full: boolean },
+): Promise<void> {
+  const summary = await session.summary()
+  let place: number | undefined = from
+  for (let summarised = false; place !== undefined;) {
+    const page = await session.records({ from: place })
+    for (const record of page.records) {
+      if (summary && summarised && !record.summarised) out.result({ summary }, summaryLines(summary))
+      summarised = record.summarised === true
+      out.result(record, (shown) =>
+        recordLines(shown, { sessionId: session.id, columns: terminalColumns(), full }).join('\n'),
+      )
+    }
     place = page.next
   }
 }

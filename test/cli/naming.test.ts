@@ -32,7 +32,7 @@ it('a text that fits several sessions is refused with all of them, and one that 
   expect(await run('tree', 'on')).toMatchObject({ code: 1, stderr: expect.stringContaining('"on" fits more than one') })
   expect(await run('close', 'nobody')).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/there is no session "nobody"\n.*--last.*stello list/),
+    stderr: expect.stringMatching(/there is no session "nobody"\n.*stello list/),
   })
 })
 
