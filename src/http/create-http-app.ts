@@ -2,13 +2,14 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import { HTTPException } from 'hono/http-exception'
 import { StelloError } from '../core/errors.ts'
 import type { StelloClient } from '../client/index.ts'
 import { addAboutRoutes } from './about-routes.ts'
 import type { AddRoutes, HttpApp, RouteContext } from './add-route.ts'
 import { addControlRoutes } from './control-routes.ts'
 import { addEventRoutes } from './event-routes.ts'
-import { toInvalidRequest } from './explain-issues.ts'
+import { toBadBody, toInvalidRequest } from './invalid-request.ts'
 import { demandHost, demandJson, demandToken, refuseOtherPages, safeHeaders } from './guard.ts'
 import { httpError, toHttpError } from './http-error.ts'
 import { addInboxRoutes } from './inbox-routes.ts'
@@ -71,7 +72,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
     },
   })
   app.onError((error, c) => {
-    const { status, body } = toHttpError(error)
+    const { status, body } = toHttpError(error instanceof HTTPException ? toBadBody(error) : error)
     if (status === 500) (onError ?? console.error)(error)
     return c.json(body, status)
   })

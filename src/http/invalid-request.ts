@@ -4,6 +4,11 @@ import type { z } from '@hono/zod-openapi'
 
 const PLACES: Readonly<Record<string, string>> = { json: 'the body', query: 'the query', param: 'the path' }
 
+/** What Hono itself refuses: a body that is no JSON. */
+export function toBadBody({ message }: Error): StelloError {
+  return new StelloError('INVALID_ARGUMENT', `the body: ${message}`)
+}
+
 /** @param target the part of the request that was checked, as Hono names it */
 export function toInvalidRequest(target: string, { issues }: z.ZodError): StelloError {
   const place = PLACES[target] ?? target
