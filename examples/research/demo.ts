@@ -18,7 +18,7 @@ import { startWorkerProcess, type WorkerProcess } from '../worker-process.ts'
 import { countCalls } from './call-log.ts'
 import { openDocuments } from './documents.ts'
 import { STELLO, research } from './job.ts'
-import { planner } from './planner.ts'
+import { NO_INSIGHT, planner } from './planner.ts'
 import { showProgress, type Progress } from './progress.ts'
 import { idsOf, inHand, print, type Summary } from './summary.ts'
 import { verifyQuotations } from './verify.ts'
@@ -55,7 +55,7 @@ async function main(question: string, options: Options): Promise<void> {
       ? await stage.open(startFakeOpenAI({ model: slow(planner()) }), (it) => it.close())
       : undefined
     say(
-      `Model:     ${offline ? 'offline planner (rule-based; set OPENAI_API_KEY for a real model)' : 'as OPENAI_API_KEY / OPENAI_BASE_URL say'}`,
+      `Model:     ${offline ? `offline planner. ${NO_INSIGHT} Set OPENAI_API_KEY for a real model` : 'as OPENAI_API_KEY / OPENAI_BASE_URL say'}`,
     )
     const callLog = join(home, `model-calls-${process.pid}.log`)
     stage.atEnd(async () => rmSync(callLog, { force: true }))

@@ -13,7 +13,7 @@ export interface Hit {
 export interface Documents {
   readonly folder: string
   files(): Promise<string[]>
-  /** Lines that hold at least one of the words, best first: most words, then prose of a quotable length. */
+  /** Lines that hold at least one of the words in some form, best first: most words, then prose that can stand alone. */
   search(words: string[], limit: number): Promise<Hit[]>
   lines(file: string): Promise<string[]>
 }
@@ -37,7 +37,9 @@ export function openDocuments(folder: string): Documents {
     files,
     lines,
     async search(words, limit) {
-      const wanted = words.map(stem).filter((word) => word.length > 2)
+      const wanted = words
+        .filter((word) => word.length > 2)
+        .map((word) => new RegExp(`(?<![\\p{L}\\p{N}])${stem(word)}`, 'iu'))
       const hits: (Hit & { score: number })[] = []
       for (const file of await files()) {
         const text = await lines(file)
@@ -65,12 +67,15 @@ async function list(root: string): Promise<string[]> {
     .toSorted()
 }
 
-function rate(line: string, words: string[]): number {
+function rate(line: string, words: RegExp[]): number {
   const text = line.trim()
   if (!isProse(text)) return 0
-  const lower = text.toLowerCase()
-  const found = words.filter((word) => lower.includes(word)).length
-  return found === 0 ? 0 : found * 1000 - Math.abs(text.length - 140)
+  const places = words.map((word) => text.search(word)).filter((place) => place >= 0)
+  if (places.length === 0) return 0
+  // Who is spoken of stands near the beginning, and a whole sentence says more than the middle of one.
+  const early = places.some((place) => place < 40) ? 150 : 0
+  const whole = (/^([-*] |\*\*)?[A-Z`]/.test(text) ? 100 : 0) + (/[.!?][*`)]*$/.test(text) ? 200 : 0)
+  return places.length * 1000 + early + whole - Math.abs(text.length - 140)
 }
 
 /** Not a heading, table, badge, link list or code. */
@@ -90,7 +95,8 @@ function varied<T extends Hit>(hits: T[]): T[] {
   return hits.filter(({ file, text }) => !seen.has(file) && !seen.has(text) && seen.add(file) && seen.add(text))
 }
 
-/** Plural or not is all the same. */
+/** What the forms of a word begin with, for a regular expression: `behave` is found in "behaviour", `stream` not in "upstream". */
 function stem(word: string): string {
-  return word.toLowerCase().replace(/(?<=.{3})s$/, '')
+  const bare = word.toLowerCase().replace(/(?<=.{4})(ations?|ating|ated?|ings?|ed|es?|s)$/, '')
+  return bare.replace(/[^\p{L}\p{N}]/gu, String.raw`\$&`)
 }

@@ -5,7 +5,7 @@
 import type { Completion, Message, Model, ToolCall } from '../../src/index.ts'
 
 const STOP_WORDS = new Set(
-  'a about all an and are as at be by can do does for from handle handles have how in into is it its of on or out packages that the their them these they this to use used what when where which who why with work you your'.split(
+  'a about all an and are as at be become becomes behave behaves by can did do does explain for from get gets happen happens handle handles have how in into is it its of on or out packages that the their them these they this to use used what when where which who why with work you your'.split(
     ' ',
   ),
 )
@@ -23,6 +23,10 @@ export function planner(): Model {
     },
   }
 }
+
+/** What it can do, for people who read a report of it. */
+export const NO_INSIGHT =
+  'Made without a key for a model: the quotations are real and checked, but nobody has understood the question.'
 
 /** One part per word that carries meaning; at least two, at most four. */
 export function split(question: string): string[] {
@@ -58,7 +62,9 @@ function findingsOf(messages: Message[]): string[] {
 
 function compose(messages: Message[], lastFindings: string): string {
   const question = messages.find((message) => message.role === 'user')?.content ?? ''
-  return [`# ${question}`, ...findingsOf(messages), lastFindings.replace(/^.*?\n\n/s, '')].join('\n\n')
+  return [`# ${question}`, `*${NO_INSIGHT}*`, ...findingsOf(messages), lastFindings.replace(/^.*?\n\n/s, '')].join(
+    '\n\n',
+  )
 }
 
 function read(messages: Message[]): Completion {
