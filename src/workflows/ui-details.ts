@@ -44,7 +44,8 @@ export function details(state: SessionState, input: SessionInput): string {
     ...(input.parentId ? [`- parent: ${link(input.parentId, input.parentId)}`] : []),
     ...(now === 'closed' ? [] : BUTTONS),
   ]
-    .map((line) => (line.startsWith('#') ? `\n${line}\n` : line))
+    // Without an empty line, Markdown takes a line behind a list into the last item.
+    .map((line) => (line.startsWith('- ') ? line : `\n${line}\n`))
     .join('\n')
     .trim()
   return preview(text, DETAILS_LIMIT)

@@ -1,4 +1,5 @@
 /** What a person finds in the Temporal UI. */
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -9,6 +10,7 @@ import { onlyChild, profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
+import { until } from '../support/until.ts'
 
 const stello = useStello()
 const workflow = (session: SessionHandle) => stello.client.temporal.workflow.getHandle(session.id)
@@ -161,6 +163,7 @@ it('keeps the state that people search for: running, waiting, paused, idle, clos
   const details = await detailsOf(session)
   expect(details).toMatch(/^# \S+ main · waiting for a fork$/m)
   expect(details).toContain('): its answer is waited for')
+  expect(details).toMatch(/waited for\n\nHow they are: /)
   const child = await onlyChild(stello.client, session)
   expect((await attributesOf(child))['StelloState']).toBe('running')
   gate.open()
@@ -205,4 +208,19 @@ it('tells people what they can send', async () => {
   ]) {
     expect(named.find((one) => one.name === name)?.description).toMatch(/\S/)
   }
+})
+
+it('takes every query that docs/temporal-ui.md shows, and what it finds has a state', async () => {
+  const session = await stello.session({ llm: scriptedModel([]) })
+  await viewOf(stello.client, session)
+  const page = readFileSync(new URL('../../docs/temporal-ui.md', import.meta.url), 'utf8')
+  const queries = [...page.matchAll(/^\| [\w ]+ \| `(.+=.+|.+ IS .+)` \|$/gm)].map(([, query = '']) => query)
+  expect(queries.length).toBeGreaterThanOrEqual(6)
+  const { workflow: workflows } = stello.client.temporal
+  for (const query of queries) await workflows.list({ query, pageSize: 1 })[Symbol.asyncIterator]().next()
+  const mine = `StelloRoot = "${session.id}" AND StelloParent IS NULL AND StelloState = "idle"`
+  await until('the session is listed', async () => {
+    for await (const { workflowId } of workflows.list({ query: mine })) return workflowId === session.id
+    return false
+  })
 })

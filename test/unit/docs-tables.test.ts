@@ -1,7 +1,7 @@
 /** Tables of the documents that repeat a table of the code say the same. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { ERROR_CODES, fateOf, reasonOf } from '../../src/core/errors.ts'
+import { ERROR_CODES, PAUSE_REASONS, fateOf, reasonOf } from '../../src/core/errors.ts'
 import {
   FileSystemMemoryStore,
   MemoryManager,
@@ -59,6 +59,12 @@ it('every error code, with its fate and why it pauses a session', () => {
   )
   const known = ERROR_CODES.map((code) => [code, fateOf(code), reasonOf(code).reason].join(' '))
   expect(documented.toSorted()).toEqual(known.toSorted())
+})
+
+it('every error code, and every reason of a pause but that which nothing uses yet, with what helps', () => {
+  const page = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8')
+  expect(ERROR_CODES.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
+  expect(PAUSE_REASONS.filter((reason) => !page.includes(`paused (${reason})`))).toEqual(['budget'])
 })
 
 it('every tool of a pack, with its parameters, its kind and its effect', () => {
