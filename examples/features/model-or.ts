@@ -1,0 +1,7 @@
+/** The model of these examples: OpenAI's with a key, else rules that show the same without one. */
+import { openai, type ModelLike } from '../../src/index.ts'
+import { replyBy, scriptedModel, type Rule } from '../../src/testing/index.ts'
+
+export function modelOr(...rules: Rule[]): ModelLike {
+  return process.env['OPENAI_API_KEY'] ? openai({ model: 'gpt-5.4-mini' }) : scriptedModel(replyBy(rules))
+}
