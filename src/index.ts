@@ -52,7 +52,13 @@ export { ToolRegistryImpl } from './tool/tool-registry.ts'
 export { buildSessionToolList } from './agent/tool-list.ts'
 export { ForkProfileRegistryImpl } from './agent/profile.ts'
 export { SubagentRegistry } from './agent/subagent-registry.ts'
-export type { CanUse, HookedCall, PermissionSettings, ToolHooks } from './agent/permission-settings.ts'
+export type {
+  AgentPermissions,
+  CanUse,
+  HookedCall,
+  PermissionSettings,
+  ToolHooks,
+} from './agent/permission-settings.ts'
 export type { ForkContext, ForkProfile } from './agent/profile.ts'
 export type { PermissionRules } from './protocol/permission-rules.ts'
 export { SkillRouterImpl } from './agent/skill-router.ts'

@@ -8,10 +8,10 @@ import { resolveBounds, resolveLimits, type LimitSettings } from './limit-settin
 import type { Model, ModelLike } from '../core/model.ts'
 import {
   hooksProblem,
-  permissionsProblem,
+  agentPermissionsProblem,
   statedHooks,
   statedPermissions,
-  type PermissionSettings,
+  type AgentPermissions,
   type ToolHooks,
 } from './permission-settings.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
@@ -78,7 +78,7 @@ export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<Tr
    * Which calls run without a question. Unset, and without `canUseTool` and `confirm`: every call runs, in sessions that
    * are created without a permission mode.
    */
-  permissions?: PermissionSettings
+  permissions?: AgentPermissions
   /** Called once for each fork, before the child runs. */
   onSessionFork?: (fork: SessionFork) => void | Promise<void>
 }
@@ -118,7 +118,7 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   /** Secrets that the worker cuts from everything it tells. */
   readonly redact: readonly string[]
   /** Which calls run without a question. Unset: every call does, where the session states no permission mode. */
-  readonly permissions?: PermissionSettings
+  readonly permissions?: AgentPermissions
   /** Functions of the author that take part in calls. */
   readonly hooks: ToolHooks
   /** Called once for each fork, before the child runs. */
@@ -185,7 +185,9 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   if (typeof lockPrompt !== 'boolean') problems.push('lockPrompt: must be true or false')
   const hidden = redactProblem(redact)
   if (hidden) problems.push(hidden)
-  problems.push(...[permissionsProblem(definition.permissions), hooksProblem(definition)].flatMap((each) => each ?? []))
+  problems.push(
+    ...[agentPermissionsProblem(definition.permissions), hooksProblem(definition)].flatMap((each) => each ?? []),
+  )
   const filtering = filterProblem(definition)
   if (filtering) problems.push(filtering)
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }

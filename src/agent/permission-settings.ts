@@ -1,8 +1,11 @@
 /** What an agent states about permissions, and the functions of its author that take part in a call. */
+import { durationText, toWaitMs, type Duration } from '../core/duration.ts'
+import { messageOf } from '../core/errors.ts'
 import { isObject } from '../core/is-object.ts'
 import { rulesProblem } from '../permissions/rules.ts'
 import { permissionModeProblem } from '../protocol/permission-mode.ts'
 import { RULE_LISTS, type PermissionRules } from '../protocol/permission-rules.ts'
+import type { Otherwise } from '../protocol/pending.ts'
 import type { Kind, SessionFacts } from '../tool/tool.ts'
 import type { Touch } from '../tool/touch.ts'
 
@@ -10,6 +13,14 @@ import type { Touch } from '../tool/touch.ts'
 export interface PermissionSettings extends PermissionRules {
   /** The mode of sessions that are created without one. Default `default`. */
   mode?: string
+}
+
+/** The permissions of an agent. */
+export interface AgentPermissions extends PermissionSettings {
+  /** How long a call waits for a person's permission: milliseconds, or text such as `'2 days'`, at most a year. Unset: for ever. */
+  expiresIn?: Duration
+  /** What counts as the answer when nobody has answered by then. `deny` unless stated. */
+  default?: 'deny' | 'approve'
 }
 
 /** A call that a function of the author is asked about. */
@@ -68,6 +79,36 @@ export function permissionsProblem(stated: unknown): string | undefined {
   return problem && `permissions: ${problem}`
 }
 
+/** What is wrong with the permissions of an agent. */
+export function agentPermissionsProblem(stated: unknown): string | undefined {
+  if (!isObject(stated)) return permissionsProblem(stated)
+  const { expiresIn, default: otherwise, ...rest } = stated
+  const problem = permissionsProblem(rest)
+  if (problem !== undefined) return problem
+  if (otherwise !== undefined && !DEFAULTS.some((word) => word === otherwise))
+    return `permissions: default: must be ${DEFAULTS.join(' or ')}`
+  if (expiresIn === undefined)
+    return otherwise === undefined ? undefined : 'permissions: default: without expiresIn, a call waits for ever'
+  try {
+    toWaitMs(expiresIn as Duration, 'permissions: expiresIn')
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+const DEFAULTS = ['deny', 'approve'] as const
+
+/** How long a call waits for permission, and what counts as the answer then. @returns undefined: it waits for ever */
+export function approvalExpiry({ expiresIn, default: decision = 'deny' }: AgentPermissions = {}):
+  | { inMs: number; otherwise: Otherwise }
+  | undefined {
+  if (expiresIn === undefined) return undefined
+  const inMs = toWaitMs(expiresIn, 'permissions: expiresIn')
+  const why = `nobody has answered within ${durationText(inMs)}`
+  return { inMs, otherwise: { decision, ...(decision === 'deny' && { text: why }) } }
+}
+
 function fieldProblem({ mode, ...rest }: Record<string, unknown>): string | undefined {
   const other = Object.keys(rest).find((field) => !RULE_LISTS.some((list) => list === field))
   if (other !== undefined) return `"${other}" is no field of it: mode, ${RULE_LISTS.join(', ')}`
@@ -90,7 +131,7 @@ export function statedPermissions({
   permissions,
   canUseTool,
   confirm,
-}: ToolHooks & { permissions?: PermissionSettings }): PermissionSettings | undefined {
+}: ToolHooks & { permissions?: AgentPermissions }): AgentPermissions | undefined {
   if (permissions) return Object.freeze({ ...permissions })
   return canUseTool || confirm ? Object.freeze({}) : undefined
 }

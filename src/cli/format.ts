@@ -1,5 +1,6 @@
 /** Sessions, trees and events as people read them in a terminal. */
 import pc from 'picocolors'
+import { untilText } from '../protocol/pending.ts'
 import { remedyOf } from '../client/holdups.ts'
 import type {
   InboxItem,
@@ -88,8 +89,18 @@ export function inboxLines(item: InboxItem): string {
           `${sessionId} is paused (${item.reason}): ${flat(message)}${triesAgain(item)} ${where}`,
           ...(item.hint ? [flat(item.hint)] : []),
         ]
-      : [`${flat(message)} ${where}`, `${calledBy(item)} ${oneLine(item.preview)}`, ...formLines(item.form)]
+      : [
+          `${flat(message)} ${where}`,
+          `${calledBy(item)} ${oneLine(item.preview)}`,
+          ...formLines(item.form),
+          ...untilLines(item),
+        ]
   return `${pc.yellow('?')} ${[...lines, remedyOf(item)].join('\n    ')}`
+}
+
+function untilLines(item: InboxQuestion): string[] {
+  const until = untilText(item)
+  return until === undefined ? [] : [flat(until)]
 }
 
 /** How a question may be answered. */
@@ -154,9 +165,9 @@ export function eventText({ type, data, at }: StelloEvent): string | undefined {
       return decision === 'deny' ? pc.red(shown) : pc.dim(shown)
     }
     case 'pending.opened':
-      return pc.yellow(`${oneLine(data.message)} ${oneLine(data.id)}`)
+      return pc.yellow(`${oneLine(data.message)} ${oneLine(data.id)} ${flat(untilText(data) ?? '')}`.trimEnd())
     case 'pending.closed':
-      return `${calledBy(data)} ${data.decision} ${oneLine(data.id)}`
+      return `${calledBy(data)} ${data.decision} ${oneLine(data.id)}${data.by === 'expired' ? ' (nobody has answered in time)' : ''}`
     case 'answer.rejected':
       return pc.red(`${oneLine(data.reason)}: ${oneLine(data.id ?? data.preview)}`)
     case 'step.quarantined':

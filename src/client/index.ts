@@ -37,6 +37,7 @@ export { PAUSE_REASONS, type PauseReason } from '../core/errors.ts'
 export type {
   Decision,
   DecisionsByKind,
+  Otherwise,
   PendingItem,
   PendingKind,
   PendingRef,

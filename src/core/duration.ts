@@ -8,8 +8,10 @@ export type Duration = number | string
 /** About three hundred years: the longest duration that can be said. */
 const END_OF_TIME_MS = 1e13
 
-/** Timers take a 32-bit number: anything longer would fire at once. */
-const LONGEST_MS = 2 ** 31 - 1
+/** Timers of a process take a 32-bit number: anything longer would fire at once. */
+const LONGEST = { ms: 2 ** 31 - 1, text: '24 days' }
+/** Timers of Temporal take more. */
+const LONGEST_WAIT = { ms: 365 * 24 * 60 * 60 * 1000, text: '1 year' }
 
 /**
  * Milliseconds of a duration.
@@ -21,11 +23,28 @@ const LONGEST_MS = 2 ** 31 - 1
  * @example toMs('10 minutes', 'toolTimeout') // 600000
  */
 export function toMs(duration: Duration, where: string, code: ErrorCode = 'INVALID_ARGUMENT'): number {
+  return read(duration, where, code, LONGEST)
+}
+
+/**
+ * Milliseconds of a wait for which Temporal sets the timer.
+ *
+ * @param duration milliseconds, or text such as `'2 days'`
+ * @param where names the field in the error
+ * @param code of the error thrown
+ * @throws StelloError when it is not a duration of 1 ms to 1 year
+ * @example toWaitMs('2 days', 'permissions: expiresIn') // 172800000
+ */
+export function toWaitMs(duration: Duration, where: string, code: ErrorCode = 'INVALID_ARGUMENT'): number {
+  return read(duration, where, code, LONGEST_WAIT)
+}
+
+function read(duration: Duration, where: string, code: ErrorCode, longest: typeof LONGEST): number {
   const value = typeof duration === 'number' ? duration : parse(duration)
-  if (value === undefined || !(value >= 1 && value <= LONGEST_MS)) {
+  if (value === undefined || !(value >= 1 && value <= longest.ms)) {
     throw new StelloError(
       code,
-      `${where}: ${show(duration)} is not a duration of 1 ms to 24 days; ` +
+      `${where}: ${show(duration)} is not a duration of 1 ms to ${longest.text}; ` +
         "give milliseconds or text such as '30s' or '10 minutes'",
     )
   }

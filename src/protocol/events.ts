@@ -99,12 +99,12 @@ export interface DurableEvents {
   'tool.update': NamedCall & { update: unknown }
   /**
    * A call was permitted, denied, or must be asked about. `by`: a rule, the session's mode, a function of the agent
-   * (`hook`), or a person. `touches`: what it would touch, as people read it. `why`: what was said.
+   * (`hook`), a person, or the time for an answer that has run out (`expired`). `touches`: what it would touch, as people read it. `why`: what was said.
    */
   'permission.decided': NamedCall & {
     turn: number
     decision: 'allow' | 'ask' | 'deny'
-    by: 'rule' | 'mode' | 'hook' | 'person'
+    by: 'rule' | 'mode' | 'hook' | 'person' | 'expired'
     rule?: string
     mode?: string
     why?: string
@@ -112,9 +112,16 @@ export interface DurableEvents {
   }
   /** A call waits for a person. */
   'pending.opened': PendingItem
-  /** The call no longer waits for a person. `args`: those that it runs with, if the person has changed them. */
-  'pending.closed': Omit<PendingItem, 'round' | 'preview' | 'message' | 'form' | 'permit' | 'at'> & {
+  /**
+   * The call no longer waits for a person. `by`: who has decided, a person or the time for an answer that has run out; unset
+   * when the turn was stopped. `args`: those that it runs with, if the person has changed them.
+   */
+  'pending.closed': Omit<
+    PendingItem,
+    'round' | 'preview' | 'message' | 'form' | 'permit' | 'at' | 'expiresAt' | 'otherwise'
+  > & {
     decision: Decision | 'cancelled'
+    by?: 'person' | 'expired'
     args?: unknown
     remember?: Remember
   }

@@ -51,6 +51,8 @@ interface Entry<Said extends string> {
   answers: Readonly<Record<Said, Word>>
   /** How the call ends when its turn is stopped before anybody has answered. */
   stopped: { code: ToolErrorCode; says(name: string): string }
+  /** What the model reads when the call ends because nobody has answered in time. Unset: the words say it. */
+  expired?(name: string): string
 }
 
 export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Kind]> } = {
@@ -100,6 +102,7 @@ export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Ki
       code: 'TOOL_CANCELLED',
       says: (name) => `the turn was stopped before a person said whether "${name}" may run; it was not run`,
     },
+    expired: (name) => `nobody has said in time whether "${name}" may run; it was not run`,
   },
   question: {
     message: (name, about) => (about ? preview(about, 2000) : `"${name}" asks something`),
@@ -134,6 +137,18 @@ export interface PendingRef {
   id: string
   /** What is asked. */
   kind: PendingKind
+  /** When it waits no longer, ISO 8601, by the store's clock. Unset: it waits for ever. */
+  expiresAt?: string
+}
+
+/** What becomes of a question that nobody has answered in time: the answer that it then gets. */
+export interface Otherwise {
+  /** The word that counts as the answer. */
+  decision: Decision
+  /** With `answer`: the answer. With `decline` and `deny`: why. */
+  text?: string
+  /** The filled form of a question that has one. */
+  values?: Readonly<Record<string, unknown>>
 }
 
 /** How a question of a tool may be answered, and what people see beside it. */
@@ -172,6 +187,8 @@ export interface Question extends PendingRef {
   form?: QuestionForm
   /** Set for an `approval`. */
   permit?: ShownToPermit
+  /** What counts as the answer when nobody has answered until `expiresAt`. */
+  otherwise?: Otherwise
 }
 
 /** What an approval permits. */
@@ -203,6 +220,14 @@ export function wordOf(kind: PendingKind, decision: Decision): Word | undefined 
 /** The line that the UI shows for an item: the question and the words that answer it. */
 export function asksOf(kind: PendingKind, name: string): string {
   return `${PENDING[kind].asks(name)} ${either(decisionsOf(kind).map((word) => `\`${word}\``))}`
+}
+
+/** Until when a question waits, and what then counts as the answer. @returns undefined: it waits for ever */
+export function untilText({ expiresAt, otherwise }: Pick<Question, 'expiresAt' | 'otherwise'>): string | undefined {
+  if (expiresAt === undefined) return undefined
+  const { decision, text, values } = otherwise ?? {}
+  const added = decision === 'answer' ? ` "${preview(text ?? JSON.stringify(values ?? {}), 100)}"` : ''
+  return `until ${expiresAt}${decision ? `, then ${decision}${added}` : ''}`
 }
 
 /** @example either(['a', 'b']) // 'a or b' */

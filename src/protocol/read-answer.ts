@@ -47,6 +47,8 @@ export interface AnswerGiven {
   text: string
   values?: unknown
   declined?: true
+  /** Nobody has answered in time. */
+  expired?: true
 }
 
 /** Longest id that is accepted, in bytes. */

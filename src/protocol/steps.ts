@@ -273,6 +273,8 @@ export type Proposal =
   | { kind: 'childEnded'; childId: string; childGen: number; childTurn: number }
   | { kind: 'childLost'; childId: string; message: string }
   | { kind: 'answered'; answer: Answer }
+  /** Nobody has answered the question with that id in time. */
+  | { kind: 'expired'; id: string }
 
 /** How the activity of a step ended without an outcome. */
 export type LostHow = 'cancelled' | 'timedOut'

@@ -91,11 +91,11 @@ function toolsPhase(state: SessionState, turn: Turn): Step {
 
 function startCall(state: SessionState, turn: Turn, call: Call): Step {
   const { route, preview, timeoutMs } = call
-  const { pending, heard: _before, ...rest } = call
+  const { pending, expired, heard: _before, ...rest } = call
   return [
     replaceCall(state, turn, {
       ...rest,
-      ...(pending && !isLeftBehind(state, turn, call) && { pending }),
+      ...(pending && !isLeftBehind(state, turn, call) && { pending, ...(expired && { expired }) }),
       status: 'running',
     }),
     [{ type: 'callTool', input: callInput(state, turn, call), route, preview, timeoutMs }],

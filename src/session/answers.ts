@@ -1,7 +1,8 @@
 /**
  * Calls that wait for a person. Every reason to wait uses the same kind of item, the same wait and the same way to
  * answer. An answer is kept with its call until the ledger has taken it, so it is not lost when the store fails or a
- * worker is slow.
+ * worker is slow. The time for an answer may end: an answer and the end are taken in the order in which they come, so
+ * exactly one of them counts.
  */
 import { preview } from '../core/message.ts'
 import { ID_LIMIT, sizeOfAnswer, wrongWord, type Answer } from '../protocol/read-answer.ts'
@@ -9,9 +10,12 @@ import type { PendingRef } from '../protocol/pending.ts'
 import { readPendingId } from '../protocol/keys.ts'
 import { refuse } from './outbox.ts'
 import { isUnderWay, keyOf, replaceCall, settle } from './call.ts'
-import type { Step } from './commands.ts'
+import type { Command, Step } from './commands.ts'
+import type { Input } from './inputs.ts'
 import { ANSWERS_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import type { Waiting } from '../protocol/steps.ts'
+
+type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
 const STOPPING = 'the turn is being stopped'
 
@@ -19,6 +23,7 @@ const STOPPING = 'the turn is being stopped'
 export function answerProblem(state: SessionState, answer: Answer): string | undefined {
   const { turn, call } = findAsked(state, answer.id) ?? {}
   if (!turn || !call) return `nothing with the id "${answer.id}" waits for an answer`
+  if (call.expired) return `the time for an answer to "${answer.id}" is over`
   if (call.answer) return `"${answer.id}" has been answered already`
   if (turn.stopping) return STOPPING
   const kept = turn.calls.reduce((sum, one) => sum + sizeOfAnswer(one.answer ?? {}), 0)
@@ -44,23 +49,56 @@ export function answerRejected(state: SessionState, reason: string, what: { id: 
 
 /**
  * The ledger has parked the call, so it waits. If its answer is here already, the call goes on, unless the ledger has
- * refused that answer.
+ * refused that answer. If the time for answers is over, the call goes on without one.
  */
 export function asked(state: SessionState, turn: Turn, call: Call, { item, refused }: Waiting): Step {
   const { answer, ...rest } = call
-  const waiting: Call = { ...rest, status: 'waiting', pending: item }
-  if (!answer) return [replaceCall(state, turn, waiting), []]
+  const { expired, ...asks } = rest
+  const over = expired && rest.pending?.id === item.id
+  const waiting: Call = { ...asks, status: 'waiting', pending: item, ...(over && { expired }) }
+  if (!answer) return wait(state, turn, waiting, call)
   const unfit = answer.id === item.id ? (refused ?? wrongWord(item.kind, answer)) : neverAsked(answer)
   const problem = turn.stopping ? STOPPING : unfit
-  if (problem !== undefined) return answerRejected(replaceCall(state, turn, waiting), problem, { id: answer.id })
-  return settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
+  if (problem === undefined) return settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
+  const [next, commands] = wait(state, turn, waiting, call)
+  const [told, more] = answerRejected(next, problem, { id: answer.id })
+  return [told, [...commands, ...more]]
+}
+
+/** @param before the call as it was: its question may be known already, and the end of its time promised */
+function wait(state: SessionState, turn: Turn, call: Call, before: Call): Step {
+  const { pending, expired } = call
+  if (pending && expired && !turn.stopping) return settle(state, turn, call, { kind: 'expired', id: pending.id })
+  const promised = before.pending?.id === pending?.id
+  return [replaceCall(state, turn, call), promised ? [] : endOfAsking(turn, call)]
+}
+
+/** The time for an answer is over. An answer that came before counts, unless the ledger refuses it. */
+export function askingOver(state: SessionState, { callKey, id }: Of<'askingOver'>): Step {
+  const { turn, call } = findAsked(state, id) ?? {}
+  if (!turn || !call || call.pending?.id !== id || keyOf(turn, call) !== callKey) return [state, []]
+  if (turn.stopping || call.expired || isLeftBehind(state, turn, call)) return [state, []]
+  const over: Call = { ...call, expired: true }
+  if (call.status !== 'waiting') return [replaceCall(state, turn, over), []]
+  return settle(state, turn, over, { kind: 'expired', id })
+}
+
+/** The ends of the times for answers that the turn still has. A new run promises them anew. */
+export function endsOfAsking({ turn }: SessionState): Command[] {
+  return turn?.phase === 'tools' ? turn.calls.flatMap((call) => endOfAsking(turn, call)) : []
+}
+
+function endOfAsking(turn: Turn, call: Call): Command[] {
+  const { id, expiresAt } = call.pending ?? {}
+  if (id === undefined || expiresAt === undefined || call.expired || call.status === 'done') return []
+  return [{ type: 'endAsking', callKey: keyOf(turn, call), id, at: expiresAt }]
 }
 
 /**
  * The call no longer waits. An answer is refused in public if the call never asked that question, or asked it before a
  * rewind.
  */
-export function unasked(state: SessionState, turn: Turn, { pending, answer, ...call }: Call): Step {
+export function unasked(state: SessionState, turn: Turn, { pending, answer, expired: _over, ...call }: Call): Step {
   const next = replaceCall(state, turn, call)
   if (!answer) return [next, []]
   const problem = !pending ? neverAsked(answer) : isLeftBehind(state, turn, { ...call, pending }) && leftBehind(answer)

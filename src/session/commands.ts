@@ -39,6 +39,8 @@ export type Command =
   | { type: 'tellParent'; parentId: string; report: AgentReport }
   /** Answered by `waitOver` at that time, ISO 8601. */
   | { type: 'endWait'; callKey: string; until: string }
+  /** Answered by `askingOver` at that time, ISO 8601. */
+  | { type: 'endAsking'; callKey: string; id: string; at: string }
 
 /** The result of every rule: the new state, and what is to be done. */
 export type Step = [state: SessionState, commands: Command[]]

@@ -12,6 +12,7 @@ import {
   switchTold,
   tellHeldBack,
 } from './outbox.ts'
+import { endsOfAsking } from './answers.ts'
 import { endsOfWaits, tellParent } from './await-agents.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
@@ -33,7 +34,7 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
 export function runStarted(state: SessionState): Step {
   const { openFailed: _before, ...known } = state
   const [next, commands] = tellHeldBack({ ...known, opened: false })
-  return [next, [openSession(known), ...commands, ...nextTry(next), ...endsOfWaits(next)]]
+  return [next, [openSession(known), ...commands, ...nextTry(next), ...endsOfWaits(next), ...endsOfAsking(next)]]
 }
 
 /** Nothing new starts in this run. It ends when everything under way has ended. */

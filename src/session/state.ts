@@ -70,6 +70,8 @@ export interface Call extends CallRef {
   heard?: true
   /** The question that it waits for a person to answer. */
   pending?: PendingRef
+  /** The time of its question is over, until the ledger has taken that. */
+  expired?: true
   /** A person's answer, until the ledger has taken it. */
   answer?: Answer
   result?: CallResult

@@ -17,6 +17,7 @@
  *  I11 One compaction at a time, and neither a turn nor a model call begins beside it.
  *  I12 An ordered call begins only when every ordered call before it in its round is done.
  *  I13 A call that waits for agents runs again when one of them has told something or its time is over, and not before.
+ *  I14 The time of a question ends the wait for that very question, unless an answer came before, and only once.
  */
 import { advance } from './advance.ts'
 import { agentReported, waitOver } from './await-agents.ts'
@@ -35,7 +36,7 @@ import {
   stepFailed,
   tryDue,
 } from './lifecycle.ts'
-import { answerRejected, answered } from './answers.ts'
+import { answerRejected, answered, askingOver } from './answers.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
 import { cancelRequested, closeRequested, modelEnded, modelLost, stopRequested, weatherReported } from './turn.ts'
@@ -93,6 +94,8 @@ function apply(state: SessionState, input: Input): Step {
       return agentReported(state, input.report)
     case 'waitOver':
       return waitOver(state, input)
+    case 'askingOver':
+      return askingOver(state, input)
     case 'announced':
       return announced(state, input)
     case 'childrenTold':

@@ -20,13 +20,14 @@ const PARK: Statement = statement(
   `
   with guard as (
     update steps set owner = null, token = null, waiting = true, released = released or $7,
-      pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${ISO('now()')}))
+      pending = coalesce(pending, $5::jsonb || jsonb_strip_nulls(jsonb_build_object(
+        'at', ${ISO('now()')}, 'expiresAt', ${ISO(`(now() + $8::float8 * interval '1 millisecond')`)})))
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen, pending
   ), asked as (
     select jsonb_set($6::jsonb, '{events,0,data}', pending) as writes from guard
   ), ${writesSql({ session: '$1', key: '$2', writes: '(select writes from asked)', records: 'strict' })}
-  select count(*)::int as done from guard`,
+  select pending as item from guard`,
 )
 /**
  * Makes the step look as if nobody had begun it. Raises the lease, so that nobody with the old lease can end it. If a
@@ -54,21 +55,23 @@ const READ_PARKED: Statement = statement(
  * stays.
  *
  * @param telling further events to append
- * @returns false when the lease is lost or the step has ended
+ * @param expiresInMs how long the question waits for an answer. Unset: for ever
+ * @returns the question that is open now; undefined when the lease is lost or the step has ended
  */
 export async function parkStep(
   db: Database,
   step: StepId,
   question: Question,
   telling: Pick<Writes, 'events'> = {},
-): Promise<boolean> {
+  expiresInMs?: number,
+): Promise<PendingItem | undefined> {
   const { sessionId, key, gen, lease } = step
   const { id, kind, turn, round } = question
   const opened = newEvent('pending.opened', { of: [id], at: { turn, round }, data: { ...question, at: '' } })
   const writes = toParameter({ events: [opened, ...(telling.events ?? [])] })
-  const values = [sessionId, key, gen, lease, storableJson(question), writes, kind !== 'unknown_outcome']
-  const [row] = await run<{ done: number }>(db.pool, PARK, values)
-  return row?.done === 1
+  const values = [sessionId, key, gen, lease, storableJson(question), writes, kind !== 'unknown_outcome', expiresInMs]
+  const [row] = await run<{ item: PendingItem }>(db.pool, PARK, values)
+  return row?.item
 }
 
 export interface Reopening {

@@ -1,4 +1,5 @@
 /** What a tool may ask a person, and what comes back. */
+import type { Duration } from '../core/duration.ts'
 import type { JsonSchema } from '../core/model.ts'
 
 /** A question of a tool. People see it in the inbox and answer it there. */
@@ -15,6 +16,13 @@ export interface PersonQuestion {
   schema?: JsonSchema
   /** A longer text that the question is about, for example a plan. */
   preview?: string
+  /** How long the question waits: milliseconds, or text such as `'2 days'`, at most a year. Unset: for ever. */
+  expiresIn?: Duration
+  /**
+   * The answer when nobody has answered by then: a text, or `values` that fit the `schema`. Unset: the question then counts
+   * as declined.
+   */
+  default?: { text?: string; values?: Readonly<Record<string, unknown>> }
 }
 
 /** A person's answer. */
@@ -25,4 +33,6 @@ export interface PersonAnswer {
   values?: unknown
   /** The person gave no answer; `text` may say why. */
   declined?: true
+  /** No person has answered in time. The answer is the question's `default`; without one, it is `declined`. */
+  expired?: true
 }

@@ -243,6 +243,14 @@ export function createPerformer(
       void waits.then(() => emit({ type: 'waitOver', callKey, until }))
     },
 
+    /** Not in flight: the next run promises it anew. */
+    async endAsking({ callKey, id, at }) {
+      const waits = sleep(Math.max(1, Date.parse(at) - Date.now()), {
+        summary: `until nobody may answer ${id} any more`,
+      })
+      void waits.then(() => emit({ type: 'askingOver', callKey, id }))
+    },
+
     async cancelSteps() {
       for (const scope of cancellable) scope.cancel()
     },
@@ -318,6 +326,7 @@ const PROPOSED = {
   childEnded: 'the child has answered',
   childLost: 'the child is gone',
   answered: 'a person has answered',
+  expired: 'nobody has answered in time',
 } as const
 
 /**

@@ -4,7 +4,7 @@ import { preview } from '../core/message.ts'
 import { pendingCalls } from '../session/answers.ts'
 import { status, type Call, type SessionState } from '../session/state.ts'
 import type { SessionStatus } from '../protocol/views.ts'
-import { asksOf } from '../protocol/pending.ts'
+import { asksOf, type PendingRef } from '../protocol/pending.ts'
 import type { SessionInput } from '../protocol/session-input.ts'
 
 /** Keeps the details short: the UI sends them in a link, which holds about 4 KB. */
@@ -77,10 +77,14 @@ function pendingLines(state: SessionState): string[] {
     '## Waits for a person',
     ...items
       .slice(0, CALLS_SHOWN)
-      .map(({ call, item }) => `- ${asksOf(item.kind, call.title ?? call.name)} (\`${item.id}\`)`),
+      .map(({ call, item }) => `- ${asksOf(item.kind, call.title ?? call.name)} (\`${item.id}\`)${until(item)}`),
     ...(items.length > CALLS_SHOWN ? [`- … ${items.length - CALLS_SHOWN} more`] : []),
     `Answer with \`stello answer ${state.sessionId} ID DECISION\` or the signal \`answer\`.`,
   ]
+}
+
+function until({ expiresAt }: PendingRef): string {
+  return expiresAt === undefined ? '' : ` until ${expiresAt}`
 }
 
 function turnLines({ turn, limits }: SessionState): string[] {

@@ -234,6 +234,50 @@ describe('an answer to the question of a tool', () => {
   })
 })
 
+describe('a question of a tool whose time is over', () => {
+  const region = (more: object) =>
+    asking('non_idempotent', async (ctx) => JSON.stringify(await ctx.ask({ ...REGION, expiresIn: '2 days', ...more })))
+  const expire = async ({ open, propose }: Asking): Promise<ToolOutcome> =>
+    propose({ kind: 'expired', id: (await open())[0]?.id ?? '' })
+
+  it('says until when it waits, by the store, in the outcome and in the inbox, also when it is asked again', async () => {
+    const { tried, open } = await region({ default: { text: 'EU' } })
+    const first = await tried()
+    const [item] = await open()
+    expect(Date.parse(item?.expiresAt ?? '') - Date.parse(item?.at ?? '')).toBe(2 * 24 * 60 * 60 * 1000)
+    expect(item?.otherwise).toEqual({ decision: 'answer', text: 'EU' })
+    expect(first).toMatchObject({ kind: 'pending', item: { expiresAt: item?.expiresAt } })
+    expect(await tried()).toEqual(first)
+  })
+
+  it.each([
+    [{ default: { text: 'EU' } }, { text: 'EU', expired: true }],
+    [
+      { ...FORM, default: { values: { count: 2 } } },
+      { text: '{"count":2}', values: { count: 2 }, expired: true },
+    ],
+    [{}, { text: 'nobody has answered within 2 days', declined: true, expired: true }],
+  ])('counts as answered with %j', async (more, answer) => {
+    const at2 = await region(more)
+    await at2.tried()
+    expect(await expire(at2)).toEqual({ kind: 'due', gen: 0 })
+    expect(await at2.tried()).toMatchObject({ kind: 'settled', isError: false })
+    expect(JSON.parse(String(await at2.read()))).toEqual(answer)
+    const closed = (await readEvents(at.db, at2.sessionId, 0)).filter(({ type }) => type === 'pending.closed')
+    expect(closed.map(({ data }) => data)).toMatchObject([{ by: 'expired' }])
+  })
+
+  it('stays answered when a person was first, and the end of its time finds nothing', async () => {
+    const asked = await region({ default: { text: 'EU' } })
+    await asked.tried()
+    const [item] = await asked.open()
+    await asked.say({ decision: 'answer', text: 'US' })
+    expect(await asked.propose({ kind: 'expired', id: item?.id ?? '' })).toEqual({ kind: 'due', gen: 0 })
+    await asked.tried()
+    expect(JSON.parse(String(await asked.read()))).toEqual({ text: 'US' })
+  })
+})
+
 it('a tool in a session that asks nobody is told so', async () => {
   const config = { agent: 'test', label: 'l', model: 'agent', tools: 'agent', permissionMode: 'dontAsk' } as const
   const { tried, open, read } = await asking('pure', async (ctx) => (await ctx.ask(REGION)).text, { config })

@@ -87,6 +87,12 @@ const asking = (name: string, extras: ToolExtras): ReturnType<typeof tool> =>
     extras,
   )
 
+/** Asks a person for so long, and then knocks with the answer. */
+const survey = tool('survey', 'Asks for a while', z.object({ ms: z.number() }), async ({ ms }, ctx) => {
+  const { text, expired } = await ctx.ask({ message: 'which?', expiresIn: ms, default: { text: 'right' } })
+  return knock('survey', { key: ctx.idempotencyKey, tag: `${text}${expired ? ' by default' : ''}` })
+})
+
 /** The test says what is found out, as JSON; what is no JSON makes it throw. */
 async function verify(): Promise<Verification> {
   return JSON.parse(await knock('verify', {})) as Verification
@@ -157,6 +163,7 @@ const agent = createStelloAgent({
       knocking('post', { verify }),
       asking('poll', { idempotentHint: true }),
       asking('elect', {}),
+      survey,
       charge,
       block,
       stalling('scan', { readOnlyHint: true }),

@@ -34,8 +34,8 @@ export type Ending<Outcome> =
   | { kind: 'giveBack'; result: Outcome; writes?: Writes }
   /** It has no outcome: give the step back until the weather is better. This attempt may take it again. */
   | { kind: 'hold'; result: Outcome; weather?: Weather; writes?: Pick<Writes, 'events'> }
-  /** It has no outcome: a person must answer first. Nobody holds the step until then. */
-  | { kind: 'park'; question: Question; writes?: Pick<Writes, 'events'> }
+  /** It has no outcome: a person must answer first. Nobody holds the step until then, or until the time for that is over. */
+  | { kind: 'park'; question: Question; expiresInMs?: number; writes?: Pick<Writes, 'events'> }
   /** It has no outcome: nothing was done, and the step may begin. `decided` is kept for the attempt that begins it; until then it is shown as waiting if it `waits`. */
   | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided; waits?: true }
   /**
@@ -90,16 +90,16 @@ export async function endStep<Outcome>(
       if (writes) deps.notify(step.sessionId)
       return result
     }
-    case 'park':
-    case 'reopen': {
-      const done = await stored(deps, finishing, step, () =>
-        ending.kind === 'park'
-          ? parkStep(deps.db, step, ending.question, ending.writes)
-          : reopenStep(deps.db, step, ending),
-      )
+    case 'park': {
+      const { question, writes, expiresInMs } = ending
+      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, writes, expiresInMs))
       deps.notify(step.sessionId)
-      if (!done) return otherOutcome(step, await readOutcome(deps.db, step)) as Outcome
-      return ending.kind === 'park' ? waitsFor(ending.question, step.gen) : ending.result
+      return item ? waitsFor(item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
+    }
+    case 'reopen': {
+      const done = await stored(deps, finishing, step, () => reopenStep(deps.db, step, ending))
+      deps.notify(step.sessionId)
+      return done ? ending.result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }
     case 'abandon':
       throw ending.error
@@ -173,8 +173,8 @@ function lost(deps: Deps, key: string, sessionId: string, error: StelloError): E
 }
 
 /** What the workflow learns about a step that waits for a person. */
-export function waitsFor({ id, kind }: PendingRef, gen: number): Waiting {
-  return { kind: 'pending', gen, item: { id, kind } }
+export function waitsFor({ id, kind, expiresAt }: PendingRef, gen: number): Waiting {
+  return { kind: 'pending', gen, item: { id, kind, ...(expiresAt !== undefined && { expiresAt }) } }
 }
 
 function otherOutcome(step: StepId, outcome: unknown): unknown {

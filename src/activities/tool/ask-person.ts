@@ -6,6 +6,7 @@ import { preview } from '../../core/message.ts'
 import {
   PENDING,
   type Decision,
+  type Otherwise,
   type QuestionForm,
   type PendingItem,
   type PendingKind,
@@ -33,17 +34,24 @@ export interface Asked {
   about?: string
   form?: QuestionForm
   permit?: ShownToPermit
+  expiry?: Expiry
+}
+
+/** How long the question waits for an answer, and what counts as the answer then. */
+export interface Expiry {
+  inMs: number
+  otherwise: Otherwise
 }
 
 /** The question whether a call may run. */
-export function toPermit({ question, shown }: ToPermit): Asked {
-  return { kind: 'approval', about: question, permit: shown }
+export function toPermit({ question, shown, expiry }: ToPermit): Asked {
+  return { kind: 'approval', about: question, permit: shown, ...(expiry && { expiry }) }
 }
 
 export function askPerson<Outcome>(
   { input, call }: Pick<CallAtHand, 'input' | 'call'>,
   { gen, lease, parked }: Holder,
-  { kind, about, form, permit }: Asked,
+  { kind, about, form, permit, expiry }: Asked,
 ): Ending<Outcome> {
   const question = parked ?? {
     id: pendingId({ key: input.key, gen, lease }),
@@ -55,12 +63,17 @@ export function askPerson<Outcome>(
     message: PENDING[kind].message(input.call.title ?? call.name, about),
     ...(form && { form }),
     ...(permit && { permit }),
+    ...(expiry && { otherwise: expiry.otherwise }),
   }
-  return { kind: 'park', question }
+  return { kind: 'park', question, ...(expiry && { expiresInMs: expiry.inMs }) }
 }
 
-/** What has ended the wait: an answer, or a stop. */
-type Closed = { decision: Decision | 'cancelled'; args?: Decided['args'] | undefined } & Pick<Answer, 'remember'>
+/** What has ended the wait: an answer of a person, the end of the time for it, or a stop. */
+type Closed = {
+  decision: Decision | 'cancelled'
+  by?: 'person' | 'expired'
+  args?: Decided['args'] | undefined
+} & Pick<Answer, 'remember'>
 
 /** Longest arguments of a person in the event, as JSON. */
 const ARGS_SHOWN = 4096
@@ -69,7 +82,7 @@ const ARGS_SHOWN = 4096
 export function closing<Outcome>(
   ending: Ending<Outcome>,
   { id, kind, name, title, callId, turn, round }: PendingItem,
-  { decision, args, remember }: Closed,
+  { decision, by, args, remember }: Closed,
 ): Ending<Outcome> {
   const data = {
     id,
@@ -79,6 +92,7 @@ export function closing<Outcome>(
     callId,
     turn,
     decision,
+    ...(by && { by }),
     ...(args && { args: shown(args, ARGS_SHOWN) }),
     ...(remember && { remember }),
   }

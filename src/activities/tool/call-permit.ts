@@ -4,7 +4,7 @@
  * or with the question.
  */
 import type { StelloAgent } from '../../agent/agent.ts'
-import type { HookedCall } from '../../agent/permission-settings.ts'
+import { approvalExpiry, type HookedCall } from '../../agent/permission-settings.ts'
 import { StelloError } from '../../core/errors.ts'
 import { toJson } from '../../core/to-json.ts'
 import { decide, type Asking, type Permissions, type Verdict } from '../../permissions/decide.ts'
@@ -14,6 +14,7 @@ import type { ShownToPermit } from '../../protocol/pending.ts'
 import { inputHash } from '../../store/hashes.ts'
 import type { Checked, Kind, SessionFacts, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
+import type { Expiry } from './ask-person.ts'
 import { denialText, questionText, shownTouches } from './permission-texts.ts'
 
 /** The tool that is called, whoever brought it. */
@@ -28,6 +29,8 @@ export interface Subject {
 export interface ToPermit {
   question: string
   shown: ShownToPermit
+  /** Unset: it waits for ever. */
+  expiry?: Expiry
 }
 
 export type Permission =
@@ -125,7 +128,8 @@ export function createPermit({ agent, session, input, standing, withKept, approv
     // would give a rule for all of its calls.
     const rules = verdict.rule !== undefined || at.touches?.length === 0 ? [] : suggestRules(verdict.parts)
     const shown = { hash, touches: shownTouches(at), rules }
-    return { kind: 'ask', asks: { question, shown } }
+    const expiry = approvalExpiry(agent.permissions)
+    return { kind: 'ask', asks: { question, shown, ...(expiry && { expiry }) } }
   }
 }
 

@@ -3,13 +3,17 @@
  * waits for `ctx.ask` goes no further in it, so nothing can be done twice. After the answer the call runs again from its
  * beginning, and the same question returns the answer.
  */
+import { durationText, toWaitMs } from '../../core/duration.ts'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
-import { preview } from '../../core/message.ts'
+import { jsonBytes, preview } from '../../core/message.ts'
 import type { QuestionForm } from '../../protocol/pending.ts'
 import type { AnswerGiven } from '../../protocol/read-answer.ts'
 import { inputHash } from '../../store/hashes.ts'
+import type { Expiry } from './ask-person.ts'
 import { shown } from './shown.ts'
+import { fitAnswer } from '../../tool/fit-answer.ts'
+import { INLINE_TEXT_LIMIT } from '../../protocol/limits.ts'
 import { compile } from '../../tool/json-schema.ts'
 import type { PersonAnswer, PersonQuestion } from '../../tool/person.ts'
 import type { ToolContext } from '../../tool/tool.ts'
@@ -20,6 +24,7 @@ export interface Asks {
   /** The question. */
   about: string
   form: QuestionForm
+  expiry?: Expiry
 }
 
 const HEADER_SHOWN = 100
@@ -51,10 +56,11 @@ export function withQuestions<T>(
     const form = toForm(question)
     const given = answers.find(({ to }) => to === form.hash)
     if (given) return toAnswer(given)
+    const expiry = toExpiry(question)
     if (ctx.permissionMode === 'dontAsk') {
       throw new StelloError('TOOL_PERMISSION_DENIED', 'no person is asked here: decide yourself')
     }
-    park({ asks: { kind: 'question', about: question.message, form } })
+    park({ asks: { kind: 'question', about: question.message, form, ...(expiry && { expiry }) } })
     over.abort('a person is asked')
     // An error could be caught, and the code behind it would then run without an answer.
     return new Promise<never>(() => {})
@@ -79,8 +85,41 @@ function toConfirmation(request: unknown): PersonQuestion {
   }
 }
 
-function toAnswer({ text, values, declined }: AnswerGiven): PersonAnswer {
-  return { text, ...(values !== undefined && { values }), ...(declined && { declined }) }
+function toAnswer({ text, values, declined, expired }: AnswerGiven): PersonAnswer {
+  return {
+    text,
+    ...(values !== undefined && { values }),
+    ...(declined && { declined }),
+    ...(expired && { expired }),
+  }
+}
+
+/** @throws StelloError TOOL_EXECUTION_ERROR when there is no such time, or the default does not fit the question */
+function toExpiry({ expiresIn, default: given, schema }: PersonQuestion): Expiry | undefined {
+  if (expiresIn === undefined) {
+    if (given !== undefined) throw unaskable('it has a default and no expiresIn')
+    return undefined
+  }
+  const inMs = waitOf(expiresIn)
+  if (given === undefined) {
+    return { inMs, otherwise: { decision: 'decline', text: `nobody has answered within ${durationText(inMs)}` } }
+  }
+  const { text = '', values } = isObject(given) ? (given as NonNullable<PersonQuestion['default']>) : { text: '' }
+  if (typeof text !== 'string') throw unaskable('the text of its default is no text')
+  const fitted = fitAnswer({ ...(schema && { schema }) }, { text, ...(values !== undefined && { values }) })
+  if (!fitted.ok) throw unaskable(`its default does not fit: ${fitted.problem}`)
+  const otherwise = { decision: 'answer' as const, ...(text && { text }), ...(values && { values }) }
+  if (jsonBytes(JSON.stringify(otherwise)) > INLINE_TEXT_LIMIT)
+    throw unaskable(`its default is longer than ${INLINE_TEXT_LIMIT} bytes`)
+  return { inMs, otherwise }
+}
+
+function waitOf(expiresIn: NonNullable<PersonQuestion['expiresIn']>): number {
+  try {
+    return toWaitMs(expiresIn, 'expiresIn')
+  } catch (error) {
+    throw unaskable(messageOf(error))
+  }
 }
 
 /** @throws StelloError TOOL_EXECUTION_ERROR when no person could be shown the question */

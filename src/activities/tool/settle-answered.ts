@@ -1,12 +1,15 @@
-/** Carries out a person's answer about a parked call. The first answer decides; a later one finds no question. */
+/**
+ * Carries out a person's answer about a parked call, or what counts as the answer when nobody has answered in time. The
+ * first one decides; a later one finds no question.
+ */
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import { brief, preview, type ToolCall } from '../../core/message.ts'
 import { OutOfTime, withinTime } from '../../models/actions/within-time.ts'
 import type { NewEvent } from '../../protocol/events.ts'
 import { fitAnswer } from '../../tool/fit-answer.ts'
-import type { ToolOutcome } from '../../protocol/steps.ts'
-import { wordOf, type PendingItem } from '../../protocol/pending.ts'
+import type { Proposal, ToolOutcome } from '../../protocol/steps.ts'
+import { PENDING, wordOf, type PendingItem } from '../../protocol/pending.ts'
 import { wrongWord, type Answer, type AnswerGiven, type Decided } from '../../protocol/read-answer.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { readParked } from '../../store/parked.ts'
@@ -22,12 +25,18 @@ import { decidedEvent, placeOf } from './permit-call.ts'
 import { releaseCovered, rememberRules } from './remember-rules.ts'
 import { parseArguments } from './parse-arguments.ts'
 
+type By = 'person' | 'expired'
+
 /** Longest reason that the workflow is told, in bytes. */
 const REFUSED_SHOWN = 500
 /** The schema of a form may hold patterns that never end on some text. */
 const CHECK_MS = 5000
 
+/** The question whose time is over. */
+type Expired = Extract<Proposal, { kind: 'expired' }>
+
 /**
+ * @param said the answer, or that nobody has answered
  * @param key of the step that waits: the call's, or that of the opening of its child
  * @returns `due` when no question with that id is open; the claim then decides what happens to the call
  */
@@ -35,18 +44,20 @@ export async function settleAnswered(
   deps: Deps,
   { run }: Attempt,
   at: CallAtHand,
-  answer: Answer,
+  said: Answer | Expired,
   key: string = at.input.key,
 ): Promise<ToolOutcome> {
   const gen = await mustBeCurrent(deps.db, run)
   const step = { sessionId: run.sessionId, gen, key }
   const { lease, item, decided, outcome } = (await readParked(deps.db, step)) ?? {}
   if (outcome !== undefined) return outcome as ToolOutcome
-  if (lease === undefined || item?.id !== answer.id) return { kind: 'due', gen }
-  const ending = await carriedOut(deps, at, { gen, item, answer, ...(decided && { decided }) })
+  if (lease === undefined || item?.id !== said.id) return { kind: 'due', gen }
+  const by = 'decision' in said ? 'person' : 'expired'
+  const answer = 'decision' in said ? said : answerOf(item)
+  const ending = await carriedOut(deps, at, { gen, item, answer, by, ...(decided && { decided }) })
   if (typeof ending === 'string') return { ...waitsFor(item, gen), refused: brief(ending, REFUSED_SHOWN) }
-  const closed = closing(ending, item, { ...answer, args: argsOf(ending, item) })
-  const told = item.kind === 'approval' ? [byPerson(at, item, answer)] : []
+  const closed = closing(ending, item, { ...answer, by, args: argsOf(ending, item) })
+  const told = item.kind === 'approval' ? [decidedBy(by, at, item, answer)] : []
   // The rules speak of what was shown, not of other arguments.
   const remember = argsOf(ending, item) ? undefined : answer.remember
   const place = placeOf(run.sessionId, at.facts)
@@ -58,6 +69,11 @@ export async function settleAnswered(
   return result
 }
 
+/** What counts as the answer when nobody has answered. A call is never permitted that way unless its agent says so. */
+function answerOf({ id, kind, otherwise }: PendingItem): Answer {
+  return { id, ...(otherwise ?? { decision: kind === 'approval' ? 'deny' : 'decline' }) }
+}
+
 /** The arguments with which a person has permitted the call. */
 function argsOf(ending: Ending<ToolOutcome>, { kind }: PendingItem): Decided['args'] {
   return kind === 'approval' && ending.kind === 'reopen' ? ending.decided?.args : undefined
@@ -67,7 +83,7 @@ function argsOf(ending: Ending<ToolOutcome>, { kind }: PendingItem): Decided['ar
 async function carriedOut(
   deps: Deps,
   at: CallAtHand,
-  { gen, item, answer, decided }: { gen: number; item: PendingItem; answer: Answer; decided?: Decided },
+  { gen, item, answer, by, decided }: { gen: number; item: PendingItem; answer: Answer; by: By; decided?: Decided },
 ): Promise<Ending<ToolOutcome> | string> {
   const { input, call, chain } = at
   const leads = wordOf(item.kind, answer.decision)?.leads
@@ -81,11 +97,12 @@ async function carriedOut(
     writes: {},
     decided: { ...decided, ...kept },
   })
+  const nobody = by === 'expired' ? PENDING[item.kind].expired?.(call.name) : undefined
   switch (leads.to) {
     case 'result':
       return settle({ value: said ?? leads.says(call.name) })
     case 'error':
-      return settle({ error: new StelloError(leads.code, leads.says(call.name, said)) })
+      return settle({ error: new StelloError(leads.code, nobody ?? leads.says(call.name, said)) })
     case 'run': {
       if (leads.keeps === undefined) return reopen()
       if (leads.keeps === 'permission') {
@@ -94,7 +111,7 @@ async function carriedOut(
           ? args
           : reopen({ approved: true, ...(args ? { args } : item.permit && { shown: item.permit.hash }) })
       }
-      const given = toGiven(item, answer, said)
+      const given = by === 'person' ? toGiven(item, answer, said) : givenByDefault(item, answer)
       return typeof given === 'string' ? given : reopen({ answers: [...(decided?.answers ?? []), given] })
     }
   }
@@ -137,11 +154,18 @@ function toGiven({ form }: PendingItem, { decision, values }: Answer, text = '')
   }
 }
 
+/** The default was checked when the question was asked. If it cannot be checked now, the question counts as declined. */
+function givenByDefault(item: PendingItem, answer: Answer): AnswerGiven {
+  const given = toGiven(item, answer, answer.text)
+  if (typeof given !== 'string') return { ...given, expired: true }
+  return { to: item.form?.hash ?? '', text: given, declined: true, expired: true }
+}
+
 /** Who has permitted the call, or denied it. */
-function byPerson({ input }: CallAtHand, { id, permit }: PendingItem, { decision, text }: Answer): NewEvent {
+function decidedBy(by: By, { input }: CallAtHand, { id, permit }: PendingItem, { decision, text }: Answer): NewEvent {
   return decidedEvent(input, [id], {
     decision: decision === 'approve' ? 'allow' : 'deny',
-    by: 'person',
+    by,
     ...(text !== undefined && { why: preview(text) }),
     touches: permit?.touches ?? [],
   })

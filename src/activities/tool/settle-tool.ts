@@ -25,6 +25,7 @@ export async function settleTool(deps: Deps, { step, proposed, opening }: Settle
   const at = await readCallAtHand(deps, step)
   const key = opening ? openingKey(step.key) : step.key
   if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer, key)
+  if (proposed.kind === 'expired') return settleAnswered(deps, attempt, at, proposed, key)
   const end = await endOf(deps, step, proposed)
   const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut' ? proposed.kind : undefined
   const proposing = {
@@ -48,7 +49,7 @@ export async function settleTool(deps: Deps, { step, proposed, opening }: Settle
 async function endOf(
   deps: Deps,
   step: CallToolInput,
-  proposed: Exclude<Proposal, { kind: 'answered' }>,
+  proposed: Exclude<Proposal, { kind: 'answered' | 'expired' }>,
 ): Promise<CallEnd> {
   switch (proposed.kind) {
     case 'cancelled':

@@ -1,5 +1,6 @@
 /** AskUserQuestion: up to four questions to the person, one after another, each with options to choose from. */
 import { z } from 'zod'
+import type { Duration } from '../../core/duration.ts'
 import { createTool } from '../../tool/compat.ts'
 import type { PersonQuestion } from '../../tool/person.ts'
 import type { Tool } from '../../tool/tool.ts'
@@ -29,7 +30,8 @@ const schema = z.object({
 })
 type Asked = z.output<typeof question>
 
-export function askUserQuestionTool(): Tool {
+/** @param expiresIn how long a question waits; then the model decides itself */
+export function askUserQuestionTool(expiresIn?: Duration): Tool {
   return createTool({
     name: 'AskUserQuestion',
     kind: 'readonly',
@@ -45,7 +47,7 @@ export function askUserQuestionTool(): Tool {
     async execute({ questions }, ctx) {
       const answers: string[] = []
       for (const each of questions) {
-        const { text, declined } = await ctx.ask(toQuestion(each))
+        const { text, declined } = await ctx.ask({ ...toQuestion(each), ...(expiresIn !== undefined && { expiresIn }) })
         answers.push(`"${each.question}" = ${declined ? notAnswered(text) : `"${text}"`}`)
         if (declined) break
       }

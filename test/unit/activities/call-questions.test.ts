@@ -131,3 +131,42 @@ describe('a question', () => {
     expect('asks' in ended && JSON.stringify(ended.asks.form).length).toBeLessThan(40_000)
   })
 })
+
+describe('a question with a time', () => {
+  const asking = (question: object) => running((ctx) => ctx.ask({ message: 'sure?', ...question }))
+  const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+  const DAY = 24 * 60 * 60 * 1000
+
+  it('says how long it waits, and what counts then', async () => {
+    expect(await asking({ expiresIn: '2 days', default: { text: 'yes' } })).toMatchObject({
+      asks: { expiry: { inMs: 2 * DAY, otherwise: { decision: 'answer', text: 'yes' } } },
+    })
+    expect(await asking({ expiresIn: '2 days', schema, default: { values: { n: 1 } } })).toMatchObject({
+      asks: { expiry: { otherwise: { decision: 'answer', values: { n: 1 } } } },
+    })
+    expect(await asking({ expiresIn: 365 * DAY })).toMatchObject({
+      asks: { expiry: { otherwise: { decision: 'decline', text: 'nobody has answered within 365 days' } } },
+    })
+  })
+
+  it('is the same question with another time', async () => {
+    expect(await hashOf({ message: 'a?', expiresIn: '1 day' })).toBe(await hashOf({ message: 'a?' }))
+  })
+
+  it.each([
+    [{ expiresIn: -1 }, 'expiresIn: -1 is not a duration of 1 ms to 1 year'],
+    [{ expiresIn: '366 days' }, 'is not a duration of 1 ms to 1 year'],
+    [{ expiresIn: 'soon' }, "expiresIn: 'soon' is not a duration"],
+    [{ default: { text: 'yes' } }, 'it has a default and no expiresIn'],
+    [{ expiresIn: '1 day', default: 'yes' }, 'its default does not fit: the answer is empty'],
+    [{ expiresIn: '1 day', default: { text: 7 } }, 'the text of its default is no text'],
+    [{ expiresIn: '1 day', schema, default: { text: 'yes' } }, 'its default does not fit: the question has a form'],
+    [{ expiresIn: '1 day', schema, default: { values: { n: 'x' } } }, 'its default does not fit'],
+    [{ expiresIn: '1 day', default: { text: 'x'.repeat(5000) } }, 'its default is longer than 4096 bytes'],
+  ])('%j is refused where it is asked', async (question, problem) => {
+    await expect(asking(question)).rejects.toMatchObject({
+      code: 'TOOL_EXECUTION_ERROR',
+      message: expect.stringContaining(problem) as string,
+    })
+  })
+})

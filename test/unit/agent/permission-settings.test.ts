@@ -16,6 +16,13 @@ describe('permissions that are none are refused, with what is wrong', () => {
     [{ permissions: { deny: ['Bash('] } }, 'permissions: deny: "Bash(" is no rule'],
     [{ permissions: { denied: [] } }, 'permissions: "denied" is no field of it: mode, deny, ask, allow'],
     [{ permissions: ['Read'] }, 'permissions: must be an object'],
+    [{ permissions: { expiresIn: -1 } }, 'permissions: expiresIn: -1 is not a duration of 1 ms to 1 year'],
+    [
+      { permissions: { expiresIn: '366 days' } },
+      "permissions: expiresIn: '366 days' is not a duration of 1 ms to 1 year",
+    ],
+    [{ permissions: { expiresIn: '1 day', default: 'allow' } }, 'permissions: default: must be deny or approve'],
+    [{ permissions: { default: 'deny' } }, 'permissions: default: without expiresIn, a call waits for ever'],
     [{ canUseTool: 'allow' }, 'canUseTool: must be a function'],
   ])('%j', (given, problem) => {
     expect(() => agentWith(given as Partial<AgentDefinition>)).toThrow(problem)
@@ -25,6 +32,9 @@ describe('permissions that are none are refused, with what is wrong', () => {
     const register = (): unknown =>
       new ForkProfileRegistryImpl().register('p', { permissions: { ask: ['!'] }, permissionMode: 'plan' })
     expect(register).toThrow('profile "p" permissions: ask: "!" is no rule')
+    const expiring = (): unknown =>
+      new ForkProfileRegistryImpl().register('p', { permissions: { expiresIn: '1 day' } } as object)
+    expect(expiring).toThrow('"expiresIn" is no field of it')
   })
 })
 

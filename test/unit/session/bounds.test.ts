@@ -156,15 +156,15 @@ describe('the state is bounded', () => {
       ...names.map((_, i) => tool(1, 0, i, timeout)),
       asks(1, 1, 500, ...many(128, hugeCall)),
     )
-    const item = (i: number) => ({ id: `t1.1.${i}@0.123456789`, kind: 'unknown_outcome' }) as const
+    const until = '2030-01-01T00:00:00.000Z'
+    const item = (i: number) => ({ id: `t1.1.${i}@0.123456789`, kind: 'question', expiresAt: until }) as const
     const answer = (i: number): Input => ({
       type: 'answered',
-      answer: { id: item(i).id, decision: 'done', ...(i < 64 ? { text: wide(300) } : { textId: name(i, 100) }) },
+      answer: { id: item(i).id, decision: 'answer', ...(i < 64 ? { text: wide(300) } : { textId: name(i, 100) }) },
     })
     const children = many(28, (i) => i)
     const waits = many(27, (i) => 28 + i)
     const agents = many(16, (i) => name(i, 14))
-    const until = '2030-01-01T00:00:00.000Z'
     const people = many(64, (i) => 55 + i)
     const ending = many(8, (i) => 119 + i)
     const waiting = play(

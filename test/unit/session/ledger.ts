@@ -79,13 +79,19 @@ export class Ledger {
   ask(key: string): ToolOutcome {
     const id = this.open.get(key) ?? `${key}@0.${++this.asked}`
     this.open.set(key, id)
-    return { kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome' } }
+    const expires = Number(id.split('.').at(-1)) % 2 === 0 && { expiresAt: `the end of ${id}` }
+    return { kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome', ...expires } }
   }
 
   /** What becomes of a call that is not settled: asked about, given back, or (undefined) settled as proposed. */
   decide(key: string, proposed: Proposal, odd: number): ToolOutcome | undefined {
     const id = this.open.get(key)
     if (proposed.kind === 'timedOut' && (id !== undefined || odd === 1)) return this.ask(key)
+    if (proposed.kind === 'expired') {
+      if (proposed.id !== id) return { kind: 'due', gen: 0 }
+      this.open.delete(key)
+      return odd === 2 ? { kind: 'due', gen: 0 } : undefined
+    }
     const { answer } = proposed.kind === 'answered' ? proposed : {}
     const back = answer ? answer.id !== id || answer.decision === 'retry' : proposed.kind === 'timedOut' && odd === 2
     this.open.delete(key)

@@ -118,6 +118,7 @@ export function settlement(proposed: Proposal): CallResult {
       return result()
     case 'childLost':
     case 'answered':
+    case 'expired':
       return result({ isError: proposed.kind === 'childLost' })
   }
 }

@@ -122,6 +122,11 @@ export class Watcher {
       }
       case 'settleTool': {
         const { proposed } = command.input
+        if (proposed.kind === 'expired')
+          return check(
+            !this.decisions.has(proposed.id),
+            `I14: ${proposed.id} has an answer, and counts as not answered`,
+          )
         if (proposed.kind !== 'answered') return
         const { id, decision } = proposed.answer
         return check(this.decisions.get(id) === decision, `I8: ${id} is decided as nobody has said`)
@@ -132,6 +137,7 @@ export class Watcher {
         return check(state.pause?.nextTryAt === command.at, 'I10: a try is promised that the pause does not name')
       case 'openSession':
       case 'endWait':
+      case 'endAsking':
       case 'tellParent':
       case 'startChild':
       case 'settleCompaction':

@@ -77,3 +77,15 @@ it.each([
   expect(await ask(...questions)).toMatchObject({ isError: true })
   expect(ctx.asked).toEqual([])
 })
+
+it('waits as long as the pack says, and the model then decides itself', async () => {
+  const ctx = testContext({}, () => ({ text: 'nobody has answered within 2 days', declined: true, expired: true }))
+  const told = await callToolOf(people({ expiresIn: '2 days' }), ctx)('AskUserQuestion', {
+    questions: [question('Where?')],
+  })
+  expect(ctx.asked).toMatchObject([{ message: 'Where?', expiresIn: '2 days' }])
+  expect(told.text).toContain(
+    '"Where?" = (no answer: nobody has answered within 2 days; decide yourself, and do not ask again)',
+  )
+  expect(() => people({ expiresIn: '2 years' })).toThrow('people: expiresIn')
+})
