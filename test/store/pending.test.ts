@@ -36,7 +36,7 @@ async function parked(): Promise<{ run: RunRef; step: StepId; item: Question }> 
   await write(at.db, run, 'm1.0', 1, [{ role: 'user', content: 'pay' }])
   const step = await take(at.db, run, request)
   const item = questionOf(step)
-  expect(await parkStep(at.db, step, item)).toBe(true)
+  expect(await parkStep(at.db, step, item)).toMatchObject({ id: item.id })
   return { run, step, item }
 }
 
@@ -65,7 +65,7 @@ describe('parkStep', () => {
     const step = await take(at.db, run, request)
     await forceStep(at.db, { run, ...request })
     const item = questionOf(step)
-    expect(await parkStep(at.db, step, item)).toBe(false)
+    expect(await parkStep(at.db, step, item)).toBeUndefined()
     expect(await idsIn(run.sessionId)).toEqual([])
     expect(await typesOf(run.sessionId)).toEqual([])
   })
@@ -92,13 +92,13 @@ describe('parkStep', () => {
   it('leaves the question as it was put first, with its time', async () => {
     const { run, step, item } = await parked()
     const [first] = await readQuestions(at.db, [run.sessionId])
-    expect(await parkStep(at.db, step, { ...item, message: 'another question?' })).toBe(true)
+    expect(await parkStep(at.db, step, { ...item, message: 'another question?' })).toMatchObject({ id: item.id })
     expect(await readQuestions(at.db, [run.sessionId])).toEqual([first])
   })
 
   it('may be repeated: the event is there once', async () => {
     const { run, step, item } = await parked()
-    expect(await parkStep(at.db, step, item)).toBe(true)
+    expect(await parkStep(at.db, step, item)).toMatchObject({ id: item.id })
     expect((await typesOf(run.sessionId)).filter((type) => type === 'pending.opened')).toHaveLength(1)
   })
 
