@@ -5,7 +5,7 @@ import { isObject } from '../core/is-object.ts'
 import { rulesProblem } from '../permissions/rules.ts'
 import { permissionModeProblem } from '../protocol/permission-mode.ts'
 import { RULE_LISTS, type PermissionRules } from '../protocol/permission-rules.ts'
-import type { Otherwise } from '../protocol/pending.ts'
+import type { Expiry } from '../protocol/pending.ts'
 import type { Kind, SessionFacts } from '../tool/tool.ts'
 import type { Touch } from '../tool/touch.ts'
 
@@ -100,9 +100,7 @@ export function agentPermissionsProblem(stated: unknown): string | undefined {
 const DEFAULTS = ['deny', 'approve'] as const
 
 /** How long a call waits for permission, and what counts as the answer then. @returns undefined: it waits for ever */
-export function approvalExpiry({ expiresIn, default: decision = 'deny' }: AgentPermissions = {}):
-  | { inMs: number; otherwise: Otherwise }
-  | undefined {
+export function approvalExpiry({ expiresIn, default: decision = 'deny' }: AgentPermissions = {}): Expiry | undefined {
   if (expiresIn === undefined) return undefined
   const inMs = toWaitMs(expiresIn, 'permissions: expiresIn')
   const why = `nobody has answered within ${durationText(inMs)}`

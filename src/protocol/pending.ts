@@ -151,6 +151,12 @@ export interface Otherwise {
   values?: Readonly<Record<string, unknown>>
 }
 
+/** How long a question waits for an answer, and what counts as the answer then. */
+export interface Expiry {
+  inMs: number
+  otherwise: Otherwise
+}
+
 /** How a question of a tool may be answered, and what people see beside it. */
 export interface QuestionForm {
   /** Tells this question of the call from its others. */

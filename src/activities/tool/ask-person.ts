@@ -6,7 +6,7 @@ import { preview } from '../../core/message.ts'
 import {
   PENDING,
   type Decision,
-  type Otherwise,
+  type Expiry,
   type QuestionForm,
   type PendingItem,
   type PendingKind,
@@ -35,12 +35,6 @@ export interface Asked {
   form?: QuestionForm
   permit?: ShownToPermit
   expiry?: Expiry
-}
-
-/** How long the question waits for an answer, and what counts as the answer then. */
-export interface Expiry {
-  inMs: number
-  otherwise: Otherwise
 }
 
 /** The question whether a call may run. */

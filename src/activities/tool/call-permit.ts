@@ -10,11 +10,10 @@ import { toJson } from '../../core/to-json.ts'
 import { decide, type Asking, type Permissions, type Verdict } from '../../permissions/decide.ts'
 import { suggestRules } from '../../permissions/suggest.ts'
 import type { DurableEvents } from '../../protocol/events.ts'
-import type { ShownToPermit } from '../../protocol/pending.ts'
+import type { Expiry, ShownToPermit } from '../../protocol/pending.ts'
 import { inputHash } from '../../store/hashes.ts'
 import type { Checked, Kind, SessionFacts, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
-import type { Expiry } from './ask-person.ts'
 import { denialText, questionText, shownTouches } from './permission-texts.ts'
 
 /** The tool that is called, whoever brought it. */
