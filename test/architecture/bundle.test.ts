@@ -37,7 +37,7 @@ describe('the workflow bundle', () => {
   })
 })
 
-it('a bundle is made once; one that failed is made when it is asked for again', async () => {
+it('a bundle is made once; one that could not be made is made when it is asked for again', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'stello-bundle-')))
   try {
     await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(root, 'node_modules'))
