@@ -1,8 +1,9 @@
 /** Starts the page. */
 import { createRoot } from 'react-dom/client'
-import { App } from './app.tsx'
+// First: what views state about their own parts comes behind it.
 import './style.css'
 import './frame.css'
+import { App } from './app.tsx'
 import { applyTheme, keptTheme } from './theme.ts'
 import { takeToken } from './token.ts'
 

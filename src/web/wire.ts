@@ -1,5 +1,14 @@
 /** What crosses HTTP, as the page reads it: the client's types with dates as text, and the shapes that only routes have. */
-import type { KeptRule, Message, SessionSummary, SessionTree, StelloEvent, InboxItem } from '../client/index.ts'
+import type {
+  InboxItem,
+  KeptRule,
+  RecordPage,
+  RootSummary,
+  SessionRecord as ClientRecord,
+  SessionSummary,
+  SessionTree,
+  StelloEvent,
+} from '../client/index.ts'
 import type { Json } from '../http/json.ts'
 
 export type { Json }
@@ -28,33 +37,11 @@ export interface Agent {
 }
 
 /** A root, and what its whole tree has used and waits for. */
-export type Root = Json<SessionSummary> & {
-  tree: {
-    sessions: number
-    open: number
-    waiting: number
-    inputTokens: number
-    outputTokens: number
-    /** When something was last written in it, ISO 8601. */
-    lastAt: string
-  }
-}
-
-/** A record of a transcript. `inheritedFrom`: the session that owns it, where it is not this one. */
-export interface SessionRecord {
-  seq: number
-  at: string
-  message: Message
-  inheritedFrom?: string
-  /** A summary stands for it in prompts. */
-  summarised?: true
-}
-
-/** `next`: where the following page begins. */
-export interface RecordsPage {
-  records: SessionRecord[]
-  next?: number
-}
+export type Root = Json<RootSummary>
+/** A record of a transcript. */
+export type SessionRecord = Json<ClientRecord>
+/** Records that follow each other. `next`: where the following page begins. */
+export type RecordsPage = Json<RecordPage>
 
 /** Who did what when, somewhere in a tree. An attempt that was taken over is a span of its own. */
 export interface TimelineSpan {

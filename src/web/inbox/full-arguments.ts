@@ -9,8 +9,7 @@ const LAST_RECORDS = 60
 /** @returns JSON, indented; `{}` when the transcript has no such call any more */
 export async function fullArguments({ sessionId, callId, preview }: WaitingQuestion): Promise<string> {
   if (readJsonObject(preview).ok) return indented(preview)
-  const { records: count } = await api.session(sessionId)
-  const { records } = await api.records(sessionId, { from: Math.max(0, count - LAST_RECORDS), limit: 2 * LAST_RECORDS })
+  const { records } = await api.records(sessionId, { from: -LAST_RECORDS, limit: LAST_RECORDS })
   const calls = records.toReversed().flatMap(({ message }) => message.toolCalls ?? [])
   return indented(calls.find(({ id }) => id === callId)?.arguments ?? '{}')
 }

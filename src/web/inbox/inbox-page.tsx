@@ -11,7 +11,7 @@ export function InboxPage({ inbox }: { inbox: Polled<Waiting[]> }): ReactNode {
   const [done, setDone] = useState<ReadonlySet<string>>(new Set())
   const shown = items?.filter((item) => !done.has(stampOf(item)))
   return (
-    <>
+    <div className="narrow">
       <div className="head">
         <h1>Inbox</h1>
         {shown && shown.length > 0 && <span className="quiet">{countOf(shown)}</span>}
@@ -31,7 +31,7 @@ export function InboxPage({ inbox }: { inbox: Polled<Waiting[]> }): ReactNode {
           />
         ))}
       </div>
-    </>
+    </div>
   )
 }
 

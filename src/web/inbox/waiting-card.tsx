@@ -34,7 +34,7 @@ export function WaitingCard({ item, onDone, place = false }: WaitingCardProps): 
     <article className={`card waiting-card ${item.kind}`} aria-label={`${titleOf(item)}: ${item.label}`}>
       <header>
         <span className="kind">{titleOf(item)}</span>
-        {item.kind !== 'paused' && <code>{item.title ?? item.name}</code>}
+        {item.kind !== 'paused' && (item.title === undefined ? <code>{item.name}</code> : <b>{item.title}</b>)}
         {place && (
           <a href={hrefOf({ at: 'session', sessionId: item.sessionId })}>
             {item.label} <span className="quiet">{item.agent}</span>

@@ -18,7 +18,7 @@ export function PermissionsPage(): ReactNode {
     again()
   }
   return (
-    <>
+    <div className="narrow">
       <div className="head">
         <h1>Permissions</h1>
       </div>
@@ -69,6 +69,6 @@ export function PermissionsPage(): ReactNode {
           </table>
         </div>
       )}
-    </>
+    </div>
   )
 }

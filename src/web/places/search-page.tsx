@@ -26,7 +26,7 @@ export function SearchPage({ q }: { q: string }): ReactNode {
   }, [q])
   const { hits, failure } = found
   return (
-    <>
+    <div className="narrow">
       <div className="head">
         <h1>Search</h1>
         {hits && <span className="quiet">{hits.length === LIMIT ? `the best ${LIMIT}` : `${hits.length} found`}</span>}
@@ -42,7 +42,7 @@ export function SearchPage({ q }: { q: string }): ReactNode {
           </li>
         ))}
       </ol>
-    </>
+    </div>
   )
 }
 

@@ -1,7 +1,10 @@
 /** What is known of the list of roots, and an answer about a part of it, made one. Pure. */
 import type { Root } from '../wire.ts'
 
-/** The part that was asked about: roots created before `before`, at most `limit`, newest first. */
+/**
+ * The part that was asked about: roots created before `before`, about `limit`, newest first. Roots of one millisecond always
+ * come together.
+ */
 export interface RootsPart {
   before?: string
   limit: number
@@ -17,9 +20,9 @@ export function mergeRoots(known: readonly Root[], answer: readonly Root[], { be
   const last = answer.length < limit ? undefined : answer.at(-1)
   const told = new Set(answer.map(({ id }) => id))
   const isInPart = ({ createdAt }: Root): boolean =>
-    (before === undefined || createdAt < before) && (last === undefined || createdAt > last.createdAt)
+    (before === undefined || createdAt < before) && (last === undefined || createdAt >= last.createdAt)
   const others = known.filter((root) => !told.has(root.id) && !isInPart(root))
-  return [...others, ...answer].sort((a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id))
+  return [...others, ...answer].sort((a, b) => compare(b.createdAt, a.createdAt) || compare(a.id, b.id))
 }
 
 function compare(a: string, b: string): number {

@@ -1,8 +1,8 @@
 /** One root in the list: state, label, what it is about, what it has used. */
 import type { ReactNode } from 'react'
-import { amount } from '../amount.ts'
+import { age, amount, dollars } from '../amount.ts'
 import { hrefOf } from '../route.ts'
-import { ago, doing, moodOf, MOOD_WORDS } from '../tree/doing.ts'
+import { doing, moodOf, MOOD_WORDS } from '../tree/doing.ts'
 import type { Root } from '../wire.ts'
 
 /** @param props.now milliseconds since 1970 */
@@ -35,8 +35,9 @@ export function RootRow({ root, now, index }: { root: Root; now: number; index: 
         {amount(tokens)}
         <span className="unit"> tokens</span>
       </span>
+      <span className="cost num">{tree.costUsd === undefined ? '' : dollars(tree.costUsd)}</span>
       <time className="age num" dateTime={createdAt} title={new Date(createdAt).toLocaleString()}>
-        {ago(createdAt, now)}
+        {age(createdAt, now)}
       </time>
     </a>
   )

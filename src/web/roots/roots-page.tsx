@@ -13,7 +13,7 @@ import { useRoots } from './use-roots.ts'
 import './roots.css'
 
 const STATES: readonly SessionStatus[] = ['running', 'waiting', 'paused', 'idle', 'closed']
-const ROW_PX = 41
+const ROW_PX = 38
 
 /** The first view. */
 export function RootsPage(): ReactNode {
@@ -113,6 +113,7 @@ function RootList({ roots, shows }: { roots: readonly Root[]; shows(first: numbe
         <span />
         <span className="num">Sessions</span>
         <span className="num">Tokens</span>
+        <span className="num">Cost</span>
         <span className="num">Age</span>
       </div>
       <ul ref={list} style={{ height: virtual.getTotalSize() }} aria-label={`${roots.length} sessions`}>
