@@ -1,0 +1,56 @@
+/** A real Chromium that looks at the page, and hears every error of it. */
+import axe from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect } from 'vitest'
+import { demandChromium } from '../../src/capabilities/browser/chromium.ts'
+
+/** A page, and what its console has said of errors; the policy's refusals are among them. */
+export interface Opened {
+  page: Page
+  errors: string[]
+}
+
+/** One browser for the file; every page is closed behind its test. */
+export function usePageBrowser(): { open(url: string, how?: BrowserContextOptions): Promise<Opened> } {
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    const { chromium, program } = await demandChromium()
+    browser = await chromium.launch({ executablePath: program, chromiumSandbox: process.getuid?.() !== 0 })
+  })
+  afterEach(async () => {
+    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()))
+  })
+  afterAll(() => browser?.close())
+  return {
+    async open(url, how = {}) {
+      const context = await browser!.newContext({ viewport: { width: 1200, height: 800 }, ...how })
+      context.setDefaultTimeout(60_000)
+      const page = await context.newPage()
+      const errors: string[] = []
+      page.on('pageerror', (error) => errors.push(String(error)))
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
+          errors.push(message.text())
+      })
+      await page.goto(url)
+      return { page, errors }
+    },
+  }
+}
+
+/** What axe finds that keeps people from using the view: its serious and critical faults. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  // By the debugger, which the page's policy does not hold.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target.join(' ')}: ${failureSummary}`),
+    )
+}
+
+/** Fails with the whole list of faults. */
+export async function expectNoFaults(page: Page): Promise<void> {
+  expect(await faultsOf(page)).toEqual([])
+}
