@@ -173,7 +173,11 @@ try {
     })
     last = session.id
   }
-  await shoot(browser, `${site.url}/#/`, 'page-sessions', { colorScheme: 'dark', ready: 'Release version 0.4' })
+  await shoot(browser, `${site.url}/#/`, 'page-sessions', {
+    colorScheme: 'dark',
+    ready: 'Release version 0.4',
+    viewport: { width: 1160, height: 380 },
+  })
   await shoot(browser, `${site.url}/#/inbox`, 'page-inbox', {
     colorScheme: 'light',
     ready: 'Approve',

@@ -1,7 +1,8 @@
 /** The bar above every view: where one is, what waits, whether the server answers. */
 import { useState, type ReactNode } from 'react'
 import { useConnection, type Connection } from './link-state.ts'
-import { go, hrefOf, type Route } from './route.ts'
+import { FindForm } from './find-form.tsx'
+import { hrefOf, type Route } from './route.ts'
 import { keptTheme, turnTheme, type Theme } from './theme.ts'
 
 const SAYS: Readonly<Record<Connection, string>> = {
@@ -29,9 +30,12 @@ export function Bar({ route, waiting }: { route: Route; waiting: number }): Reac
         {place('roots', 'Sessions')}
         {place('inbox', 'Inbox')}
         {place('permissions', 'Permissions')}
+        <a className="on-phones" href={hrefOf({ at: 'search', q: '' })}>
+          Search
+        </a>
       </nav>
       <div className="room" />
-      <Find key={route.at === 'search' ? route.q : ''} asked={route.at === 'search' ? route.q : ''} />
+      <FindForm key={route.at === 'search' ? route.q : ''} asked={route.at === 'search' ? route.q : ''} />
       <LinkState />
       <ThemeSwitch />
     </header>
@@ -45,29 +49,6 @@ function Mark(): ReactNode {
       <path d="M4 2v14M4 7c0 4 9 1 9 6" strokeLinecap="round" />
       <circle cx="13" cy="14" r="2" fill="currentColor" stroke="none" />
     </svg>
-  )
-}
-
-function Find({ asked }: { asked: string }): ReactNode {
-  const [q, setQ] = useState(asked)
-  return (
-    <form
-      className="find"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (q.trim() !== '') go({ at: 'search', q: q.trim() })
-      }}
-    >
-      <input
-        type="search"
-        data-key="/"
-        aria-label="Search all transcripts"
-        placeholder="Search transcripts   /"
-        value={q}
-        onChange={(event) => setQ(event.target.value)}
-      />
-    </form>
   )
 }
 

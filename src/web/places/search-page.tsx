@@ -2,6 +2,7 @@
 import { useEffect, useState, type ReactNode } from 'react'
 import { toFailure, type ApiFailure } from '../api-failure.ts'
 import { api } from '../api.ts'
+import { FindForm } from '../find-form.tsx'
 import { hrefOf } from '../route.ts'
 import { ago } from '../tree/doing.ts'
 import type { SearchHit } from '../wire.ts'
@@ -30,6 +31,9 @@ export function SearchPage({ q }: { q: string }): ReactNode {
       <div className="head">
         <h1>Search</h1>
         {hits && <span className="quiet">{hits.length === LIMIT ? `the best ${LIMIT}` : `${hits.length} found`}</span>}
+      </div>
+      <div className="on-phones">
+        <FindForm key={q} asked={q} />
       </div>
       {q === '' && <p className="empty">Type what a transcript should say.</p>}
       {failure && <p className="empty">{failure.message}</p>}
