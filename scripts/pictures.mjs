@@ -114,11 +114,11 @@ const coder = createStelloAgent({
 })
 
 const SESSIONS = [
-  [coder, 'Move the billing tests to the new clock', 'Move them.', 'idle'],
-  [coder, 'Compare three contracts clause by clause', 'Compare them.', 'paused'],
-  [coder, 'Prepare the notes of version 0.4', 'Prepare them.', 'waiting'],
-  [coder, 'Release version 0.4 of core', 'Release it.', 'waiting'],
-  [research, 'Why do tea exports fall?', 'Why do tea exports fall?', 'idle'],
+  { agent: coder, label: 'Move the billing tests to the new clock', text: 'Move them.', state: 'idle' },
+  { agent: coder, label: 'Compare three contracts clause by clause', text: 'Compare them.', state: 'paused' },
+  { agent: coder, label: 'Prepare the notes of version 0.4', text: 'Prepare them.', state: 'waiting' },
+  { agent: coder, label: 'Release version 0.4 of core', text: 'Release it.', state: 'waiting' },
+  { agent: research, label: 'Why do tea exports fall?', text: 'Why do tea exports fall?', state: 'idle' },
 ]
 
 async function until(what, holds) {
@@ -164,7 +164,7 @@ const browser = await chromium.launch({
 })
 try {
   let last = ''
-  for (const [agent, label, text, state] of SESSIONS) {
+  for (const { agent, label, text, state } of SESSIONS) {
     const session = await stello.createSession({ agent: agent.name, label })
     await session.send(text)
     await until(`${label} is ${state}`, async () => {
