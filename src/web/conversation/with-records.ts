@@ -34,6 +34,19 @@ export function withRecords(before: Conversation, records: readonly WebRecord[],
   return draft
 }
 
+/**
+ * Where reading goes on: behind the last record without a gap before it, because results of calls that still run are
+ * missing in a page.
+ *
+ * @param inherited how many records of the transcript are inherited
+ */
+export function endOfRecords(records: readonly WebRecord[], from: number, inherited: number): number {
+  const gap = records.findIndex((record, index) => {
+    return record.inheritedFrom === undefined && inherited + record.seq - 1 !== from + index
+  })
+  return from + (gap === -1 ? records.length : gap)
+}
+
 function tellRecord({ entries }: Draft, record: WebRecord, seq: number): void {
   const message = record.message as Message
   const there = entryAt(entries, seq)

@@ -8,7 +8,7 @@ import {
   type WebEvent,
 } from '../../../src/web/conversation/conversation.ts'
 import type { AnswerEntry, Card } from '../../../src/web/conversation/entries.ts'
-import { withRecords } from '../../../src/web/conversation/with-records.ts'
+import { withRecords, type WebRecord } from '../../../src/web/conversation/with-records.ts'
 import { durable, live, TURN } from './told.ts'
 
 function told(...batches: (readonly WebEvent[])[]): Conversation {
@@ -46,7 +46,7 @@ describe('a conversation', () => {
   })
 
   it('is the same whether a record comes before its event or after', () => {
-    const records = [
+    const records: WebRecord[] = [
       { seq: 1, at: '', message: { role: 'user', content: 'how are you?' } },
       {
         seq: 2,
@@ -55,7 +55,7 @@ describe('a conversation', () => {
       },
       { seq: 3, at: '', message: { role: 'tool', content: 'fine, all of it', toolCallId: 'c1' } },
       { seq: 4, at: '', message: { role: 'assistant', content: 'I am fine', model: 'm' } },
-    ] as const
+    ]
     for (let cut = 0; cut <= TURN.length; cut++) {
       const before = withRecords(told(TURN.slice(0, cut)), records, 0)
       const whole = withEvents(before, TURN)
