@@ -22,6 +22,8 @@ export const OPEN_KEY = 'open'
 /** If a call waits for its child's answer, the key of the step that opens the child is the call's key and this. */
 const OPENING = `.${OPEN_KEY}`
 const CALL = /^t(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/
+/** The call in an origin, also as the step that opens a child and as one of several agents. */
+const ORIGIN_CALL = /^(t\d{1,15}\.\d{1,15}\.\d{1,15})(?:\.open|#\d+)?$/
 const PENDING = /^(.+)@(\d{1,15})\.(\d{1,15})$/
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -160,6 +162,12 @@ export function readAgentOrigin(origin: string, parentId: string): { parentId: s
   const begin = `agent/${parentId}/`
   if (!origin.startsWith(begin)) return undefined
   return { parentId, ...(origin.startsWith(`${begin}${NOTIFYING}/`) && { notifies: true as const }) }
+}
+
+/** The turn of the parent in which a call has asked for the session; undefined if no call has. */
+export function readOriginTurn(origin: string): number | undefined {
+  const key = origin.split('/').find((part) => ORIGIN_CALL.test(part))
+  return key === undefined ? undefined : readCallKey(key.replace(ORIGIN_CALL, '$1'))?.turn
 }
 
 /** One of the agents that a call spawns. @param nth from 0 @example agentKey('t3.0.2', 0) // 't3.0.2#0' */

@@ -2,7 +2,7 @@
 import { cleanJson, storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import { newEvent } from '../protocol/events.ts'
-import { SQL } from '../protocol/keys.ts'
+import { readOriginTurn, SQL } from '../protocol/keys.ts'
 import type { Branch, SessionConfig } from '../protocol/config.ts'
 import type { SessionStatus } from '../protocol/views.ts'
 import type { Pause } from '../core/pause.ts'
@@ -22,6 +22,11 @@ export interface SessionSummary {
   rootId: string
   /** The session it was forked from. Unset for a root. */
   parentId?: string
+  /**
+   * Where it branched off. `turn`: the turn of its parent whose call has opened it. `seq`: the last record that it has
+   * inherited. Unset: a client has forked it; it began without a history.
+   */
+  branch?: { turn?: number; seq?: number }
   /** Levels below the root; 0 for a root. */
   depth: number
   /** The agent that serves it. */
@@ -143,7 +148,7 @@ export interface SessionFilter {
  */
 export const SUMMARIES: string = `
   select * from (
-    select s.id, s.root_id, s.parent_id, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
+    select s.id, s.root_id, s.parent_id, s.branch_seq, s.origin, s.depth, s.agent, s.label, s.profile, s.pause, s.created_at, s.closed_at,
       coalesce(t.turn, case when s.gen > 0 then (
         select max(l.turn) from stello_line(s.id, s.gen) line, lateral (
           select max(turn) as turn from turns where session_id = s.id and gen = line.gen and start_seq <= line.up_to
@@ -219,6 +224,8 @@ export interface SummaryRow {
   id: string
   root_id: string
   parent_id: string | null
+  branch_seq: number | null
+  origin: string | null
   depth: number
   agent: string
   label: string
@@ -250,12 +257,17 @@ function toSummary(row: SummaryRow, holdups: InboxItem[]): SessionSummary {
     turns: row.turns,
     records: row.records,
     createdAt: row.created_at,
-    ...(row.parent_id !== null && { parentId: row.parent_id }),
+    ...(row.parent_id !== null && { parentId: row.parent_id, branch: toBranch(row) }),
     ...(row.profile !== null && { profile: row.profile }),
     ...(row.weather && row.state === 'waiting' && { weather: toWeather(row.weather) }),
     ...(row.pause !== null && { pause: row.pause }),
     ...(row.closed_at !== null && { closedAt: row.closed_at }),
   }
+}
+
+function toBranch({ branch_seq: seq, origin }: SummaryRow): NonNullable<SessionSummary['branch']> {
+  const turn = readOriginTurn(origin ?? '')
+  return { ...(turn !== undefined && { turn }), ...(seq !== null && { seq }) }
 }
 
 function toWeather({

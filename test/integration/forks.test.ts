@@ -173,6 +173,7 @@ describe('stello_create_session', () => {
     const grandchild = await onlyChild(stello.client, child)
     expect(await ask(grandchild, 'hello')).toBe('said')
     expect(await session.tree()).toMatchObject({ depth: 0, children: [{ depth: 1, children: [{ depth: 2 }] }] })
+    expect((await session.tree()).children[0]?.branch?.turn).toBe(1)
   })
 
   it('calls onSessionFork once for each fork', async () => {

@@ -11,6 +11,9 @@ import {
   answerBodyId,
   callKey,
   callOrigin,
+  readOriginTurn,
+  agentOrigin,
+  agentKey,
   childId,
   clientOrigin,
   eventKey,
@@ -134,6 +137,17 @@ describe('what a call is named by outside', () => {
       ].map(([session = '', key = '', hash = '']) => make(session, key, hash)),
     )
     for (const names of made) expect(new Set(names).size).toBe(4)
+  })
+
+  it('says in which turn a session was asked for, and nothing of a client', () => {
+    const origins = [
+      callOrigin('t1.1.1x', 't3.0.2', 'a1'),
+      callOrigin('s-1', openingKey('t4.0.0'), 'a1'),
+      agentOrigin('s-1', agentKey('t5.1.0', 2), 'a1', true),
+      clientOrigin('x'),
+      '',
+    ]
+    expect(origins.map(readOriginTurn)).toEqual([3, 4, 5, undefined, undefined])
   })
 
   it('is not taken for a request of a client', () => {
