@@ -222,10 +222,10 @@ function SessionLine({
   )
 }
 
-/** Where it branched, what it took with it, how far it is. */
+/** Where it branched, whether it took a history with it, how far it is. */
 function branchText({ branch, turns }: Tree): string {
-  const from = branch?.turn === undefined ? undefined : `turn ${branch.turn}`
-  const took = branch?.seq === undefined ? undefined : `${branch.seq} records inherited`
+  const from = branch?.turn === undefined ? undefined : `⑂ turn ${branch.turn}`
+  const took = branch?.seq === undefined ? undefined : `inherits to #${branch.seq}`
   const own = turns === 0 ? undefined : `${turns} ${turns === 1 ? 'turn' : 'turns'}`
-  return [from && `⑂ ${from}`, took, own].filter((part) => part !== undefined).join(' · ')
+  return [from, took, own].filter((part) => part !== undefined).join(' · ')
 }

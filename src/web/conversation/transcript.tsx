@@ -1,0 +1,133 @@
+/** The transcript: only what is seen is drawn. It stays at its end while one is there. */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import type { Conversation } from './conversation.ts'
+import { EntryView, StreamingView } from './entry-view.tsx'
+import { rowsOf, type Row } from './transcript-rows.ts'
+
+/** So near to the end is at the end. */
+const NEAR_PX = 80
+
+interface TranscriptProps {
+  conversation: Conversation
+  /** Messages on their way: nothing has happened to them yet. */
+  sending: readonly { messageId: string; text: string; failed: boolean }[]
+  /** The name of another session of the tree. */
+  nameOf(sessionId: string): string
+  now: number
+}
+
+export function Transcript({ conversation, sending, nameOf, now }: TranscriptProps): ReactNode {
+  const scroller = useRef<HTMLDivElement>(null)
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
+  const [atEnd, setAtEnd] = useState(true)
+  const rows = useMemo(() => rowsOf(conversation, sending, unfolded), [conversation, sending, unfolded])
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 90,
+    getItemKey: (index) => (rows[index] as Row).key,
+    overscan: 6,
+  })
+  const height = virtual.getTotalSize()
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (atEnd && element) element.scrollTop = element.scrollHeight
+  }, [atEnd, height, rows])
+  useEffect(() => {
+    const element = scroller.current
+    if (!element) return undefined
+    const watcher = new ResizeObserver(() => {
+      if (atEnd) element.scrollTop = element.scrollHeight
+    })
+    watcher.observe(element)
+    return () => watcher.disconnect()
+  }, [atEnd])
+  // Growth alone is no wish to leave the end: only a person scrolls up.
+  const last = useRef(0)
+  const scrolled = (): void => {
+    const { scrollTop, scrollHeight, clientHeight } = scroller.current as HTMLDivElement
+    const isNear = scrollHeight - scrollTop - clientHeight < NEAR_PX
+    if (isNear) setAtEnd(true)
+    else if (scrollTop < last.current - 2) setAtEnd(false)
+    last.current = scrollTop
+  }
+  return (
+    <div className="transcript">
+      <div
+        ref={scroller}
+        className="transcript-scroll"
+        onScroll={scrolled}
+        tabIndex={0}
+        role="log"
+        aria-label="Transcript"
+      >
+        {rows.length === 0 && <p className="empty">Nothing was said yet.</p>}
+        <div className="transcript-rows" style={{ height }}>
+          {virtual.getVirtualItems().map(({ index, start, key }) => (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              className="transcript-row"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <RowView
+                row={rows[index] as Row}
+                nameOf={nameOf}
+                now={now}
+                unfold={(owner) => setUnfolded((before) => toggled(before, owner))}
+              />
+            </div>
+          ))}
+        </div>
+      </div>
+      {!atEnd && (
+        <button className="to-end" onClick={() => setAtEnd(true)}>
+          ↓ to the end
+        </button>
+      )}
+    </div>
+  )
+}
+
+function RowView({
+  row,
+  nameOf,
+  now,
+  unfold,
+}: {
+  row: Row
+  nameOf(sessionId: string): string
+  now: number
+  unfold(owner: string): void
+}): ReactNode {
+  switch (row.kind) {
+    case 'entry':
+      return <EntryView entry={row.entry} now={now} />
+    case 'streaming':
+      return <StreamingView streaming={row.streaming} now={now} />
+    case 'inherited':
+      return (
+        <div className="entry inherited-head">
+          <button className="bare" aria-expanded={row.isOpen} onClick={() => unfold(row.owner)}>
+            {row.isOpen ? '▾' : '▸'} {row.count} {row.count === 1 ? 'record' : 'records'} from{' '}
+            <b>{nameOf(row.owner)}</b>
+          </button>
+        </div>
+      )
+    case 'sending':
+      return (
+        <div className={`entry said user sending${row.failed ? ' failed' : ''}`}>
+          <p className="who">You · {row.failed ? 'not sent' : 'queued'}</p>
+          <p className="plain">{row.text}</p>
+        </div>
+      )
+  }
+}
+
+function toggled(before: ReadonlySet<string>, owner: string): ReadonlySet<string> {
+  const after = new Set(before)
+  if (!after.delete(owner)) after.add(owner)
+  return after
+}
