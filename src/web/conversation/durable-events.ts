@@ -1,6 +1,6 @@
 /** What durable events change in a conversation: each of them once, in the order of their offsets. Pure. */
 import { modelKey } from '../../protocol/keys.ts'
-import { addUsage, NO_USAGE, type Draft, type DurableWebEvent } from './conversation.ts'
+import { addUsage, NO_USAGE, type Draft, type DurableWebEvent } from './conversation-state.ts'
 import type { AnswerEntry, Card, Happening } from './entries.ts'
 import { changeCard, entryAt, put } from './entry-list.ts'
 import { goBack } from './go-back.ts'
@@ -41,12 +41,12 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
     case 'pending.opened': {
       const item = event.data
       draft.pending = [...draft.pending.filter(({ id }) => id !== item.id), item]
-      return changeCard(draft.entries, item.callId, ({ answered: _, ...card }) => ({ ...card, pending: item }))
+      return changeCard(draft.entries, item.callId, ({ answered: _answered, ...card }) => ({ ...card, pending: item }))
     }
     case 'pending.closed': {
       const { id, callId, decision } = event.data
       draft.pending = draft.pending.filter((item) => item.id !== id)
-      return changeCard(draft.entries, callId, ({ pending: _, ...card }) => ({ ...card, answered: decision }))
+      return changeCard(draft.entries, callId, ({ pending: _pending, ...card }) => ({ ...card, answered: decision }))
     }
     case 'step.quarantined':
       return note(draft, event, { is: 'quarantined', ...event.data })
@@ -170,6 +170,6 @@ function isOpen({ status }: Card): boolean {
   return status === 'WAIT' || status === 'DOING'
 }
 
-function stopped({ pending: _, ...card }: Card): Card {
+function stopped({ pending: _pending, ...card }: Card): Card {
   return { ...card, status: 'STOPPED' }
 }

@@ -1,6 +1,6 @@
 /** What a rewind takes out of a conversation: everything after the last record that stays. Pure. */
 import type { GoneBack } from '../../protocol/events.ts'
-import type { Draft } from './conversation.ts'
+import type { Draft } from './conversation-state.ts'
 import type { Card, Entry, Happening } from './entries.ts'
 
 /** Forks that a client has made stay: no rewind undoes them. */

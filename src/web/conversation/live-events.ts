@@ -1,6 +1,6 @@
 /** What streamed pieces change in a conversation. Pure. A piece of an attempt that was replaced changes nothing. */
 import type { Card, Streaming } from './entries.ts'
-import type { Draft, LiveWebEvent } from './conversation.ts'
+import type { Draft, LiveWebEvent } from './conversation-state.ts'
 import { changeCard } from './entry-list.ts'
 import { modelKey } from '../../protocol/keys.ts'
 
@@ -74,7 +74,7 @@ function tellCall(draft: Draft, event: LiveWebEvent): void {
 }
 
 /** A new attempt has told nothing yet. */
-function afresh({ updates: _, showTip: _tip, since: _since, ...card }: Card, attempt: number): Card {
+function afresh({ updates: _updates, showTip: _tip, since: _since, ...card }: Card, attempt: number): Card {
   return { ...card, updates: {}, attempt }
 }
 

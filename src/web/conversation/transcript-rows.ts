@@ -1,5 +1,5 @@
 /** What the transcript draws, in its order. Pure. Inherited records are folded into one line for each session that owns them. */
-import type { Conversation } from './conversation.ts'
+import type { Conversation } from './conversation-state.ts'
 import type { Entry, Streaming } from './entries.ts'
 
 export type Row =

@@ -1,7 +1,7 @@
 /** The transcript: only what is seen is drawn. It stays at its end while one is there. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
-import type { Conversation } from './conversation.ts'
+import type { Conversation } from './conversation-state.ts'
 import { EntryView, StreamingView } from './entry-view.tsx'
 import { rowsOf, type Row } from './transcript-rows.ts'
 
@@ -12,12 +12,14 @@ interface TranscriptProps {
   conversation: Conversation
   /** Messages on their way: nothing has happened to them yet. */
   sending: readonly { messageId: string; text: string; failed: boolean }[]
+  /** Sends a message again that has failed. */
+  again(messageId: string): void
   /** The name of another session of the tree. */
   nameOf(sessionId: string): string
   now: number
 }
 
-export function Transcript({ conversation, sending, nameOf, now }: TranscriptProps): ReactNode {
+export function Transcript({ conversation, sending, again, nameOf, now }: TranscriptProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null)
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
   const [atEnd, setAtEnd] = useState(true)
@@ -74,6 +76,7 @@ export function Transcript({ conversation, sending, nameOf, now }: TranscriptPro
             >
               <RowView
                 row={rows[index] as Row}
+                again={again}
                 nameOf={nameOf}
                 now={now}
                 unfold={(owner) => setUnfolded((before) => toggled(before, owner))}
@@ -93,11 +96,13 @@ export function Transcript({ conversation, sending, nameOf, now }: TranscriptPro
 
 function RowView({
   row,
+  again,
   nameOf,
   now,
   unfold,
 }: {
   row: Row
+  again(messageId: string): void
   nameOf(sessionId: string): string
   now: number
   unfold(owner: string): void
@@ -119,7 +124,14 @@ function RowView({
     case 'sending':
       return (
         <div className={`entry said user sending${row.failed ? ' failed' : ''}`}>
-          <p className="who">You · {row.failed ? 'not sent' : 'queued'}</p>
+          <p className="who">
+            You · {row.failed ? 'not sent' : 'queued'}
+            {row.failed && (
+              <button className="bare" onClick={() => again(row.key)}>
+                send again
+              </button>
+            )}
+          </p>
           <p className="plain">{row.text}</p>
         </div>
       )

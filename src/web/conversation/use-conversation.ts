@@ -4,7 +4,8 @@ import { api } from '../api.ts'
 import { openEventStream, type StreamState } from '../event-stream.ts'
 import { tellFailure } from '../notices.tsx'
 import type { PageEvent } from '../wire.ts'
-import { connected, emptyConversation, withEvents, type Conversation } from './conversation.ts'
+import type { Conversation } from './conversation-state.ts'
+import { connected, emptyConversation, withEvents } from './conversation.ts'
 import { endOfRecords, withRecords } from './with-records.ts'
 
 /** A screen shows no more often than this what streams; a history of thousands of events is told in few pieces. */

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../../core/message.ts'
 import type { Json } from '../../http/json.ts'
-import { draftOf, type Conversation, type Draft } from './conversation.ts'
+import { draftOf, type Conversation, type Draft } from './conversation-state.ts'
 import type { AnswerEntry, Card, Entry } from './entries.ts'
 import { changeCard, entryAt, put } from './entry-list.ts'
 import { emptyCard } from './live-events.ts'

@@ -1,12 +1,7 @@
 /** The conversation on the page, told in every order that a lost connection may give. */
 import { describe, expect, it } from 'vitest'
-import {
-  connected,
-  emptyConversation,
-  withEvents,
-  type Conversation,
-  type WebEvent,
-} from '../../../src/web/conversation/conversation.ts'
+import type { Conversation, WebEvent } from '../../../src/web/conversation/conversation-state.ts'
+import { connected, emptyConversation, withEvents } from '../../../src/web/conversation/conversation.ts'
 import type { AnswerEntry, Card } from '../../../src/web/conversation/entries.ts'
 import { withRecords, type WebRecord } from '../../../src/web/conversation/with-records.ts'
 import { durable, live, TURN } from './told.ts'
@@ -24,10 +19,10 @@ function lines({ entries }: Conversation): string[] {
 }
 
 function cardLine({ name, status, result }: Card): string {
-  return ` [${name} ${status}${result === undefined ? '' : ` ${String(result)}`}]`
+  return ` [${name} ${status}${result === undefined ? '' : ` ${JSON.stringify(result)}`}]`
 }
 
-const WHOLE = ['> how are you?', '< let me see [look SUCCESS fine]', '(forked)', '< I am fine', '(turnEnded)']
+const WHOLE = ['> how are you?', '< let me see [look SUCCESS "fine"]', '(forked)', '< I am fine', '(turnEnded)']
 const ASKED = TURN.slice(0, 1)
 const CALLED = TURN.slice(0, 2)
 

@@ -1,5 +1,5 @@
 /** Events and records of a session as they come over HTTP, for tests of the page. */
-import type { WebEvent } from '../../../src/web/conversation/conversation.ts'
+import type { WebEvent } from '../../../src/web/conversation/conversation-state.ts'
 import type { DurableEvents, LiveEvents } from '../../../src/protocol/events.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
