@@ -1,0 +1,190 @@
+/**
+ * The time line of a tree: a lane for each session, who ran what when. A lost worker is a line through all lanes; what it had
+ * in hand ends hatched, and goes on with another worker. Wheel with Ctrl or +/− zooms, arrows move, F follows now.
+ */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { api } from '../api.ts'
+import { hrefOf } from '../route.ts'
+import { moodOf } from '../tree/doing.ts'
+import { flatTree } from '../tree/tree-rows.ts'
+import { usePolled } from '../use-polled.ts'
+import type { TimelineSpan, Tree } from '../wire.ts'
+import { BarDetails, LaneBars, barWords } from './lane-bars.tsx'
+import { lossesOf, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
+import { TimeAxis } from './time-axis.tsx'
+import { moved, placeOf, toScale, zoomed, type TimeWindow } from './time-scale.ts'
+import './timeline.css'
+
+interface TimeLineProps {
+  tree: Tree
+  /** The session that is looked at. */
+  here: string
+  now: number
+  /** Something runs: the end of the line is now. */
+  isAwake: boolean
+}
+
+const TRACK_PX = 16
+const LANE_PX = 10
+const AWAKE_MS = 1000
+const ASLEEP_MS = 5000
+
+export function TimeLine({ tree, here, now, isAwake }: TimeLineProps): ReactNode {
+  const { answer, failure } = usePolled(here, isAwake ? AWAKE_MS : ASLEEP_MS, api.timeline)
+  if (!answer) return <p className="empty">{failure ? `${failure.message}. ${failure.hint ?? ''}` : 'Loading…'}</p>
+  if (answer.length === 0) return <p className="empty">Nothing has run yet.</p>
+  return <Drawn spans={answer} tree={tree} here={here} now={now} />
+}
+
+interface DrawnProps extends Omit<TimeLineProps, 'isAwake'> {
+  spans: readonly TimelineSpan[]
+}
+
+function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
+  const [chosen, setChosen] = useState<TimeWindow>()
+  const [picked, setPicked] = useState<Bar>()
+  const scroller = useRef<HTMLDivElement>(null)
+  const sessions = useMemo(() => flatTree(tree), [tree])
+  const { lanes, scale, losses, workers } = useMemo(() => {
+    const made = toLanes(
+      spans,
+      sessions.map(({ id }) => id),
+      now,
+    )
+    const bars = made.flatMap((lane) => lane.bars)
+    const busy = bars.filter(({ span }) => span.kind !== 'wait' && span.kind !== 'pause')
+    return {
+      lanes: made,
+      scale: toScale(busy.length > 0 ? busy : bars),
+      losses: lossesOf(spans),
+      workers: workersOf(spans),
+    }
+  }, [spans, sessions, now])
+  const window = chosen ?? { from: 0, to: scale.length }
+  const virtual = useVirtualizer({
+    count: lanes.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => LANE_PX + TRACK_PX * (lanes[index] as Lane).tracks,
+    getItemKey: (index) => (lanes[index] as Lane).sessionId,
+    overscan: 8,
+  })
+  const look = (next: TimeWindow): void => setChosen(next.to - next.from >= scale.length ? undefined : next)
+  const size = window.to - window.from
+  const keys: Record<string, () => void> = {
+    '+': () => look(zoomed(scale, window, 0.6)),
+    '=': () => look(zoomed(scale, window, 0.6)),
+    '-': () => look(zoomed(scale, window, 1.6)),
+    ArrowLeft: () => look(moved(scale, window, -size / 6)),
+    ArrowRight: () => look(moved(scale, window, size / 6)),
+    '0': () => setChosen(undefined),
+    f: () => look(moved(scale, window, scale.length)),
+  }
+  const onKey = (event: KeyboardEvent): void => {
+    const act = event.ctrlKey || event.metaKey ? undefined : keys[event.key]
+    if (!act) return
+    event.preventDefault()
+    act()
+  }
+  const leftOf = (at: number): number => ((placeOf(scale, at) - window.from) / size) * 100
+  return (
+    <section className="timeline" aria-label="Time line" onKeyDown={onKey}>
+      <div className="timeline-head">
+        <ul className="timeline-key" aria-label="Key">
+          {(['model', 'tool', 'child', 'wait', 'pause'] as const).map((kind) => (
+            <li key={kind}>
+              <i className={`span ${kind}`} aria-hidden /> {barWords[kind]}
+            </li>
+          ))}
+          <li>
+            <i className="span tool taken_over" aria-hidden /> taken over
+          </li>
+        </ul>
+        <p className="timeline-workers">
+          {workers.map((worker, index) => (
+            <span key={worker} className={`worker w${index % 6}`} title={worker}>
+              {shortWorker(worker)}
+            </span>
+          ))}
+        </p>
+        <div role="group" aria-label="Zoom" className="timeline-zoom">
+          <button aria-label="Zoom out" onClick={keys['-']}>
+            −
+          </button>
+          <button aria-label="Zoom in" onClick={keys['+']}>
+            +
+          </button>
+          <button onClick={keys['0']} disabled={chosen === undefined}>
+            all
+          </button>
+        </div>
+      </div>
+      {losses.length > 0 && (
+        <p className="timeline-losses">
+          {losses.slice(-3).map((loss) => (
+            <span key={`${loss.worker} ${loss.at}`}>
+              ✕ {shortWorker(loss.worker)} was lost at {new Date(loss.at).toLocaleTimeString()}: {loss.taken}{' '}
+              {loss.taken === 1 ? 'step was' : 'steps were'} taken over
+            </span>
+          ))}
+        </p>
+      )}
+      <div className="timeline-axis-row">
+        <span className="timeline-name" />
+        <TimeAxis
+          scale={scale}
+          window={window}
+          onPick={(from, to) => look({ from, to })}
+          onZoom={(by, around) => look(zoomed(scale, window, by, around))}
+        />
+      </div>
+      <div ref={scroller} className="timeline-lanes" tabIndex={0} role="group" aria-label="Lanes">
+        <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
+          {virtual.getVirtualItems().map(({ index, start, size: height }) => {
+            const lane = lanes[index] as Lane
+            const session = sessions[index] as Tree
+            return (
+              <div
+                key={lane.sessionId}
+                className={`lane${session.id === here ? ' here' : ''}`}
+                style={{ transform: `translateY(${start}px)`, height }}
+              >
+                <a
+                  className="timeline-name"
+                  style={{ paddingLeft: `${0.5 + Math.min(session.depth, 6) * 0.75}rem` }}
+                  href={hrefOf({ at: 'session', sessionId: session.id })}
+                >
+                  <span className={`dot ${moodOf(session)}`} aria-hidden /> {session.label}
+                </a>
+                <LaneBars
+                  lane={lane}
+                  leftOf={leftOf}
+                  trackPx={TRACK_PX}
+                  workers={workers}
+                  picked={picked}
+                  onPick={setPicked}
+                />
+              </div>
+            )
+          })}
+          <div className="timeline-marks" aria-hidden>
+            {losses
+              .map((loss) => ({ loss, left: leftOf(loss.at) }))
+              .filter(({ left }) => left >= 0 && left <= 100)
+              .map(({ loss, left }) => (
+                <i key={`${loss.worker} ${loss.at}`} className="loss" style={{ left: `${left}%` }}>
+                  <b>✕</b>
+                </i>
+              ))}
+          </div>
+        </div>
+      </div>
+      {picked && <BarDetails bar={picked} onClose={() => setPicked(undefined)} />}
+    </section>
+  )
+}
+
+/** The last parts of a worker's name tell it from others. @example shortWorker('4711@host') // '4711@host' */
+function shortWorker(worker: string): string {
+  return worker.length <= 24 ? worker : `…${worker.slice(-22)}`
+}
