@@ -65,6 +65,10 @@ const summaryFields = {
   id: z.string(),
   rootId: z.string(),
   parentId: z.string().optional(),
+  branch: z
+    .strictObject({ turn: count.optional(), seq: count.optional() })
+    .optional()
+    .openapi({ description: 'the turn of its parent that opened it, and the last record that it has inherited' }),
   depth: count,
   agent: z.string(),
   label: z.string(),

@@ -133,7 +133,7 @@ function NoteText({ note }: { note: Happening }): ReactNode {
     case 'forked':
       return (
         <span>
-          ⑂ Fork <a href={hrefOf({ at: 'session', sessionId: note.child })}>{note.label}</a>
+          ↳ Fork <a href={hrefOf({ at: 'session', sessionId: note.child })}>{note.label}</a>
         </span>
       )
     case 'paused':

@@ -3,7 +3,7 @@ import { structuredPatch } from 'diff'
 import { isObject } from '../../core/is-object.ts'
 
 export interface DiffLine {
-  sign: '+' | '-' | ' ' | '@'
+  sign: '+' | '-' | ' ' | 'place'
   text: string
 }
 
@@ -24,8 +24,11 @@ const MOST_CHARS = 200_000
 export function shownDiff(name: string, args: unknown, details: unknown): DiffLine[] | undefined {
   const hunks = hunksIn(details) ?? hunksOf(name, isObject(args) ? args : {})
   return hunks?.flatMap(({ oldStart, lines }): DiffLine[] => [
-    { sign: '@', text: `line ${oldStart}` },
-    ...lines.map((line): DiffLine => ({ sign: signOf(line), text: line.slice(1) })),
+    { sign: 'place', text: `line ${oldStart}` },
+    // What begins with a backslash is a remark about the file's end.
+    ...lines
+      .filter((line) => !line.startsWith('\\'))
+      .map((line): DiffLine => ({ sign: signOf(line), text: line.slice(1) })),
   ])
 }
 

@@ -43,7 +43,7 @@ export function ToolCard({ card, now }: { card: Card; now: number }): ReactNode 
       )}
       {children.map((child) => (
         <p key={child.id} className="tool-child">
-          <span aria-hidden>⑂</span> <a href={hrefOf({ at: 'session', sessionId: child.id })}>{child.label}</a>
+          <span aria-hidden>↳</span> <a href={hrefOf({ at: 'session', sessionId: child.id })}>{child.label}</a>
           {child.profile !== undefined && <span className="quiet"> {child.profile}</span>}
         </p>
       ))}
@@ -112,8 +112,11 @@ function Diff({ lines }: { lines: NonNullable<ReturnType<typeof shownDiff>> }): 
     <div className="diff" role="group" aria-label="Change">
       <pre tabIndex={0}>
         {shown.map(({ sign, text }, index) => (
-          <span key={index} className={sign === '+' ? 'added' : sign === '-' ? 'removed' : sign === '@' ? 'at' : ''}>
-            {sign === '@' ? '' : sign} {text}
+          <span
+            key={index}
+            className={sign === '+' ? 'added' : sign === '-' ? 'removed' : sign === 'place' ? 'at' : ''}
+          >
+            {sign === 'place' ? '' : sign} {text}
             {'\n'}
           </span>
         ))}

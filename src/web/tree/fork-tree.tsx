@@ -196,7 +196,7 @@ function SessionLine({
   return (
     <>
       <button
-        className="tree-dot"
+        className={`tree-dot${below > 0 && isOpen ? ' opens' : ''}`}
         tabIndex={-1}
         disabled={below === 0}
         aria-label={
@@ -224,7 +224,7 @@ function SessionLine({
 
 /** Where it branched, whether it took a history with it, how far it is. */
 function branchText({ branch, turns }: Tree): string {
-  const from = branch?.turn === undefined ? undefined : `⑂ turn ${branch.turn}`
+  const from = branch?.turn === undefined ? undefined : `↳ turn ${branch.turn}`
   const took = branch?.seq === undefined ? undefined : `inherits to #${branch.seq}`
   const own = turns === 0 ? undefined : `${turns} ${turns === 1 ? 'turn' : 'turns'}`
   return [from, took, own].filter((part) => part !== undefined).join(' · ')
