@@ -36,7 +36,7 @@ export function ToolCard({ card, now }: { card: Card; now: number }): ReactNode 
         {attempt > 1 && <span className="mark taken">attempt {attempt}</span>}
         {answered !== undefined && <span className="mark">{answered.replace('_', ' ')}</span>}
         <span className="tool-time num">{timeOf(card, now)}</span>
-        <span className="tool-word">{WORDS[status]}</span>
+        <span className="tool-word">{card.pending ? 'asks you' : WORDS[status]}</span>
       </button>
       {progress !== undefined && status === 'DOING' && (
         <progress value={progress.value} max={progress.max} aria-label="Progress" />
@@ -50,7 +50,7 @@ export function ToolCard({ card, now }: { card: Card; now: number }): ReactNode 
       {status === 'DOING' && <Output card={card} />}
       {isOpen && (
         <div className="tool-body">
-          {permission && (
+          {permission && permission.by !== 'mode' && (
             <p className="quiet">
               {permission.decision} by {permission.by}
               {permission.rule !== undefined && <code> {permission.rule}</code>}
