@@ -120,7 +120,7 @@ function messageCompleted(draft: Draft, { at, data }: Of<'message.completed'>): 
     text: known?.text ?? text,
     model,
     usage,
-    attempt: streamed?.attempt ?? 1,
+    restarts: streamed?.restarts ?? known?.restarts ?? 0,
     cards: calls.map(({ callId, name, title, arguments: args }): Card => {
       const card = known?.cards.find((one) => one.callId === callId) ?? { ...emptyCard(callId), arguments: args }
       const params = streamed?.cards.find((one) => one.callId === callId)?.params

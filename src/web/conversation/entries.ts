@@ -27,8 +27,10 @@ export interface Card {
   seq?: number
   code?: string
   details?: unknown
-  /** Above 1: another worker had begun it, and this one has taken it over or tries it again. */
+  /** The attempt that was heard last; 0 before any. Later ones have higher numbers. */
   attempt: number
+  /** How often another attempt has begun it again, or taken it over, while somebody looked. */
+  restarts: number
   /** The sessions that it has opened. */
   children: readonly { id: string; label: string; profile?: string }[]
   /** What it waits for. */
@@ -74,7 +76,8 @@ export interface AnswerEntry extends Placed {
   /** What it has thought, where that streamed while somebody looked. */
   reasoning?: string
   cards: readonly Card[]
-  attempt: number
+  /** How often it was begun again while somebody looked. */
+  restarts: number
 }
 
 /** What happened between the messages. */
@@ -100,8 +103,10 @@ export type Entry = MessageEntry | AnswerEntry | NoteEntry
 /** What a model streams now. Its record replaces it. */
 export interface Streaming {
   step: string
-  /** Above 1: what an earlier attempt had streamed is gone. */
+  /** The attempt that streams. Later ones have higher numbers. */
   attempt: number
+  /** How often an attempt has begun it again: what those before had streamed is gone. */
+  restarts: number
   /** The connection that it was heard on. Another one tells it from its beginning. */
   connection: number
   at: string

@@ -60,7 +60,7 @@ function Answer({ entry, now, faded }: { entry: AnswerEntry; now: number; faded:
       <p className="who">
         {entry.model ?? 'Agent'} <Where entry={entry} />
         {entry.usage && <span className="usage num">{tokens(entry.usage)}</span>}
-        {entry.attempt > 1 && <span className="mark taken">attempt {entry.attempt}</span>}
+        {entry.restarts > 0 && <span className="mark taken">begun again</span>}
       </p>
       {entry.reasoning !== undefined && <Reasoning text={entry.reasoning} />}
       <Text text={entry.text} />
@@ -72,11 +72,11 @@ function Answer({ entry, now, faded }: { entry: AnswerEntry; now: number; faded:
 
 /** What streams now; its record replaces it. */
 export function StreamingView({ streaming, now }: { streaming: Streaming; now: number }): ReactNode {
-  const { model, attempt, text, reasoning, cards } = streaming
+  const { model, restarts, text, reasoning, cards } = streaming
   return (
     <div className="entry answer streaming">
       <p className="who">
-        {model ?? 'Agent'} {attempt > 1 && <span className="mark taken">attempt {attempt}: begun again</span>}
+        {model ?? 'Agent'} {restarts > 0 && <span className="mark taken">begun again</span>}
       </p>
       {reasoning !== '' && <Reasoning text={reasoning} open={text === ''} />}
       <Text text={text} />

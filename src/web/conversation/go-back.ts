@@ -46,7 +46,8 @@ function reopened({ callId, name, title, arguments: args, params }: Card): Card 
     ...(params && { params }),
     status: 'WAIT',
     updates: {},
-    attempt: 1,
+    attempt: 0,
+    restarts: 0,
     children: [],
   }
 }

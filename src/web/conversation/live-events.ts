@@ -21,7 +21,8 @@ function tellModel(draft: Draft, event: LiveWebEvent): void {
   if (heard && heard.attempt > attempt) return
   if (isOver(draft, step)) return
   const goesOn = heard?.attempt === attempt && heard.connection === draft.connection
-  const before = goesOn ? heard : begin(draft, event)
+  const restarts = heard ? heard.restarts + (attempt > heard.attempt ? 1 : 0) : 0
+  const before = goesOn ? heard : { ...begin(draft, event), restarts }
   const after = withPiece(before, event)
   if (index === -1) draft.streaming.push(after)
   else draft.streaming[index] = after
@@ -41,7 +42,7 @@ function isOver({ turn, entries }: Draft, step: string): boolean {
 }
 
 function begin({ connection }: Draft, { at, data: { step, attempt } }: LiveWebEvent): Streaming {
-  return { step, attempt, connection, at, text: '', reasoning: '', cards: [] }
+  return { step, attempt, connection, at, restarts: 0, text: '', reasoning: '', cards: [] }
 }
 
 function withPiece(before: Streaming, event: LiveWebEvent): Streaming {
@@ -73,9 +74,9 @@ function tellCall(draft: Draft, event: LiveWebEvent): void {
   })
 }
 
-/** A new attempt has told nothing yet. */
+/** A new attempt has told nothing yet. The first one that is heard is no restart. */
 function afresh({ updates: _updates, showTip: _tip, since: _since, ...card }: Card, attempt: number): Card {
-  return { ...card, updates: {}, attempt }
+  return { ...card, updates: {}, attempt, restarts: card.restarts + (card.attempt > 0 ? 1 : 0) }
 }
 
 function withCard(card: Card, event: Extract<LiveWebEvent, { type: 'tool.status' | 'tool.update' }>): Card {
@@ -101,5 +102,5 @@ export function withUpdate(updates: Card['updates'], update: unknown): Card['upd
 }
 
 export function emptyCard(callId: string): Card {
-  return { callId, name: '', status: 'WAIT', arguments: '', updates: {}, attempt: 1, children: [] }
+  return { callId, name: '', status: 'WAIT', arguments: '', updates: {}, attempt: 0, restarts: 0, children: [] }
 }

@@ -20,7 +20,7 @@ const FOLDED_LINES = 12
 
 /** @param props.now milliseconds since 1970, for how long it runs */
 export function ToolCard({ card, now }: { card: Card; now: number }): ReactNode {
-  const { name, title, status, showTip, attempt, answered, permission, children } = card
+  const { name, title, status, showTip, restarts, answered, permission, children } = card
   const args = argumentsOf(card)
   const diff = shownDiff(name, args, card.details)
   const failed = status === 'ERROR'
@@ -33,7 +33,7 @@ export function ToolCard({ card, now }: { card: Card; now: number }): ReactNode 
         <span className="tool-sign" aria-hidden />
         <b>{title ?? name}</b>
         <span className="tool-brief">{showTip ?? briefArguments(args)}</span>
-        {attempt > 1 && <span className="mark taken">attempt {attempt}</span>}
+        {restarts > 0 && <span className="mark taken">taken over</span>}
         {answered !== undefined && <span className="mark">{answered.replace('_', ' ')}</span>}
         <span className="tool-time num">{timeOf(card, now)}</span>
         <span className="tool-word">{card.pending ? 'asks you' : WORDS[status]}</span>

@@ -70,7 +70,7 @@ function tellRecord({ entries }: Draft, record: WebRecord, seq: number): void {
         const card = known?.cards.find(({ callId }) => callId === call.id) ?? emptyCard(call.id)
         return { ...card, name: card.name || call.name, arguments: call.arguments }
       })
-      const entry: AnswerEntry = { attempt: 1, ...known, ...placed, kind: 'answer', cards }
+      const entry: AnswerEntry = { restarts: 0, ...known, ...placed, kind: 'answer', cards }
       return put(entries, { ...entry, ...(message.model !== undefined && { model: message.model }) })
     }
     case 'tool':

@@ -43,10 +43,7 @@ export const LaneBars: (props: LaneBarsProps) => ReactNode = memo(
             aria-label={barText(bar)}
             onClick={() => onPick(bar)}
           >
-            <span className="span-name">
-              {span.attempt > 1 && `↻${span.attempt} `}
-              {span.title ?? span.name}
-            </span>
+            <span className="span-name">{nameOf(bar)}</span>
           </button>
         )
       })}
@@ -60,18 +57,24 @@ function keyOf({ span }: Bar): string {
   )
 }
 
-/** @example 'Bash · tool · 1.5 s · taken over from 12@host · attempt 1' */
-function barText({ span, from, to }: Bar): string {
-  const { name, title, kind, outcome, worker, attempt, code } = span
+/** @example '↻2 Bash' // the second attempt at it */
+function nameOf({ span, nth }: Bar): string {
+  const name = span.title ?? span.name
+  return nth > 1 && (span.kind === 'model' || span.kind === 'tool') ? `↻${nth} ${name}` : name
+}
+
+/** Begins with what the bar shows. @example 'Bash · tool · 1.5 s · taken over: its worker was lost · 12@host' */
+function barText(bar: Bar): string {
+  const { span, from, to } = bar
+  const { kind, outcome, worker, code } = span
   const end = outcome === 'taken_over' ? 'taken over: its worker was lost' : outcome?.replace('_', ' ')
   return [
-    title ?? name,
+    nameOf(bar),
     barWords[kind],
     passed(to - from),
     end ?? (span.endedAt === undefined ? 'goes on' : undefined),
     code,
     worker,
-    attempt > 1 ? `attempt ${attempt}` : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(' · ')
@@ -86,7 +89,7 @@ export function BarDetails({ bar, onClose }: { bar: Bar; onClose(): void }): Rea
     ['turn', span.round === undefined ? String(span.turn) : `${span.turn}, round ${span.round + 1}`],
     ['outcome', span.outcome?.replace('_', ' ')],
     ['code', span.code],
-    ['attempt', String(span.attempt)],
+    ['attempt', String(bar.nth)],
     ['worker', span.worker],
   ]
   return (

@@ -11,6 +11,8 @@ export interface Bar {
   /** Now, while it goes on. */
   to: number
   track: number
+  /** Which attempt at its step it is, from 1. The numbers that spans have themselves only grow. */
+  nth: number
 }
 
 export interface Lane {
@@ -39,6 +41,7 @@ export function toLanes(spans: readonly TimelineSpan[], order: readonly string[]
 
 function toLane(sessionId: string, spans: readonly TimelineSpan[], now: number): Lane {
   const ends: number[] = []
+  const attempts = new Map<string, number>()
   const bars = spans
     .map((span) => ({ span, from: Date.parse(span.begunAt), to: endOf(span, now) }))
     .toSorted((one, other) => one.from - other.from || other.to - one.to)
@@ -46,9 +49,17 @@ function toLane(sessionId: string, spans: readonly TimelineSpan[], now: number):
       const free = ends.findIndex((end) => end <= bar.from)
       const track = free === -1 ? ends.length : free
       ends[track] = bar.to
-      return { ...bar, track }
+      const step = stepOf(bar.span)
+      const nth = (attempts.get(step) ?? 0) + 1
+      attempts.set(step, nth)
+      return { ...bar, track, nth }
     })
   return { sessionId, bars, tracks: Math.max(1, ends.length) }
+}
+
+/** Attempts at the same step have the same. */
+function stepOf({ kind, turn, round, callId, name }: TimelineSpan): string {
+  return [kind, turn, round, callId, name].join(' ')
 }
 
 /** A clock that is behind the store's must not end a span before it began. */

@@ -65,7 +65,7 @@ describe('a conversation', () => {
       [live(['m1.0', 1], 'message.delta', { text: 'let ' })],
       [live(['m1.0', 1], 'message.delta', { text: 'me' })],
     )
-    expect(streams.streaming).toMatchObject([{ text: 'let me', attempt: 1 }])
+    expect(streams.streaming).toMatchObject([{ text: 'let me', restarts: 0 }])
     const after = withEvents(streams, TURN.slice(1, 2))
     expect(after.streaming).toEqual([])
     expect(withEvents(after, [live(['m1.0', 1], 'message.delta', { text: ' late' })]).streaming).toEqual([])
@@ -77,7 +77,7 @@ describe('a conversation', () => {
       live(['m1.0', 2], 'message.delta', { text: 'two' }),
       live(['m1.0', 1], 'message.delta', { text: 'late' }),
     ])
-    expect(streams.streaming).toMatchObject([{ text: 'two', attempt: 2 }])
+    expect(streams.streaming).toMatchObject([{ text: 'two', attempt: 2, restarts: 1 }])
   })
 
   it('begins a text again on a new connection, and shows the old one until then', () => {
@@ -87,7 +87,7 @@ describe('a conversation', () => {
       live(['m1.0', 1], 'message.delta', { text: 'let ' }),
       live(['m1.0', 1], 'message.delta', { text: 'me see' }),
     ])
-    expect(after.streaming).toMatchObject([{ text: 'let me see' }])
+    expect(after.streaming).toMatchObject([{ text: 'let me see', restarts: 0 }])
   })
 
   it('keeps what the model thought while somebody looked', () => {
@@ -115,9 +115,16 @@ describe('a conversation', () => {
       live(['t1.0.0', 2], 'tool.status', { ...card, status: 'DOING' }),
       live(['t1.0.0', 1], 'tool.update', { ...card, update: { output: 'late' } }),
     ])
-    expect(cardOf(taken)).toMatchObject({ attempt: 2, updates: {} })
+    expect(cardOf(taken)).toMatchObject({ attempt: 2, restarts: 1, updates: {} })
     const ended = withEvents(taken, [...TURN, live(['t1.0.0', 3], 'tool.status', { ...card, status: 'DOING' })])
     expect(cardOf(ended)).toMatchObject({ status: 'SUCCESS' })
+  })
+
+  it('takes the first attempt that it hears for no restart, whatever its number', () => {
+    const card = { callId: 'c1', name: 'look', status: 'DOING' } as const
+    const runs = told(CALLED, [live(['t1.0.0', 359], 'tool.status', card), live(['t1.0.0', 359], 'tool.status', card)])
+    expect(cardOf(runs)?.restarts).toBe(0)
+    expect(cardOf(withEvents(runs, [live(['t1.0.0', 360], 'tool.status', card)]))?.restarts).toBe(1)
   })
 
   it('stops what has not ended when its turn ends', () => {

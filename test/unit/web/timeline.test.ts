@@ -29,6 +29,15 @@ describe('lanes', () => {
     expect(lane?.tracks).toBe(2)
   })
 
+  it('count the attempts at a step, whatever numbers they have', () => {
+    const [lane] = toLanes(
+      [span(0, 1, { attempt: 358 }), span(2, 3, { attempt: 359 }), span(2, 3, { turn: 2 })],
+      ['s'],
+      9,
+    )
+    expect(lane?.bars.map(({ nth }) => nth)).toEqual([1, 2, 1])
+  })
+
   it('are there for every session in its order, also without spans', () => {
     expect(toLanes([span(0, 1)], ['other', 's'], 9).map(({ sessionId, bars }) => [sessionId, bars.length])).toEqual([
       ['other', 0],
