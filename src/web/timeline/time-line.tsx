@@ -184,7 +184,7 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
   )
 }
 
-/** The last parts of a worker's name tell it from others. @example shortWorker('4711@host') // '4711@host' */
+/** A few characters of an id tell it from the others of a tree. @example shortWorker('1f0c…-…') // '1f0c9a2e' */
 function shortWorker(worker: string): string {
-  return worker.length <= 24 ? worker : `…${worker.slice(-22)}`
+  return worker.length <= 16 ? worker : worker.slice(0, 8)
 }
