@@ -1,7 +1,7 @@
 /** What durable events change in a conversation: each of them once, in the order of their offsets. Pure. */
 import { modelKey } from '../../protocol/keys.ts'
 import { addUsage, NO_USAGE, type Draft, type DurableWebEvent } from './conversation-state.ts'
-import type { AnswerEntry, Card, Happening } from './entries.ts'
+import type { AnswerEntry, Card, Entry, Happening } from './entries.ts'
 import { changeCard, entryAt, put } from './entry-list.ts'
 import { goBack } from './go-back.ts'
 import { emptyCard, withUpdate } from './live-events.ts'
@@ -151,19 +151,25 @@ function turnCompleted(draft: Draft, event: Of<'turn.completed'>): void {
   const { turn, stopReason } = event.data
   const { since, usage, rounds } = draft.turn ?? { since: event.at, usage: NO_USAGE, rounds: 0 }
   const ms = Math.max(0, Date.parse(event.at) - Date.parse(since))
-  for (const entry of draft.entries.filter((one) => one.kind === 'answer' && one.turn === turn) as AnswerEntry[]) {
-    if (!entry.cards.some(isOpen)) continue
-    put(draft.entries, { ...entry, cards: entry.cards.map((card) => (isOpen(card) ? stopped(card) : card)) })
-  }
+  endTurn(draft.entries, turn)
   delete draft.turn
   delete draft.weather
   draft.streaming = []
-  // After a rewind a turn may end a second time.
-  draft.entries = draft.entries.filter(
-    (one) => one.kind !== 'note' || one.note.is !== 'turnEnded' || one.note.turn !== turn,
-  )
   draft.pending = draft.pending.filter((item) => item.turn !== turn)
   note(draft, event, { is: 'turnEnded', turn, stopReason, usage, rounds, ms })
+}
+
+/** Walks back to where the turn began: a long conversation has many turns. */
+function endTurn(entries: Entry[], turn: number): void {
+  for (let place = entries.length - 1; place >= 0; place--) {
+    const entry = entries[place] as Entry
+    if (entry.kind === 'message' && entry.turn === turn) return
+    if (entry.kind === 'answer' && entry.turn === turn && entry.cards.some(isOpen)) {
+      entries[place] = { ...entry, cards: entry.cards.map((card) => (isOpen(card) ? stopped(card) : card)) }
+    }
+    // After a rewind a turn may end a second time.
+    if (entry.kind === 'note' && entry.note.is === 'turnEnded' && entry.note.turn === turn) entries.splice(place, 1)
+  }
 }
 
 function isOpen({ status }: Card): boolean {
