@@ -20,6 +20,8 @@ export interface Conversation {
   readonly next: number
   /** How often it was connected. */
   readonly connection: number
+  /** How many records events have told of. Results of one round come in any order. */
+  readonly told: number
   /** The last record that an event has told of. */
   readonly lastSeq: number
   /** The turn under way. */

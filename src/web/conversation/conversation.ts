@@ -24,6 +24,7 @@ export function emptyConversation(sessionId: string): Conversation {
     streaming: [],
     next: 0,
     connection: 0,
+    told: 0,
     lastSeq: 0,
     usage: NO_USAGE,
     pending: [],

@@ -87,10 +87,15 @@ function note(draft: Draft, { at, offset }: DurableWebEvent, happened: Happening
   put(draft.entries, { kind: 'note', key: `e${offset}`, seq: draft.lastSeq, after: offset + 1, at, note: happened })
 }
 
+function tellOf(draft: Draft, seq: number): void {
+  draft.told += 1
+  draft.lastSeq = Math.max(draft.lastSeq, seq)
+}
+
 function turnStarted(draft: Draft, { at, data: { turn, seq, text, messageId } }: Of<'turn.started'>): void {
   draft.taken.add(messageId)
   draft.turn = { n: turn, since: at, usage: NO_USAGE, rounds: 0 }
-  draft.lastSeq = Math.max(draft.lastSeq, seq)
+  tellOf(draft, seq)
   const there = entryAt(draft.entries, seq)
   const told = there?.kind === 'message' ? there : { role: 'user' as const, text }
   put(draft.entries, { ...told, kind: 'message', key: `r${seq}`, seq, after: 0, at, turn })
@@ -102,7 +107,7 @@ function messageCompleted(draft: Draft, { at, data }: Of<'message.completed'>): 
   const streamed = draft.streaming.find((one) => one.step === step)
   draft.streaming = draft.streaming.filter((one) => one.step !== step)
   delete draft.weather
-  draft.lastSeq = Math.max(draft.lastSeq, seq)
+  tellOf(draft, seq)
   draft.usage = addUsage(draft.usage, usage)
   const open = draft.turn?.n === turn ? draft.turn : { n: turn, since: at, usage: NO_USAGE, rounds: 0 }
   draft.turn = { ...open, usage: addUsage(open.usage, usage), rounds: open.rounds + 1 }
@@ -133,7 +138,7 @@ function messageCompleted(draft: Draft, { at, data }: Of<'message.completed'>): 
 
 function toolEnded(draft: Draft, { data }: Of<'tool.status'>): void {
   const { callId, turn: _, ...told } = data
-  draft.lastSeq = Math.max(draft.lastSeq, data.seq)
+  tellOf(draft, data.seq)
   changeCard(draft.entries, callId, ({ pending: _pending, ...card }) => ({ ...card, ...told }), data.seq)
 }
 

@@ -52,7 +52,7 @@ export function useConversation(sessionId: string): { conversation: Conversation
   }, [sessionId])
 
   // The first read also finds what was inherited, which no event tells of.
-  const { lastSeq } = conversation
+  const { told } = conversation
   useEffect(() => {
     let over = false
     const read = async (): Promise<void> => {
@@ -75,7 +75,7 @@ export function useConversation(sessionId: string): { conversation: Conversation
       over = true
       clearTimeout(timer)
     }
-  }, [sessionId, lastSeq])
+  }, [sessionId, told])
 
   return { conversation, stream }
 }

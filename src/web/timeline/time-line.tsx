@@ -13,7 +13,7 @@ import type { TimelineSpan, Tree } from '../wire.ts'
 import { BarDetails, LaneBars, barWords } from './lane-bars.tsx'
 import { lossesOf, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
 import { TimeAxis } from './time-axis.tsx'
-import { moved, placeOf, toScale, zoomed, type TimeWindow } from './time-scale.ts'
+import { following, moved, placeOf, toScale, zoomed, type TimeWindow } from './time-scale.ts'
 import './timeline.css'
 
 interface TimeLineProps {
@@ -42,7 +42,7 @@ interface DrawnProps extends Omit<TimeLineProps, 'isAwake'> {
 }
 
 function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
-  const [chosen, setChosen] = useState<TimeWindow>()
+  const [chosen, setChosen] = useState<TimeWindow & { follows: boolean }>()
   const [picked, setPicked] = useState<Bar>()
   const scroller = useRef<HTMLDivElement>(null)
   const sessions = useMemo(() => flatTree(tree), [tree])
@@ -61,7 +61,7 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
       workers: workersOf(spans),
     }
   }, [spans, sessions, now])
-  const window = chosen ?? { from: 0, to: scale.length }
+  const window = chosen ? (chosen.follows ? following(scale, chosen) : chosen) : { from: 0, to: scale.length }
   const virtual = useVirtualizer({
     count: lanes.length,
     getScrollElement: () => scroller.current,
@@ -69,7 +69,8 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
     getItemKey: (index) => (lanes[index] as Lane).sessionId,
     overscan: 8,
   })
-  const look = (next: TimeWindow): void => setChosen(next.to - next.from >= scale.length ? undefined : next)
+  const look = (next: TimeWindow): void =>
+    setChosen(next.to - next.from >= scale.length ? undefined : { ...next, follows: next.to >= scale.length - 1 })
   const size = window.to - window.from
   const keys: Record<string, () => void> = {
     '+': () => look(zoomed(scale, window, 0.6)),
@@ -114,7 +115,10 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
           <button aria-label="Zoom in" onClick={keys['+']}>
             +
           </button>
-          <button onClick={keys['0']} disabled={chosen === undefined}>
+          <button onClick={keys['f']} disabled={!chosen || chosen.follows}>
+            now
+          </button>
+          <button onClick={keys['0']} disabled={!chosen}>
             all
           </button>
         </div>

@@ -94,6 +94,11 @@ export function moved({ length }: Pick<TimeScale, 'length'>, { from, to }: TimeW
   return { from: begin, to: begin + size }
 }
 
+/** A window that reaches the end, which is now, goes on with it. */
+export function following({ length }: Pick<TimeScale, 'length'>, { from, to }: TimeWindow): TimeWindow {
+  return { from: Math.max(0, length - (to - from)), to: length }
+}
+
 const STEPS_MS = [
   10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000, 600_000, 1_800_000, 3_600_000,
   21_600_000, 86_400_000,

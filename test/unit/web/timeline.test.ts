@@ -1,7 +1,7 @@
 /** The lanes of the time line, and from time to place. */
 import { describe, expect, it } from 'vitest'
 import { lossesOf, toLanes, workersOf } from '../../../src/web/timeline/lanes.ts'
-import { moved, placeOf, ticksIn, timeAt, toScale, zoomed } from '../../../src/web/timeline/time-scale.ts'
+import { following, moved, placeOf, ticksIn, timeAt, toScale, zoomed } from '../../../src/web/timeline/time-scale.ts'
 import type { TimelineSpan } from '../../../src/web/wire.ts'
 
 function span(from: number, to: number | undefined, rest: Partial<TimelineSpan> = {}): TimelineSpan {
@@ -98,6 +98,7 @@ describe('a time scale', () => {
     const closer = zoomed(scale, whole, 0.5, 0)
     expect(closer).toEqual({ from: 0, to: scale.length / 2 })
     expect(zoomed(scale, closer, 100)).toEqual(whole)
+    expect(following({ length: 100 }, { from: 10, to: 30 })).toEqual({ from: 80, to: 100 })
     expect(moved(scale, closer, 10 * night)).toEqual({ from: scale.length / 2, to: scale.length })
   })
 })
