@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { CommanderError, Command } from 'commander'
 import { checkNodeVersion } from '../worker/node-version.ts'
+import { addCompletionCommands } from './completion-command.ts'
 import { addDevCommands } from './dev-command.ts'
 import { addRunCommands } from './run-commands.ts'
 import { explain } from './output.ts'
@@ -27,6 +28,7 @@ async function main(argv: string[]): Promise<void> {
   addDevCommands(program)
   addRunCommands(program)
   addSessionCommands(program)
+  addCompletionCommands(program)
   for (const command of program.commands)
     command
       .exitOverride()

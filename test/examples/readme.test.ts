@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import type { StelloAgent } from '../../src/agent/agent.ts'
 import { AGENT_TEMPLATE } from '../../src/cli/agent-template.ts'
 import { loadAgent } from '../../src/cli/load-agent.ts'
+import { addCompletionCommands } from '../../src/cli/completion-command.ts'
 import { addDevCommands } from '../../src/cli/dev-command.ts'
 import { addRunCommands } from '../../src/cli/run-commands.ts'
 import { addSessionCommands } from '../../src/cli/session-commands.ts'
@@ -209,6 +210,7 @@ function stello(): Command {
   addDevCommands(program)
   addRunCommands(program)
   addSessionCommands(program)
+  addCompletionCommands(program)
   return program
 }
 
