@@ -9,6 +9,7 @@ import { checkNodeVersion } from '../worker/node-version.ts'
 import { addCompletionCommands } from './completion-command.ts'
 import { addDevCommands } from './dev-command.ts'
 import { addRunCommands } from './run-commands.ts'
+import { withExample } from './help-examples.ts'
 import { explain } from './output.ts'
 import { addSessionCommands } from './session-commands.ts'
 
@@ -30,7 +31,7 @@ async function main(argv: string[]): Promise<void> {
   addSessionCommands(program)
   addCompletionCommands(program)
   for (const command of program.commands)
-    command
+    withExample(command)
       .exitOverride()
       .option('--json', 'JSON output')
       .on('option:json', () => program.setOptionValue('json', true))

@@ -5,11 +5,27 @@ import { AGENT_TEMPLATE } from './agent-template.ts'
 export function projectFiles(name: string, version: string): Readonly<Record<string, string>> {
   return {
     'package.json': `${JSON.stringify(packageOf(name, version), null, 2)}\n`,
+    'README.md': readmeOf(name),
     'agent.ts': AGENT_TEMPLATE,
     'agent.test.ts': TEST,
     '.env.example': 'OPENAI_API_KEY=\n# Another provider that speaks the same protocol:\n# OPENAI_BASE_URL=\n',
     '.gitignore': 'node_modules\n.stello\n.env\n',
   }
+}
+
+function readmeOf(name: string): string {
+  return `# ${name}
+
+\`\`\`sh
+npm install
+npm test                 # the agent on real servers, with a model that the test plays
+cp .env.example .env     # and write your key into it
+npx stello dev           # servers and a worker; a save starts a new one
+npx stello start my-agent --message "How late is it in Berlin?" --wait
+\`\`\`
+
+\`agent.ts\` is the agent. \`.stello/\` holds the sessions of \`stello dev\`; git leaves it alone.
+`
 }
 
 function packageOf(name: string, version: string): object {
