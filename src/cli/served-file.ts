@@ -1,7 +1,7 @@
 /**
  * One agent module that `stello dev` serves. After a save another worker is started; only when it serves is the earlier
  * one told to stop, and it hands over what it cannot finish. A module that cannot be loaded changes nothing: the earlier
- * worker goes on.
+ * worker goes on. A worker that dies by itself is started again.
  */
 import { messageOf } from '../core/errors.ts'
 import { startWorkerChild, type ChildOptions, type WorkerChild } from './worker-child.ts'
@@ -12,6 +12,9 @@ export interface ServedFile {
   renew(): Promise<void>
   stop(): Promise<void>
 }
+
+/** Deaths between two saves after which another is of no use. A step that kills its workers is given up after three. */
+const DEATHS = 5
 
 interface Served extends Omit<ChildOptions, 'env' | 'signal'> {
   /** Is asked for each worker: a file with settings may have changed. */
@@ -27,11 +30,19 @@ export async function serveFile(given: Served): Promise<ServedFile> {
   let current = await start()
   let renewing = Promise.resolve()
   let waits = false
+  let deaths = 0
   const replaced = new WeakSet<WorkerChild>()
+  const dead = new WeakSet<WorkerChild>()
   const guard = (worker: WorkerChild): void => {
     void worker.ended.then(() => {
-      if (!stopping.signal.aborted && worker === current && !replaced.has(worker))
-        say(`the worker of "${worker.agent}" has ended; it is started again after a save`)
+      dead.add(worker)
+      if (stopping.signal.aborted || worker !== current || replaced.has(worker)) return
+      deaths += 1
+      const again = deaths < DEATHS
+      say(
+        `the worker of "${worker.agent}" has ended; ${again ? 'another is started' : 'it is started again after a save'}`,
+      )
+      if (again) void renewSoon()
     })
   }
   guard(current)
@@ -49,8 +60,16 @@ export async function serveFile(given: Served): Promise<ServedFile> {
       await leave(earlier)
     } catch (error) {
       if (stopping.signal.aborted) return
-      say(`${messageOf(error)}\n  ${alone ? `nothing serves "${earlier.agent}" now` : 'the earlier version goes on'}`)
+      const nobody = alone || dead.has(earlier)
+      say(`${messageOf(error)}\n  ${nobody ? `nothing serves "${earlier.agent}" now` : 'the earlier version goes on'}`)
     }
+  }
+  function renewSoon(): Promise<void> {
+    if (!waits) {
+      waits = true
+      renewing = renewing.then(renew)
+    }
+    return renewing
   }
   function leave(worker: WorkerChild): Promise<void> {
     replaced.add(worker)
@@ -61,11 +80,8 @@ export async function serveFile(given: Served): Promise<ServedFile> {
       return current.agent
     },
     renew() {
-      if (!waits) {
-        waits = true
-        renewing = renewing.then(renew)
-      }
-      return renewing
+      deaths = 0
+      return renewSoon()
     },
     async stop() {
       stopping.abort()

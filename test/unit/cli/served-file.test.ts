@@ -76,3 +76,19 @@ it('a worker that has a port ends before the next one begins', async () => {
   expect(said).toEqual(['serves "played" anew'])
   await served?.stop()
 })
+
+it('a worker that dies is started again, until five have died since the last save', async () => {
+  await serve('setTimeout(() => process.kill(process.pid, "SIGKILL"), 100)')
+  await expect
+    .poll(() => said.at(-1), { timeout: 60_000 })
+    .toBe('the worker of "played" has ended; it is started again after a save')
+  expect(said.filter((line) => line.endsWith('another is started'))).toHaveLength(4)
+  expect(await log()).toBe('begun '.repeat(5))
+  await writeFile(file(), 'throw new Error("mine")')
+  await served?.renew()
+  expect(said.join('\n')).toMatch(/mine[^]*nothing serves "played" now/)
+  await writeFile(file(), '')
+  await served?.renew()
+  expect(said.at(-1)).toBe('serves "played" anew')
+  await served?.stop()
+})
