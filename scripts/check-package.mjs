@@ -104,6 +104,13 @@ try {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
     run('npm', ['install', tarball, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'], folder)
   })
+  step('every link of its README leads somewhere', () => {
+    const home = join(folder, 'node_modules/stello-temporal')
+    const links = [...readFileSync(join(home, 'README.md'), 'utf8').matchAll(/\]\(([^)#]+)/g)].map(([, link]) => link)
+    const dead = links.filter((link) => !link.startsWith('https://') && !existsSync(join(home, link)))
+    if (dead.length > 0) throw new Error(`README.md links to what the package has not: ${dead.join(', ')}`)
+    return `${links.length} links`
+  })
   for (const [entry, names] of Object.entries(EXPORTS)) {
     step(`import '${entry}'`, () => {
       const file = join(folder, `${entry.replace('/', '-')}.mjs`)

@@ -95,7 +95,10 @@ it('docs/cli.md describes every command and every option', () => {
 
 describe('the programs of the README', () => {
   const project = mkdtempSync(join(tmpdir(), 'stello-readme-'))
-  const [agent = '', client = ''] = all(read('README.md'), PROGRAM)
+  const [agent = ''] = all(read('README.md'), PROGRAM)
+  const [client = ''] = all(read('docs/client.md'), PROGRAM)
+  const [library = ''] = all(read('docs/profiles.md'), PROGRAM)
+  const sessionsPage = all(read('docs/sessions.md'), PROGRAM).join('\n')
   const tools = all(read('docs/tools.md'), PROGRAM).join('\n')
   const [servers = ''] = all(read('docs/mcp.md'), PROGRAM)
   /** Files of one program, each with its name in the first line. */
@@ -122,7 +125,8 @@ describe('the programs of the README', () => {
       'tsconfig.json': { extends: join(ROOT, 'tsconfig.json'), include: ['**/*.ts'] },
     }
     for (const [name, content] of Object.entries(files)) writeFileSync(join(project, name), JSON.stringify(content))
-    for (const [name, content] of Object.entries({ agent, client, tools, servers, template: AGENT_TEMPLATE })) {
+    const programs = { agent, client, library, sessions: sessionsPage, tools, servers, template: AGENT_TEMPLATE }
+    for (const [name, content] of Object.entries(programs)) {
       writeFileSync(join(project, `${name}.ts`), content)
     }
     mkdirSync(join(project, 'own'))
@@ -130,7 +134,7 @@ describe('the programs of the README', () => {
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-  it('pass the type check, as do those of docs/tools.md, docs/mcp.md, docs/worker.md, and what `stello init` writes', async () => {
+  it('pass the type check, as do those of the documents, and what `stello init` writes', async () => {
     const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).catch(
       (error: { stdout: string }) => error,
     )
@@ -200,7 +204,7 @@ describe('the programs of the README', () => {
 
   it('hold an agent that a worker can serve, by the name that the README starts', async () => {
     const { name, tools } = await loadAgent(join(project, 'agent.ts'))
-    expect([...tools.keys()]).toEqual(['git_log'])
+    expect([...tools.keys()]).toEqual(['read_notes'])
     expect(read('README.md')).toContain(`npx stello start ${name} `)
   })
 })

@@ -67,9 +67,9 @@ describe('.github/workflows/ci.yml', () => {
     expect(statSync(fileURLToPath(new URL('../../.ci/run', import.meta.url))).mode & 0o111).toBe(0o111)
   })
 
-  it('has a job for each version of Node that README says is supported, beginning with the oldest of package.json', () => {
+  it('has a job for each version of Node that docs/deploy.md says is supported, beginning with the oldest of package.json', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
-    const supported = [...read('README.md').matchAll(/^\| Node (\d+) \|/gm)].map(([, version]) => Number(version))
+    const supported = [...read('docs/deploy.md').matchAll(/^\| Node (\d+) \|/gm)].map(([, version]) => Number(version))
     expect(strategy.matrix.node).toEqual(supported)
     expect(`${strategy.matrix.node[0]}`).toBe(/\d+/.exec(engines.node)?.[0])
     expect(container).toBe('node:${{ matrix.node }}-bookworm')
