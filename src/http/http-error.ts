@@ -46,6 +46,9 @@ const ONLY_HTTP: Readonly<Record<HttpOnlyCode, ErrorStatus>> = {
   INTERNAL: 500,
 }
 
+/** The status of every code that has one of its own. */
+export const STATUS_OF: Readonly<Record<string, ErrorStatus>> = { ...STATUS, ...ONLY_HTTP }
+
 /** An answer that is an error. */
 export interface HttpError {
   status: ErrorStatus

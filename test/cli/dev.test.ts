@@ -60,6 +60,7 @@ describe('stello dev', () => {
       agent: 'cli-test',
       home: join(cwd, '.stello'),
       temporal: { uiUrl: expect.stringMatching(/^http/) },
+      page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
     })
     expect(serversAlive(await devInfo())).toEqual([true, true])
     expect(await json('start', 'cli-test', '--id', 'first', '--message', 'hello', '--wait')).toMatchObject([
@@ -87,8 +88,11 @@ describe('stello dev', () => {
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/PostgreSQL at .*\n.*stello dev/) })
   })
 
-  it('started again goes on with the sessions of before', async () => {
-    await startDev()
+  it('started again goes on with the sessions of before, and serves the page where it was', async () => {
+    const before = (await devInfo()).page?.url
+    const { page } = await startDev()
+    expect(page).toBe(before)
+    expect(await (await fetch(`${before}/api/agents`)).json()).toEqual([{ name: 'cli-test', served: true }])
     expect(await json('list')).toMatchObject([{ id: 'first', state: 'idle' }])
     expect(await json('send', 'first', 'again', '--wait')).toMatchObject([{ text: 'You said: again' }])
     expect(await json('transcript', 'first')).toHaveLength(4)
