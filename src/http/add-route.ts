@@ -14,6 +14,8 @@ export interface RouteContext {
   stopping: AbortSignal
   /** How often a stream without events shows that it is alive, milliseconds. */
   keepAliveMs: number
+  /** Is told of errors that nobody expected. */
+  report(error: unknown): void
 }
 
 export type HttpApp = OpenAPIHono<BlankEnv>

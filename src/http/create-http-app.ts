@@ -64,7 +64,8 @@ const GROUPS: readonly AddRoutes[] = [
  * await app.request('/api/agents', { headers: { host: 'localhost', authorization: `Bearer ${process.env['MY_TOKEN']}` } })
  */
 export function createHttpApp(options: HttpAppOptions): Hono {
-  const { stello, token, hosts, page = PAGE_FOLDER, signal, keepAliveMs = KEEP_ALIVE_MS, onError } = options
+  const { stello, token, hosts, page = PAGE_FOLDER, signal, keepAliveMs = KEEP_ALIVE_MS } = options
+  const report = options.onError ?? console.error
   checkToken(token)
   const app: HttpApp = new OpenAPIHono({
     defaultHook: (result) => {
@@ -73,7 +74,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
   })
   app.onError((error, c) => {
     const { status, body } = toHttpError(error instanceof HTTPException ? toBadBody(error) : error)
-    if (status === 500) (onError ?? console.error)(error)
+    if (status === 500) report(error)
     return c.json(body, status)
   })
   app.notFound((c) => {
@@ -89,7 +90,7 @@ export function createHttpApp(options: HttpAppOptions): Hono {
     demandJson(),
     bodyLimit({ maxSize: BODY_LIMIT, onError: (c) => c.json(tooLarge.body, tooLarge.status) }),
   )
-  const context: RouteContext = { stello, stopping: signal ?? new AbortController().signal, keepAliveMs }
+  const context: RouteContext = { stello, stopping: signal ?? new AbortController().signal, keepAliveMs, report }
   for (const addRoutes of GROUPS) addRoutes(app, context)
   app.doc31('/api/openapi.json', {
     openapi: '3.1.0',

@@ -21,7 +21,7 @@ export function streamEvents(
   c: Context,
   session: SessionHandle,
   options: StreamOptions,
-  { stopping, keepAliveMs }: Pick<RouteContext, 'stopping' | 'keepAliveMs'>,
+  { stopping, keepAliveMs, report }: Pick<RouteContext, 'stopping' | 'keepAliveMs' | 'report'>,
 ): Response {
   return streamSSE(c, async (stream) => {
     const left = new AbortController()
@@ -43,7 +43,9 @@ export function streamEvents(
       }
       if (!signal.aborted) await send('end', {})
     } catch (error) {
-      await send('failed', toHttpError(error).body)
+      const { status, body } = toHttpError(error)
+      if (status === 500) report(error)
+      await send('failed', body)
     } finally {
       clearInterval(alive)
     }

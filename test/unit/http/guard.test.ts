@@ -191,6 +191,22 @@ describe('every answer', () => {
   })
 })
 
+it('an error that ends a stream is told as `failed`, and one that nobody expected to the log', async () => {
+  const told: unknown[] = []
+  const broken = {
+    events: async () => ({ events: [], cursor: '0' }),
+    async *watch() {
+      throw new Error('the secret inside')
+    },
+  }
+  const stello = { session: () => broken } as unknown as StelloClient
+  const { url } = await serve({ stello, onError: (error) => void told.push(error) })
+  const { body } = await rawRequest(`${url}/api/sessions/s-1/events`)
+  expect(body).toMatch(/event: failed\ndata: .*"INTERNAL"/)
+  expect(body).not.toContain('secret')
+  expect(told).toHaveLength(1)
+})
+
 describe('the page', () => {
   it('is served at every place that is no file and no route', async () => {
     for (const path of ['/', '/index.html', '/sessions/s-1']) {
