@@ -1,7 +1,7 @@
 /** What answers hold, for the OpenAPI document. The tests hold the answers of a real server against it. */
 import { z } from '@hono/zod-openapi'
 import { PAUSE_REASONS } from '../core/errors.ts'
-import { PENDING_KINDS } from '../protocol/pending.ts'
+import { DECISIONS, PENDING_KINDS } from '../protocol/pending.ts'
 import { SESSION_STATUSES } from '../protocol/views.ts'
 
 const at = z.iso.datetime()
@@ -47,6 +47,15 @@ const questionFields = {
       preview: z.string().optional(),
     })
     .optional(),
+  expiresAt: at.optional().openapi({ description: 'when it waits no longer; unset: it waits for ever' }),
+  otherwise: z
+    .strictObject({
+      decision: z.enum(DECISIONS),
+      text: z.string().optional(),
+      values: z.record(z.string(), json).optional(),
+    })
+    .optional()
+    .openapi({ description: 'what counts as the answer then' }),
   permit: z.strictObject({ hash: z.string(), touches: z.array(z.string()), rules: z.array(z.string()) }).optional(),
   at,
 }
