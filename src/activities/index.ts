@@ -12,6 +12,7 @@ import type { Deps } from './deps.ts'
 import { describeChildren } from './child/describe-children.ts'
 import { withNextTry } from './next-try.ts'
 import { toEndlessRetry, toFailure } from './step/failures.ts'
+import { notifyPeople } from './session/notify-people.ts'
 import { openChild } from './child/open-child.ts'
 import { openSession } from './session/open-session.ts'
 import type { Belonging, RightStore } from './session/right-store.ts'
@@ -44,6 +45,7 @@ export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'
     settleModel: bind(settleModel),
     settleTool: bind(settleTool),
     announce: bind(announce, toEndlessRetry),
+    notifyPeople: bind(notifyPeople, toEndlessRetry),
     describeChildren: bind(describeChildren),
   }
 }

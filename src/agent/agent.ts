@@ -16,6 +16,7 @@ import {
 } from './permission-settings.ts'
 import { createParts, invalidAgent, type Capabilities } from './parts.ts'
 import type { PartSource } from '../protocol/config.ts'
+import { notifierProblem, type PendingNotifier } from './pending-notifier.ts'
 import { redactProblem } from './redact.ts'
 import type { ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from '../core/skill.ts'
@@ -79,6 +80,11 @@ export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<Tr
    * are created without a permission mode.
    */
   permissions?: AgentPermissions
+  /**
+   * Told of each question and each pause that a person must end: a function, or `{ url, headers }` of a webhook. It never
+   * holds up the session. Default: nobody is told.
+   */
+  onPending?: PendingNotifier
   /** Called once for each fork, before the child runs. */
   onSessionFork?: (fork: SessionFork) => void | Promise<void>
 }
@@ -121,6 +127,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly permissions?: AgentPermissions
   /** Functions of the author that take part in calls. */
   readonly hooks: ToolHooks
+  /** Told of what waits for a person. */
+  readonly onPending?: PendingNotifier
   /** Called once for each fork, before the child runs. */
   readonly onSessionFork?: (fork: SessionFork) => void | Promise<void>
   /** For the worker's log: settings that were accepted and are probably mistakes. */
@@ -174,7 +182,13 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     systemTools = false,
     redact = [],
   } = definition
-  const { toolTimeout = definition.executionTimeout, allowedTools, disallowedTools, onSessionFork } = definition
+  const {
+    toolTimeout = definition.executionTimeout,
+    allowedTools,
+    disallowedTools,
+    onSessionFork,
+    onPending,
+  } = definition
 
   const permissions = statedPermissions(definition)
 
@@ -186,7 +200,9 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const hidden = redactProblem(redact)
   if (hidden) problems.push(hidden)
   problems.push(
-    ...[agentPermissionsProblem(definition.permissions), hooksProblem(definition)].flatMap((each) => each ?? []),
+    ...[agentPermissionsProblem(definition.permissions), hooksProblem(definition), notifierProblem(onPending)].flatMap(
+      (each) => each ?? [],
+    ),
   )
   const filtering = filterProblem(definition)
   if (filtering) problems.push(filtering)
@@ -239,6 +255,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     hooks: statedHooks(definition),
     ...(allowedTools && { allowedTools }),
     ...(disallowedTools && { disallowedTools }),
+    ...(onPending && { onPending }),
     ...(onSessionFork && { onSessionFork }),
     profile: (source: PartSource) => (source === 'agent' ? undefined : profileOf(source)),
     model: modelOf,

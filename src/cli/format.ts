@@ -170,6 +170,8 @@ export function eventText({ type, data, at }: StelloEvent): string | undefined {
       return `${calledBy(data)} ${data.decision} ${oneLine(data.id)}${data.by === 'expired' ? ' (nobody has answered in time)' : ''}`
     case 'answer.rejected':
       return pc.red(`${oneLine(data.reason)}: ${oneLine(data.id ?? data.preview)}`)
+    case 'notice.failed':
+      return pc.red(`nobody could be told: ${oneLine(data.why)}`)
     case 'step.quarantined':
       return pc.red(
         `${oneLine(data.name)} ${data.key} is not run again: its worker died ${data.deaths} times while it ran`,

@@ -46,4 +46,6 @@ export interface AnnounceOutcome {
   gen: number
   /** For a close, where this session or one above it closes its forks too: children that are open, in order of their ids. */
   children: string[]
+  /** For a pause: people outside are to be told of it. */
+  tell?: true
 }

@@ -130,6 +130,8 @@ export interface DurableEvents {
    * answer at all.
    */
   'answer.rejected': { reason: string; id?: string; preview?: string }
+  /** Nobody outside could be told that something waits for a person (`onPending`). `key`: of the notice. */
+  'notice.failed': { key: string; why: string }
   /** A step is not run again, because its workers died too often while it ran. */
   'step.quarantined': {
     key: string

@@ -113,6 +113,11 @@ export function pendingId({ key, gen, lease }: PendingAt): string {
   return `${key}@${gen}.${lease}`
 }
 
+/** The step that tells people outside of a question, or of a pause. @param of id of the question, or key of the announcement */
+export function noticeKey(of: string): string {
+  return `n.${of}`
+}
+
 /** The question that the id belongs to; undefined if no question can have that id. */
 export function readPendingId(id: string): PendingAt | undefined {
   const [, key, gen, lease] = PENDING.exec(id) ?? []

@@ -141,6 +141,12 @@ export interface PendingRef {
   expiresAt?: string
 }
 
+/** The same, as the workflow keeps it while the call waits. */
+export interface WaitingRef extends PendingRef {
+  /** People outside are to be told of it, and were not yet. */
+  tell?: true
+}
+
 /** What becomes of a question that nobody has answered in time: the answer that it then gets. */
 export interface Otherwise {
   /** The word that counts as the answer. */

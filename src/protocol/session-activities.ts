@@ -1,5 +1,6 @@
 /** The activities of a session: what a worker can do for the workflow. */
 import type { AnnounceInput, AnnounceOutcome } from './announcements.ts'
+import type { NotifyInput } from './notices.ts'
 import type {
   CallModelInput,
   CallToolInput,
@@ -27,5 +28,7 @@ export interface SessionActivities {
   settleModel(input: SettleModelInput): Promise<ModelOutcome>
   settleTool(input: SettleToolInput): Promise<ToolOutcome>
   announce(input: AnnounceInput): Promise<AnnounceOutcome>
+  /** Tells people outside that something waits for them. */
+  notifyPeople(input: NotifyInput): Promise<void>
   describeChildren(input: DescribeChildrenInput): Promise<EndedChild[]>
 }

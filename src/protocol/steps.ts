@@ -7,7 +7,7 @@ import type { Pause } from '../core/pause.ts'
 import type { Usage } from '../core/message.ts'
 import type { SessionConfig } from './config.ts'
 import type { Limits } from './limits.ts'
-import type { PendingRef } from './pending.ts'
+import type { WaitingRef } from './pending.ts'
 import type { Answer } from './read-answer.ts'
 
 /**
@@ -237,7 +237,7 @@ export interface ChildStart {
 export interface Waiting {
   kind: 'pending'
   gen: number
-  item: PendingRef
+  item: WaitingRef
   /** The answer that was proposed does not fit the question: why. ≤ 500 bytes. */
   refused?: string
 }

@@ -21,6 +21,7 @@ export const POOLS: { readonly [Name in keyof SessionActivities]: readonly [Pool
   settleModel: ['control'],
   settleTool: ['control'],
   announce: ['control'],
+  notifyPeople: ['tools'],
   describeChildren: ['control'],
 }
 

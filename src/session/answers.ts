@@ -6,8 +6,9 @@
  */
 import { preview } from '../core/message.ts'
 import { ID_LIMIT, sizeOfAnswer, wrongWord, type Answer } from '../protocol/read-answer.ts'
-import type { PendingRef } from '../protocol/pending.ts'
+import type { WaitingRef } from '../protocol/pending.ts'
 import { readPendingId } from '../protocol/keys.ts'
+import { tellOfQuestion } from './tell-people.ts'
 import { refuse } from './outbox.ts'
 import { isUnderWay, keyOf, replaceCall, settle } from './call.ts'
 import type { Command, Step } from './commands.ts'
@@ -69,8 +70,11 @@ export function asked(state: SessionState, turn: Turn, call: Call, { item, refus
 function wait(state: SessionState, turn: Turn, call: Call, before: Call): Step {
   const { pending, expired } = call
   if (pending && expired && !turn.stopping) return settle(state, turn, call, { kind: 'expired', id: pending.id })
-  const promised = before.pending?.id === pending?.id
-  return [replaceCall(state, turn, call), promised ? [] : endOfAsking(turn, call)]
+  if (before.pending?.id === pending?.id) {
+    // What was told of the question, or is being told, is not told again.
+    return [replaceCall(state, turn, { ...call, ...(before.pending && { pending: before.pending }) }), []]
+  }
+  return [replaceCall(state, turn, call), [...endOfAsking(turn, call), ...tellOfQuestion(state, turn, call)]]
 }
 
 /** The time for an answer is over. An answer that came before counts, unless the ledger refuses it. */
@@ -113,7 +117,7 @@ export function isLeftBehind({ gen }: SessionState, turn: Turn, call: Call): boo
 }
 
 /** The calls that wait for a person now. */
-export function pendingCalls({ turn }: SessionState): { call: Call; item: PendingRef }[] {
+export function pendingCalls({ turn }: SessionState): { call: Call; item: WaitingRef }[] {
   return (turn?.calls ?? []).flatMap((call) =>
     call.pending && call.status === 'waiting' ? [{ call, item: call.pending }] : [],
   )

@@ -2,6 +2,7 @@
  * What a session wants done, in the imperative. `workflows/perform` carries out each command and answers with inputs.
  */
 import type { AnnounceInput } from '../protocol/announcements.ts'
+import type { NotifyInput } from '../protocol/notices.ts'
 import type { AnnounceTag } from './inputs.ts'
 import type { SessionState } from './state.ts'
 import type {
@@ -39,6 +40,8 @@ export type Command =
   | { type: 'tellParent'; parentId: string; report: AgentReport }
   /** Answered by `waitOver` at that time, ISO 8601. */
   | { type: 'endWait'; callKey: string; until: string }
+  /** Answered by `peopleNotified`. Nothing waits for it. */
+  | { type: 'notifyPeople'; input: NotifyInput }
   /** Answered by `askingOver` at that time, ISO 8601. */
   | { type: 'endAsking'; callKey: string; id: string; at: string }
 

@@ -42,6 +42,8 @@ export type Input =
   | { type: 'agentReported'; report: AgentReport }
   /** The time of a call that waits for agents is over. */
   | { type: 'waitOver'; callKey: string; until: string }
+  /** People outside were told, or cannot be. `key`: of the notice. */
+  | { type: 'peopleNotified'; key: string }
   /** The time for an answer to that question is over. */
   | { type: 'askingOver'; callKey: string; id: string }
   | { type: 'announced'; key: string; tag: AnnounceTag; outcome: AnnounceOutcome; messageId?: string }

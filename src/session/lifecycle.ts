@@ -18,6 +18,7 @@ import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import { compactionOver } from './compaction.ts'
 import type { Input } from './inputs.ts'
+import { noticesLeft, pauseToTell } from './tell-people.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
 import { closeRequested, completingCall, finishTurn, inFineWeather, isLeftOut, report } from './turn.ts'
@@ -34,7 +35,17 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
 export function runStarted(state: SessionState): Step {
   const { openFailed: _before, ...known } = state
   const [next, commands] = tellHeldBack({ ...known, opened: false })
-  return [next, [openSession(known), ...commands, ...nextTry(next), ...endsOfWaits(next), ...endsOfAsking(next)]]
+  return [
+    next,
+    [
+      openSession(known),
+      ...commands,
+      ...nextTry(next),
+      ...endsOfWaits(next),
+      ...endsOfAsking(next),
+      ...noticesLeft(next),
+    ],
+  ]
 }
 
 /** Nothing new starts in this run. It ends when everything under way has ended. */
@@ -122,8 +133,12 @@ export function announced(state: SessionState, { key, tag, outcome, messageId }:
       const { pause: _pause, resuming: _resuming, openFailed: _failed, ...resumed } = told
       return [resumed, resumed.opened ? commands : [openSession(resumed), ...commands]]
     }
-    case 'pause':
-      return switchTold(known, key)
+    case 'pause': {
+      const [told, commands] = switchTold(known, key)
+      if (!outcome.tell || !told.pause) return [told, commands]
+      const [next, notices] = pauseToTell(told, key)
+      return [next, [...commands, ...notices]]
+    }
     case 'close':
       return closed(known, outcome.children)
     case 'message':

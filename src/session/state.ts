@@ -21,7 +21,7 @@ import type {
   WeatherReport,
 } from '../protocol/steps.ts'
 import type { Pause } from '../core/pause.ts'
-import type { PendingRef } from '../protocol/pending.ts'
+import type { WaitingRef } from '../protocol/pending.ts'
 import type { Answer } from '../protocol/read-answer.ts'
 
 /** Message ids that are remembered for deduplication. Older ones are found in the store when a turn opens. */
@@ -69,7 +69,7 @@ export interface Call extends CallRef {
   /** An agent has told something while the call ran: if the call waits now, it looks again. */
   heard?: true
   /** The question that it waits for a person to answer. */
-  pending?: PendingRef
+  pending?: WaitingRef
   /** The time of its question is over, until the ledger has taken that. */
   expired?: true
   /** A person's answer, until the ledger has taken it. */
@@ -170,6 +170,8 @@ export interface SessionState {
   resting?: true
   /** How many refusals, pauses and resumes this run has told since it is about to end. */
   toldAtRest?: number
+  /** The key of the notice of the pause, until people outside were told. */
+  telling?: string
   /** How many compactions have ended. */
   compactions?: number
   /** The key of the compaction under way. */

@@ -37,6 +37,7 @@ import {
   tryDue,
 } from './lifecycle.ts'
 import { answerRejected, answered, askingOver } from './answers.ts'
+import { peopleNotified } from './tell-people.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
 import { cancelRequested, closeRequested, modelEnded, modelLost, stopRequested, weatherReported } from './turn.ts'
@@ -94,6 +95,8 @@ function apply(state: SessionState, input: Input): Step {
       return agentReported(state, input.report)
     case 'waitOver':
       return waitOver(state, input)
+    case 'peopleNotified':
+      return peopleNotified(state, input)
     case 'askingOver':
       return askingOver(state, input)
     case 'announced':

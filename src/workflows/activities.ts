@@ -94,6 +94,16 @@ export function openingActivity(): SessionActivities['openSession'] {
   })
 }
 
+/** The worker bounds each try, and says when it was the last one. */
+export function noticeActivity(summary: string): SessionActivities['notifyPeople'] {
+  return activity('notifyPeople', {
+    startToCloseTimeout: '30 seconds',
+    cancellationType: ActivityCancellationType.ABANDON,
+    retry: { ...retry, nonRetryableErrorTypes: [] },
+    summary,
+  })
+}
+
 /** Short work with the store. It is never cancelled, and tried until the store answers. */
 export function storeActivity<
   Name extends 'settleModel' | 'settleCompaction' | 'settleTool' | 'announce' | 'describeChildren',

@@ -256,7 +256,7 @@ function takeAnswer(input: unknown, state: SessionState): Answer {
 }
 
 function pendingView(state: SessionState): PendingView[] {
-  return pendingCalls(state).map(({ call, item }) => ({
+  return pendingCalls(state).map(({ call, item: { tell: _tell, ...item } }) => ({
     ...item,
     turn: state.turn?.n ?? 0,
     name: call.name,

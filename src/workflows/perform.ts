@@ -24,7 +24,7 @@ import type { Command } from '../session/commands.ts'
 import type { FailedStep, Input } from '../session/inputs.ts'
 import type { LostHow, StepRef } from '../protocol/steps.ts'
 import { callInPlace } from './call-in-place.ts'
-import { openingActivity, stepActivity, storeActivity, verifyingSettle } from './activities.ts'
+import { noticeActivity, openingActivity, stepActivity, storeActivity, verifyingSettle } from './activities.ts'
 import { agentReportSignal, cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/messages.ts'
 import {
   SESSION_WORKFLOW,
@@ -231,24 +231,18 @@ export function createPerformer(
       }
     },
 
-    /** Not in flight: the next run promises it anew. */
-    async tryAgain({ at }) {
-      const waits = sleep(Math.max(1, Date.parse(at) - Date.now()), { summary: 'until the session tries again' })
-      void waits.then(() => emit({ type: 'tryDue', at }))
-    },
+    tryAgain: async ({ at }) => happensAt(at, { type: 'tryDue', at }, 'until the session tries again'),
 
-    /** Not in flight: the next run promises it anew. */
-    async endWait({ callKey, until }) {
-      const waits = sleep(Math.max(1, Date.parse(until) - Date.now()), { summary: 'until the wait for agents is over' })
-      void waits.then(() => emit({ type: 'waitOver', callKey, until }))
-    },
+    endWait: async ({ callKey, until }) =>
+      happensAt(until, { type: 'waitOver', callKey, until }, 'until the wait for agents is over'),
 
-    /** Not in flight: the next run promises it anew. */
-    async endAsking({ callKey, id, at }) {
-      const waits = sleep(Math.max(1, Date.parse(at) - Date.now()), {
-        summary: `until nobody may answer ${id} any more`,
-      })
-      void waits.then(() => emit({ type: 'askingOver', callKey, id }))
+    endAsking: async ({ callKey, id, at }) =>
+      happensAt(at, { type: 'askingOver', callKey, id }, `until nobody may answer ${id} any more`),
+
+    /** Not in flight: the next run tells what this one has not. */
+    async notifyPeople({ input }) {
+      const notified = (): void => emit({ type: 'peopleNotified', key: input.key })
+      void noticeActivity('tell people')({ ...input, ...run }).then(notified, notified)
     },
 
     async cancelSteps() {
@@ -276,6 +270,11 @@ export function createPerformer(
     async tellParent({ parentId, report }) {
       await getExternalWorkflowHandle(parentId).signal(agentReportSignal, report).catch(ignoreGone)
     },
+  }
+
+  /** Not in flight: the next run promises it anew. @param time ISO 8601 */
+  function happensAt(time: string, input: Input, summary: string): void {
+    void sleep(Math.max(1, Date.parse(time) - Date.now()), { summary }).then(() => emit(input))
   }
 
   function watchChild(child: ChildWorkflowHandle<Workflow>, callKey: string, childId: string): void {

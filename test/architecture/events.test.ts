@@ -60,6 +60,7 @@ const DURABLE: Table<DurableEvents> = {
   },
   'pending.closed': { ...call, id: '', kind: '', turn: '', decision: '', by: '?', args: '?', remember: '?' },
   'answer.rejected': { reason: '', id: '?', preview: '?' },
+  'notice.failed': { key: '', why: '' },
   'step.quarantined': { key: '', kind: '', name: '', turn: '', callId: '?', deaths: '' },
   'workspace.acquired': { workspaceId: '', host: '', generation: '', turn: '' },
   'workspace.lost': { workspaceId: '', host: '?', generation: '', turn: '' },

@@ -30,7 +30,12 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
   if (closing && writes.closing && input.close?.after === undefined) await closeBelow(deps.db, input.sessionId)
   if (input.pause) deps.metrics.paused(input.pause.reason)
   deps.notify(input.sessionId)
-  return { gen, children: closing && input.close ? await openChildren(deps.db, input.sessionId, input.close) : [] }
+  const tell = deps.agent.onPending !== undefined && input.pause && input.pause.nextTryAt === undefined
+  return {
+    gen,
+    ...(tell && { tell: true as const }),
+    children: closing && input.close ? await openChildren(deps.db, input.sessionId, input.close) : [],
+  }
 }
 
 /** Ends the turn; one whose model call never began is opened first, so that its message is in the transcript. */

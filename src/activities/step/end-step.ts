@@ -94,7 +94,7 @@ export async function endStep<Outcome>(
       const { question, writes, expiresInMs } = ending
       const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, writes, expiresInMs))
       deps.notify(step.sessionId)
-      return item ? waitsFor(item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
+      return item ? waitsFor(deps, item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }
     case 'reopen': {
       const done = await stored(deps, finishing, step, () => reopenStep(deps.db, step, ending))
@@ -173,8 +173,14 @@ function lost(deps: Deps, key: string, sessionId: string, error: StelloError): E
 }
 
 /** What the workflow learns about a step that waits for a person. */
-export function waitsFor({ id, kind, expiresAt }: PendingRef, gen: number): Waiting {
-  return { kind: 'pending', gen, item: { id, kind, ...(expiresAt !== undefined && { expiresAt }) } }
+export function waitsFor({ agent }: Pick<Deps, 'agent'>, { id, kind, expiresAt }: PendingRef, gen: number): Waiting {
+  const item = {
+    id,
+    kind,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(agent.onPending && { tell: true as const }),
+  }
+  return { kind: 'pending', gen, item }
 }
 
 function otherOutcome(step: StepId, outcome: unknown): unknown {

@@ -102,7 +102,7 @@ export async function runStep<Outcome>(
     case 'duplicate':
       return { duplicate: true, gen: attempt.run.gen }
     case 'parked':
-      return waitsFor(claim.item, claim.gen)
+      return waitsFor(deps, claim.item, claim.gen)
     case 'paused':
       return { kind: 'notStarted' }
     case 'closed':

@@ -61,6 +61,7 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
       '40 messages are left out for the model from here on (refused): gone',
     ],
   ],
+  'notice.failed': [[{ key: 'n.a1', why: 'status\n503' }, 'nobody could be told: status 503']],
   'message.rejected': [[{ reason: 'the message is empty', preview: '""' }, 'the message is empty: ""']],
   'tool.status': [
     [

@@ -157,7 +157,8 @@ describe('the state is bounded', () => {
       asks(1, 1, 500, ...many(128, hugeCall)),
     )
     const until = '2030-01-01T00:00:00.000Z'
-    const item = (i: number) => ({ id: `t1.1.${i}@0.123456789`, kind: 'question', expiresAt: until }) as const
+    const item = (i: number) =>
+      ({ id: `t1.1.${i}@0.123456789`, kind: 'question', expiresAt: until, tell: true }) as const
     const answer = (i: number): Input => ({
       type: 'answered',
       answer: { id: item(i).id, decision: 'answer', ...(i < 64 ? { text: wide(300) } : { textId: name(i, 100) }) },
@@ -219,6 +220,7 @@ describe('the state is bounded', () => {
       lastAnswer: bytes(full.lastAnswer) > 2000,
       lastStop: true,
       // A few bytes each, and not together with the rest.
+      telling: true,
       compactions: true,
       compacting: true,
       compactAsked: true,

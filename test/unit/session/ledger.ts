@@ -80,7 +80,7 @@ export class Ledger {
     const id = this.open.get(key) ?? `${key}@0.${++this.asked}`
     this.open.set(key, id)
     const expires = Number(id.split('.').at(-1)) % 2 === 0 && { expiresAt: `the end of ${id}` }
-    return { kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome', ...expires } }
+    return { kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome', ...expires, tell: true } }
   }
 
   /** What becomes of a call that is not settled: asked about, given back, or (undefined) settled as proposed. */

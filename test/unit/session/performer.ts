@@ -57,7 +57,9 @@ export class Performer {
 
   /** The timers of a run end with it. */
   forgetTimers(): void {
-    const left = this.outstanding.filter(({ type }) => !['tryAgain', 'endWait', 'endAsking'].includes(type))
+    const left = this.outstanding.filter(
+      ({ type }) => !['tryAgain', 'endWait', 'endAsking', 'notifyPeople'].includes(type),
+    )
     this.outstanding.splice(0, this.outstanding.length, ...left)
   }
 
@@ -104,6 +106,8 @@ export class Performer {
         return this.around.happens({ type: 'tryDue', at: command.at })
       case 'endWait':
         return this.around.happens({ ...command, type: 'waitOver' })
+      case 'notifyPeople':
+        return this.around.happens({ type: 'peopleNotified', key: command.input.key })
       case 'endAsking':
         return this.around.happens({ type: 'askingOver', callKey: command.callKey, id: command.id })
     }

@@ -86,7 +86,8 @@ export class Simulator {
 
   /** A session that is to rest begins a new run when nothing but children is under way. */
   private continueAsNew(): void {
-    const goesOn = ({ type }: Command): boolean => ['startChild', 'tryAgain', 'endAsking'].includes(type)
+    const goesOn = ({ type }: Command): boolean =>
+      ['startChild', 'tryAgain', 'endAsking', 'notifyPeople'].includes(type)
     if (!this.state.resting || !this.performer.outstanding.every(goesOn)) return
     this.performer.forgetTimers()
     const carried = carriedOver(this.state)

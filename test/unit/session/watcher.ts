@@ -138,6 +138,7 @@ export class Watcher {
       case 'openSession':
       case 'endWait':
       case 'endAsking':
+      case 'notifyPeople':
       case 'tellParent':
       case 'startChild':
       case 'settleCompaction':

@@ -1,0 +1,104 @@
+/**
+ * Tells people outside that something waits for them. The ledger keeps that they were told, so they are told once; only if
+ * a worker dies between the telling and that, they are told again, with the same key. Nothing waits for this.
+ */
+import { Context } from '@temporalio/activity'
+import { StelloError, messageOf } from '../../core/errors.ts'
+import { preview } from '../../core/message.ts'
+import type { PendingNotifier, PendingWebhook } from '../../agent/pending-notifier.ts'
+import { readText } from '../../capabilities/mcp/from-env.ts'
+import { newEvent } from '../../protocol/events.ts'
+import type { Notice, NotifyInput } from '../../protocol/notices.ts'
+import { decisionsOf } from '../../protocol/pending.ts'
+import { readQuestions } from '../../store/inbox.ts'
+import { mustBeCurrent } from '../../store/runs.ts'
+import { proposeOutcome, readOutcome } from '../../store/settle.ts'
+import { currentAttempt } from '../step/attempt.ts'
+import type { Deps } from '../deps.ts'
+
+/** How often the notifier is tried. Temporal's retries make about 8 s of that, with the time that the tries take. */
+const TRIES = 5
+const TRY_MS = 10_000
+const SHOWN = 1000
+
+export async function notifyPeople(deps: Deps, input: NotifyInput): Promise<void> {
+  const { agent, db } = deps
+  const { run } = currentAttempt(deps, input)
+  const { sessionId, key, turn, place } = input
+  const gen = await mustBeCurrent(db, run)
+  if ((await readOutcome(db, { sessionId, gen, key })) !== undefined) return
+  const notice = agent.onPending && (await noticeOf(deps, input))
+  const problem = agent.onPending && notice ? await told(agent.onPending, notice) : undefined
+  if (problem !== undefined && Context.current().info.attempt < TRIES) {
+    throw new StelloError('STORE_UNAVAILABLE', `onPending: ${problem}`)
+  }
+  const failed =
+    problem === undefined
+      ? []
+      : [
+          newEvent('notice.failed', {
+            of: [key],
+            at: place.round === undefined ? { told: place.told } : { turn, round: place.round },
+            data: { key, why: problem },
+          }),
+        ]
+  await proposeOutcome(db, { run, key, kind: 'hook', name: 'onPending' }, () => ({
+    outcome: { kind: 'told', gen },
+    writes: { events: failed },
+  }))
+  deps.notify(sessionId)
+}
+
+/** @returns undefined when it waits no longer */
+async function noticeOf({ db, configs }: Deps, { sessionId, key, about }: NotifyInput): Promise<Notice | undefined> {
+  const { config } = await configs.read(db, sessionId)
+  const place = { key: `${sessionId}:${key}`, sessionId, label: config.label, agent: config.agent }
+  if ('pause' in about) {
+    const message = preview(about.pause.message, SHOWN)
+    return { ...place, kind: 'paused', message, command: `stello resume ${sessionId}` }
+  }
+  const item = (await readQuestions(db, [sessionId])).find(({ id }) => id === about.id)
+  if (!item) return undefined
+  const { id, kind, name, preview: args, message, expiresAt } = item
+  return {
+    ...place,
+    kind,
+    id,
+    name,
+    preview: args,
+    message: preview(message, SHOWN),
+    ...(expiresAt !== undefined && { expiresAt }),
+    command: `stello answer ${sessionId} ${id} ${decisionsOf(kind).join('|')}`,
+  }
+}
+
+/** @returns why it was not told */
+async function told(notifier: PendingNotifier, notice: Notice): Promise<string | undefined> {
+  const late = new AbortController()
+  const { signal } = late
+  const timer = setTimeout(() => late.abort(), TRY_MS)
+  const over = new Promise<string>((resolve) => {
+    signal.addEventListener('abort', () => resolve(`it did not answer within ${TRY_MS / 1000} s`), { once: true })
+  })
+  try {
+    const telling = typeof notifier === 'function' ? notifier(notice, { signal }) : post(notifier, notice, signal)
+    return await Promise.race([Promise.resolve(telling).then(() => undefined), over])
+  } catch (error) {
+    return preview(messageOf(error), 500)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function post({ url, headers = {} }: PendingWebhook, notice: Notice, signal: AbortSignal): Promise<void> {
+  const stated = Object.entries(headers).map(([name, value]) => [name, readText(value, `onPending: headers.${name}`)])
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { ...Object.fromEntries(stated), 'content-type': 'application/json', 'idempotency-key': notice.key },
+    body: JSON.stringify(notice),
+    redirect: 'error',
+    signal,
+  })
+  await answer.body?.cancel()
+  if (!answer.ok) throw new Error(`the webhook has answered with status ${answer.status}`)
+}
