@@ -55,6 +55,9 @@ interface Entry<Said extends string> {
   expired?(name: string): string
 }
 
+/** As long as what a call would touch can be, with how much is left out: a person must see that there is more. */
+const APPROVAL_SHOWN = 4000
+
 export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Kind]> } = {
   unknown_outcome: {
     message: (name) => `"${name}" was begun, and nobody knows how it ended: did it take effect?`,
@@ -84,7 +87,7 @@ export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Ki
     },
   },
   approval: {
-    message: (name, about) => (about ? preview(about, 500) : `may "${name}" run?`),
+    message: (name, about) => (about ? preview(about, APPROVAL_SHOWN) : `may "${name}" run?`),
     asks: (name) => `May \`${name}\` run?`,
     answers: {
       approve: { means: 'it may run', leads: { to: 'run', keeps: 'permission' } },

@@ -91,9 +91,10 @@ interface Where {
 }
 
 async function touches({ sandboxManager }: ShellSettings, args: Input, ctx: ToolContext): Promise<Touch[]> {
-  const cwd = await workingFolder(await openRoot(sandboxManager, ctx), ctx, args.cwd)
+  const root = await openRoot(sandboxManager, ctx)
+  const cwd = await workingFolder(root, ctx, args.cwd)
   if (cwd === undefined) return [{ kind: 'unknown', what: `${OUTSIDE} It is ${args.cwd}` }]
-  const found = await touchesOf(args.command, cwd)
+  const found = await touchesOf(args.command, cwd, ctx.mayRead && ((path) => ctx.mayRead?.(path, root) ?? true))
   // A variable may change what every program does.
   const set = Object.entries(args.env ?? {}).map(([name, value]) => `${name}=${value}`)
   if (set.length === 0) return found

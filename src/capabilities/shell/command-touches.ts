@@ -8,6 +8,7 @@ import { bashParser } from './bash-parser.ts'
 import { expandGlob } from './expand-glob.ts'
 import { programName } from './inner-commands.ts'
 import { knownCommand } from './known-commands.ts'
+import { forbiddenBelow, readsBelow, type MayRead } from './reads-below.ts'
 import { takeApart, type Step } from './take-apart.ts'
 import { literal, type Word } from './word.ts'
 import type { Cwds } from './working-folders.ts'
@@ -19,17 +20,18 @@ const MOST = 200
  * Never throws, and changes nothing.
  *
  * @param cwd where the command would run: absolute, without links
+ * @param mayRead says of a path whether rules let it be read; unset: no rule denies anything
  */
-export async function touchesOf(command: string, cwd: string): Promise<Touch[]> {
+export async function touchesOf(command: string, cwd: string, mayRead?: MayRead): Promise<Touch[]> {
   const touches = new Map<string, Touch>()
   for (const step of takeApart(await bashParser(), command, cwd)) {
-    for (const touch of await touchesOfStep(step)) touches.set(JSON.stringify(touch), touch)
+    for (const touch of await touchesOfStep(step, mayRead)) touches.set(JSON.stringify(touch), touch)
     if (touches.size > MOST) return [unknown(`more than ${MOST} commands and files`)]
   }
   return [...touches.values()]
 }
 
-async function touchesOfStep(step: Step): Promise<Touch[]> {
+async function touchesOfStep(step: Step, mayRead: MayRead | undefined): Promise<Touch[]> {
   if (step.kind === 'unknown') return [unknown(step.what)]
   if (step.kind !== 'command') return paths(step.kind, step.target, step.cwds)
   const { words, assignments, cwds } = step
@@ -48,11 +50,22 @@ async function touchesOfStep(step: Step): Promise<Touch[]> {
     },
   ]
   for (const word of words) if (await mayBeOption(word, cwds)) touches.push(unknown(`options, as ${word.text} may be`))
-  for (const word of known?.reads ?? []) touches.push(...(await paths('read', word, cwds)))
+  for (const word of known?.reads ?? []) {
+    const read = await paths('read', word, cwds)
+    touches.push(...read, ...(mayRead && readsBelow(words) ? await hiddenBelow(read, mayRead) : []))
+  }
   for (const word of known?.writes ?? []) touches.push(...(await paths('write', word, cwds)))
   const [target] = known?.into ? known.writes : []
   if (target) touches.push(...(await placesIn(await paths('write', target, cwds), known?.into ?? [], cwds)))
   return touches
+}
+
+/** A rule may deny a file that only its folder stands for. A person decides then. */
+async function hiddenBelow(reads: readonly Touch[], mayRead: MayRead): Promise<Touch[]> {
+  const found = await Promise.all(
+    reads.map((touch) => (touch.kind === 'read' ? forbiddenBelow(touch.path, mayRead) : undefined)),
+  )
+  return found.flatMap((path) => (path === undefined ? [] : [unknown(`read all files of a folder, with ${path}`)]))
 }
 
 /** `cp sub/.env .` writes `./.env`. */

@@ -40,6 +40,7 @@ const shell: Reader = (words, stdin) => {
   if (!read) return UNKNOWN
   const given = new Set(read.given)
   const [operand] = words.slice(read.next)
+  if (operand && isInput(operand)) return { runs: [stdin ? { script: stdin } : {}], replaces: true }
   if (given.has('c')) return { runs: [operand ? { script: operand } : {}], replaces: true }
   if (operand?.text.startsWith('+')) return UNKNOWN
   if (operand && !given.has('s')) return NONE
@@ -47,6 +48,43 @@ const shell: Reader = (words, stdin) => {
   return { runs: [stdin ? { script: stdin } : {}], replaces: true }
 }
 const SHELL_OPTIONS = ['login', 'norc', 'noprofile', 'posix', 'restricted', 'verbose', 'version', 'help']
+
+/** What a program reads when it is given this as a file: whatever comes to it. */
+function isInput({ text }: Word): boolean {
+  return text === '-' || /^\/(?:dev\/(?:stdin|fd\/)|proc\/)/.test(text)
+}
+
+/** `source` runs a file in the shell itself. */
+const sourced: Reader = (words, stdin) => {
+  const operand = words.slice(1).find(({ text }) => text !== '--')
+  if (!operand || (operand.known && !operand.pipe && !isInput(operand))) return NONE
+  return { runs: [stdin && operand.known && !operand.pipe ? { script: stdin } : {}], here: true }
+}
+
+/** Their options that stand before a value, and those that bring a program along or need none. */
+const INTERPRETERS: readonly { name: RegExp; valued: RegExp; brings: RegExp }[] = [
+  { name: /^(?:python|pypy)[\d.]*$/, valued: /^-[WX]$/, brings: /^-(?:[A-Za-z]*[cmVh]|-version|-help)/ },
+  {
+    name: /^(?:node|nodejs|bun|deno)$/,
+    valued: /^(?:-r|--require|--import|--env-file)$/,
+    brings: /^(?:-[A-Za-z]*[epvh]|--(?:eval|print|version|help|test))/,
+  },
+  { name: /^perl[\d.]*$/, valued: /^-I$/, brings: /^-[A-Za-z]*[eEvV]/ },
+  { name: /^ruby[\d.]*$/, valued: /^-[Ir]$/, brings: /^-(?:[A-Za-z]*[eh]|-version)/ },
+  { name: /^php[\d.]*$/, valued: /^-[cd]$/, brings: /^-[A-Za-z]*[rfvim]/ },
+  { name: /^(?:lua[\d.]*|Rscript)$/, valued: /^-l$/, brings: /^-[ev]/ },
+]
+
+/** A program that comes to an interpreter on its input is in no rule: `python3` says nothing of what it is given. */
+function readsProgram(name: string, [, ...words]: readonly Word[]): boolean {
+  const interpreter = INTERPRETERS.find((each) => each.name.test(name))
+  if (!interpreter || words.some(({ text }) => interpreter.brings.test(text))) return false
+  const operand = words.find(
+    (word, index) =>
+      (word.text === '-' || !word.text.startsWith('-')) && !interpreter.valued.test(words[index - 1]?.text ?? ''),
+  )
+  return operand === undefined || isInput(operand)
+}
 
 const evaluate: Reader = (words) => {
   const texts = words.slice(words[1]?.text === '--' ? 2 : 1)
@@ -149,6 +187,8 @@ const READERS: Readonly<Record<string, Reader>> = {
   dash: shell,
   ash: shell,
   eval: evaluate,
+  source: sourced,
+  '.': sourced,
   env,
   xargs,
   find,
@@ -187,7 +227,7 @@ export function innerOf(words: readonly Word[], stdin: Word | undefined): InnerC
   const name = programName(words[0]?.text ?? '')
   const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined
   if (reader) return reader(words, stdin)
-  return OPAQUE.has(name) ? UNKNOWN : NONE
+  return OPAQUE.has(name) || readsProgram(name, words) ? UNKNOWN : NONE
 }
 
 /** The name of a program of the system, without its folder. */

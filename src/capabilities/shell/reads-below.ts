@@ -1,0 +1,57 @@
+/**
+ * Readers of whole folders. A rule names files, and such a command names only their folder: so what lies below is looked
+ * at before the command runs. Reads names only, and never follows links.
+ */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { programName } from './inner-commands.ts'
+import type { Word } from './word.ts'
+
+/** Whether a file may be read, as `ToolContext.mayRead` says it. */
+export type MayRead = (path: string) => boolean
+
+/** More than that is not looked at, and a person decides. */
+const MOST = 20_000
+/** They read names and facts of files, not what stands in them. */
+const SHALLOW = new Set(
+  'ls dir vdir cd pushd test [ stat du df tree file realpath readlink basename dirname find which mkdir rmdir touch chmod'.split(
+    ' ',
+  ),
+)
+/** Commands of git that show what stands in files. */
+const SHOWING = new Set('diff show grep cat-file archive format-patch whatchanged blame stash'.split(' '))
+
+/** Whether the command may show what stands in files below the folders that it reads. */
+export function readsBelow(words: readonly Word[]): boolean {
+  const name = programName(words[0]?.text ?? '')
+  const texts = words.slice(1).map(({ text }) => text)
+  if (name === 'git') {
+    const [action = '', ...rest] = texts.filter((text) => text !== '--no-pager')
+    return SHOWING.has(action) || (action === 'log' && rest.some((text) => /^(?:-[pucGSL]|--(?:patch|cc))/.test(text)))
+  }
+  // Without it, grep reads no folder, and its input where no file is named.
+  if (/^[ef]?grep$/.test(name))
+    return texts.some(
+      (text) => /^-[A-Za-z]*[rRd]/.test(text) || /^--(?:recursive|dereference-r|directories)/.test(text),
+    )
+  return !SHALLOW.has(name)
+}
+
+/**
+ * The first file below a folder that must not be read, or why nobody knows whether there is one.
+ *
+ * @param folder absolute @returns undefined when all may be read, and for what is no folder
+ */
+export async function forbiddenBelow(folder: string, mayRead: MayRead): Promise<string | undefined> {
+  const waiting = [folder]
+  let seen = 0
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const entry of await readdir(at, { withFileTypes: true }).catch(() => [])) {
+      const path = join(at, entry.name)
+      if (!mayRead(path)) return path
+      if (++seen > MOST) return `more than ${MOST} files`
+      if (entry.isDirectory()) waiting.push(path)
+    }
+  }
+  return undefined
+}
