@@ -63,7 +63,7 @@ async function touchesOfStep(step: Step, mayRead: MayRead | undefined): Promise<
 /** A rule may deny a file that only its folder stands for. A person decides then. */
 async function hiddenBelow(reads: readonly Touch[], mayRead: MayRead): Promise<Touch[]> {
   const found = await Promise.all(
-    reads.map((touch) => (touch.kind === 'read' ? forbiddenBelow(touch.path, mayRead) : undefined)),
+    reads.map(async (touch) => (touch.kind === 'read' ? forbiddenBelow(touch.path, mayRead) : undefined)),
   )
   return found.flatMap((path) => (path === undefined ? [] : [unknown(`read all files of a folder, with ${path}`)]))
 }
