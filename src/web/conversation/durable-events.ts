@@ -48,6 +48,7 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
       draft.pending = draft.pending.filter((item) => item.id !== id)
       return changeCard(draft.entries, callId, ({ pending: _pending, ...card }) => ({ ...card, answered: decision }))
     }
+    case 'notice.failed':
     case 'step.quarantined':
       return note(draft, event, { is: 'quarantined', ...event.data })
     case 'workspace.acquired':
