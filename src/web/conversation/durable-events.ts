@@ -49,6 +49,7 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
       return changeCard(draft.entries, callId, ({ pending: _pending, ...card }) => ({ ...card, answered: decision }))
     }
     case 'notice.failed':
+      return
     case 'step.quarantined':
       return note(draft, event, { is: 'quarantined', ...event.data })
     case 'workspace.acquired':
