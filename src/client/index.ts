@@ -46,9 +46,10 @@ export type {
   ShownToPermit,
 } from '../protocol/pending.ts'
 export { SESSION_STATUSES, type SessionStatus, type ToolStats, type ToolStatsView } from '../protocol/views.ts'
-export type { Message, ProviderData, Usage } from '../core/message.ts'
+export type { Message, ProviderData, Role, Usage } from '../core/message.ts'
 export type { RootFilter, RootSummary, TreeTotals } from '../store/roots.ts'
 export type { RecordPage, RecordRange, SessionRecord } from '../store/record-pages.ts'
+export type { SearchHit, SearchOptions, SnippetPart } from '../store/search.ts'
 export type { SessionFilter, SessionSummary } from '../store/sessions.ts'
 export { StelloError, isStelloError } from '../core/errors.ts'
 export type { ErrorCode, Fate, StelloErrorOptions } from '../core/errors.ts'

@@ -8,11 +8,12 @@ import { readAgents } from '../store/agents.ts'
 import { findSessions } from '../store/find-sessions.ts'
 import { listSessions, type SessionFilter, type SessionSummary } from '../store/sessions.ts'
 import { listRoots, type RootFilter, type RootSummary } from '../store/roots.ts'
+import { searchRecords, type SearchHit, type SearchOptions } from '../store/search.ts'
 import { readSubtree } from '../store/tree.ts'
 import { readServedAgents } from '../store/workers.ts'
 import { createSessionHandle, type SessionHandle } from './session-handle.ts'
 import { checkCreateSession, type CreateSessionOptions } from './options.ts'
-import { checkRoots } from './reading-options.ts'
+import { checkRoots, checkSearch } from './reading-options.ts'
 import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
 
 /** Creates sessions, finds them and lists them. */
@@ -55,6 +56,16 @@ export interface StelloClient {
    * const next = await stello.roots({ limit: 50, before: page.at(-1)?.createdAt })
    */
   roots(filter?: RootFilter): Promise<RootSummary[]>
+  /**
+   * The records that hold words, newest first: everywhere, or in the conversation of one session. What was rewound is not
+   * found. Capitals do not matter; `"two words"` follow each other; `or` and `-word` mean what they do on the web. A text
+   * without a word finds nothing.
+   *
+   * @param text at most 1,000 characters
+   * @throws StelloError INVALID_ARGUMENT naming what is wrong; SESSION_NOT_FOUND
+   * @example for (const { sessionId, seq } of await stello.search('"annual report" -draft')) console.log(sessionId, seq)
+   */
+  search(text: string, options?: SearchOptions): Promise<SearchHit[]>
   /**
    * Questions and pauses that wait for a person, oldest first: everywhere, or in a session and everything below it.
    *
@@ -112,6 +123,11 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
     async find(text) {
       const ids = await findSessions(db, text)
       return ids.length === 0 ? [] : listSessions(db, { ids })
+    },
+    async search(text, options) {
+      const checked = checkSearch(text, options)
+      if (checked.sessionId !== undefined) await mustExist(db, checked.sessionId)
+      return searchRecords(db, text, checked)
     },
     roots: async (filter) => listRoots(db, checkRoots(filter)),
     async inbox(sessionId) {

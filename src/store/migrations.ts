@@ -3,6 +3,7 @@
  * run beside it, so it may add things but not rename them.
  */
 import { SCHEMA } from './schema.ts'
+import { WORDS } from './search.ts'
 
 /**
  * `oldest`: the last migration that a version must know to use this schema. A migration that takes something away from
@@ -24,4 +25,5 @@ export const MIGRATIONS: Readonly<Record<string, string>> = {
  */
 export const INDEXES: Readonly<Record<string, string | null>> = {
   sessions_roots: `on sessions ((date_trunc('milliseconds', created_at at time zone 'utc'))) where parent_id is null`,
+  records_words: `on records using gin (${WORDS('message')})`,
 }

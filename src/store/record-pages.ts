@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts'
 import type { Branch } from '../protocol/config.ts'
 import { run, type Database } from './database.ts'
 import { findSummary } from './load-transcript.ts'
-import { LAST_SEQ, lastSeq } from './records.ts'
+import { LAST_SEQ, LINEAGE, lastSeq } from './records.ts'
 import { statement, type Statement } from './statement.ts'
 
 /** A record of a transcript, and where it stands. */
@@ -46,17 +46,10 @@ export interface RecordPage {
 /** Bytes of messages, as JSON, that end a page. The record that passes them still belongs to it. */
 const PAGE_BYTES = 2 * 1024 * 1024
 
-/** The places that a transcript is made of: the session itself first, then what each one branched from. */
-const LINEAGE: Statement = statement(
-  'records_lineage',
-  `
-  with recursive line(n, id, gen, seq) as (
-    select 0, id, gen, ${LAST_SEQ} from sessions where id = $1
-    union all
-    select n + 1, s.branch_session, coalesce(s.branch_gen, 0), coalesce(s.branch_seq, 0)
-    from line join sessions s on s.id = line.id where s.branch_session is not null
-  )
-  select id as "sessionId", gen, seq from line order by n`,
+/** The session itself first, then what each one branched from. */
+const PARTS: Statement = statement(
+  'records_parts',
+  `with recursive ${LINEAGE('$1')} select id as "sessionId", gen, seq from line order by n`,
 )
 /**
  * `stored` is the size on disk, which costs nothing to know. It keeps the statement from unpacking more than a page when
@@ -113,7 +106,7 @@ export async function readRecordPage(
 
 /** Oldest part first. */
 async function readParts(db: Database, sessionId: string): Promise<{ parts: Part[]; total: number }> {
-  const [own, ...above] = await run<Branch>(db.pool, LINEAGE, [sessionId])
+  const [own, ...above] = await run<Branch>(db.pool, PARTS, [sessionId])
   if (!own) return { parts: [], total: 0 }
   const parts: Part[] = []
   let total = 0

@@ -43,6 +43,17 @@ const WHOLE: Statement = statement(
          where r.seq <= line.up_to order by r.gen desc limit 1`,
 )
 
+/**
+ * SQL: the recursive CTE `line(n, id, gen, seq)`: the places that the transcript of a session is made of. The session itself
+ * comes first (n = 0), then what each one branched from.
+ */
+export const LINEAGE = (session: string): string => `line(n, id, gen, seq) as (
+    select 0, id, gen, ${LAST_SEQ} from sessions where id = ${session}
+    union all
+    select n + 1, s.branch_session, coalesce(s.branch_gen, 0), coalesce(s.branch_seq, 0)
+    from line join sessions s on s.id = line.id where s.branch_session is not null
+  )`
+
 /** SQL: the beginnings of the records that a row of `steps` has written, for `wholeOutcome`. */
 export const WROTE = `(
   select jsonb_agg(jsonb_build_object('seq', r.seq, 'message', stello_shown(r.message)) order by r.seq) from records r

@@ -26,6 +26,7 @@ it.each([
   ['list', () => ['list']],
   ['tree', () => ['tree', id]],
   ['transcript', () => ['transcript', id]],
+  ['search', () => ['search', 'say', '--session', id]],
   ['an answer', () => ['send', id, HOSTILE, '--wait']],
 ])('is shown as what it is by %s, and escaped in JSON', async (_command, args) => {
   const { code, stdout, stderr } = await stello(args(), { env: served.env })

@@ -8,6 +8,7 @@ import { settleStep } from '../../src/store/settle.ts'
 import { pendingId } from '../../src/protocol/keys.ts'
 import { newSessionRow, openSession, someEvent, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
+import { rowsRead } from './rows-read.ts'
 
 const at = useDatabase()
 const agentOf = (agent: string): { config: ReturnType<typeof newSessionRow>['config'] } => ({
@@ -88,9 +89,9 @@ it('reads no turn and no record but the last of each root, with 500 roots of 20 
     insert into usage (session_id, gen, step_key, root_id, model, usage)
     select id, 0, 'm' || n, root_id, 'm', '{"inputTokens":10,"outputTokens":1}' from sessions, generate_series(1, 10) n where agent = 'many';
     analyze`)
-  const before = await rowsRead()
+  const before = await rowsRead(at.db)
   const page = await listRoots(at.db, { agent: 'many', limit: 50 })
-  const after = await rowsRead()
+  const after = await rowsRead(at.db)
   const read = (table: string): number => (after.get(table) ?? NaN) - (before.get(table) ?? NaN)
   expect(page).toHaveLength(50)
   expect(page[49]?.tree).toMatchObject({ sessions: 20, open: 20, inputTokens: 2000, outputTokens: 200 })
@@ -101,14 +102,3 @@ it('reads no turn and no record but the last of each root, with 500 roots of 20 
   expect(read('sessions')).toBeLessThanOrEqual(5 * 50 * 20)
   expect(await listRoots(at.db, { agent: 'many', limit: 500 })).toHaveLength(500)
 })
-
-async function rowsRead(): Promise<Map<string, number>> {
-  // Each connection of the pool tells what it has read by itself, when it is asked to.
-  const clients = await Promise.all(Array.from({ length: 10 }, () => at.db.pool.connect()))
-  for (const client of clients) await client.query('select pg_stat_force_next_flush()')
-  for (const client of clients) client.release()
-  const { rows } = await at.db.pool.query<{ name: string; read: number }>(
-    `select relname as name, (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_user_tables`,
-  )
-  return new Map(rows.map(({ name, read }) => [name, read]))
-}
