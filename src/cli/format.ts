@@ -176,6 +176,8 @@ export function eventText({ type, data, at }: StelloEvent): string | undefined {
       return pc.red(
         `${oneLine(data.name)} ${data.key} is not run again: its worker died ${data.deaths} times while it ran`,
       )
+    case 'step.taken_over':
+      return pc.yellow(`${oneLine(data.name)} ${data.key}: worker ${oneLine(data.worker)} has died while it ran`)
     case 'transcript.compacted':
       return pc.dim(
         `${data.messages} messages ${data.cut ? 'are left out' : 'are summarised'} for the model from here on (${data.why}): ${oneLine(data.text)}`,

@@ -1,7 +1,7 @@
 /** The commands that read what sessions have said and done. They change nothing. */
 import { InvalidArgumentError, type Command } from 'commander'
 import pc from 'picocolors'
-import type { Message, SearchHit, SessionHandle } from '../client/index.ts'
+import type { Message, SearchHit, SessionHandle, TimelineSpan } from '../client/index.ts'
 import type { OnSession } from './command-context.ts'
 import { onTerminal, terminalColumns } from './fit-line.ts'
 import { age, flat, summaryLines } from './format.ts'
@@ -26,6 +26,14 @@ export function addReadingCommands(program: Command, on: OnSession): void {
           if (summary?.messages === index) out.result({ summary }, summaryLines(summary))
           showMessage(out, message)
         }
+      }),
+    )
+
+  withSession(program.command('timeline [session-id]'))
+    .description('show who ran when in the session and its forks, also attempts whose worker died')
+    .action(
+      onOne(on)(async ({ out }, session) => {
+        for (const span of await session.timeline()) out.result(span, spanLine)
       }),
     )
 
@@ -87,6 +95,28 @@ async function showReadable(
 function showMessage(out: Output, message: Message, value: object = message): void {
   const calls = (message.toolCalls ?? []).map((call) => `\n  → ${call.name} ${call.arguments}`).join('')
   out.result(value, `[${message.role}${message.name ? ` ${message.name}` : ''}] ${message.content}${calls}`)
+}
+
+/** When it began, how long it took, what it was, and how it ended. */
+function spanLine({
+  sessionId,
+  kind,
+  name,
+  title,
+  attempt,
+  worker,
+  begunAt,
+  endedAt,
+  outcome,
+  code,
+}: TimelineSpan): string {
+  const seconds = ((endedAt?.getTime() ?? Date.now()) - begunAt.getTime()) / 1000
+  const begun = begunAt.toISOString().slice(0, 19).replace('T', ' ')
+  const end = outcome === undefined ? 'goes on' : outcome.replace('_', ' ')
+  const ended = [end, code].filter(Boolean).join(' ')
+  const who = `${attempt > 1 ? ` attempt ${attempt}` : ''}${worker === undefined ? '' : ` worker ${worker}`}`
+  const bad = outcome !== undefined && outcome !== 'succeeded'
+  return `${begun} ${seconds.toFixed(1).padStart(8)}s  ${kind.padEnd(5)} ${sessionId}  ${flat(title ?? name)}  ${bad ? pc.red(ended) : ended}${pc.dim(who)}`
 }
 
 /** Where it was said, and the text around the words, each word in colour. */

@@ -49,6 +49,7 @@ export { SESSION_STATUSES, type SessionStatus, type ToolStats, type ToolStatsVie
 export type { Message, ProviderData, Role, Usage } from '../core/message.ts'
 export type { RootFilter, RootSummary, TreeTotals } from '../store/roots.ts'
 export type { RecordPage, RecordRange, SessionRecord } from '../store/record-pages.ts'
+export type { TimelineSpan } from '../store/timeline-span.ts'
 export type { SearchHit, SearchOptions, SnippetPart } from '../store/search.ts'
 export type { SessionFilter, SessionSummary } from '../store/sessions.ts'
 export { StelloError, isStelloError } from '../core/errors.ts'

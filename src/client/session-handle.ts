@@ -8,6 +8,8 @@ import { LAST_SEQ, readInherited, readRecordsSoFar, readWholeRecord, type Stored
 import { readRecordPage, type RecordPage, type RecordRange } from '../store/record-pages.ts'
 import { findSummary } from '../store/load-transcript.ts'
 import { listSessions, type SessionSummary } from '../store/sessions.ts'
+import { readTimeline } from '../store/timeline.ts'
+import type { TimelineSpan } from '../store/timeline-span.ts'
 import { readSubtree } from '../store/tree.ts'
 import { cancelTurnSignal, compactSignal, pauseSignal, resumeSignal, statsQuery } from '../protocol/messages.ts'
 import { type ToolStatsView } from '../protocol/views.ts'
@@ -234,6 +236,15 @@ export interface SessionHandle {
    */
   tree(): Promise<SessionTree>
   /**
+   * Who ran when in the session and everything below it: model calls, tool calls, children, waits, pauses, in the order in
+   * which they began. An attempt whose worker died is a span of its own. Of a long story, the newest 5,000 spans. What was
+   * rewound is left out, as far as it has written records.
+   *
+   * @throws StelloError SESSION_NOT_FOUND
+   * @example const killed = (await session.timeline()).filter(({ outcome }) => outcome === 'taken_over')
+   */
+  timeline(): Promise<TimelineSpan[]>
+  /**
    * The bounds of the tree that this session belongs to, and how many sessions the tree has. With an argument, changes bounds.
    *
    * @throws StelloError INVALID_ARGUMENT naming the bound; SESSION_NOT_FOUND
@@ -324,6 +335,10 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     async tree() {
       await mustExist(db, id)
       return buildTree(await listSessions(db, { ids: await readSubtree(db, id) }), id)
+    },
+    async timeline() {
+      await mustExist(db, id)
+      return readTimeline(db, await readSubtree(db, id))
     },
     async bounds(change = {}) {
       checkBounds(change)

@@ -141,6 +141,19 @@ export interface DurableEvents {
     callId?: string
     deaths: number
   }
+  /**
+   * A worker has died while it had the step in hand, and another took the step over. `worker`: the boot id of the dead one.
+   * `begunAt`: when it had begun, ISO 8601. Without `turn`: the step belongs to none.
+   */
+  'step.taken_over': {
+    key: string
+    kind: 'model' | 'tool' | 'child' | 'hook'
+    name: string
+    worker: string
+    begunAt: string
+    turn?: number
+    round?: number
+  }
   /** The session works in this folder from now on. `generation`: 1, or higher after a loss. */
   'workspace.acquired': { workspaceId: string; host: string; generation: number; turn: number }
   /** The working folder is gone together with its host. `generation`: the one that is lost. */

@@ -24,6 +24,7 @@ const OPENING = `.${OPEN_KEY}`
 const CALL = /^t(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/
 /** The call in an origin, also as the step that opens a child and as one of several agents. */
 const ORIGIN_CALL = /^(t\d{1,15}\.\d{1,15}\.\d{1,15})(?:\.open|#\d+)?$/
+const ROUND = /^[mt](\d{1,15})\.(\d{1,15})(?!\d)/
 const PENDING = /^(.+)@(\d{1,15})\.(\d{1,15})$/
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -51,6 +52,12 @@ export function callKey({ turn, round, index }: CallAt): string {
 export function readCallKey(key: string): CallAt | undefined {
   const [, turn, round, index] = CALL.exec(key) ?? []
   return index === undefined ? undefined : { turn: Number(turn), round: Number(round), index: Number(index) }
+}
+
+/** The round that the step belongs to; undefined if it belongs to none. */
+export function readRound(key: string): RoundAt | undefined {
+  const [, turn, round] = ROUND.exec(key) ?? []
+  return round === undefined ? undefined : { turn: Number(turn), round: Number(round) }
 }
 
 /** The step that opens a child whose answer its call waits for. @param call key of the call */
@@ -246,6 +253,13 @@ export const SQL = {
   /** The model step of the round that a call belongs to. */
   askedBy(call: string): string {
     return `'m' || substring(${call} from '^t(\\d+\\.\\d+)\\.')`
+  },
+  /** The turn that a step belongs to, and its round; null if it belongs to none. */
+  turnOf(step: string): string {
+    return `substring(${step} from '^[mt](\\d+)\\.\\d')::int`
+  },
+  roundOf(step: string): string {
+    return `substring(${step} from '^[mt]\\d+\\.(\\d+)')::int`
   },
   indexOf(call: string): string {
     return `split_part(${call}, '.', 3)`

@@ -13,6 +13,7 @@ import pg from 'pg'
 import { NEVER_IDLE, connectionConfig } from './connection.ts'
 import { cannotBeUsed, run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
+import { TELL_TAKEN_OVER } from './taken-over.ts'
 
 /** After the first worker has reached another server, the others have this long to take their locks there. */
 export const GRACE_MS = 15_000
@@ -21,6 +22,9 @@ const RETAKE_EVERY_MS = 100
  * Wait before the second look at a worker that seems dead. A worker whose connection was cut has its lock back by then.
  */
 const DOUBT_MS = 250
+/** A session is locked for the moment in which one of its steps is settled. */
+const STEAL_TRIES = 5
+const STEAL_AGAIN_MS = 50
 const doubt = (): Promise<void> => delay(DOUBT_MS)
 
 /**
@@ -70,18 +74,24 @@ const SUSPECTS: Statement = statement(
   'suspects',
   `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
 )
-/** Raises the lease before the attempts are ended: if the owner lives after all, it can no longer settle the step. */
+/** Raises the lease before the attempts are ended: if the owner lives after all, it can no longer settle the step. Waits for nobody:
+ * what somebody has locked is left for the next look. */
 const STEAL: Statement = statement(
   'steal',
   `
-  with dead as (
-    select session_id, gen, step_key, token, ${DIED} as died from steps
-    where outcome is null and owner = any($2) and ${DEAD} and ${HERE}
+  with free as (
+    select id from sessions where id in (select session_id from steps where outcome is null and owner = any($2))
+    for no key update skip locked
+  ), dead as (
+    select session_id, gen, step_key, kind, name, lease, owner, begun_at, token, ${DIED} as died from steps
+    where outcome is null and owner = any($2) and ${DEAD} and ${HERE} and session_id in (select id from free)
     for update skip locked
-  )
-  update steps set lease = lease + 1, owner = null, token = null, deaths = deaths + dead.died
-  from dead where steps.session_id = dead.session_id and steps.gen = dead.gen and steps.step_key = dead.step_key
-  returning steps.session_id, steps.step_key, dead.token`,
+  ), taken as (
+    update steps set lease = steps.lease + 1, owner = null, token = null, deaths = steps.deaths + dead.died
+    from dead where steps.session_id = dead.session_id and steps.gen = dead.gen and steps.step_key = dead.step_key
+    returning dead.*
+  ), ${TELL_TAKEN_OVER}
+  select session_id, step_key, token from taken`,
 )
 
 export interface StolenStep {
@@ -127,12 +137,21 @@ export async function stealDeadSteps(
   doubted: () => Promise<void> = doubt,
 ): Promise<StolenStep[]> {
   const { bootId, namespace } = self
-  const suspects = await run<{ owner: string }>(db.pool, SUSPECTS, [graceMs, bootId, namespace])
+  const look = (): Promise<{ owner: string }[]> => run(db.pool, SUSPECTS, [graceMs, bootId, namespace])
+  const suspects = await look()
   if (suspects.length === 0) return []
   await doubted()
   const values = [graceMs, suspects.map(({ owner }) => owner), namespace]
-  const rows = await run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, values)
-  return rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token }))
+  const stolen: StolenStep[] = []
+  for (let tries = 0; tries < STEAL_TRIES; tries++) {
+    if (tries > 0) await delay(STEAL_AGAIN_MS)
+    const taking = run<{ session_id: string; step_key: string; token: Buffer }>(db.pool, STEAL, values)
+    // What was taken so far must get back to the caller, who ends those attempts.
+    const rows = await (tries === 0 ? taking : taking.catch(() => []))
+    stolen.push(...rows.map((row) => ({ sessionId: row.session_id, key: row.step_key, token: row.token })))
+    if ((await look().catch(() => [])).length === 0) break
+  }
+  return stolen
 }
 
 /**

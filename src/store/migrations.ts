@@ -4,6 +4,7 @@
  */
 import { SCHEMA } from './schema.ts'
 import { WORDS } from './search.ts'
+import { TOLD } from './timeline.ts'
 
 /**
  * `oldest`: the last migration that a version must know to use this schema. A migration that takes something away from
@@ -25,5 +26,6 @@ export const MIGRATIONS: Readonly<Record<string, string>> = {
  */
 export const INDEXES: Readonly<Record<string, string | null>> = {
   sessions_roots: `on sessions ((date_trunc('milliseconds', created_at at time zone 'utc'))) where parent_id is null`,
+  events_timeline: `on events (session_id, "offset") where ${TOLD}`,
   records_words: `on records using gin (${WORDS('message')})`,
 }

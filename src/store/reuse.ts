@@ -60,14 +60,14 @@ const COPY: Statement = statement(
   'reuse_copy',
   `
   with guard as (
-    insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, first_seq, last_seq, ends_turn, outcome, settled_at)
+    insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, first_seq, last_seq, ends_turn, outcome, owner, begun_at, settled_at)
     select session_id, $3, step_key, kind, name, input_hash, 1, first_seq, last_seq, ends_turn,
-      case when outcome ? 'gen' then jsonb_set(outcome, '{gen}', to_jsonb($3::int)) else outcome end, settled_at
+      case when outcome ? 'gen' then jsonb_set(outcome, '{gen}', to_jsonb($3::int)) else outcome end, owner, begun_at, settled_at
     from steps where session_id = $1 and step_key = $2 and gen = $4
     on conflict (session_id, gen, step_key) do update set
       lease = steps.lease + 1, kind = excluded.kind, name = excluded.name, input_hash = excluded.input_hash,
       first_seq = excluded.first_seq, last_seq = excluded.last_seq, ends_turn = excluded.ends_turn,
-      outcome = excluded.outcome, settled_at = excluded.settled_at
+      outcome = excluded.outcome, owner = excluded.owner, begun_at = excluded.begun_at, settled_at = excluded.settled_at
       where steps.outcome is null
     returning gen, outcome
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'once' })}

@@ -160,6 +160,7 @@ const LEDGER = `
     name text not null,
     input_hash text not null,
     lease integer not null,
+    -- The worker that has it in hand; beside an outcome, the one that has settled it.
     owner text,
     token bytea,
     failures integer not null default 0,

@@ -12,6 +12,7 @@ import { keepOutcome, wholeOutcome } from './from-records.ts'
 import { WROTE, type Wrote } from './records.ts'
 import { mustBeCurrent } from './runs.ts'
 import { summarySql } from './summaries.ts'
+import { TELL_TAKEN_OVER } from './taken-over.ts'
 import { valuesSql } from './values.ts'
 import { type RunRef } from './abandon-future.ts'
 import { toParameter, writesSql, type Writes } from './writes.ts'
@@ -19,9 +20,10 @@ import { toParameter, writesSql, type Writes } from './writes.ts'
 /** If `outcome` is undefined, the lease is lost and nobody has settled the step yet. */
 export type Settled = { won: true } | { won: false; outcome: unknown }
 
+/** The owner stays: it says which worker has settled the step. */
 const SETTLING = `
   with guard as (
-    update steps set outcome = $5::jsonb, settled_at = now(), owner = null, token = null, waiting = false,
+    update steps set outcome = $5::jsonb, settled_at = now(), token = null, waiting = false,
       first_seq = ($6::jsonb#>>'{records,0,seq}')::int, last_seq = ($6::jsonb#>>'{records,-1,seq}')::int,
       ends_turn = $6::jsonb ? 'turns'
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
@@ -51,21 +53,33 @@ const READ_HOLDER: Statement = statement(
  * A worker that survives the work and reports a failure, or that a person must look, proves that the step does not
  * kill. So earlier deaths no longer count. A worker that only hands the step over proves nothing.
  */
-const GIVE_BACK = `
+const giveBack = (also = ''): string => `
     update steps set owner = null, token = null, released = released or not $7,
       failures = case when $6 then 0 when $5 and owner is not null then failures + 1 else failures end,
       deaths = case when $5 or $6 then 0 when $8 then deaths + ${DIED} else deaths end,
       failing_since = case when $6 then null when $9::jsonb is not null then coalesce(failing_since, now()) else failing_since end,
       weather = case when $6 then null else coalesce($9::jsonb, weather) end,
       next_try = case when $6 then null when $9::jsonb is not null then now() + make_interval(secs => $10) else next_try end
-    where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
+    where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null ${also}
     returning gen, failures`
-const RELEASE: Statement = statement('release', GIVE_BACK)
+const RELEASE: Statement = statement('release', giveBack())
 const RELEASE_TELLING: Statement = statement(
   'release_telling',
   `
-  with guard as (${GIVE_BACK}
+  with guard as (${giveBack()}
   ), ${writesSql({ session: '$1', key: '$2', writes: '$11::jsonb', records: 'strict' })}
+  select failures from guard`,
+)
+/** Its worker has died: what the attempt was is told. It is read before the update, which asks for it. */
+const RELEASE_DEAD: Statement = statement(
+  'release_dead',
+  `
+  with dead as (
+    select session_id, gen, step_key, kind, name, lease, owner, begun_at from steps
+    where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null and owner is not null
+    for update
+  ), guard as (${giveBack('and (select count(*) from dead) >= 0')}
+  ), taken as (select dead.* from dead, guard), ${TELL_TAKEN_OVER}
   select failures from guard`,
 )
 const FORCE: Statement = statement(
@@ -173,7 +187,7 @@ export async function releaseStep(db: Database, step: StepId, giving: GivingBack
   const values = [step.sessionId, step.key, step.gen, step.lease, failed, reset, begun, died, kept, nextTryMs / 1000]
   const [row] = writes
     ? await run<{ failures: number }>(db.pool, RELEASE_TELLING, [...values, toParameter(writes)])
-    : await run<{ failures: number }>(db.pool, RELEASE, values)
+    : await run<{ failures: number }>(db.pool, died ? RELEASE_DEAD : RELEASE, values)
   return row?.failures ?? 0
 }
 

@@ -62,6 +62,7 @@ const DURABLE: Table<DurableEvents> = {
   'answer.rejected': { reason: '', id: '?', preview: '?' },
   'notice.failed': { key: '', why: '' },
   'step.quarantined': { key: '', kind: '', name: '', turn: '', callId: '?', deaths: '' },
+  'step.taken_over': { key: '', kind: '', name: '', worker: '', begunAt: '', turn: '?', round: '?' },
   'workspace.acquired': { workspaceId: '', host: '', generation: '', turn: '' },
   'workspace.lost': { workspaceId: '', host: '?', generation: '', turn: '' },
   'session.forked': { child: '', label: '', awaited: '', profile: '?', turn: '?', callId: '?' },

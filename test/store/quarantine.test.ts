@@ -78,7 +78,7 @@ async function call(agent: Omit<AgentDefinition, 'name'>, name: string, args: st
 
 async function eventsOf({ sessionId }: RunRef): Promise<{ type: string; data: Record<string, unknown> }[]> {
   const { rows } = await at.db.pool.query<{ type: string; data: Record<string, unknown> }>(
-    `select type, data from events where session_id = $1 order by "offset"`,
+    `select type, data from events where session_id = $1 and type <> 'step.taken_over' order by "offset"`,
     [sessionId],
   )
   return rows

@@ -91,7 +91,12 @@ async function readChapter(client: StelloClient, db: Database, tree: SessionTree
     depth,
     transcript: await session.transcript(),
     turns,
-    events: inCallOrder(events.map(({ type, data }) => ({ type, data: withoutDuration(data) }))),
+    // What becomes of workers is no part of what was said and done.
+    events: inCallOrder(
+      events
+        .filter(({ type }) => type !== 'step.taken_over')
+        .map(({ type, data }) => ({ type, data: withoutDuration(data) })),
+    ),
     stats: { totals, tools: Object.fromEntries(tools.map((tool) => [tool.toolName, countsOf(tool)])) },
     children: await Promise.all(
       children.toSorted((a, b) => a.label.localeCompare(b.label)).map((child) => readChapter(client, db, child)),

@@ -103,6 +103,12 @@ const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefin
     [{ reason: 'nothing waits', id: 'x' }, 'nothing waits: x'],
     [{ reason: 'id is missing', preview: '{}' }, 'id is missing: {}'],
   ],
+  'step.taken_over': [
+    [
+      { key: 't1.0.0', kind: 'tool', name: 'pay', worker: '17', begunAt: '' },
+      'pay t1.0.0: worker 17 has died while it ran',
+    ],
+  ],
   'step.quarantined': [
     [
       { key: 't1.0.0', kind: 'tool', name: 'glob', turn: 1, callId: 'c-1', deaths: 3 },
