@@ -6,7 +6,7 @@ import { ISO } from './inbox.ts'
  * SQL: CTEs that tell of each row of the CTE `taken(session_id, gen, step_key, kind, name, lease, owner, begun_at)`: what
  * the attempt was before it was taken over. Those are the rows as they were, because the update overwrites them.
  */
-export const TELL_TAKEN_OVER = `
+export const TELL_TAKEN_OVER: string = `
   t_sessions as (
     update sessions set next_offset = next_offset + told.n
     from (select session_id, count(*)::int as n from taken group by 1) told where id = told.session_id

@@ -42,7 +42,7 @@ const STEPS: Statement = statement(
   ) told on true`,
 )
 /** SQL: the events that a time line needs. The index `events_timeline` has exactly this condition. */
-export const TOLD = `type in ('pending.opened', 'pending.closed', 'session.paused', 'session.resumed', 'session.closed', 'session.rewound', 'step.taken_over')`
+export const TOLD: string = `type in ('pending.opened', 'pending.closed', 'session.paused', 'session.resumed', 'session.closed', 'session.rewound', 'step.taken_over')`
 const EVENTS: Statement = statement(
   'timeline_events',
   `
