@@ -26,7 +26,7 @@ it('counts the sessions of the tree, what is open, what waits, and what models h
   await announceFacts(at.db, root, 'a1', { pause: { reason: 'user', message: 'lunch' }, events: paused })
   const step = await take(at.db, asking, { key: 't1.0.0', kind: 'tool' })
   const question = { id: pendingId(step), kind: 'unknown_outcome', name: 'pay', detail: '' } as never
-  expect(await parkStep(at.db, step, question)).toBe(true)
+  expect(await parkStep(at.db, step, question)).toBeTruthy()
   const spent = { rootId, model: 'm', inputTokens: 7, outputTokens: 3 }
   await settleStep(at.db, await take(at.db, closed), {}, { usage: { ...spent, costUsd: 0.5 } })
   await settleStep(at.db, await take(at.db, asking), {}, { usage: spent })

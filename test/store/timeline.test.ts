@@ -125,7 +125,7 @@ it('shows how steps have ended, waits for people, and pauses', async () => {
     preview: '',
     message: 'may it?',
   } as const
-  expect(await parkStep(at.db, step, question)).toBe(true)
+  expect(await parkStep(at.db, step, question)).toBeTruthy()
   await announceFacts(at.db, run, 'a1', {
     pause: { reason: 'user', message: 'lunch' },
     events: [
