@@ -79,10 +79,6 @@ describe('a conversation', () => {
     expect(await json('transcript', id, '--at', '3')).toMatchObject([
       { role: 'tool', name: 'weather', content: 'Rain in Oslo.' },
     ])
-    expect(await json('transcript', id, '--from', '-1')).toMatchObject([
-      { seq: 8, at: expect.any(String), message: { content: 'You said: and now?' } },
-    ])
-    expect((await run('transcript', id, '--from', '2')).stdout).toMatch(/^\[tool weather\] Rain in Oslo\.\n/)
     const { stdout } = await run('transcript', id)
     expect(stdout).toContain(
       '[user] weather?\n[assistant] \n  → weather {"city":"Oslo"}\n[tool weather] Rain in Oslo.\n[assistant] Take an umbrella.\n',
@@ -91,20 +87,6 @@ describe('a conversation', () => {
       code: 1,
       stderr: expect.stringContaining('has no record 99'),
     })
-  })
-
-  it('is found by its words', async () => {
-    expect(await json('search', 'umbrella', '--session', id)).toMatchObject([
-      {
-        sessionId: id,
-        label: 'trip',
-        seq: 4,
-        role: 'assistant',
-        snippet: [{ hit: false }, { text: 'umbrella', hit: true }],
-      },
-    ])
-    expect((await run('search', '"take an umbrella"')).stdout).toContain(`${id} 4 assistant`)
-    expect(await run('search', '--', '-umbrella')).toMatchObject({ code: 0, stdout: '', stderr: 'nothing is found\n' })
   })
 
   it('has stats', async () => {

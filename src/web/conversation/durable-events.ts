@@ -50,6 +50,9 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
     }
     case 'notice.failed':
       return
+    case 'step.taken_over':
+      // The time line shows it.
+      return
     case 'step.quarantined':
       return note(draft, event, { is: 'quarantined', ...event.data })
     case 'workspace.acquired':
