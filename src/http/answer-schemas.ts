@@ -142,6 +142,21 @@ export const recordPage: z.ZodType = z
   })
   .openapi('RecordPage')
 
+export const searchHits: z.ZodType = z.array(
+  z
+    .strictObject({
+      ...place,
+      rootId: z.string(),
+      seq: count,
+      at,
+      role: z.enum(['system', 'user', 'assistant', 'tool']),
+      snippet: z
+        .array(z.strictObject({ text: z.string(), hit: z.boolean() }))
+        .openapi({ description: 'parts that follow each other; plain text, whatever it looks like' }),
+    })
+    .openapi('SearchHit'),
+)
+
 export const created: z.ZodType = z.strictObject({ id: z.string(), messageId: z.string().optional() })
 
 const usage = z.strictObject({

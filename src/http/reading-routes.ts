@@ -1,4 +1,4 @@
-/** What people read: the trees there are, and conversations page by page. */
+/** What people read: the trees there are, conversations page by page, and what is found in them. */
 import { addRoute, type AddRoutes } from './add-route.ts'
 import * as inputs from './request-schemas.ts'
 import * as outputs from './answer-schemas.ts'
@@ -28,5 +28,18 @@ export const addReadingRoutes: AddRoutes = (app, { stello }) => {
       gives: [{ status: 200, description: 'a page of records', schema: outputs.recordPage }],
     },
     ({ params: { id }, query }) => stello.session(id).records(query),
+  )
+
+  addRoute(
+    app,
+    {
+      method: 'get',
+      path: '/search',
+      summary: 'Find words in conversations, best first',
+      query: inputs.searchQuery,
+      gives: [{ status: 200, description: 'the records that have them', schema: outputs.searchHits }],
+    },
+    ({ query: { q, session, limit } }) =>
+      stello.search(q, { ...(session !== undefined && { sessionId: session }), ...(limit !== undefined && { limit }) }),
   )
 }

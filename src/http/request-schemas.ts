@@ -60,6 +60,15 @@ export const recordsQuery: z.ZodType<{ from: number; limit?: number }> = typed(
   }),
 )
 
+/** What to look for, and where. */
+export const searchQuery: z.ZodType<{ q: string; session?: string; limit?: number }> = typed(
+  z.strictObject({
+    q: name.openapi({ description: 'words; `"a phrase"`, `or` and `-without` are understood' }),
+    session: name.optional().openapi({ description: 'only its conversation, what it inherits included' }),
+    limit: z.coerce.number().int().optional().openapi({ description: 'at most 100. Default 20' }),
+  }),
+)
+
 /** A number in a query, where all is text. */
 export function wholeNumber(least: number, most: number, otherwise: number): z.ZodType<number> {
   return z.coerce.number().int().min(least).max(most).default(otherwise)

@@ -139,6 +139,10 @@ describe('the routes', () => {
     expect((await get(`/sessions/${id}/events?tree=1`, JSON_PAGE)).body).toMatchObject({
       events: expect.arrayContaining([expect.objectContaining({ type: 'pending.closed', sessionId: id })]),
     })
+    expect((await get(`/search?q=hello&session=${id}`)).body).toMatchObject([
+      { sessionId: id, role: expect.any(String), snippet: expect.arrayContaining([{ text: 'hello', hit: true }]) },
+      {},
+    ])
     expect((await send('POST', `/sessions/${id}/cancel`)).body).toEqual({ sessions: 1, lost: [] })
     expect(await send('POST', `/sessions/${id}/compact`)).toMatchObject({ status: 200, body: {} })
     expect((await send('POST', `/sessions/${id}/recover`)).body).toEqual({ restarted: false, waiting: 0 })
@@ -243,6 +247,8 @@ describe('bad input', () => {
     ['GET', '/roots?limit=0', undefined, 'limit'],
     ['GET', '/roots?before=yesterday', undefined, 'before'],
     ['GET', '/roots?sort=age', undefined, 'sort'],
+    ['GET', '/search', undefined, 'q'],
+    ['GET', '/search?q=a&limit=1000', undefined, 'limit'],
     ['GET', '/sessions/ID/records?limit=5000', undefined, 'limit'],
     ['GET', '/sessions/ID/records?from=x', undefined, 'from'],
     ['GET', '/sessions/ID/turns/m?wait=61', undefined, 'wait'],
