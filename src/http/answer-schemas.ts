@@ -157,6 +157,26 @@ export const searchHits: z.ZodType = z.array(
     .openapi('SearchHit'),
 )
 
+export const timeline: z.ZodType = z.array(
+  z
+    .strictObject({
+      sessionId: z.string(),
+      kind: z.enum(['model', 'tool', 'child', 'wait', 'pause']),
+      name: z.string(),
+      title: z.string().optional(),
+      turn: count,
+      round: count.optional(),
+      callId: z.string().optional(),
+      attempt: count,
+      worker: z.string().optional().openapi({ description: 'boot id of the worker that ran it' }),
+      begunAt: at,
+      endedAt: at.optional().openapi({ description: 'unset: it goes on' }),
+      outcome: z.enum(['succeeded', 'failed', 'unknown', 'taken_over', 'cancelled']).optional(),
+      code: z.string().optional(),
+    })
+    .openapi('TimelineSpan'),
+)
+
 export const created: z.ZodType = z.strictObject({ id: z.string(), messageId: z.string().optional() })
 
 const usage = z.strictObject({

@@ -34,6 +34,18 @@ export const addReadingRoutes: AddRoutes = (app, { stello }) => {
     app,
     {
       method: 'get',
+      path: '/sessions/{id}/timeline',
+      summary: 'Who ran what when in a session and all below it, each attempt for itself',
+      params: inputs.sessionPath,
+      gives: [{ status: 200, description: 'the newest spans, in order of their begin', schema: outputs.timeline }],
+    },
+    ({ params: { id } }) => stello.session(id).timeline(),
+  )
+
+  addRoute(
+    app,
+    {
+      method: 'get',
       path: '/search',
       summary: 'Find words in conversations, best first',
       query: inputs.searchQuery,

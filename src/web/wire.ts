@@ -4,10 +4,12 @@ import type {
   KeptRule,
   RecordPage,
   RootSummary,
+  SearchHit as ClientHit,
   SessionRecord as ClientRecord,
   SessionSummary,
   SessionTree,
   StelloEvent,
+  TimelineSpan as ClientSpan,
 } from '../client/index.ts'
 import type { Json } from '../http/json.ts'
 
@@ -44,30 +46,6 @@ export type SessionRecord = Json<ClientRecord>
 export type RecordsPage = Json<RecordPage>
 
 /** Who did what when, somewhere in a tree. An attempt that was taken over is a span of its own. */
-export interface TimelineSpan {
-  sessionId: string
-  kind: 'model' | 'tool' | 'child' | 'wait' | 'pause'
-  name: string
-  title?: string
-  turn: number
-  round?: number
-  callId?: string
-  attempt: number
-  worker?: string
-  begunAt: string
-  endedAt?: string
-  outcome?: 'succeeded' | 'failed' | 'unknown' | 'taken_over' | 'cancelled'
-  code?: string
-}
-
-/** A record in which the searched words occur. `hit`: this piece of the snippet is one of them. */
-export interface SearchHit {
-  sessionId: string
-  label: string
-  agent: string
-  rootId: string
-  seq: number
-  at: string
-  role: string
-  snippet: { text: string; hit: boolean }[]
-}
+export type TimelineSpan = Json<ClientSpan>
+/** A record in which the searched words occur. */
+export type SearchHit = Json<ClientHit>

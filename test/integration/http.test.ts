@@ -139,6 +139,9 @@ describe('the routes', () => {
     expect((await get(`/sessions/${id}/events?tree=1`, JSON_PAGE)).body).toMatchObject({
       events: expect.arrayContaining([expect.objectContaining({ type: 'pending.closed', sessionId: id })]),
     })
+    expect((await get(`/sessions/${id}/timeline`)).body).toEqual(
+      expect.arrayContaining([expect.objectContaining({ sessionId: id, kind: 'model', outcome: 'succeeded' })]),
+    )
     expect((await get(`/search?q=hello&session=${id}`)).body).toMatchObject([
       { sessionId: id, role: expect.any(String), snippet: expect.arrayContaining([{ text: 'hello', hit: true }]) },
       {},
@@ -275,7 +278,7 @@ describe('bad input', () => {
 
   it('a session that is not there is 404 on every route, also on a stream', async () => {
     const { get, send } = await serve(stello.client)
-    for (const path of ['', '/tree', '/records', '/stats', '/events', '/turns/m'])
+    for (const path of ['', '/tree', '/records', '/timeline', '/stats', '/events', '/turns/m'])
       expect(await get(`/sessions/s-nowhere${path}`), path).toMatchObject({ status: 404 })
     for (const [path, body] of Object.entries({
       messages: { text: 'hi' },
