@@ -1,4 +1,5 @@
 /** The page: the bar, and the view that the address names. A view that is not needed first is loaded when it is. */
+import { loadAgain } from './load-again.ts'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { api } from './api.ts'
 import { Bar } from './bar.tsx'
@@ -14,9 +15,15 @@ import { usePolled, type Polled } from './use-polled.ts'
 import { useRoute } from './use-route.ts'
 import type { Waiting } from './wire.ts'
 
-const SessionPage = lazy(async () => ({ default: (await import('./conversation/session-page.tsx')).SessionPage }))
-const SearchPage = lazy(async () => ({ default: (await import('./places/search-page.tsx')).SearchPage }))
-const PermissionsPage = lazy(async () => ({ default: (await import('./places/permissions-page.tsx')).PermissionsPage }))
+const SessionPage = lazy(async () => ({
+  default: (await loadAgain(() => import('./conversation/session-page.tsx'))).SessionPage,
+}))
+const SearchPage = lazy(async () => ({
+  default: (await loadAgain(() => import('./places/search-page.tsx'))).SearchPage,
+}))
+const PermissionsPage = lazy(async () => ({
+  default: (await loadAgain(() => import('./places/permissions-page.tsx'))).PermissionsPage,
+}))
 
 const INBOX_EVERY_MS = 2500
 

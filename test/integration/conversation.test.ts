@@ -99,6 +99,17 @@ describe('a session in the page', () => {
     expect(['Alpha beta gamma.', 'You #1 go', 'read saw the sky'].map((part) => times(text, part))).toEqual([1, 1, 1])
   })
 
+  it('goes on when the connection is lost while a part of the page is loaded', async () => {
+    const session = await stello.session({ llm: scriptedModel(replyBy([['hello', 'Hello **there**.']])) })
+    await ask(session, 'hello')
+    const { page } = await browser.open('about:blank')
+    let lost = 0
+    await page.route('**/markdown-*.js', (route) => (++lost < 3 ? route.abort() : route.continue()))
+    await page.goto(place(await site(), session))
+    await expect.poll(() => transcript(page).locator('strong').textContent()).toBe('there')
+    expect(lost).toBe(3)
+  })
+
   it('shows a fork in the tree as it opens, and pauses and resumes the whole tree', async () => {
     const fork = { name: 'stello_create_session', arguments: { label: 'the other half' } }
     const session = await stello.session({

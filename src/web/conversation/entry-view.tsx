@@ -1,4 +1,5 @@
 /** One entry of the transcript. */
+import { loadAgain } from '../load-again.ts'
 import { lazy, memo, Suspense, useState, type ReactNode } from 'react'
 import { amount } from '../amount.ts'
 import { hrefOf } from '../route.ts'
@@ -8,7 +9,7 @@ import type { AnswerEntry, Card, Entry, Happening, Streaming } from './entries.t
 import { Images } from './images.tsx'
 import { ToolCard } from './tool-card.tsx'
 
-const Markdown = lazy(async () => ({ default: (await import('./markdown.tsx')).Markdown }))
+const Markdown = lazy(async () => ({ default: (await loadAgain(() => import('./markdown.tsx'))).Markdown }))
 
 /** Markdown, and the plain text until the code for it is there. */
 function Text({ text }: { text: string }): ReactNode {

@@ -1,4 +1,5 @@
 /** The view of one session: its conversation, the tree it belongs to, the time line of that tree, what it has used. */
+import { loadAgain } from '../load-again.ts'
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { api } from '../api.ts'
 import { hrefOf } from '../route.ts'
@@ -17,8 +18,8 @@ import { useConversation } from './use-conversation.ts'
 import { useOutbox } from './use-outbox.ts'
 import './conversation.css'
 
-const TimeLine = lazy(async () => ({ default: (await import('../timeline/time-line.tsx')).TimeLine }))
-const StatsView = lazy(async () => ({ default: (await import('./stats-view.tsx')).StatsView }))
+const TimeLine = lazy(async () => ({ default: (await loadAgain(() => import('../timeline/time-line.tsx'))).TimeLine }))
+const StatsView = lazy(async () => ({ default: (await loadAgain(() => import('./stats-view.tsx'))).StatsView }))
 
 const TABS = ['Conversation', 'Tree', 'Time line', 'Stats'] as const
 type Tab = (typeof TABS)[number]
