@@ -160,6 +160,12 @@ function NoteText({ note }: { note: Happening }): ReactNode {
           {note.name} is not run again: {note.deaths} workers died while it ran
         </span>
       )
+    case 'takenOver':
+      return (
+        <span>
+          Worker {note.worker.slice(0, 8)} was lost while {note.name} ran: another one has taken over
+        </span>
+      )
     case 'workspace':
       return <span>{note.lost ? `The working folder on ${note.host} is lost` : `Works on ${note.host}`}</span>
     case 'wentBack':

@@ -31,7 +31,7 @@ const AWAKE_MS = 1000
 const ASLEEP_MS = 5000
 
 export function TimeLine({ tree, here, now, isAwake }: TimeLineProps): ReactNode {
-  const { answer, failure } = usePolled(here, isAwake ? AWAKE_MS : ASLEEP_MS, api.timeline)
+  const { answer, failure } = usePolled(tree.id, isAwake ? AWAKE_MS : ASLEEP_MS, api.timeline)
   if (!answer) return <p className="empty">{failure ? `${failure.message}. ${failure.hint ?? ''}` : 'Loading…'}</p>
   if (answer.length === 0) return <p className="empty">Nothing has run yet.</p>
   return <Drawn spans={answer} tree={tree} here={here} now={now} />

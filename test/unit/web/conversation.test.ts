@@ -127,6 +127,12 @@ describe('a conversation', () => {
     expect(cardOf(withEvents(runs, [live(['t1.0.0', 360], 'tool.status', card)]))?.restarts).toBe(1)
   })
 
+  it('tells that a worker was lost, also to somebody who looks later', () => {
+    const taken = { key: 't1.0.0', kind: 'tool', name: 'look', worker: 'w1', begunAt: '' } as const
+    const after = told([...CALLED, durable(2, 'step.taken_over', taken)])
+    expect(after.entries.at(-1)).toMatchObject({ note: { is: 'takenOver', name: 'look', worker: 'w1' } })
+  })
+
   it('stops what has not ended when its turn ends', () => {
     const ended = told(CALLED, [durable(2, 'turn.completed', { turn: 1, stopReason: 'cancelled', text: '' })])
     expect(cardOf(ended)?.status).toBe('STOPPED')
