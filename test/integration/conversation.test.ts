@@ -193,6 +193,10 @@ describe('a session in the page', () => {
     held.open()
     await expect.poll(() => said(page)).toContain('All is seen.')
     expect(times(await said(page), 'All is seen.')).toBe(1)
+    await expect.poll(() => said(page)).toMatch(/Worker \S+ was lost while look ran/)
+    await page.getByRole('tab', { name: 'Time line' }).click()
+    await page.getByText('was lost at').waitFor()
+    await page.getByRole('button', { name: /↻2 look/ }).waitFor()
   })
 
   it('draws who ran what when, and where a worker was lost', async () => {
