@@ -113,8 +113,8 @@ export const LEDGER = [
   {
     rule: 'a question stays the one that was put',
     file: store('parked'),
-    from: "pending = coalesce(pending, $5::jsonb || jsonb_build_object('at', ${ISO('now()')}))",
-    to: "pending = $5::jsonb || jsonb_build_object('at', ${ISO('now()')})",
+    from: 'pending = coalesce(pending, $5::jsonb',
+    to: 'pending = coalesce($5::jsonb',
     ...onStore('pending'),
   },
   {

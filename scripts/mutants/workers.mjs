@@ -9,8 +9,8 @@ export const WORKERS = [
   {
     rule: 'a stolen step is fenced',
     file: store('liveness'),
-    from: 'update steps set lease = lease + 1, owner = null, token = null, deaths = deaths + dead.died',
-    to: 'update steps set owner = null, token = null, deaths = deaths + dead.died',
+    from: 'update steps set lease = steps.lease + 1, owner = null, token = null, deaths = steps.deaths + dead.died',
+    to: 'update steps set owner = null, token = null, deaths = steps.deaths + dead.died',
     ...onStore('takeover'),
   },
   {
