@@ -211,7 +211,7 @@ function ready(
       `Temporal    ${temporal.address} (${temporal.source})`,
       `Temporal UI ${temporal.uiUrl ?? 'unknown'}`,
       `PostgreSQL  ${shown}`,
-      ...agents.map((agent) => `worker      serves "${agent}": stello start ${agent} --message "…" --wait`),
+      ...agents.map((agent) => `worker      serves "${agent}": stello chat ${agent}`),
       ...(agents.length > 0 ? [] : [`no agent    there is no agent.ts here: \`stello init agent.ts\` writes one`]),
       'Ctrl-C stops; the next start in this folder goes on where this one ended.',
     ].join('\n'),

@@ -2,6 +2,7 @@
 import { Option, type Command } from 'commander'
 import type { CreateSessionOptions, ForkOptions } from '../client/index.ts'
 import { checkCreateSession, checkFork } from '../client/options.ts'
+import { addChatCommand } from './chat-command.ts'
 import { addInboxCommands } from './inbox-commands.ts'
 import { addPermissionsCommand } from './permissions-command.ts'
 import { messageOf } from '../core/errors.ts'
@@ -75,6 +76,7 @@ export function addSessionCommands(program: Command): void {
       }),
     )
 
+  addChatCommand(program, on)
   addLookingCommands(program, on)
   addReadingCommands(program, on)
   addInboxCommands(program, on)

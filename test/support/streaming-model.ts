@@ -39,7 +39,8 @@ export function callPieces(name: string, pieces: string[], index = 0): ModelDelt
   }))
 }
 
-function toCompletion(pieces: ModelDelta[]): Completion {
+/** The answer that such pieces make. */
+export function toCompletion(pieces: ModelDelta[]): Completion {
   const calls: Completion['toolCalls'] = []
   let content = ''
   for (const piece of pieces) {

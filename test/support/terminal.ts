@@ -1,6 +1,7 @@
 /** A command on a real pseudo-terminal, so that Ctrl-C is what a terminal makes of it: a signal to all its processes. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { afterAll } from 'vitest'
 
 export const CTRL_C = '\u0003'
@@ -9,10 +10,16 @@ export interface Terminal {
   /** Resolves with all output so far once `text` stands in it; rejects when the command ends before. */
   printed(text: string): Promise<string>
   press(keys: string): void
+  /** Calls with every piece of output, from the first on. */
+  onOutput(listen: (text: string) => void): void
+  /** The window gets another size. */
+  resize(columns: number, rows: number): void
   /** `code` as a shell sees it: 128 and the number of the signal that ended the command. */
   readonly ended: Promise<{ code: number | null; output: string }>
   /** The terminal's window is closed. */
   close(): void
+  /** The process of the command. */
+  pid(): number
 }
 
 const open = new Set<Terminal>()
@@ -22,10 +29,17 @@ afterAll(async () => {
   await Promise.all([...open].map(({ ended }) => ended))
 })
 
+export interface TerminalOptions {
+  cwd: string
+  env?: Record<string, string>
+  columns?: number
+  rows?: number
+}
+
 /** @param command a program and its arguments */
 export function openTerminal(
   command: string[],
-  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+  { cwd, env = {}, columns = 120, rows = 40 }: TerminalOptions,
 ): Terminal {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(TEMPORAL|STELLO|OPENAI|ANTHROPIC|RESEARCH)_/.test(name),
@@ -33,7 +47,7 @@ export function openTerminal(
   const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
   const child = spawn(
     'script',
-    ['--quiet', '--flush', '--return', '--command', `stty columns 120 rows 40; exec ${line}`, '/dev/null'],
+    ['--quiet', '--flush', '--return', '--command', `stty columns ${columns} rows ${rows}; exec ${line}`, '/dev/null'],
     {
       cwd,
       env: { ...Object.fromEntries(inherited), TERM: 'xterm', ...env },
@@ -53,7 +67,22 @@ export function openTerminal(
   const terminal: Terminal = {
     ended,
     press: (keys) => void child.stdin.write(keys),
-    close: () => void child.kill('SIGHUP'),
+    onOutput(listen) {
+      listen(output)
+      child.stdout.on('data', listen)
+    },
+    pid: () => childOf(child.pid ?? 0),
+    resize: (wide, high) =>
+      execFileSync('stty', [
+        '-F',
+        readlinkSync(`/proc/${childOf(child.pid ?? 0)}/fd/0`),
+        'columns',
+        `${wide}`,
+        'rows',
+        `${high}`,
+      ]),
+    // `script` itself takes no SIGHUP. Its end is what closes the terminal.
+    close: () => void child.kill('SIGKILL'),
     printed: (text) =>
       new Promise((resolve, reject) => {
         const listen = (): void => {
@@ -68,4 +97,18 @@ export function openTerminal(
   }
   open.add(terminal)
   return terminal
+}
+
+/** `script` has one child: its command, on the terminal. */
+function childOf(pid: number): number {
+  return Number(readdirSync('/proc').find((name) => /^\d+$/.test(name) && parentOf(name) === pid))
+}
+
+function parentOf(pid: string): number | undefined {
+  try {
+    const [, parent] = /^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
+    return Number(parent)
+  } catch {
+    return undefined
+  }
 }

@@ -2,6 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { ERROR_CODES, PAUSE_REASONS, fateOf, reasonOf } from '../../src/core/errors.ts'
+import { CHAT_KEYS } from '../../src/cli/chat/chat-keys.ts'
+import { SLASH_COMMANDS, type SlashCommand } from '../../src/cli/chat/slash-commands.ts'
+import { ERROR_CODES, fateOf, reasonOf } from '../../src/core/errors.ts'
 import {
   FileSystemMemoryStore,
   MemoryManager,
@@ -51,6 +54,15 @@ it('what may be asked of a person, and what answers it', () => {
     return { kind: [kind], decisions: decisionsOf(kind), texts: withText.join('; ') }
   })
   expect(documented).toEqual(known)
+})
+
+it('every key and every slash command of the chat', () => {
+  expect(rowsBelow('chat.md', '| keys ')).toEqual(CHAT_KEYS.map(({ keys, means }) => [keys, means]))
+  const commands = SLASH_COMMANDS.map(({ name, means, takes }: SlashCommand) => [
+    `\`/${[name, takes].filter(Boolean).join(' ')}\``,
+    means,
+  ])
+  expect(rowsBelow('chat.md', '| command ')).toEqual(commands)
 })
 
 it('every error code, with its fate and why it pauses a session', () => {

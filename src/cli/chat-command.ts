@@ -1,0 +1,45 @@
+/** `stello chat`. What it draws with is loaded only when it draws. */
+import type { Command } from 'commander'
+import { StelloError } from '../core/errors.ts'
+import type { Context, OnSession } from './command-context.ts'
+import { canAsk } from './pick-session.ts'
+import { answer } from './wait-for-answer.ts'
+
+export function addChatCommand(program: Command, on: OnSession): void {
+  program
+    .command('chat [agent-or-session]')
+    .description('talk to an agent in the terminal: a new session of it, or one that is there')
+    .option('--last', 'the newest session')
+    .hook('preAction', (command) => {
+      if (program.opts<{ json?: boolean }>().json === true)
+        command.error('error: a chat is for people; `stello watch SESSION --json` tells programs what happens')
+    })
+    .action(
+      on(async (context: Context, named: string | undefined, { last = false }: { last?: boolean }) => {
+        const { stello, out } = context
+        const { openChat } = await import('./chat/open-chat.ts')
+        if (!canAsk()) {
+          const text = await read(process.stdin)
+          if (text === '') throw noMessage()
+          const session = stello.session((await openChat(stello, named, last)).sessionId)
+          return answer(context, session, await session.send(text), { wait: true })
+        }
+        const opened = await openChat(stello, named, last)
+        const { runChat } = await import('./chat/run-chat.ts')
+        const sessionId = await runChat(stello, opened.sessionId, opened)
+        out.note(`the session goes on; \`stello chat ${sessionId}\` comes back to it`)
+      }),
+    )
+}
+
+function noMessage(): StelloError {
+  return new StelloError('INVALID_ARGUMENT', 'there is no terminal, and no message on stdin', {
+    hint: '`echo "…" | stello chat AGENT` sends one and prints the answer',
+  })
+}
+
+async function read(input: NodeJS.ReadStream): Promise<string> {
+  let text = ''
+  for await (const piece of input.setEncoding('utf8')) text += piece as string
+  return text.trim()
+}

@@ -1,0 +1,64 @@
+/** The state of a chat, and all that changes it: events, looks around, keys. Who draws listens. Knows no terminal. */
+import type { InboxItem, SessionTree, StelloEvent } from '../../client/index.ts'
+import { printable } from '../printable.ts'
+import type { ChatState, Intent } from './chat-state.ts'
+import { NEW_CONVERSATION, conversation, type Item, type Told } from './conversation.ts'
+import { EMPTY_EDITOR, type Key } from './editor.ts'
+import { offered, pressKey } from './press-key.ts'
+
+/** What one look at the servers shows. */
+export interface Around {
+  tree: SessionTree
+  inbox: InboxItem[]
+  unserved: boolean
+}
+
+export interface Chat {
+  readonly state: ChatState
+  /** An event, or what the chat tells. Here all texts are made printable. */
+  tell(happened: StelloEvent | Told): void
+  note(text: string): void
+  seen(around: Around): void
+  press(key: Key): Intent[]
+  /** Another session is shown from here on. */
+  turnTo(sessionId: string): void
+  /** Changes what is typed, or what is chosen from. */
+  change(how: (state: ChatState) => ChatState): void
+}
+
+export function createChat(sessionId: string, history: readonly string[], changed: () => void): Chat {
+  let state: ChatState = {
+    sessionId,
+    conversation: NEW_CONVERSATION,
+    editor: { ...EMPTY_EDITOR, history },
+    later: [],
+    inbox: [],
+    unserved: false,
+  }
+  const set = (next: ChatState): void => {
+    state = offered(next, Date.now())
+    changed()
+  }
+  const tell = (happened: StelloEvent | Told): void =>
+    set({ ...state, conversation: conversation(state.conversation, printable(happened)) })
+  const item = (one: Item): void => tell({ told: 'item', item: one })
+  return {
+    get state() {
+      return state
+    },
+    tell,
+    note: (text) => item({ kind: 'note', text }),
+    seen: (around) => set({ ...state, ...printable(around) }),
+    press(key) {
+      const [next, ...intents] = pressKey(state, key, Date.now())
+      set(next)
+      return intents
+    },
+    turnTo(next) {
+      const { items } = state.conversation
+      const { tree: _tree, panel: _panel, typing: _typing, ...rest } = state
+      set({ ...rest, sessionId: next, inbox: [], conversation: { ...NEW_CONVERSATION, items } })
+    },
+    change: (how) => set(how(state)),
+  }
+}

@@ -1,0 +1,47 @@
+/** The screen of a terminal as a person sees it: what the output has become, with everything that was drawn over. */
+import xterm from '@xterm/headless'
+import { expect } from 'vitest'
+import { openTerminal, type Terminal, type TerminalOptions } from './terminal.ts'
+
+export interface Screen extends Terminal {
+  /** The lines that are seen now, without empty ones at the end. */
+  seen(): Promise<string[]>
+  /** All lines since the beginning, also those that have left the screen. */
+  all(): Promise<string[]>
+  /** Waits until the screen shows this. */
+  shows(what: string | RegExp): Promise<void>
+  /** Waits until it no longer does. */
+  hides(what: string | RegExp): Promise<void>
+}
+
+export function openScreen(command: string[], options: TerminalOptions): Screen {
+  const { columns = 120, rows = 40 } = options
+  const terminal = openTerminal(command, { ...options, columns, rows })
+  const view = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true })
+  terminal.onOutput((text) => view.write(text))
+  // What the program asks of its terminal is answered.
+  view.onData((text) => terminal.press(text))
+  const lines = async (from: number): Promise<string[]> => {
+    await new Promise<void>((resolve) => view.write('', resolve))
+    const { active } = view.buffer
+    const all = Array.from(
+      { length: active.length - from },
+      (_, at) => active.getLine(from + at)?.translateToString(true) ?? '',
+    )
+    return all.slice(0, all.findLastIndex((line) => line !== '') + 1)
+  }
+  const seen = (): Promise<string[]> => lines(view.buffer.active.baseY)
+  const text = async (): Promise<string> => (await seen()).join('\n')
+  return {
+    ...terminal,
+    seen,
+    all: () => lines(0),
+    shows: (what) => (typeof what === 'string' ? expect.poll(text).toContain(what) : expect.poll(text).toMatch(what)),
+    hides: (what) =>
+      typeof what === 'string' ? expect.poll(text).not.toContain(what) : expect.poll(text).not.toMatch(what),
+    resize(wide, high) {
+      view.resize(wide, high)
+      terminal.resize(wide, high)
+    },
+  }
+}
