@@ -1,6 +1,6 @@
 /** What those who act on a chat are given. */
 import type { StelloClient } from '../../client/index.ts'
-import type { Chat } from './chat.ts'
+import type { Chat } from './create-chat.ts'
 
 export interface Room {
   stello: StelloClient

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../core/errors.ts'
 import type { StelloClient, StelloEvent } from '../../client/index.ts'
-import type { Chat } from './chat.ts'
+import type { Chat } from './create-chat.ts'
 
 /** Milliseconds between two looks at the tree and what waits in it. */
 const LOOK_EVERY_MS = 1000

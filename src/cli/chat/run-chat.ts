@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StelloClient } from '../../client/index.ts'
 import { keepHistory, loadHistory } from './chat-history.ts'
-import { createChat, type Chat } from './chat.ts'
+import { createChat, type Chat } from './create-chat.ts'
 import { followSession } from './follow-session.ts'
 import type { Room } from './chat-room.ts'
 import { performIntent } from './perform-intent.ts'

@@ -1,5 +1,5 @@
 /** The terminal that a chat is drawn on, by Ink. Loads Ink and React, so only a chat on a terminal may import it. */
-import type { Chat } from './chat.ts'
+import type { Chat } from './create-chat.ts'
 import { itemLines } from './item-lines.ts'
 import { liveLines } from './live-lines.ts'
 import type { Printed } from './chat-view.tsx'
