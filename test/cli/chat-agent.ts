@@ -15,6 +15,7 @@ const remove = tool('remove', 'Removes a file', z.object({ path: z.string() }), 
 export default createStelloAgent({
   name: process.env['TEST_AGENT'] ?? 'chat-test',
   llm: openai({ model: 'fake' }),
+  systemTools: true,
   permissions: {},
   capabilities: { tools: [weather, remove] },
 })

@@ -30,7 +30,7 @@ Some **bold** words, \`code\`, and [a link](https://example.org/x).
 `
 
 /** The last line of a panel. */
-const PANEL = 'Esc puts it off'
+const PANEL = 'Esc: later'
 
 /** A screen on which a chat runs. */
 export interface ChatScreen extends Screen {

@@ -1,13 +1,20 @@
 /** A chat on a real terminal, read from its screen as a person sees it. */
+import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { builtModule } from '../support/built.ts'
 import { CTRL_C } from '../support/terminal.ts'
 import { HOSTILE, useChats } from './chat-rig.ts'
-import { stello } from './command.ts'
+import { stello, type Running } from './command.ts'
 
 const rig = useChats()
 
-beforeAll(() => rig.work())
+let worker: Running
+
+beforeAll(async () => {
+  worker = await rig.work()
+})
 
 describe('a conversation', () => {
   it('streams its answers, shows Markdown, and lets messages wait for their turn', async () => {
@@ -65,6 +72,67 @@ describe('what waits for a person', () => {
   })
 })
 
+describe('a tree', () => {
+  it('shows a fork when it opens, and its state until it is closed', async () => {
+    const chat = await rig.chat([rig.agent])
+    chat.press('delegate\r')
+    await chat.shows(/├─ below \(its answer is waited for\)/)
+    await chat.shows(/└─ below-\S+ +running/)
+    rig.half.open()
+    await chat.shows('Read: First half, second half.')
+    await chat.hides('└─ below-')
+  })
+})
+
+it('goes on with another worker when one is killed; the answer stands there once', async () => {
+  const chat = await rig.chat([rig.agent])
+  chat.press('slowly\r')
+  await chat.shows('First half,')
+  worker.kill('SIGKILL')
+  await worker.ended
+  await chat.shows('no worker serves')
+  worker = await rig.work()
+  await chat.shows('the model is asked again (try 2)')
+  rig.half.open()
+  await chat.shows('First half, second half.')
+  const lines = await chat.all()
+  expect(lines.filter((line) => line.includes('First half'))).toHaveLength(1)
+})
+
+describe('the size of the terminal', () => {
+  it.each([100, 40])('%i columns are enough: no line is cut or drawn twice', async (columns) => {
+    const chat = await rig.chat([rig.agent], { columns, rows: 30 })
+    chat.press('report\r')
+    await chat.shows('Oslo │   12')
+    chat.press('remove it\r')
+    await chat.shows('❯ 1. approve')
+    const lines = await chat.all()
+    expect(lines.filter((line) => line.includes('❯ report'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('1. approve'))).toHaveLength(1)
+    expect(lines.filter((line) => line.startsWith('❯') && line.trim() === '❯')).toHaveLength(1)
+  })
+
+  it('may change: what is drawn fits the new one', async () => {
+    const chat = await rig.chat([rig.agent], { columns: 100, rows: 30 })
+    chat.press('remove it\r')
+    await chat.shows('7. deny, and say why')
+    chat.resize(40, 20)
+    await chat.shows(/always allow remove\n +in this session/)
+    await chat.choose('6')
+    await chat.shows('remove: deny')
+  })
+})
+
+it('takes a paste of 40 lines as one text, which Enter sends', async () => {
+  const chat = await rig.chat([rig.agent])
+  const text = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\r')
+  chat.press(`\u001b[200~${text}\u001b[201~`)
+  await chat.shows(/… \d+ lines above\n[^]*line 39/)
+  expect((await chat.seen()).join('\n')).not.toContain('You said')
+  chat.press('\r')
+  await chat.shows(/You said: line 0\nline 1\n[^]*line 39/)
+})
+
 describe('Ctrl-C', () => {
   it('cancels the turn that runs; twice, it leaves, and the session goes on', async () => {
     const chat = await rig.chat([rig.agent])
@@ -97,10 +165,16 @@ it('never lets a control sequence of a model through', async () => {
   chat.press('\u0004')
   const { output } = await chat.ended
   expect(output).not.toContain(HOSTILE.slice(0, 4))
-  expect(output).not.toMatch(/[\u009b\u202e\u0007]/)
+  for (const unsafe of ['\u009b', '\u202e', '\u0007']) expect(output).not.toContain(unsafe)
 })
 
 describe('without a terminal', () => {
+  it('a message on stdin is sent, and its answer printed', async () => {
+    const line = `echo "all well?" | '${process.execPath}' '${builtModule('src/cli/main.ts')}' chat ${rig.agent}`
+    const { stdout } = await promisify(execFile)('sh', ['-c', line], { env: { PATH: process.env['PATH'], ...rig.env } })
+    expect(stdout).toBe('You said: all well?\n')
+  })
+
   it('--json is refused with what programs use instead', async () => {
     const { code, stderr } = await stello(['chat', rig.agent, '--json'], { env: rig.env })
     expect(code).toBe(2)

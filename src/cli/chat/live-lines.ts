@@ -94,7 +94,7 @@ function panelLines({ item, rows, at }: Panel, tree: SessionTree | undefined, wi
     const mark = nth === at ? pc.cyan('❯ ') : '  '
     return wrapLines(nth === at ? pc.cyan(text) : text, width, `${mark}${nth < 9 ? `${nth + 1}. ` : '   '}`)
   })
-  return ['', ...about, ...choices, pc.dim(oneLineOf('↑↓ and Enter, or the number; Esc puts it off', width))]
+  return ['', ...about, ...choices, pc.dim(oneLineOf('↑↓ Enter, or a number; Esc: later', width))]
 }
 
 function itemLines(item: InboxItem, tree: SessionTree | undefined, width: number): string[] {
