@@ -4,7 +4,6 @@ import { expect, it } from 'vitest'
 import { ERROR_CODES, PAUSE_REASONS, fateOf, reasonOf } from '../../src/core/errors.ts'
 import { CHAT_KEYS } from '../../src/cli/chat/chat-keys.ts'
 import { SLASH_COMMANDS, type SlashCommand } from '../../src/cli/chat/slash-commands.ts'
-import { ERROR_CODES, fateOf, reasonOf } from '../../src/core/errors.ts'
 import {
   FileSystemMemoryStore,
   MemoryManager,
