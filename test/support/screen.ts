@@ -1,7 +1,24 @@
 /** The screen of a terminal as a person sees it: what the output has become, with everything that was drawn over. */
-import xterm from '@xterm/headless'
+import { createRequire } from 'node:module'
 import { expect } from 'vitest'
 import { openTerminal, type Terminal, type TerminalOptions } from './terminal.ts'
+
+/** What is used of xterm. Its own types bring those of browsers into every file of the tests. */
+interface View {
+  write(text: string, done?: () => void): void
+  onData(listen: (text: string) => void): void
+  resize(columns: number, rows: number): void
+  readonly buffer: {
+    readonly active: {
+      readonly length: number
+      readonly baseY: number
+      getLine(at: number): { translateToString(trimmed: boolean): string } | undefined
+    }
+  }
+}
+const xterm = createRequire(import.meta.url)('@xterm/headless') as {
+  Terminal: new (options: object) => View
+}
 
 export interface Screen extends Terminal {
   /** The lines that are seen now, without empty ones at the end. */
