@@ -1,7 +1,7 @@
 /** Everything that a chat knows, and what a key press may ask for. */
 import type { AnswerOptions, InboxItem, SessionTree } from '../../client/index.ts'
 import type { Row } from './answer-panel.ts'
-import type { Conversation } from './conversation.ts'
+import type { Conversation } from './chat-conversation.ts'
 import type { Editor } from './editor.ts'
 import type { SlashName } from './slash-commands.ts'
 

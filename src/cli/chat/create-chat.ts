@@ -2,7 +2,7 @@
 import type { InboxItem, SessionTree, StelloEvent } from '../../client/index.ts'
 import { printable } from '../printable.ts'
 import type { ChatState, Intent } from './chat-state.ts'
-import { NEW_CONVERSATION, conversation, type Item, type Told } from './conversation.ts'
+import { NEW_CONVERSATION, conversation, type Item, type Told } from './chat-conversation.ts'
 import { EMPTY_EDITOR, type Key } from './editor.ts'
 import { offered, pressKey } from './press-key.ts'
 

@@ -1,7 +1,7 @@
 /** A finished item as lines, printed once. Pure. */
 import pc from 'picocolors'
 import { cardLines, changeLines, isDiff } from './card-lines.ts'
-import type { Item } from './conversation.ts'
+import type { Item } from './chat-conversation.ts'
 import { markdownLines } from './markdown-lines.ts'
 import { wrapLines } from './wrap-lines.ts'
 

@@ -1,14 +1,32 @@
 /** The slash commands: one table, which help, completion, the documents and who carries them out read. Pure. */
 
+/** Their names. */
+export type SlashName =
+  | 'help'
+  | 'tree'
+  | 'fork'
+  | 'switch'
+  | 'pause'
+  | 'resume'
+  | 'cancel'
+  | 'inbox'
+  | 'model'
+  | 'usage'
+  | 'transcript'
+  | 'expand'
+  | 'compact'
+  | 'open'
+  | 'quit'
+
 export interface SlashCommand {
-  name: string
+  name: SlashName
   /** What may follow, as help shows it. */
   takes?: string
   means: string
 }
 
 /** In the order in which help shows them. */
-export const SLASH_COMMANDS = [
+export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: 'help', means: 'these commands, and the keys' },
   { name: 'tree', means: 'the session and its forks' },
   { name: 'fork', takes: '[label]', means: 'a child session from the conversation so far' },
@@ -24,20 +42,18 @@ export const SLASH_COMMANDS = [
   { name: 'compact', means: 'summarise older messages for the model' },
   { name: 'open', means: 'the links to this session' },
   { name: 'quit', means: 'leave; the session goes on' },
-] as const satisfies readonly SlashCommand[]
-
-export type SlashName = (typeof SLASH_COMMANDS)[number]['name']
+]
 
 /** What a line that begins with a slash asks for; a text says what is wrong with it. */
 export function readSlash(line: string): { name: SlashName; rest: string } | string {
   const [word = '', ...words] = line.slice(1).trim().split(/\s+/)
   const rest = words.join(' ')
-  const command: SlashCommand | undefined = SLASH_COMMANDS.find(({ name }) => name === word)
+  const command = SLASH_COMMANDS.find(({ name }) => name === word)
   if (!command) return `there is no command /${word}; nothing was sent. /help shows all commands`
   if (rest !== '' && command.takes === undefined) return `/${word} takes nothing behind it; nothing was done`
   if (command.takes === '[tree]' && rest !== '' && rest !== 'tree')
     return `/${word} takes the word tree or nothing; nothing was done`
-  return { name: command.name as SlashName, rest }
+  return { name: command.name, rest }
 }
 
 /** A path at the beginning of a message is no command. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { InboxItem } from '../../../../src/client/index.ts'
 import type { ChatState, Intent } from '../../../../src/cli/chat/chat-state.ts'
-import { NEW_CONVERSATION } from '../../../../src/cli/chat/conversation.ts'
+import { NEW_CONVERSATION } from '../../../../src/cli/chat/chat-conversation.ts'
 import { EMPTY_EDITOR, type Key } from '../../../../src/cli/chat/editor.ts'
 import { NEW_PANEL_MS, TWICE_MS, offered, pressKey } from '../../../../src/cli/chat/press-key.ts'
 

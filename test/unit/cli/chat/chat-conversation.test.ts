@@ -1,7 +1,12 @@
 /** What a chat makes of the events of a session. */
 import { describe, expect, it } from 'vitest'
 import type { StelloEvent } from '../../../../src/client/index.ts'
-import { NEW_CONVERSATION, conversation, type Conversation, type Told } from '../../../../src/cli/chat/conversation.ts'
+import {
+  NEW_CONVERSATION,
+  conversation,
+  type Conversation,
+  type Told,
+} from '../../../../src/cli/chat/chat-conversation.ts'
 
 let offset = 0
 
