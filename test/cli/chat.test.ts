@@ -124,7 +124,7 @@ describe('the size of the terminal', () => {
 })
 
 it('takes a paste of 40 lines as one text, which Enter sends', async () => {
-  const chat = await rig.chat([rig.agent])
+  const chat = await rig.chat([rig.agent], { rows: 100 })
   const text = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\r')
   chat.press(`\u001b[200~${text}\u001b[201~`)
   await chat.shows(/… \d+ lines above\n[^]*line 39/)
