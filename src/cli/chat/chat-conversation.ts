@@ -139,7 +139,9 @@ function afterEvent(before: Conversation, event: StelloEvent): Conversation {
       return withItems({ ...rest, cards: [], queue: [], closed: true }, { kind: 'note', text: 'the session is closed' })
     }
     case 'answer.rejected':
+    case 'notice.failed':
     case 'step.quarantined':
+    case 'step.taken_over':
     case 'transcript.compacted':
     case 'workspace.acquired':
     case 'workspace.lost':
