@@ -29,16 +29,22 @@ export function stateText(state: SessionSummary['state']): string {
 
 /** What a session has in hand, and what holds it up. Empty: nothing. */
 export function nowText(session: SessionSummary): string {
-  const hand = session.inHand.map(
+  return nowParts(session).join(' ').trimEnd()
+}
+
+/** The parts of it; the first is what it has in hand, and may be empty. */
+export function nowParts(session: SessionSummary): string[] {
+  const { inHand, pending, pause, weather, heldBy: items } = session
+  const hand = inHand.map(
     ({ kind, since, ...step }) => `${kind === 'model' ? '⋯' : '⚒'} ${calledBy(step)} ${age(since)}`,
   )
-  const asks = session.pending.map((item) => pc.yellow(` ? ${calledBy(item)} (${item.id})`)).join('')
-  const pause = session.pause
-    ? pc.red(` ${session.pause.reason}: ${flat(session.pause.message)}${triesAgain(session.pause)}`)
-    : ''
-  const weather = session.weather ? pc.yellow(` ${weatherText(session.weather)}`) : ''
-  const held = heldBy(session)
-  return `${hand.length > 0 ? pc.dim(hand.join(', ')) : ''}${asks}${weather}${pause}${held}`.trimEnd()
+  return [
+    hand.length > 0 ? pc.dim(hand.join(', ')) : '',
+    ...pending.map((item) => pc.yellow(`? ${calledBy(item)} (${item.id})`)),
+    ...(weather ? [pc.yellow(weatherText(weather))] : []),
+    ...(pause ? [pc.red(`${pause.reason}: ${flat(pause.message)}${triesAgain(pause)}`)] : []),
+    ...(items.length > 0 ? [heldBy(items)] : []),
+  ]
 }
 
 /** @example waitsFor({ provider: 'openai', why: '429' }, '14:32:10') // 'waits for openai: 429, next try 14:32:10' */
@@ -61,13 +67,12 @@ function clock(time: Date): string {
 }
 
 /** The items below a session that hold it up. */
-function heldBy({ heldBy: items }: SessionSummary): string {
-  if (items.length === 0) return ''
+function heldBy(items: SessionSummary['heldBy']): string {
   const shown = items
     .slice(0, HELD_SHOWN)
     .map((item) => `${item.sessionId} ${item.kind === 'paused' ? `paused (${item.reason})` : `asks (${item.id})`}`)
   const more = items.length > HELD_SHOWN ? `, and ${items.length - HELD_SHOWN} more` : ''
-  return pc.yellow(` held up by ${shown.join(', ')}${more}`)
+  return pc.yellow(`held up by ${shown.join(', ')}${more}`)
 }
 
 export function treeLines(tree: SessionTree, indent = '', branch = ''): string[] {

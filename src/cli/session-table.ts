@@ -3,7 +3,7 @@ import pc from 'picocolors'
 import stringWidth from 'string-width'
 import type { RootSummary, SessionSummary } from '../client/index.ts'
 import { fitLine, padColumns } from './fit-line.ts'
-import { age, flat, nowText, stateText } from './format.ts'
+import { age, flat, nowParts, stateText } from './format.ts'
 
 /** A root has the totals of its tree, a fork has none. */
 type Row = SessionSummary & Partial<Pick<RootSummary, 'tree'>>
@@ -48,7 +48,9 @@ export function sessionTable(rows: readonly Row[], columns: number): string[] {
   return [
     pc.dim(line(head, padColumns(head.state, fixed.state))),
     ...rows.flatMap((row, index) => {
-      const now = nowText(row).trim()
+      const now = nowParts(row)
+        .filter((part) => part !== '')
+        .join(' ')
       const below = now === '' ? [] : [fitLine(`${' '.repeat(fixed.age + SPACES)}${pc.dim('└')} ${now}`, columns)]
       return [line(cells[index] ?? head, stateText(row.state)), ...below]
     }),
