@@ -6,7 +6,7 @@ import type { Model, ModelLike } from '../core/model.ts'
 /** What is known of a model beside its name and its rounds, for one that is made of it. */
 export function factsOf(
   model: Model,
-): Pick<Model, 'provider' | 'contextWindow' | 'timeoutMs' | 'idleTimeoutMs' | 'retryForMs'> {
+): Pick<Model, 'provider' | 'contextWindow' | 'timeoutMs' | 'idleTimeoutMs' | 'retryForMs' | 'missingKey'> {
   const {
     name: _name,
     maxToolRounds: _rounds,
@@ -34,6 +34,7 @@ const FIELDS = [
   'idleTimeoutMs',
   'retryForMs',
   'fallback',
+  'missingKey',
   'complete',
 ] as const satisfies (keyof ModelLike)[]
 

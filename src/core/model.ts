@@ -96,6 +96,11 @@ export interface Model {
   /** Set by `fallback`: the models of which one answers. A session asks them itself, as the weather allows. */
   readonly fallback?: Fallback
   /**
+   * Names the variable that holds its key, when it has no key now. `stello worker` warns of it. Unset: it needs none, or
+   * nobody can tell.
+   */
+  missingKey?(): string | undefined
+  /**
    * Answers the messages, of which the last is new.
    *
    * @throws StelloError with a `MODEL_*` code
@@ -121,6 +126,8 @@ export interface ModelLike {
   readonly retryForMs?: number
   /** Set by `fallback`. */
   readonly fallback?: Fallback
+  /** See `Model`. */
+  missingKey?(): string | undefined
   /** Answers the messages, see `Model`. */
   complete: Model['complete']
 }

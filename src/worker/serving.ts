@@ -19,6 +19,7 @@ import type { Running } from '../activities/step/in-flight.ts'
 import { LastChance } from '../activities/step/last-chance.ts'
 import { ToolUses } from '../activities/tool/tool-uses.ts'
 import type { StelloAgent } from '../agent/agent.ts'
+import { missingKeys } from '../agent/missing-keys.ts'
 import { sessionTools } from '../agent/tool-list.ts'
 import { registerSearchAttributes } from '../client/register-search-attributes.ts'
 import type { StelloError } from '../core/errors.ts'
@@ -175,7 +176,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
     activities,
     misplaced,
     async enter(workers) {
-      for (const warning of agent.warnings) log.warn(warning)
+      for (const warning of [...agent.warnings, ...missingKeys(agent)]) log.warn(warning)
       await saveAgent(db, agent.name, manifestOf(agent))
       const enter = async (): Promise<void> => {
         await enterWorker(db, self)

@@ -42,6 +42,7 @@ export function createClaude(options: ClaudeOptions): Model {
     get provider() {
       return servedBy('anthropic', BASE, options.baseURL || readVariable('ANTHROPIC_BASE_URL'))
     },
+    missingKey: () => (keyOf(options) ? undefined : KEY_VARIABLE),
     async complete(messages, asking = {}): Promise<Completion> {
       const { client, asked } = await connect(options, asking.onAlive)
       asking.signal?.throwIfAborted()
@@ -78,15 +79,20 @@ async function ask(
   return readClaudeStream(events, tell, expected)
 }
 
+/** Your own server often needs no key, but the client does. */
+function keyOf({ apiKey, baseURL }: ClaudeOptions): string | undefined {
+  return apiKey || readVariable(KEY_VARIABLE) || (baseURL || readVariable('ANTHROPIC_BASE_URL') ? 'none' : undefined)
+}
+
 async function connect(
-  { model, apiKey, baseURL, headers }: ClaudeOptions,
+  options: ClaudeOptions,
   onAlive: CompleteOptions['onAlive'],
 ): Promise<{ client: Anthropic; asked: Asked }> {
+  const { model, baseURL, headers } = options
   const elsewhere = baseURL || readVariable('ANTHROPIC_BASE_URL')
   // The client adds the version itself.
   const url = checkedBaseURL(model, (elsewhere ?? BASE).replace(/(\/v1)?\/*$/, ''))
-  // Your own server often needs no key, but the client does.
-  const key = apiKey || readVariable(KEY_VARIABLE) || (elsewhere && 'none')
+  const key = keyOf(options)
   if (!key) {
     throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for Anthropic`, {
       hint: `set ${KEY_VARIABLE}, restart the worker, then resume the session`,

@@ -5,7 +5,7 @@ import { toModelError } from '../model-error.ts'
 import { completeChat, type Learnt } from './chat.ts'
 import { checkOptions, type OpenAIOptions } from './openai-options.ts'
 import { OPENAI, type Provider } from './openai-providers.ts'
-import { connect, servedBy } from './provider-connection.ts'
+import { connect, missingKey, servedBy } from './provider-connection.ts'
 import { completeResponse } from './responses.ts'
 import { noticed } from '../asked-around.ts'
 
@@ -37,6 +37,7 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
     get provider() {
       return servedBy(provider, options)
     },
+    missingKey: () => missingKey(provider, options),
     async complete(messages, asking = {}): Promise<Completion> {
       const connection = connect(provider, options, asking.onAlive)
       try {

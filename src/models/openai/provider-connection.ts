@@ -26,6 +26,17 @@ export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string
   return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv?.())
 }
 
+/** The variable of the key, when there is no key and the provider wants one. */
+export function missingKey(provider: Provider, options: OpenAIOptions): string | undefined {
+  return keyOf(provider, options) ? undefined : provider.keyVariable
+}
+
+/** Your own server often needs no key, but the client does. */
+function keyOf(provider: Provider, { apiKey, baseURL }: OpenAIOptions): string | undefined {
+  const elsewhere = baseURL || provider.baseFromEnv?.()
+  return apiKey || readVariable(provider.keyVariable) || (elsewhere || provider.keyless ? NO_KEY : undefined)
+}
+
 /** The client wants a key also where the server wants none. */
 const NO_KEY = 'none'
 /** The longest time of a timer. */
@@ -35,22 +46,17 @@ const LONGEST_MS = 2 ** 31 - 1
  * @param onAlive called when the request is sent, and for each chunk of the answer's bytes
  * @throws StelloError MODEL_REFUSED_REQUEST for a base URL that is none, MODEL_AUTH without a key
  */
-export function connect(
-  provider: Provider,
-  { model, apiKey, baseURL, headers, organization, project, api }: OpenAIOptions,
-  onAlive?: () => void,
-): Connection {
+export function connect(provider: Provider, options: OpenAIOptions, onAlive?: () => void): Connection {
   const { keyVariable, keyHeader, query } = provider
-  const elsewhere = baseURL || provider.baseFromEnv?.()
-  const base = elsewhere ?? provider.baseURL
+  const { model, headers, organization, project, api } = options
+  const base = options.baseURL || (provider.baseFromEnv?.() ?? provider.baseURL)
   if (base === '') {
     throw new StelloError('MODEL_REFUSED_REQUEST', `model ${model}: there is no address for ${provider.title}`, {
       hint: `set ${provider.baseVariable}, restart the worker, then resume the session`,
     })
   }
   const url = checkedBaseURL(model, base)
-  // Your own server often needs no key, but the client does.
-  const key = apiKey || readVariable(keyVariable) || ((elsewhere || provider.keyless) && NO_KEY)
+  const key = keyOf(provider, options)
   if (!key) {
     throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for ${provider.title}`, {
       hint: `set ${keyVariable}, restart the worker, then resume the session`,

@@ -228,7 +228,7 @@ describe('a model whose fields cannot be read', () => {
 
   it.each(['name', 'complete', 'maxToolRounds'])('is refused where it comes in: %s', (field) => {
     expect(refusal('INVALID_AGENT', () => create({ llm: broken(field) }))).toContain(
-      '- llm: its name, provider, contextWindow, maxToolRounds, timeoutMs, idleTimeoutMs, retryForMs, fallback or',
+      '- llm: its name, provider, contextWindow, maxToolRounds, timeoutMs, idleTimeoutMs, retryForMs, fallback,',
     )
     const profiles = new ForkProfileRegistryImpl().register('p', { llm: broken(field) })
     expect(refusal('INVALID_AGENT', () => create({ capabilities: { profiles } }))).toContain('- profile "p": llm: its')
