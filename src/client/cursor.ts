@@ -29,12 +29,16 @@ function readCursor(sessionId: string, from: string): [string, number][] {
   const offsets = typeof parsed === 'number' ? { [sessionId]: parsed } : parsed
   if (typeof offsets === 'object' && offsets !== null && !Array.isArray(offsets)) {
     const entries = Object.entries(offsets)
-    if (entries.every((entry): entry is [string, number] => Number.isSafeInteger(entry[1]) && entry[1] >= 0))
-      return entries
+    if (entries.every((entry): entry is [string, number] => isOffset(entry[1]))) return entries
   }
   throw new StelloError('INVALID_ARGUMENT', `watch: "${from}" is no cursor`, {
     hint: 'use an offset, or the cursor of an event',
   })
+}
+
+/** What fits into the column of offsets. */
+function isOffset(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31
 }
 
 function parse(json: string): unknown {

@@ -334,7 +334,8 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
     },
     async tree() {
       await mustExist(db, id)
-      return buildTree(await listSessions(db, { ids: await readSubtree(db, id) }), id)
+      const ids = await readSubtree(db, id)
+      return buildTree(await listSessions(db, { ids, limit: ids.length }), id)
     },
     async timeline() {
       await mustExist(db, id)

@@ -47,7 +47,7 @@ export const addReadingRoutes: AddRoutes = (app, { stello }) => {
     {
       method: 'get',
       path: '/search',
-      summary: 'Find words in conversations, best first',
+      summary: 'Find words in conversations, newest first',
       query: inputs.searchQuery,
       gives: [{ status: 200, description: 'the records that have them', schema: outputs.searchHits }],
     },

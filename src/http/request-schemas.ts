@@ -1,5 +1,6 @@
 /** What requests may hold. Only the form is checked here; what values mean is for the client to check. */
 import { z } from '@hono/zod-openapi'
+import { sessionIdProblem } from '../core/path-part.ts'
 import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT } from '../protocol/messages.ts'
 import { DECISIONS } from '../protocol/pending.ts'
 import { REMEMBERS } from '../protocol/read-answer.ts'
@@ -19,6 +20,10 @@ const typed = <T>(schema: z.ZodType): z.ZodType<T> => schema as z.ZodType<T>
 
 const text: z.ZodString = z.string().max(MESSAGE_TEXT_LIMIT)
 const name: z.ZodString = z.string().min(1)
+/** No session has another one. */
+const sessionId: z.ZodType<string> = z.string().refine((id) => sessionIdProblem(id) === undefined, {
+  error: ({ input }) => sessionIdProblem(input),
+})
 const values: z.ZodType = z.record(z.string(), z.unknown())
 const bounds: z.ZodType = z.strictObject({
   maxDepth: z.int().optional(),
@@ -27,10 +32,10 @@ const bounds: z.ZodType = z.strictObject({
 })
 
 export const sessionPath: z.ZodType<{ id: string }> = z.strictObject({
-  id: name.openapi({ description: 'the id of the session' }),
+  id: sessionId.openapi({ description: 'the id of the session' }),
 })
 export const turnPath: z.ZodType<{ id: string; messageId: string }> = z.strictObject({
-  id: name,
+  id: sessionId,
   messageId: name.openapi({ description: 'the id of the message that the turn answers' }),
 })
 export const itemPath: z.ZodType<{ id: string; itemId: string }> = z.strictObject({

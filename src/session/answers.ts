@@ -74,6 +74,8 @@ function wait(state: SessionState, turn: Turn, call: Call, before: Call): Step {
     // What was told of the question, or is being told, is not told again.
     return [replaceCall(state, turn, { ...call, ...(before.pending && { pending: before.pending }) }), []]
   }
+  // The stop takes the question with it: nobody shall be asked.
+  if (turn.stopping) return [replaceCall(state, turn, call), []]
   return [replaceCall(state, turn, call), [...endOfAsking(turn, call), ...tellOfQuestion(state, turn, call)]]
 }
 

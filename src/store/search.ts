@@ -69,7 +69,7 @@ const search = (places: string): string => `
   hits as (
     select r.session_id, r.seq, r.at, r.message from places p join records r on r.session_id = p.id and r.seq <= p.seq
     where ${WORDS('r.message')} @@ ${ASKED} and querytree(${ASKED}) not in ('', 'T')
-      and (p.gen = 0 or r.gen = (
+      and (p.gen = 0 and r.gen = 0 or p.gen > 0 and r.gen = (
         select max(line.gen) from stello_line(p.id, p.gen) line, lateral (
           select from records x where x.session_id = p.id and x.gen = line.gen and x.seq = r.seq and x.seq <= line.up_to offset 0
         ) shown))

@@ -3,6 +3,7 @@ import { loadAgain } from './load-again.ts'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { api } from './api.ts'
 import { Bar } from './bar.tsx'
+import { Fenced } from './fenced.tsx'
 import { InboxPage } from './inbox/inbox-page.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { useConnection } from './link-state.ts'
@@ -41,7 +42,16 @@ export function App(): ReactNode {
       <Bar route={route} waiting={waiting} />
       <main className={route.at === 'session' ? 'wide' : ''}>
         <Suspense fallback={<p className="empty">Loading…</p>}>
-          {locked ? <TokenForm /> : <View route={route} inbox={inbox} />}
+          {locked ? (
+            <TokenForm />
+          ) : (
+            <Fenced
+              key={JSON.stringify(route)}
+              instead={<p className="empty">This view cannot be shown. The others can.</p>}
+            >
+              <View route={route} inbox={inbox} />
+            </Fenced>
+          )}
         </Suspense>
       </main>
       <Notices />

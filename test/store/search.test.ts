@@ -90,6 +90,19 @@ describe('searchRecords', () => {
     ])
   })
 
+  it('searches a fork without what its parent said after a rewind', async () => {
+    const parent = await openSession(at.db)
+    await write(at.db, parent, 'a', 1, [user('kept emu'), user('emu before')])
+    const child = await openSession(at.db, { branch: { sessionId: parent.sessionId, gen: 0, seq: 2 }, depth: 1 })
+    const again = resetRun(parent, 'run-2', 1)
+    await resolveRun(at.db, again)
+    const step = await take(at.db, again, { key: 'b' })
+    await settleStep(at.db, step, {}, { records: [nextRecord('', 2, user('emu afterwards'))] })
+    expect((await find('emu', { sessionId: child.sessionId })).map(({ seq }) => seq).toSorted()).toEqual([1, 2])
+    expect(shown(await find('before', { sessionId: child.sessionId }))).toBe('emu [before]')
+    expect(await find('afterwards', { sessionId: child.sessionId })).toEqual([])
+  })
+
   it.each([
     ['nothing', ''],
     ['space', ' \n\t '],

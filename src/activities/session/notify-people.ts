@@ -3,6 +3,7 @@
  * a worker dies between the telling and that, they are told again, with the same key. Nothing waits for this.
  */
 import { Context } from '@temporalio/activity'
+import { setTimeout } from 'node:timers/promises'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import type { PendingNotifier, PendingWebhook } from '../../agent/pending-notifier.ts'
@@ -16,8 +17,10 @@ import { proposeOutcome, readOutcome } from '../../store/settle.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 
-/** How often the notifier is tried. Temporal's retries make about 8 s of that, with the time that the tries take. */
+/** How often the notifier is tried: within a quarter of a minute, and the time that the tries take. */
 const TRIES = 5
+const FIRST_WAIT_MS = 1000
+const LEAVING_MS = 50
 const TRY_MS = 10_000
 const SHOWN = 1000
 
@@ -27,11 +30,8 @@ export async function notifyPeople(deps: Deps, input: NotifyInput): Promise<void
   const { sessionId, key, turn, place } = input
   const gen = await mustBeCurrent(db, run)
   if ((await readOutcome(db, { sessionId, gen, key })) !== undefined) return
-  const notice = agent.onPending && (await noticeOf(deps, input))
-  const problem = agent.onPending && notice ? await told(agent.onPending, notice) : undefined
-  if (problem !== undefined && Context.current().info.attempt < TRIES) {
-    throw new StelloError('STORE_UNAVAILABLE', `onPending: ${problem}`)
-  }
+  const notice = agent.onPending && (await noticeOf(deps, input, gen))
+  const problem = agent.onPending && notice ? await tried(agent.onPending, notice) : undefined
   const failed =
     problem === undefined
       ? []
@@ -50,9 +50,14 @@ export async function notifyPeople(deps: Deps, input: NotifyInput): Promise<void
 }
 
 /** @returns undefined when it waits no longer */
-async function noticeOf({ db, configs }: Deps, { sessionId, key, about }: NotifyInput): Promise<Notice | undefined> {
+async function noticeOf(
+  { db, configs }: Deps,
+  { sessionId, key, about }: NotifyInput,
+  gen: number,
+): Promise<Notice | undefined> {
   const { config } = await configs.read(db, sessionId)
-  const place = { key: `${sessionId}:${key}`, sessionId, label: config.label, agent: config.agent }
+  // A generation counts its announcements anew.
+  const place = { key: `${sessionId}:${gen}:${key}`, sessionId, label: config.label, agent: config.agent }
   if ('pause' in about) {
     const message = preview(about.pause.message, SHOWN)
     return { ...place, kind: 'paused', message, command: `stello resume ${sessionId}` }
@@ -72,11 +77,29 @@ async function noticeOf({ db, configs }: Deps, { sessionId, key, about }: Notify
   }
 }
 
+/**
+ * Temporal keeps how many tries have begun, so that a try counts that its worker did not survive, and an attempt that only
+ * found the store away does not.
+ *
+ * @returns why it was never told @throws StelloError STORE_UNAVAILABLE when it shall be tried again
+ */
+async function tried(notifier: PendingNotifier, notice: Notice): Promise<string | undefined> {
+  const context = Context.current()
+  const begun = Number(context.info.heartbeatDetails ?? 0)
+  if (begun >= TRIES) return `its worker has died in each of ${TRIES} tries`
+  context.heartbeat(begun + 1)
+  // The count leaves the process before code of the author could block it.
+  await setTimeout(LEAVING_MS)
+  const problem = await told(notifier, notice)
+  if (problem === undefined || begun + 1 >= TRIES) return problem
+  throw new StelloError('STORE_UNAVAILABLE', `onPending: ${problem}`, { retryAfterMs: FIRST_WAIT_MS * 2 ** begun })
+}
+
 /** @returns why it was not told */
 async function told(notifier: PendingNotifier, notice: Notice): Promise<string | undefined> {
   const late = new AbortController()
   const { signal } = late
-  const timer = setTimeout(() => late.abort(), TRY_MS)
+  const timer = globalThis.setTimeout(() => late.abort(), TRY_MS)
   const over = new Promise<string>((resolve) => {
     signal.addEventListener('abort', () => resolve(`it did not answer within ${TRY_MS / 1000} s`), { once: true })
   })

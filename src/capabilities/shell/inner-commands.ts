@@ -63,20 +63,21 @@ const sourced: Reader = (words, stdin) => {
 
 /** Their options that stand before a value, and those that bring a program along or need none. */
 const INTERPRETERS: readonly { name: RegExp; valued: RegExp; brings: RegExp }[] = [
-  { name: /^(?:python|pypy)[\d.]*$/, valued: /^-[WX]$/, brings: /^-(?:[A-Za-z]*[cmVh]|-version|-help)/ },
+  { name: /^(?:python|pypy)[\d.]*$/, valued: /^-[WX]$/, brings: /^-(?:[A-VYZa-z]*[cmVh]|-version|-help)/ },
   {
     name: /^(?:node|nodejs|bun|deno)$/,
     valued: /^(?:-r|--require|--import|--env-file)$/,
     brings: /^(?:-[A-Za-z]*[epvh]|--(?:eval|print|version|help|test))/,
   },
-  { name: /^perl[\d.]*$/, valued: /^-I$/, brings: /^-[A-Za-z]*[eEvV]/ },
+  { name: /^perl[\d.]*$/, valued: /^-I$/, brings: /^-[A-HJ-LN-Za-ln-z]*[eEvV]/ },
   { name: /^ruby[\d.]*$/, valued: /^-[Ir]$/, brings: /^-(?:[A-Za-z]*[eh]|-version)/ },
   { name: /^php[\d.]*$/, valued: /^-[cd]$/, brings: /^-[A-Za-z]*[rfvim]/ },
   { name: /^(?:lua[\d.]*|Rscript)$/, valued: /^-l$/, brings: /^-[ev]/ },
 ]
 
 /** A program that comes to an interpreter on its input is in no rule: `python3` says nothing of what it is given. */
-function readsProgram(name: string, [, ...words]: readonly Word[]): boolean {
+function readsProgram(name: string, [, first, ...rest]: readonly Word[]): boolean {
+  const words = /^(?:deno|bun)$/.test(name) && first?.text === 'run' ? rest : [...(first ? [first] : []), ...rest]
   const interpreter = INTERPRETERS.find((each) => each.name.test(name))
   if (!interpreter || words.some(({ text }) => interpreter.brings.test(text))) return false
   const operand = words.find(

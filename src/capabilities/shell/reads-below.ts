@@ -21,19 +21,27 @@ const SHALLOW = new Set(
 /** Commands of git that show what stands in files. */
 const SHOWING = new Set('diff show grep cat-file archive format-patch whatchanged blame stash'.split(' '))
 
+/** Options of `git log` that show changes. */
+const PATCH = /^(?:-[pucGSLU]|--(?:patch|cc|unified|word-diff|color-words|binary|full-diff|remerge))/
+/** Long options of grep that make it read folders. A program takes any beginning of such a name. */
+const RECURSIVE = ['recursive', 'dereference-recursive', 'directories']
+
+function isRecursive(text: string): boolean {
+  const [, name] = /^--([a-z-]{2,})(?:=|$)/.exec(text) ?? []
+  return name !== undefined && RECURSIVE.some((option) => option.startsWith(name))
+}
+
 /** Whether the command may show what stands in files below the folders that it reads. */
 export function readsBelow(words: readonly Word[]): boolean {
   const name = programName(words[0]?.text ?? '')
   const texts = words.slice(1).map(({ text }) => text)
   if (name === 'git') {
     const [action = '', ...rest] = texts.filter((text) => text !== '--no-pager')
-    return SHOWING.has(action) || (action === 'log' && rest.some((text) => /^(?:-[pucGSL]|--(?:patch|cc))/.test(text)))
+    // Options before the action may have values, so nobody knows where the action stands.
+    return action.startsWith('-') || SHOWING.has(action) || (action === 'log' && rest.some((text) => PATCH.test(text)))
   }
   // Without it, grep reads no folder, and its input where no file is named.
-  if (/^[ef]?grep$/.test(name))
-    return texts.some(
-      (text) => /^-[A-Za-z]*[rRd]/.test(text) || /^--(?:recursive|dereference-r|directories)/.test(text),
-    )
+  if (/^[ef]?grep$/.test(name)) return texts.some((text) => /^-[A-Za-z0-9]*[rRd]/.test(text) || isRecursive(text))
   return !SHALLOW.has(name)
 }
 

@@ -34,7 +34,9 @@ export function liveLines(state: ChatState, size: { columns: number; rows: numbe
   const most = Math.max(4, size.rows - 1)
   const typing = editorLines(state, width)
   const below = [...hintLines(state, width), statusLine(state, width, now)]
-  const panel = state.panel ? panelLines(state.panel, state.tree, width) : []
+  const panel = state.panel
+    ? panelLines(state.panel, state.tree, { width, rows: most - 1 - typing.lines.length - below.length })
+    : []
   const fixed = [...panel, '', ...typing.lines]
   const room = Math.max(0, most - fixed.length - below.length)
   const others = [...cards(state, width, now), ...forkLines(state, width), ...queueLines(state, width)]
@@ -58,7 +60,9 @@ function streamLines({ conversation: { stream } }: ChatState, width: number): st
     const thought = stream.reasoning.trim()
     return thought === '' ? [] : [pc.dim(pc.italic(oneLineOf(`thinks: ${thought.slice(-width)}`, width)))]
   }
-  const from = stream.text.length > STREAMED ? stream.text.indexOf('\n', stream.text.length - STREAMED) + 1 : 0
+  const start = Math.max(0, stream.text.length - STREAMED)
+  // A line that is longer is shown from its middle.
+  const from = start === 0 ? 0 : stream.text.indexOf('\n', start) + 1 || start
   const inCode = (stream.text.slice(0, from).match(/^```/gm)?.length ?? 0) % 2 === 1
   return ['', ...markdownLines((inCode ? '```\n' : '') + stream.text.slice(from), width)]
 }
@@ -87,14 +91,27 @@ function queueLines({ conversation: { queue } }: ChatState, width: number): stri
   return queue.length > QUEUE_LINES ? [...shown, pc.dim(`   … ${queue.length - QUEUE_LINES} more wait`)] : shown
 }
 
-function panelLines({ item, rows, at }: Panel, tree: SessionTree | undefined, width: number): string[] {
+/** @param size the rows that there are: what is asked and the choices always stand, what is between them may be cut */
+function panelLines(
+  { item, rows: offered, at }: Panel,
+  tree: SessionTree | undefined,
+  { width, rows }: { width: number; rows: number },
+): string[] {
   const about = item ? itemLines(item, tree, width) : [pc.bold('which session?')]
-  const choices = rows.flatMap(({ label, about: means }, nth) => {
+  const choices = offered.flatMap(({ label, about: means }, nth) => {
     const text = `${label}${means ? pc.dim(` – ${means}`) : ''}`
     const mark = nth === at ? pc.cyan('❯ ') : '  '
     return wrapLines(nth === at ? pc.cyan(text) : text, width, `${mark}${nth < 9 ? `${nth + 1}. ` : '   '}`)
   })
-  return ['', ...about, ...choices, pc.dim(oneLineOf('↑↓ Enter, or a number; Esc: later', width))]
+  const shown = cutTo(about, Math.max(2, rows - choices.length - 2), width)
+  return ['', ...shown, ...choices, pc.dim(oneLineOf('↑↓ Enter, or a number; Esc: later', width))]
+}
+
+/** Never silently: who approves must know that there is more. */
+function cutTo(lines: readonly string[], most: number, width: number): readonly string[] {
+  if (lines.length <= most) return lines
+  const more = pc.yellow(oneLineOf(`  … ${lines.length - most + 1} more lines: not all is shown here`, width))
+  return [...lines.slice(0, most - 1), more]
 }
 
 function itemLines(item: InboxItem, tree: SessionTree | undefined, width: number): string[] {
@@ -110,7 +127,7 @@ function itemLines(item: InboxItem, tree: SessionTree | undefined, width: number
     ...(form?.preview ? wrapLines(form.preview, width, pc.dim('  │ '), pc.dim('  │ ')) : []),
     ...(form?.schema ? wrapLines(pc.dim(`values: ${JSON.stringify(form.schema)}`), width, '  ') : []),
   ]
-  return [...head, ...[...touches, ...asked, ...more].slice(0, PREVIEW_LINES)]
+  return [...head, ...cutTo([...touches, ...asked, ...more], PREVIEW_LINES, width)]
 }
 
 /** The arguments of the call that is asked about; those of a change as the change. */
@@ -122,7 +139,7 @@ function previewLines(preview: string, width: number): string[] {
       ([key]) => typeof removed !== 'string' || !/^(old|new)_string$/.test(key),
     )
     const lines = others.flatMap(([key, value]) =>
-      wrapLines(`${pc.dim(`${key}:`)} ${textOf(value)}`, width, '  ').slice(0, 6),
+      cutTo(wrapLines(`${pc.dim(`${key}:`)} ${inOnePiece(value)}`, width, '  '), 6, width),
     )
     const change = (text: unknown, mark: string): string =>
       textOf(text)
@@ -133,8 +150,13 @@ function previewLines(preview: string, width: number): string[] {
       ? lines
       : [...lines, ...changeLines(`@@\n${change(removed, '-')}\n${change(added, '+')}`, width).slice(1)]
   } catch {
-    return wrapLines(pc.dim(preview), width, '  ').slice(0, 6)
+    return [...cutTo(wrapLines(pc.dim(preview), width, '  '), 6, width)]
   }
+}
+
+/** Empty lines would push what comes behind them out of sight. */
+function inOnePiece(value: unknown): string {
+  return typeof value === 'string' && value.includes('\n') ? JSON.stringify(value) : textOf(value)
 }
 
 /** The line, or as much of it around the cursor as there is room for. */

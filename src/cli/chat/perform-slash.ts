@@ -91,7 +91,7 @@ async function inbox({ stello, chat }: Room): Promise<void> {
   if (items.length === 0) return chat.note('nothing waits for you here')
   chat.note(items.map(inboxLines).join('\n'))
   const [first] = items
-  if (first) chat.change((state) => ({ ...state, inbox: items, panel: panelOf(first, 0) }))
+  if (first) chat.change((state) => ({ ...state, inbox: items, panel: panelOf(first, Date.now()) }))
 }
 
 async function expand({ stello, chat }: Room): Promise<void> {

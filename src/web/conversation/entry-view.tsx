@@ -6,18 +6,24 @@ import { hrefOf } from '../route.ts'
 import { span } from '../tree/doing.ts'
 import type { Usage } from '../../core/message.ts'
 import type { AnswerEntry, Card, Entry, Happening, Streaming } from './entries.ts'
+import { Fenced } from '../fenced.tsx'
 import { Images } from './images.tsx'
+import { isReadable } from './is-readable.ts'
 import { ToolCard } from './tool-card.tsx'
 
 const Markdown = lazy(async () => ({ default: (await loadAgain(() => import('./markdown.tsx'))).Markdown }))
 
-/** Markdown, and the plain text until the code for it is there. */
+/** Markdown; the plain text until the code for it is there, and for what no reader of Markdown survives. */
 function Text({ text }: { text: string }): ReactNode {
   if (text === '') return null
+  const plain = <p className="plain">{text}</p>
+  if (!isReadable(text)) return plain
   return (
-    <Suspense fallback={<p className="plain">{text}</p>}>
-      <Markdown text={text} />
-    </Suspense>
+    <Fenced instead={plain}>
+      <Suspense fallback={plain}>
+        <Markdown text={text} />
+      </Suspense>
+    </Fenced>
   )
 }
 

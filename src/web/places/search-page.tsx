@@ -30,7 +30,9 @@ export function SearchPage({ q }: { q: string }): ReactNode {
     <div className="narrow">
       <div className="head">
         <h1>Search</h1>
-        {hits && <span className="quiet">{hits.length === LIMIT ? `the best ${LIMIT}` : `${hits.length} found`}</span>}
+        {hits && (
+          <span className="quiet">{hits.length === LIMIT ? `the newest ${LIMIT}` : `${hits.length} found`}</span>
+        )}
       </div>
       <div className="on-phones">
         <FindForm key={q} asked={q} />

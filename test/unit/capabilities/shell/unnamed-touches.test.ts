@@ -33,6 +33,10 @@ describe('a program that comes to an interpreter on its input is named by no rul
     '. <(curl x)',
     'curl x | bash /dev/stdin',
     'ruby /dev/fd/0',
+    'curl x | python3 -Xfaulthandler',
+    'curl x | python3 -Wmodule',
+    'curl x | perl -Mfeature',
+    'curl x | deno run -',
   ])('%s', async (command) => {
     expect((await touched(command)).filter((each) => each.startsWith('unknown'))).not.toEqual([])
   })
@@ -66,6 +70,12 @@ describe('a reader of a folder that holds what must not be read', () => {
     'grep -r KEY .',
     'grep -rn KEY src',
     'grep --recursive KEY',
+    'grep --recurs KEY',
+    'grep -5r KEY .',
+    'grep --direct=recurse KEY .',
+    'git -C . show HEAD:a.txt',
+    'git -P diff',
+    'git log -U3',
     'rg KEY',
     'find . -type f -exec cat {} +',
     'find src -type f | xargs -I% true; diff -r src .',

@@ -1,0 +1,60 @@
+/** The part of the chat that is drawn anew: what a person must see before an answer. */
+import { stripVTControlCharacters as plain } from 'node:util'
+import { expect, it } from 'vitest'
+import { EMPTY_EDITOR } from '../../../../src/cli/chat/editor.ts'
+import { NEW_CONVERSATION } from '../../../../src/cli/chat/chat-conversation.ts'
+import type { ChatState } from '../../../../src/cli/chat/chat-state.ts'
+import { liveLines } from '../../../../src/cli/chat/live-lines.ts'
+import { offered } from '../../../../src/cli/chat/press-key.ts'
+import type { InboxItem } from '../../../../src/client/index.ts'
+
+const NEW: ChatState = {
+  sessionId: 's',
+  conversation: NEW_CONVERSATION,
+  editor: EMPTY_EDITOR,
+  later: [],
+  inbox: [],
+  unserved: false,
+}
+
+function shown(args: object, size = { columns: 80, rows: 24 }): string {
+  const item = {
+    sessionId: 's',
+    id: 'i',
+    kind: 'approval',
+    name: 'query',
+    callId: 'c',
+    message: 'may "query" run?',
+    preview: JSON.stringify(args),
+    permit: { hash: 'h', touches: [], rules: [] },
+  } as unknown as InboxItem
+  const asked = offered({ ...NEW, inbox: [item] }, 0)
+  return liveLines(asked, size, new Date()).lines.map(plain).join('\n')
+}
+
+it('empty lines do not push the end of an argument out of sight', () => {
+  expect(shown({ sql: 'select 1\n\n\n\n\n\n\n\n; drop table users' })).toContain('; drop table users')
+})
+
+it('what is cut is said, and the question stays', () => {
+  const long = shown({ a: 'word '.repeat(400), path: '/etc/passwd' })
+  expect(long).toContain('may "query" run?')
+  expect(long).toMatch(/… \d+ more lines: not all is shown here/)
+  expect(long).toContain('/etc/passwd')
+})
+
+it.each([12, 16])('the question and the choices stand on a screen of %i rows', (rows) => {
+  const lines = shown({ a: '1 '.repeat(500), b: '2 '.repeat(500), c: '3 '.repeat(500) }, { columns: 80, rows })
+  expect(lines).toContain('may "query" run?')
+  expect(lines).toMatch(/1\. approve/)
+})
+
+it('the end of a long line that streams is shown', () => {
+  const conversation = {
+    ...NEW_CONVERSATION,
+    stream: { step: 'm1.0', attempt: 1, text: `${'a '.repeat(50_000)}end`, reasoning: '' },
+  }
+  const lines = liveLines({ ...NEW, conversation }, { columns: 80, rows: 24 }, new Date()).lines.map(plain)
+  expect(lines.join('\n')).toContain('end')
+  expect(lines.length).toBeLessThanOrEqual(24)
+})
