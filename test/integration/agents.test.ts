@@ -220,7 +220,7 @@ describe('a Task', () => {
   it('is answered by an agent of its own, which goes on when it is resumed', async () => {
     const { run } = await useTasks()
     const answer = await run(call('Task', { description: 'say it', prompt: 'say one' }))
-    expect(answer).toMatch(/^heard say one of 1\n\nagentId: s-/)
+    expect(answer).toMatch(/^heard say one of 1\n\nagentId: say-it-/)
     const resume = answer.split('agentId: ')[1]
     expect(await run(call('Task', { description: 'again', prompt: 'say two', resume }))).toContain('heard say two of 3')
     expect(await run(call('Task', { description: 'x', prompt: 'y', subagent_type: 'judge' }))).toContain(
