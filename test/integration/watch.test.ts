@@ -71,10 +71,13 @@ describe('the log', () => {
     }
   })
 
-  it.each(['nonsense', '"now"', '[3]', '{"s-1":"3"}', '-1', '3000000000', 'null'])('refuses %s, which is no cursor', async (from) => {
-    const session = await stello.session({ llm: scriptedModel([]) })
-    await expect(eventsUntil(session, ended, { from })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
-  })
+  it.each(['nonsense', '"now"', '[3]', '{"s-1":"3"}', '-1', '3000000000', 'null'])(
+    'refuses %s, which is no cursor',
+    async (from) => {
+      const session = await stello.session({ llm: scriptedModel([]) })
+      await expect(eventsUntil(session, ended, { from })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    },
+  )
 })
 
 describe('what streams', () => {

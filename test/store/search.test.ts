@@ -98,7 +98,7 @@ describe('searchRecords', () => {
     await resolveRun(at.db, again)
     const step = await take(at.db, again, { key: 'b' })
     await settleStep(at.db, step, {}, { records: [nextRecord('', 2, user('emu afterwards'))] })
-    expect((await find('emu', { sessionId: child.sessionId })).map(({ seq }) => seq).toSorted()).toEqual([1, 2])
+    expect(await find('emu', { sessionId: child.sessionId })).toMatchObject([{ seq: 2 }, { seq: 1 }])
     expect(shown(await find('before', { sessionId: child.sessionId }))).toBe('emu [before]')
     expect(await find('afterwards', { sessionId: child.sessionId })).toEqual([])
   })
