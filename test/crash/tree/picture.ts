@@ -83,7 +83,10 @@ async function portrait(db: Database, session: SessionHandle, lost: number): Pro
 async function eventsOf(db: Database, sessionId: string): Promise<{ type: string; data: Data }[]> {
   const { sessions, more } = await lookAt(db, new Map([[sessionId, 0]]), { live: false, page: 100_000 })
   if (more) throw new Error(`${sessionId} has more events than were read`)
-  return sessions.flatMap(({ events }) => events.map(({ type, data }) => ({ type, data: { ...data } })))
+  return sessions.flatMap(({ events }) =>
+    // Each kill leaves some: an undisturbed run has none.
+    events.filter(({ type }) => type !== 'step.taken_over').map(({ type, data }) => ({ type, data: { ...data } })),
+  )
 }
 
 async function answeredIn({ pool }: Database, sessionId: string): Promise<string[]> {
