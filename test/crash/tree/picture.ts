@@ -64,7 +64,7 @@ async function portrait(db: Database, session: SessionHandle, lost: number): Pro
        where session_id = $1 order by gen, turn`,
     ),
     steps: await rows(
-      `select gen, step_key, kind, name, outcome is not null as settled, owner from steps
+      `select gen, step_key, kind, name, outcome is not null as settled from steps
        where session_id = $1 and kind in ('model', 'tool', 'child') order by gen, step_key`,
     ),
     usage: await rows(`select gen, step_key, usage from usage where session_id = $1 order by gen, step_key`),
