@@ -26,6 +26,7 @@ const EXPORTS = {
   ],
   'stello-temporal/client': ['connectStello', 'StelloError', 'isStelloError'],
   'stello-temporal/worker': ['startWorker'],
+  'stello-temporal/http': ['createHttpApp', 'serveHttp'],
   'stello-temporal/capabilities': ['filesystem'],
   'stello-temporal/testing': ['scriptedModel', 'startFakeOpenAI', 'startFakeAnthropic'],
 }
