@@ -49,6 +49,17 @@ const READ_SESSION: Statement = statement(
          from sessions where id = $1`,
 )
 
+const FIND_CHILD: Statement = statement(
+  'session_find_child',
+  'select id from sessions where parent_id = $1 and origin = $2',
+)
+
+/** The child that this origin has opened; undefined: none yet. */
+export async function findChild(db: Database, parentId: string, origin: string): Promise<string | undefined> {
+  const [row] = await run<{ id: string }>(db.pool, FIND_CHILD, [parentId, origin])
+  return row?.id
+}
+
 export async function readSession(db: Database, sessionId: string): Promise<SessionRow | undefined> {
   const [row] = await run<Row>(db.pool, READ_SESSION, [sessionId])
   return (

@@ -7,7 +7,7 @@ import { getMessage, putMessage } from '../../src/store/message-bodies.ts'
 import { createNotifier, type News } from '../../src/store/notifier.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { releaseStep, settleStep } from '../../src/store/settle.ts'
-import { readSession } from '../../src/store/session-row.ts'
+import { findChild, readSession } from '../../src/store/session-row.ts'
 import { readAgents, saveAgent } from '../../src/store/agents.ts'
 import { configureSession, createSession, listSessions } from '../../src/store/sessions.ts'
 import { readTurn } from '../../src/store/turns.ts'
@@ -34,6 +34,16 @@ describe('createSession', () => {
     const anonymous = newSessionRow()
     await createSession(at.db, anonymous)
     await expect(createSession(at.db, anonymous)).rejects.toMatchObject({ code: 'SESSION_EXISTS' })
+  })
+
+  it('is found again by what asked for it, whatever its id', async () => {
+    const { sessionId: parentId } = await openSession(at.db)
+    const child = newSessionRow({ parentId, depth: 1, origin: 'agent/call-1' })
+    expect(await findChild(at.db, parentId, 'agent/call-1')).toBeUndefined()
+    await createSession(at.db, child)
+    expect(await findChild(at.db, parentId, 'agent/call-1')).toBe(child.sessionId)
+    expect(await findChild(at.db, parentId, 'agent/call-2')).toBeUndefined()
+    expect(await findChild(at.db, child.sessionId, 'agent/call-1')).toBeUndefined()
   })
 
   it('stores a label of NUL and half an emoji', async () => {

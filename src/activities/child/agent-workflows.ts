@@ -23,7 +23,7 @@ import { mayFork } from '../../store/bounds.ts'
 import { closeBelow, openChildren } from '../../store/closing.ts'
 import { readIdentity } from '../../store/identity.ts'
 import { getMessage, keepMessage, putMessage } from '../../store/message-bodies.ts'
-import { readSession, type SessionRow } from '../../store/session-row.ts'
+import { findChild, readSession, type SessionRow } from '../../store/session-row.ts'
 import { createSession } from '../../store/sessions.ts'
 import { TASK_MESSAGE } from '../../store/tree.ts'
 import { closeUnopened } from '../../store/unopened.ts'
@@ -54,10 +54,13 @@ export async function spawnAgent(
   const { config, rootId, depth } = facts
   findProfile(agent, request.profile, tools.profiles)
   const key = agentKey(input.key, nth)
-  const sessionId = childId(input.sessionId, key, hash, [request.label, config.agent])
+  const origin = agentOrigin(input.sessionId, key, hash, notifies)
+  // The words of an id leave out the secrets that a process knows, so another attempt might spell it differently.
+  const known = await findChild(db, input.sessionId, origin)
+  const sessionId = known ?? childId(input.sessionId, key, hash, [request.label, config.agent])
   const profile = request.profile ?? config.profile
   const at = { sessionId: input.sessionId, gen: input.gen, seq: input.base - 1 }
-  if (!(await readSession(db, sessionId))) await mayFork(db, input.sessionId)
+  if (known === undefined) await mayFork(db, input.sessionId)
   await createSession(db, {
     sessionId,
     rootId,
@@ -72,7 +75,7 @@ export async function spawnAgent(
       ...(profile !== undefined && { profile }),
       ...(config.searchable !== undefined && { searchable: config.searchable }),
     },
-    origin: agentOrigin(input.sessionId, key, hash, notifies),
+    origin,
   })
   if (message !== undefined) await keepMessage(db, sessionId, TASK_MESSAGE, message)
   await startWorkflow(deps, sessionId, 'REJECT_DUPLICATE')

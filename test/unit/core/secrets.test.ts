@@ -41,8 +41,8 @@ describe('a secret that is known', () => {
   })
 
   it('is no part of a longer word: to cut it there would spoil the text', () => {
-    keepSecret('research')
-    expect(withoutSecrets('research, researcher, unresearch')).toBe('(secret), researcher, unresearch')
+    keepSecret('heirloom')
+    expect(withoutSecrets('heirloom, heirlooms, unheirloom')).toBe('(secret), heirlooms, unheirloom')
   })
 
   it('of fewer than 8 characters is none', () => {
