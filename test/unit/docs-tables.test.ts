@@ -20,22 +20,7 @@ import {
   web,
 } from '../../src/capabilities/index.ts'
 import { PENDING_KINDS, decisionsOf, wordOf } from '../../src/protocol/pending.ts'
-
-/** The cells of each row whose first cell is a name in backticks, below the line that begins so. */
-function rowsBelow(document: string, head: string): string[][] {
-  const lines = readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8').split('\n')
-  const table = lines.slice(lines.findIndex((line) => line.startsWith(head)) + 2)
-  const rows = table.slice(
-    0,
-    table.findIndex((line) => !line.startsWith('|')),
-  )
-  return rows.map((row) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  )
-}
+import { rowsBelow } from '../support/doc-tables.ts'
 
 const byName = <Row extends { name?: string | undefined }>(rows: Row[]): Row[] =>
   rows.toSorted((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1))

@@ -47,7 +47,7 @@ export function forkConfig(
   if (profileName !== undefined) child.profile = profileName
   if (parent.userId !== undefined) child.userId = parent.userId
   if (parent.searchable !== undefined) child.searchable = parent.searchable
-  // Where questions are on and nothing is allowed by a rule, a rule of the profile must not allow it.
+  // A rule of the profile must not allow what would be asked about, if no rule allows anything so far.
   const { permissions = parent.permissionMode === undefined ? undefined : [{}] } = parent
   return { ...child, ...prompt, ...narrowed({ ...parent, ...(permissions && { permissions }) }, profile) }
 }

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { messageOf } from '../../core/errors.ts'
 import type { ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
+import { pagePart } from '../html/page-part.ts'
 import { untrusted } from '../html/untrusted.ts'
 import type { NetworkGuard } from '../network/network-guard.ts'
 import { NetworkRefusal, reaching, type NotReached } from '../network/network-refusal.ts'
@@ -21,8 +22,6 @@ export type Told =
 
 /** The value of the session that holds the URL of its page. */
 const URL_VALUE = 'browser.url'
-/** What is read at once, in UTF-16 units: less than what the model reads of any result. */
-const PART = 40_000
 const LOAD_MS = 10_000
 const LOST =
   'The page was closed meanwhile: the worker has changed or was restarted, or the page was not used for long. It was opened again at its last URL. What was typed and who was signed in is gone, and the refs are new.'
@@ -66,19 +65,9 @@ export async function touchedPage(ctx: ToolContext): Promise<Touch[]> {
 
 /** The page as a tree of what can be read and used, each part with its ref. */
 export async function shown(page: Page, { signal }: ToolContext, offset = 0): Promise<unknown[]> {
-  const tree = await treeOf(page, signal)
-  if (offset > 0 && offset >= tree.length) {
-    throw new NetworkRefusal(
-      'network_error',
-      `offset ${offset} is behind the end: the page has ${tree.length} characters.`,
-    )
-  }
-  const end = Math.min(tree.length, offset + PART)
-  const more = end < tree.length ? `, use offset=${end} to read on` : ''
-  const text = `${await page.title()}\n${tree.slice(offset, end)}`
-  return [
-    textPart(`${untrusted(page.url(), text)}\n[${page.url()}: characters ${offset}-${end} of ${tree.length}${more}]`),
-  ]
+  const { part, which } = pagePart(await treeOf(page, signal), offset)
+  const text = `${await page.title()}\n${part}`
+  return [textPart(`${untrusted(page.url(), text)}\n[${page.url()}: ${which}]`)]
 }
 
 /** A page that is just being left has no tree; the next one has. */

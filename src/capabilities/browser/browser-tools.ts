@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { z } from 'zod'
 import { createTool } from '../../tool/compat.ts'
-import type { Tool } from '../../tool/tool.ts'
+import type { Tool, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
 import { NetworkRefusal } from '../network/network-refusal.ts'
 import { openPage, settled, shown, textPart, touchedPage, withPage, type BrowserRoom } from './browser-call.ts'
@@ -14,6 +14,14 @@ const ref = z
 const PICTURE_LIMIT = 5 * 1024 * 1024
 /** A step that cannot be done is told soon: another element may lie over this one. */
 const STEP_MS = 10_000
+
+/** What all tools have in common that do something to the page. */
+const STEP = {
+  kind: 'execute',
+  effect: 'non_idempotent',
+  ordered: true,
+  touches: (_args: unknown, ctx: ToolContext) => touchedPage(ctx),
+} as const
 
 export function browserTools(room: BrowserRoom): Tool[] {
   return [openTool, readTool, clickTool, typeTool, screenshotTool].map((make) => make(room))
@@ -52,51 +60,29 @@ function readTool(room: BrowserRoom): Tool {
 
 function clickTool(room: BrowserRoom): Tool {
   return createTool({
+    ...STEP,
     name: 'BrowserClick',
-    kind: 'execute',
-    effect: 'non_idempotent',
-    ordered: true,
     description: { short: 'Clicks an element of the open page, and shows the page afterwards.' },
     schema: z.object({ ref }),
-    touches: (_args, ctx) => touchedPage(ctx),
-    execute: (args, ctx) =>
-      withPage(
-        room,
-        ctx,
-        async (page) => {
-          await (await elementOf(page, args.ref)).click({ timeout: STEP_MS, signal: ctx.signal })
-          return afterStep(room, ctx.sessionId, page, (now) => shown(now, ctx))
-        },
-        { acts: true },
-      ),
+    execute: (args, ctx) => step(room, ctx, args.ref, (element, within) => element.click(within)),
   })
 }
 
 function typeTool(room: BrowserRoom): Tool {
   return createTool({
+    ...STEP,
     name: 'BrowserType',
-    kind: 'execute',
-    effect: 'non_idempotent',
-    ordered: true,
     description: { short: 'Replaces the text of a field of the open page, and shows the page afterwards.' },
     schema: z.object({
       ref,
       text: z.string().max(50_000),
       submit: z.boolean().optional().describe('Press Enter afterwards; default false'),
     }),
-    touches: (_args, ctx) => touchedPage(ctx),
     execute: (args, ctx) =>
-      withPage(
-        room,
-        ctx,
-        async (page) => {
-          const field = await elementOf(page, args.ref)
-          await field.fill(args.text, { timeout: STEP_MS, signal: ctx.signal })
-          if (args.submit) await field.press('Enter', { timeout: STEP_MS, signal: ctx.signal })
-          return afterStep(room, ctx.sessionId, page, (now) => shown(now, ctx))
-        },
-        { acts: true },
-      ),
+      step(room, ctx, args.ref, async (field, within) => {
+        await field.fill(args.text, within)
+        if (args.submit) await field.press('Enter', within)
+      }),
   })
 }
 
@@ -127,6 +113,20 @@ function screenshotTool(room: BrowserRoom): Tool {
   })
 }
 
+/** Does something to an element, and shows the page afterwards. */
+function step(
+  room: BrowserRoom,
+  ctx: ToolContext,
+  of: string,
+  act: (element: Locator, within: { timeout: number; signal: AbortSignal }) => Promise<void>,
+): Promise<unknown> {
+  const onPage = async (page: Page): Promise<unknown[]> => {
+    await act(await elementOf(page, of), { timeout: STEP_MS, signal: ctx.signal })
+    return shown(await afterStep(room, ctx.sessionId, page), ctx)
+  }
+  return withPage(room, ctx, onPage, { acts: true })
+}
+
 async function elementOf(page: Page, of: string): Promise<Locator> {
   const found = page.locator(`aria-ref=${of}`)
   if ((await found.count()) === 1) return found
@@ -134,14 +134,9 @@ async function elementOf(page: Page, of: string): Promise<Locator> {
 }
 
 /** A step may lead to another page, or open one of its own. */
-async function afterStep<Result>(
-  { pages }: BrowserRoom,
-  sessionId: string,
-  page: Page,
-  show: (page: Page) => Promise<Result>,
-): Promise<Result> {
+async function afterStep({ pages }: BrowserRoom, sessionId: string, page: Page): Promise<Page> {
   await settled(page)
   const now = pages.current(sessionId) ?? page
   if (now !== page) await settled(now)
-  return show(now)
+  return now
 }

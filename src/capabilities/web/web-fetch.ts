@@ -4,8 +4,9 @@ import type { Model } from '../../core/model.ts'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
+import { PAGE_PART, pagePart } from '../html/page-part.ts'
 import { untrusted } from '../html/untrusted.ts'
-import { NetworkRefusal, reaching } from '../network/network-refusal.ts'
+import { reaching } from '../network/network-refusal.ts'
 import { FORMATS, pageContent } from './page-content.ts'
 import type { PageSource } from './page-source.ts'
 
@@ -19,8 +20,6 @@ const schema = z.object({
 type Input = z.output<typeof schema>
 
 const TIMEOUT_S = 30
-/** What is read at once, in UTF-16 units: less than what the model reads of any result. */
-const PART = 40_000
 /** What the small model reads of a page. */
 const MODEL_PART = 100_000
 const TASK =
@@ -34,7 +33,7 @@ export function webFetchTool(source: PageSource, model: Model | undefined): Tool
     description: {
       short: 'Reads a page of the web.',
       usageNotes: [
-        `At most ${PART} characters come at once; the last line says how to read on`,
+        `At most ${PAGE_PART} characters come at once; the last line says how to read on`,
         'A redirect to another host is reported, and not followed',
       ],
     },
@@ -56,7 +55,7 @@ async function read(source: PageSource, model: Model | undefined, args: Input, c
   const text = await pageContent(answer, args.format ?? 'markdown', ctx.signal)
   const { url, status, statusText, body } = answer
   const shown =
-    args.prompt && model ? await answered(model, text, args.prompt, url, ctx) : part(text, args.offset ?? 0, url)
+    args.prompt && model ? await answered(model, text, args.prompt, url, ctx) : partOf(text, args.offset ?? 0, url)
   const success = status < 400
   return {
     success,
@@ -75,16 +74,9 @@ async function read(source: PageSource, model: Model | undefined, args: Input, c
   }
 }
 
-function part(text: string, offset: number, url: URL): string {
-  if (offset > 0 && offset >= text.length) {
-    throw new NetworkRefusal(
-      'network_error',
-      `offset ${offset} is behind the end: the page has ${text.length} characters.`,
-    )
-  }
-  const end = Math.min(text.length, offset + PART)
-  const more = end < text.length ? `, use offset=${end} to read on` : ''
-  return `${untrusted(url.href, text.slice(offset, end))}\n[characters ${offset}-${end} of ${text.length}${more}]`
+function partOf(text: string, offset: number, url: URL): string {
+  const { part, which } = pagePart(text, offset)
+  return `${untrusted(url.href, part)}\n[${which}]`
 }
 
 async function answered(model: Model, text: string, prompt: string, url: URL, ctx: ToolContext): Promise<string> {
@@ -94,5 +86,5 @@ async function answered(model: Model, text: string, prompt: string, url: URL, ct
     { role: 'user' as const, content: question },
   ]
   const { content } = await model.complete(messages, { signal: ctx.signal, idempotencyKey: ctx.idempotencyKey })
-  return untrusted(url.href, content.slice(0, PART))
+  return untrusted(url.href, content.slice(0, PAGE_PART))
 }

@@ -40,7 +40,7 @@ export function createClaude(options: ClaudeOptions): Model {
     ...modelWaits(options, `model ${model}`),
     ...(contextWindow !== undefined && { contextWindow }),
     get provider() {
-      return servedBy('anthropic', BASE, options.baseURL || readVariable('ANTHROPIC_BASE_URL'))
+      return servedBy('anthropic', BASE, elsewhere(options))
     },
     missingKey: () => (keyOf(options) ? undefined : KEY_VARIABLE),
     async complete(messages, asking = {}): Promise<Completion> {
@@ -79,19 +79,23 @@ async function ask(
   return readClaudeStream(events, tell, expected)
 }
 
+/** The base URL that somebody has stated; undefined: Anthropic's own. */
+function elsewhere({ baseURL }: ClaudeOptions): string | undefined {
+  return baseURL || readVariable('ANTHROPIC_BASE_URL')
+}
+
 /** Your own server often needs no key, but the client does. */
-function keyOf({ apiKey, baseURL }: ClaudeOptions): string | undefined {
-  return apiKey || readVariable(KEY_VARIABLE) || (baseURL || readVariable('ANTHROPIC_BASE_URL') ? 'none' : undefined)
+function keyOf(options: ClaudeOptions): string | undefined {
+  return options.apiKey || readVariable(KEY_VARIABLE) || (elsewhere(options) ? 'none' : undefined)
 }
 
 async function connect(
   options: ClaudeOptions,
   onAlive: CompleteOptions['onAlive'],
 ): Promise<{ client: Anthropic; asked: Asked }> {
-  const { model, baseURL, headers } = options
-  const elsewhere = baseURL || readVariable('ANTHROPIC_BASE_URL')
+  const { model, headers } = options
   // The client adds the version itself.
-  const url = checkedBaseURL(model, (elsewhere ?? BASE).replace(/(\/v1)?\/*$/, ''))
+  const url = checkedBaseURL(model, (elsewhere(options) ?? BASE).replace(/(\/v1)?\/*$/, ''))
   const key = keyOf(options)
   if (!key) {
     throw new StelloError('MODEL_AUTH', `model ${model}: there is no key for Anthropic`, {

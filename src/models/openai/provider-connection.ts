@@ -22,8 +22,13 @@ export interface Connection {
 }
 
 /** Who serves the model: the provider, or the host of another base URL. */
-export function servedBy(provider: Provider, { baseURL }: OpenAIOptions): string {
-  return whoServes(provider.name, provider.baseURL, baseURL || provider.baseFromEnv?.())
+export function servedBy(provider: Provider, options: OpenAIOptions): string {
+  return whoServes(provider.name, provider.baseURL, elsewhere(provider, options))
+}
+
+/** The base URL that somebody has stated; undefined: the provider's own. */
+function elsewhere(provider: Provider, { baseURL }: OpenAIOptions): string | undefined {
+  return baseURL || provider.baseFromEnv?.()
 }
 
 /** The variable of the key, when there is no key and the provider wants one. */
@@ -32,9 +37,9 @@ export function missingKey(provider: Provider, options: OpenAIOptions): string |
 }
 
 /** Your own server often needs no key, but the client does. */
-function keyOf(provider: Provider, { apiKey, baseURL }: OpenAIOptions): string | undefined {
-  const elsewhere = baseURL || provider.baseFromEnv?.()
-  return apiKey || readVariable(provider.keyVariable) || (elsewhere || provider.keyless ? NO_KEY : undefined)
+function keyOf(provider: Provider, options: OpenAIOptions): string | undefined {
+  const needsNone = elsewhere(provider, options) || provider.keyless
+  return options.apiKey || readVariable(provider.keyVariable) || (needsNone ? NO_KEY : undefined)
 }
 
 /** The client wants a key also where the server wants none. */
@@ -49,7 +54,7 @@ const LONGEST_MS = 2 ** 31 - 1
 export function connect(provider: Provider, options: OpenAIOptions, onAlive?: () => void): Connection {
   const { keyVariable, keyHeader, query } = provider
   const { model, headers, organization, project, api } = options
-  const base = options.baseURL || (provider.baseFromEnv?.() ?? provider.baseURL)
+  const base = elsewhere(provider, options) ?? provider.baseURL
   if (base === '') {
     throw new StelloError('MODEL_REFUSED_REQUEST', `model ${model}: there is no address for ${provider.title}`, {
       hint: `set ${provider.baseVariable}, restart the worker, then resume the session`,

@@ -4,6 +4,7 @@ import type { Deps } from '../../../src/activities/deps.ts'
 import { AgentsOfCall } from '../../../src/activities/tool/agents-of-call.ts'
 import type { CallAtHand } from '../../../src/activities/tool/tool-call.ts'
 import type { AgentsWaited } from '../../../src/tool/call-agents.ts'
+import { createGate } from '../../support/gate.ts'
 
 /** @param looks what each look at the agents finds: whether they run, as soon as its promise resolves */
 function call(...looks: Promise<boolean>[]) {
@@ -56,10 +57,16 @@ describe('a wait that is not over', () => {
   })
 
   it('is the first of those that were begun together, however long its look takes', async () => {
-    const slow = new Promise<boolean>((resolve) => setTimeout(resolve, 20, true))
-    const agents = call(slow, runs)
+    const slow = createGate()
+    const agents = call(
+      slow.opened.then(() => true),
+      runs,
+    )
     void agents.wait(['s-a'])
     void agents.wait(['s-b'])
+    // The other look is over by then.
+    await new Promise((resolve) => setImmediate(resolve))
+    slow.open()
     await expect(agents.interrupted).resolves.toMatchObject({ awaits: { nth: 0, agents: ['s-a'] } })
   })
 })

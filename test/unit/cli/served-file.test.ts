@@ -55,11 +55,15 @@ it('a module that never ends loading is given up, and so is the start of one whe
   await writeFile(file(), 'for (;;);')
   await served?.renew()
   expect(said.join('\n')).toMatch(/does not serve after 1.5 s\n +the earlier version goes on/)
+  await writeFile(
+    file(),
+    `import { appendFileSync } from 'node:fs'; appendFileSync(${JSON.stringify(`${file()}.log`)}, 'loading '); for (;;);`,
+  )
   const renewing = served?.renew()
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await expect.poll(log, { timeout: 60_000 }).toBe('begun loading ')
   await served?.stop()
   await renewing
-  expect(await log()).toBe('begun ended ')
+  expect(await log()).toBe('begun loading ended ')
 })
 
 it('saves that come faster than workers start lead to one more worker', async () => {

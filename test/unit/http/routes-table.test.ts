@@ -1,27 +1,9 @@
 /** The tables of docs/http.md say what the code says. */
-import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import type { StelloClient } from '../../../src/client/index.ts'
 import { STATUS_OF } from '../../../src/http/http-error.ts'
 import { createHttpApp } from '../../../src/http/index.ts'
-
-const text = readFileSync(new URL('../../../docs/http.md', import.meta.url), 'utf8')
-
-/** The cells of each row below the line that begins so. */
-function rowsBelow(head: string): string[][] {
-  const lines = text.split('\n')
-  const table = lines.slice(lines.findIndex((line) => line.startsWith(head)) + 2)
-  const rows = table.slice(
-    0,
-    table.findIndex((line) => !line.startsWith('|')),
-  )
-  return rows.map((row) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  )
-}
+import { rowsBelow } from '../../support/doc-tables.ts'
 
 interface Described {
   summary: string
@@ -38,7 +20,7 @@ it('every route, what it does, and what its query takes', async () => {
       return [`\`${method.toUpperCase()} ${path}\``, summary, query.join(', ')]
     }),
   )
-  expect(rowsBelow('| route |')).toEqual(known)
+  expect(rowsBelow('http.md', '| route |')).toEqual(known)
 })
 
 it('every status, and the codes that have it', () => {
@@ -47,5 +29,5 @@ it('every status, and the codes that have it', () => {
     const codes = Object.keys(STATUS_OF).filter((code) => STATUS_OF[code] === status)
     return [String(status), codes.map((code) => `\`${code}\``).join(', ')]
   })
-  expect(rowsBelow('| status |')).toEqual(known)
+  expect(rowsBelow('http.md', '| status |')).toEqual(known)
 })

@@ -1,21 +1,14 @@
 /** The part of the chat that is drawn anew: what a person must see before an answer. */
 import { stripVTControlCharacters as plain } from 'node:util'
 import { expect, it } from 'vitest'
-import { EMPTY_EDITOR } from '../../../../src/cli/chat/editor.ts'
 import { NEW_CONVERSATION } from '../../../../src/cli/chat/chat-conversation.ts'
+import { createChat } from '../../../../src/cli/chat/create-chat.ts'
 import type { ChatState } from '../../../../src/cli/chat/chat-state.ts'
 import { liveLines } from '../../../../src/cli/chat/live-lines.ts'
 import { offered } from '../../../../src/cli/chat/press-key.ts'
 import type { InboxItem } from '../../../../src/client/index.ts'
 
-const NEW: ChatState = {
-  sessionId: 's',
-  conversation: NEW_CONVERSATION,
-  editor: EMPTY_EDITOR,
-  later: [],
-  inbox: [],
-  unserved: false,
-}
+const NEW: ChatState = createChat('s', [], () => undefined).state
 
 function shown(args: object, size = { columns: 80, rows: 24 }): string {
   const item = {

@@ -1,19 +1,13 @@
 /** What keys do in a chat. */
 import { describe, expect, it } from 'vitest'
 import type { InboxItem } from '../../../../src/client/index.ts'
+import { createChat } from '../../../../src/cli/chat/create-chat.ts'
 import type { ChatState, Intent } from '../../../../src/cli/chat/chat-state.ts'
 import { NEW_CONVERSATION } from '../../../../src/cli/chat/chat-conversation.ts'
 import { EMPTY_EDITOR, type Key } from '../../../../src/cli/chat/editor.ts'
 import { NEW_PANEL_MS, TWICE_MS, offered, pressKey } from '../../../../src/cli/chat/press-key.ts'
 
-const NEW: ChatState = {
-  sessionId: 's',
-  conversation: NEW_CONVERSATION,
-  editor: EMPTY_EDITOR,
-  later: [],
-  inbox: [],
-  unserved: false,
-}
+const NEW: ChatState = createChat('s', [], () => undefined).state
 const ENTER: Key = { name: 'return', text: '\r' }
 const CTRL_C: Key = { name: 'c', ctrl: true, text: '\u0003' }
 const keys = (text: string): Key[] => Array.from(text, (letter) => ({ name: letter, text: letter }))
