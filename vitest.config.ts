@@ -1,4 +1,7 @@
-/** Projects by what they need: nothing, the linter and the bundler, PostgreSQL, the development servers, all of it. */
+/**
+ * Projects by what they need: nothing, the linter and the bundler, PostgreSQL, the development servers, all of it. `npm test`
+ * runs the quick ones, which `scripts/test/choose.mjs` names.
+ */
 import { defineConfig } from 'vitest/config'
 
 /**
@@ -24,9 +27,12 @@ const withoutThreads = { ...shared, env: { TEMPORAL_DEBUG: 'true' } }
 /** Where a CI run wants the totals as JSON, beside what people read. */
 const report = process.env['STELLO_TEST_REPORT']
 
-const everyKill = process.env['STELLO_CRASH'] === 'all'
-
-const MORE_KILLS = ['test/crash/{backstop,continue-as-new,kept,thought-dead}.test.ts']
+/** What operators and outages do to sessions, what load does, and what a browser shows. They take as long as all others. */
+const OPERATIONS = [
+  'test/integration/{auto-resume,bounds,busy,close-race,conversation,deploys,doctor,health,history,just-started}.test.ts',
+  'test/integration/{long-tools,metrics,operator-*,page*,pollers,pooler,refused-start,restart-needed,servers-away}.test.ts',
+  'test/integration/{shutdown,store-refuses,storm,timeouts,weather,wrong-store}.test.ts',
+]
 const ALONE = ['test/crash/{burst,long-sessions,poison-steps,random-kills,worker-replaced}.test.ts']
 
 export default defineConfig({
@@ -67,17 +73,29 @@ export default defineConfig({
           globalSetup: ['test/support/temporal-program.ts'],
         },
       },
-      { test: { name: 'integration', include: ['test/integration/**/*.test.ts'], ...withoutThreads } },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          exclude: OPERATIONS,
+          ...withoutThreads,
+        },
+      },
+      { test: { name: 'operations', include: OPERATIONS, ...withoutThreads } },
       { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...withoutThreads } },
       { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], ...shared } },
       { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared } },
-      { test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared } },
-      /** A few kills by default; `STELLO_CRASH=all`, which tests read too, kills at every point. */
+      /** Examples and the programs of the documents import the package by its name: `paths` of tsconfig.json leads to its sources. */
+      {
+        resolve: { tsconfigPaths: true },
+        test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared },
+      },
+      /** A few kills at a time by default; with `STELLO_CRASH=all`, which the tests read, at every point. */
       {
         test: {
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
-          exclude: [...(everyKill ? [] : MORE_KILLS), ...ALONE],
+          exclude: ALONE,
           ...shared,
           testTimeout: 300_000,
         },

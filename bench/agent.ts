@@ -1,8 +1,8 @@
-/** The agent every row measures: it thinks in no time, and each answer calls two tools that do nothing. */
+/** The agent that every row measures. It answers at once, and each answer calls two tools that do nothing. */
 import { z } from 'zod'
 import { createStelloAgent, tool, type Completion, type Message, type Model, type StelloAgent } from '../src/index.ts'
 
-/** A turn of it: two model calls, two tool calls between them. `text` is what each answer and each result says. */
+/** One turn: two model calls, with two tool calls between them. `text` is what each answer and each result says. */
 export function emptyAgent(name: string, text: string = 'ok', llm: Model = emptyModel(text)): StelloAgent {
   const nothing = z.object({})
   return createStelloAgent({

@@ -1,4 +1,4 @@
-/** What it costs that a conversation outgrows its window: our own work for 5,000 records, and turn 1,000 of a session. */
+/** What a conversation costs that outgrows its window: our own work for 5,000 records, and turn 1,000 of a session. */
 import { planCompaction } from '../src/activities/compaction/plan.ts'
 import { rendered } from '../src/activities/compaction/rendered.ts'
 import { makePrompt } from '../src/activities/model/prompt.ts'
@@ -11,7 +11,7 @@ import { newName, type World } from './world.ts'
 
 const RECORDS = 5000
 const TIMES = 20
-/** Question, two results, answer: 8 KB per turn, so that 40 turns fill the window. */
+/** A question, two results and an answer: 8 KB per turn, so that 40 turns fill the window. */
 const TEXT = 'x'.repeat(2 * 1024)
 const WINDOW = 100_000
 const LAST = 1000
@@ -26,7 +26,7 @@ export async function measureCompaction(world: World): Promise<Values<'compactio
       if (turn % 100 === 0) world.say(`compaction: turn ${turn} of ${LAST}`)
       await takeTurn()
     }
-    // By turns with those of a new session, because a machine varies.
+    // These turns alternate with turns of a new session, because the speed of a machine varies.
     const takeEarlyTurn = await openGrowing(world, name)
     const [late, early]: [number[], number[]] = [[], []]
     for (let turn = 0; turn < 2 * AROUND + 1; turn++) {

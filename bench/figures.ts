@@ -1,4 +1,4 @@
-/** What a measurement gives, and how it is shown. */
+/** The figures of a measurement, and how they are printed. */
 import pc from 'picocolors'
 import { ROWS, type Measurement, type Aim, type Row } from './rows.ts'
 
@@ -7,7 +7,7 @@ export interface Figure extends Row {
   value: number
 }
 
-/** What a measurement has to give: a value for each of its rows. */
+/** What a measurement returns: a value for each of its rows. */
 export type Values<Name extends Measurement> = Record<keyof (typeof ROWS)[Name], number>
 
 /** In the order of the table. */

@@ -1,4 +1,7 @@
-/** What a fork that inherits costs, from a short parent and from a very long one, and how much a hundred leave behind. */
+/**
+ * The cost of a fork that inherits, from a short parent and from a very long one, and the rows that a hundred forks
+ * leave.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { SessionHandle } from '../src/client/index.ts'
@@ -16,9 +19,12 @@ import { newName, type World } from './world.ts'
 const [SHORT, LONG] = [10, 10_000] as const
 const REPETITIONS = 30
 const AT_ONCE = 100
-/** Between two looks at a child of which there was news: few, and what is measured is not what looking costs. */
+/**
+ * The pause between two looks at a child that has told something. There are few looks, so that their cost is not
+ * measured.
+ */
 const LOOK_EVERY_MS = 2
-/** Every table that may hold something of a session, and the column that says whose it is. */
+/** Every table that may hold rows of a session, with the column that names the session. */
 const TABLES = {
   sessions: 'id',
   generations: 'session_id',
@@ -60,7 +66,7 @@ export async function measureForks(world: World): Promise<Values<'fork'>> {
   }
 }
 
-/** A session with a conversation that nobody had to pay for. */
+/** A session with a conversation that no model was asked for. */
 async function parentOf(world: World, agent: string, length: number): Promise<SessionHandle> {
   const bounds = { maxChildren: 2 * (REPETITIONS + AT_ONCE) }
   const session = await world.stello.createSession({ agent, label: `${length} records`, bounds })
@@ -77,7 +83,7 @@ async function parentOf(world: World, agent: string, length: number): Promise<Se
   return session
 }
 
-/** Resolves when the child's worker has found out what it inherits: of the step that finds it out there is news. */
+/** Resolves when the child's worker has read what the child inherits: the step that reads it is then in the news. */
 async function forkOf(database: pg.Pool, listener: Listener, parent: SessionHandle): Promise<SessionHandle> {
   const sessionId = newName('child')
   const news = waitForNews(listener, (id) => id === sessionId)

@@ -1,20 +1,23 @@
-/** Whether late turns cost more than early ones: one session of a thousand turns of 8 KB, model in this process. */
+/**
+ * Whether late turns cost more than early ones. One session has a thousand turns of 8 KB, with its model in this
+ * process.
+ */
 import type { WorkflowHandle } from '@temporalio/client'
 import { emptyAgent } from './agent.ts'
 import { median, type Values } from './figures.ts'
 import { timed } from './turns.ts'
 import { newName, type World } from './world.ts'
 
-/** Question, two results, answer: 8 KB per turn. */
+/** A question, two results and an answer: 8 KB per turn. */
 const TEXT = 'x'.repeat(2 * 1024)
 const LAST = 1000
-/** A figure is the median of the turns this near to the one it is named after. */
+/** A figure is the median of the turns that are at most this far from the turn in its name. */
 const AROUND = 9
 const TURNS = LAST + AROUND
 
 export interface TurnCost {
   ms: number
-  /** Unset where the session continued as new meanwhile. */
+  /** Unset if the session continued as new meanwhile. */
   bytes?: number
 }
 
@@ -28,7 +31,8 @@ export async function measureGrowth(world: World): Promise<Values<'growth'>> {
       if (costs.length % 100 === 0) world.say(`growth: turn ${costs.length} of ${TURNS}`)
       costs.push(await takeTurn())
     }
-    // The last turns of the old session by turns with the first of a new one: a worker grows faster with time, a machine varies.
+    // The last turns of the old session alternate with the first turns of a new one. A worker grows over time, and the
+    // speed of a machine varies.
     const takeEarlyTurn = await openGrowing(world, name)
     const early: TurnCost[] = []
     while (costs.length < TURNS) {

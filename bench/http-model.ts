@@ -1,4 +1,6 @@
-/** A fake provider of chat completions in a process of its own: it tells its parent its URL, and ends with it. */
+/**
+ * A fake provider of chat completions, in a process of its own. It tells its parent its URL and ends with its parent.
+ */
 import { startFakeOpenAI } from '../src/testing/index.ts'
 import { emptyModel } from './agent.ts'
 
@@ -6,7 +8,7 @@ const fake = await startFakeOpenAI({
   model: {
     ...emptyModel('ok'),
     complete(messages, options) {
-      // A server that lives on would not keep them either.
+      // A real server keeps no requests either.
       ;(fake.requests as unknown[]).length = 0
       return emptyModel('ok').complete(messages, options)
     },

@@ -1,6 +1,7 @@
 /**
- * A turn with its model over HTTP and SSE, beside its parts: the same turn with its model in process, and a bare loop
- * that sends the same requests to the same server. The three take turns. Once with an empty transcript, once with a long one.
+ * A turn whose model is asked over HTTP and SSE, beside its parts: the same turn with the model in this process, and a
+ * bare loop that sends the same requests to the same server. The three take turns, once with an empty transcript and
+ * once with a long one.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +12,7 @@ import { median, type Values } from './figures.ts'
 import { timed } from './turns.ts'
 import { newName, type World } from './world.ts'
 
-/** `BENCH_TURNS`: fewer, to try whether it works. */
+/** `BENCH_TURNS`: fewer turns, to try out whether the measurement works. */
 const TURNS = Number(process.env['BENCH_TURNS'] ?? 60)
 const WARM_UP = Math.ceil(TURNS / 5)
 const LONG = { messages: 16, characters: 64 * 1024 }

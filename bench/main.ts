@@ -1,4 +1,4 @@
-/** `npm run bench`: measures, and holds each figure against its aim. Progress goes to stderr, figures to stdout. */
+/** `npm run bench`: measures, and compares each figure with its aim. Progress goes to stderr, figures go to stdout. */
 import { Command, InvalidArgumentError } from 'commander'
 import { figuresOf, isMet, toJson, toLine, type Figure, type Values } from './figures.ts'
 import { measureCompaction } from './compaction.ts'
@@ -42,7 +42,8 @@ for (const [signal, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  // The servers are in process groups of their own and would outlive us, also those that are just being started.
+  // The servers are in process groups of their own, so they would outlive this process, also while they are being
+  // started.
   process.once(signal, () => void (stopping ??= stop(code)))
 }
 try {

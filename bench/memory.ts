@@ -1,11 +1,13 @@
-/** What a worker process needs: with many sessions that wait for input, and with many that wait for their model. */
+/**
+ * The memory of a worker process: with many sessions that wait for a message, and with many that wait for their model.
+ */
 import type { SessionHandle } from '../src/client/index.ts'
 import type { Values } from './figures.ts'
 import { build, startWorkerProcess } from './worker-process.ts'
 import { newName, type World } from './world.ts'
 
 const [IDLE, RUNNING] = [1000, 100] as const
-/** Long enough for all to be in their model call at once. */
+/** Long enough that all sessions are in their model call at once. */
 const CALL_MS = 20_000
 
 export async function measureMemory(world: World): Promise<Values<'memory'>> {

@@ -1,4 +1,7 @@
-/** What a tool call costs without any I/O, what a model call pays to pass its gate, and how fast an action is found in a reply. */
+/**
+ * The cost of a tool call without any I/O, the cost of a model call that passes its gate, and how fast an action is
+ * found in a reply.
+ */
 import { z } from 'zod'
 import type { LiveStep } from '../src/activities/live-writer.ts'
 import { Gates } from '../src/activities/model/gates.ts'
@@ -49,14 +52,14 @@ export async function measurePipeline(): Promise<Values<'pipeline'>> {
   }
 }
 
-/** The least: nothing here waits, so other processes only ever add. */
+/** The smallest value counts. Nothing here waits, so other processes can only make it slower. */
 async function repeated(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = []
   for (let n = 0; n < REPETITIONS; n++) times.push(await timed(work))
   return Math.min(...times)
 }
 
-/** As \`call-model\` does it in fine weather. */
+/** The same steps as in `call-model` when no provider is away. */
 function passMany(passes: number): void {
   const gates = new Gates()
   for (let n = 0; n < passes; n++) {
@@ -66,7 +69,7 @@ function passMany(passes: number): void {
   }
 }
 
-/** As `call-tool` does it: find, parse, validate, every second time repair, execute, normalise. */
+/** The same steps as in `call-tool`: find, parse, validate, repair every second time, execute, normalise. */
 async function callMany(calls: number): Promise<void> {
   for (let n = 0; n < calls; n++) {
     const tools = sessionTools(agent, config)

@@ -4,7 +4,10 @@ import { median, type Values } from './figures.ts'
 import { build, startWorkerProcess } from './worker-process.ts'
 
 const REPETITIONS = 5
-/** The model call that is caught in the middle; the repeated one takes as long, which is not the worker's fault. */
+/**
+ * The worker is killed in the middle of this model call. The repeated call takes as long, and that time is not the
+ * worker's fault.
+ */
 const CALL_MS = 300
 
 export async function measureRecovery(world: World): Promise<Values<'recovery'>> {

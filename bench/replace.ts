@@ -6,10 +6,13 @@ import { build, startWorkerProcess, type WorkerProcess } from './worker-process.
 import { newName, type World } from './world.ts'
 
 const SESSIONS = 60
-/** Of about 18 events each: 3,000 in all. A few more in some, so that their runs do not all end at once. */
+/**
+ * Each round makes about 18 events, so a session has 3,000. Some sessions have a few more rounds, so that their runs do
+ * not all end at once.
+ */
 const ROUNDS = 160
 const ROUNDS_MORE = 20
-/** What Temporal lets a run have are 10,000 of them. They change nothing, but a step that never ends keeps the run from ending. */
+/** Temporal allows a run 10,000 signals. They change nothing here. A step that never ends keeps the run from ending. */
 const SIGNALS = 9_900
 const AT_ONCE = 10
 
@@ -40,7 +43,7 @@ export async function measureReplace(world: World): Promise<Values<'replace'>> {
   return { replace_worker_s: last / 1000, longest_run_s: longest / 1000 }
 }
 
-/** @returns the new worker, and the milliseconds beyond its boot until that has ended */
+/** Resolves with the new worker, and with the milliseconds from its start until the work of the old one was done. */
 async function replaced(world: World, agent: string, end: () => Promise<void>): Promise<[WorkerProcess, number]> {
   world.say('a new worker')
   const begun = performance.now()
@@ -51,7 +54,7 @@ async function replaced(world: World, agent: string, end: () => Promise<void>): 
   return [worker, Math.max(0, ms - worker.bootMs)]
 }
 
-/** The longest run there can be: the worker takes almost every signal by itself, at four events each. */
+/** The longest possible run: the worker takes almost every signal by itself, and each of them makes four events. */
 async function flood(world: World, { id }: SessionHandle): Promise<void> {
   const workflow = world.temporal.workflow.getHandle(id)
   for (let sent = 0; sent < SIGNALS; sent += AT_ONCE) {

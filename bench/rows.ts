@@ -1,5 +1,5 @@
-/** Every row of the bench, by the measurement that gives it, with its unit and what the project aims for. */
-/** `atMost` and `atLeast` are what the project aims for; a row without either is for orientation. */
+/** Every row of the bench, ordered by the measurement that gives it, with its unit and its aim. */
+/** `atMost` and `atLeast` are the aims of the project. A row without an aim is for orientation. */
 export interface Aim {
   atMost?: number
   atLeast?: number

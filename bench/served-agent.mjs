@@ -1,6 +1,6 @@
 /**
- * The agent of the worker processes: answers at once, but a message that says `wait N` after N milliseconds, and so that
- * a step can be caught in the middle; `rounds N` after N rounds of two calls.
+ * The agent of the worker processes. It answers at once, with two exceptions: a message `wait N` is answered after N
+ * milliseconds, so that a step can be caught in the middle, and `rounds N` is answered after N rounds of two calls.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'

@@ -1,4 +1,7 @@
-/** A turn beside the floor: one after another, and many sessions at once. The two take turns, so that both meet the same machine. */
+/**
+ * A turn beside the floor: turns one after another, and turns of many sessions at once. Both take turns, so that both
+ * meet the same machine.
+ */
 import { emptyAgent } from './agent.ts'
 import { median, type Values } from './figures.ts'
 import { startFloor } from './floor/floor.ts'

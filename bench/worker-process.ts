@@ -1,4 +1,4 @@
-/** A worker as users run it: the built `stello worker` in a process of its own, which may be measured and killed. */
+/** A worker as users run it: the built `stello worker` in a process of its own, which can be measured and killed. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 export interface WorkerProcess {
-  /** Milliseconds from the start of the process to its word that it is ready. */
+  /** Milliseconds from the start of the process until it says that it is ready. */
   readonly bootMs: number
   /** Resident memory, MB. */
   rss(): number
@@ -18,7 +18,7 @@ export interface WorkerProcess {
 
 let built = false
 
-/** `dist` as it is now: the figures are those of the package. */
+/** `dist` as it is now, because the figures describe the package. */
 export function build(say: World['say']): void {
   if (built) return
   say('building the package')

@@ -1,4 +1,7 @@
-/** The servers a run measures on: Temporal on a file and PostgreSQL with fsync, as `stello dev` starts them, thrown away behind. */
+/**
+ * The servers that a run measures on: Temporal on a file and PostgreSQL with fsync, started as `stello dev` starts
+ * them. They are thrown away afterwards.
+ */
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +21,7 @@ export interface World {
   readonly temporal: Client
   say(line: string): void
   work(agent: StelloAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
-  /** Whoever else asks for it waits for the same. */
+  /** Callers that come later wait for the same start. */
   close(): Promise<void>
 }
 
@@ -53,7 +56,7 @@ export async function openWorld(say: (line: string) => void): Promise<World> {
   }
 }
 
-/** A name nobody has, for task queues and workflows. */
+/** A name that nobody else uses, for task queues and workflows. */
 export function newName(prefix: string): string {
   return `${prefix}-${randomBytes(4).toString('hex')}`
 }

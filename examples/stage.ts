@@ -1,4 +1,4 @@
-/** What a demo is played on: everything that it opens is closed again, in reverse order, however the demo ends. */
+/** Holds everything that a demo opens, and closes it in reverse order, however the demo ends. */
 import type { Command } from 'commander'
 import { interrupted } from '../src/cli/interrupted.ts'
 import { explain } from '../src/cli/output.ts'
@@ -6,15 +6,15 @@ import { explain } from '../src/cli/output.ts'
 export interface Stage {
   /** Resolves when somebody wants the demo to end. */
   readonly stop: Promise<void>
-  /** Rejects at the same moment, for races. */
+  /** Rejects at the same moment, for use in races. */
   readonly stopped: Promise<never>
-  /** Waits for something to open, and closes it at the end, also if the demo is stopped while it opens. */
+  /** Waits until something is open, and closes it at the end, also if the demo is stopped while it opens. */
   open<T>(opening: Promise<T>, close: (it: T) => Promise<unknown> | undefined): Promise<T>
-  /** Takes something that is to be done at the end. */
+  /** Adds something that must be done at the end. */
   atEnd(close: () => Promise<unknown> | undefined): void
 }
 
-/** @param unfinished what a stop has prevented, for the error */
+/** @param unfinished what the stop has prevented, for the error */
 export async function onStage(unfinished: string, play: (stage: Stage) => Promise<void>): Promise<void> {
   let isStopped = false
   const stop = interrupted()
@@ -28,7 +28,8 @@ export async function onStage(unfinished: string, play: (stage: Stage) => Promis
     stop,
     stopped,
     async open(opening, close) {
-      // Ctrl-C on a terminal also meets what is just being started. That it failed is no news then.
+      // Ctrl-C on a terminal also reaches programs that are just being started. Their failure is not worth a message
+      // then.
       const it = await opening.catch((error: unknown) => (isStopped ? stopped : Promise.reject(error)))
       closing.unshift(() => close(it))
       return isStopped ? stopped : it

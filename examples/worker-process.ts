@@ -1,4 +1,4 @@
-/** The worker as a process of its own, so that it can really be killed. */
+/** The worker in a process of its own, so that it can really be killed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -13,7 +13,7 @@ export interface WorkerProcess {
 const MAIN = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
 /**
- * Resolves when the worker serves; rejects with what it printed when it ends before.
+ * Resolves when the worker serves. Rejects with the output of the process if it ends before that.
  *
  * @param agent the file of its agent
  */
@@ -21,7 +21,7 @@ export async function startWorkerProcess(agent: URL, environment: Record<string,
   const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'worker', fileURLToPath(agent), '--json'], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C in the terminal reaches the launcher, which stops the worker in order.
+    // Ctrl-C in the terminal reaches the launcher, and the launcher stops the worker in order.
     detached: true,
   })
   let printed = ''

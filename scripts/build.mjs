@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** Builds dist/: JavaScript and types by tsc, the workflow bundle that workers load instead of bundling at start, the page. */
+/**
+ * Builds `dist/`: JavaScript and types by tsc, the workflow bundle, and the page. Workers load the bundle instead of
+ * making one at their start.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +38,7 @@ await timed('tsc', () => {
   return filesOf(dist)
 })
 
-/** The version of the bundler is that of the worker that loads the bundle: both are pinned to the same number. */
+/** The bundler and the worker that loads the bundle must have the same version, so both are pinned to one number. */
 await timed('workflow bundle', async () => {
   const { bundleWorkflows } = await import(pathToFileURL(join(dist, 'worker/bundle-workflows.js')).href)
   const { code } = await bundleWorkflows(pathToFileURL(join(dist, 'workflows')))

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
-/** Tries the package as a stranger gets it: packed, installed into an empty folder, imported by plain Node. Needs dist/. */
+/**
+ * Tries the package as a user gets it: packed, installed into an empty folder, imported by plain Node. Needs `dist/`.
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -46,7 +48,10 @@ function step(what, work) {
   console.log(`ok  ${what}${detail ? `: ${detail}` : ''}`)
 }
 
-/** The script that the browser loads before it shows the first view: what the HTML names, and what that imports at once. */
+/**
+ * The script that the browser loads before it shows the first view: the files that the HTML names, and the files that
+ * these import at once.
+ */
 function firstScripts(page) {
   const html = readFileSync(join(page, 'index.html'), 'utf8')
   if (/<script(?![^>]* src=)/.test(html)) throw new Error('the page has a script of its own: its policy refuses that')
@@ -63,7 +68,7 @@ function firstScripts(page) {
   return wanted
 }
 
-/** Fails in the installed copy's own process, so that nothing of this checkout is found by accident. */
+/** Runs in a process of the installed copy, so that nothing of this checkout is found by accident. */
 function importer(entry, names) {
   return `import * as entry from '${entry}'
 const missing = ${JSON.stringify(names)}.filter((name) => !(name in entry))
@@ -76,6 +81,11 @@ process.stdout.write(String(Object.keys(entry).length))
 const BLOCKED = `import { startWatchdog } from './node_modules/stello-temporal/dist/worker/watchdog.js'
 startWatchdog(1000, console.error).begun('step', 'poison')
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
+`
+
+const LOADED = `import { loadAgent } from './node_modules/stello-temporal/dist/cli/load-agent.js'
+const { name, tools } = await loadAgent(process.argv[2])
+process.stdout.write(name + ' with ' + [...tools.keys()])
 `
 
 /** What only some agents need is not there, and the error of the first call says how it comes. */
@@ -105,12 +115,28 @@ try {
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'stranger', private: true, type: 'module' }))
     run('npm', ['install', tarball, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'], folder)
   })
-  step('every link of its README leads somewhere', () => {
+  step('every link of its documents leads somewhere', () => {
     const home = join(folder, 'node_modules/stello-temporal')
-    const links = [...readFileSync(join(home, 'README.md'), 'utf8').matchAll(/\]\(([^)#]+)/g)].map(([, link]) => link)
-    const dead = links.filter((link) => !link.startsWith('https://') && !existsSync(join(home, link)))
-    if (dead.length > 0) throw new Error(`README.md links to what the package has not: ${dead.join(', ')}`)
-    return `${links.length} links`
+    const documents = ['.', 'docs'].flatMap((place) =>
+      readdirSync(join(home, place))
+        .filter((name) => name.endsWith('.md'))
+        .map((name) => join(place, name)),
+    )
+    const links = documents.flatMap((file) =>
+      [...readFileSync(join(home, file), 'utf8').matchAll(/\]\(([^)#]+)/g)].map(([, link]) => ({ file, link })),
+    )
+    const dead = links.filter(
+      ({ file, link }) => !link.startsWith('https://') && !existsSync(join(home, dirname(file), link)),
+    )
+    if (dead.length > 0)
+      throw new Error(`the package has not: ${dead.map(({ file, link }) => `${link} (${file})`).join(', ')}`)
+    return `${links.length} links in ${documents.length} documents`
+  })
+  step('an example serves as it is in the package', () => {
+    const example = join(folder, 'node_modules/stello-temporal/examples/features/tool.ts')
+    const file = join(folder, 'example.mjs')
+    writeFileSync(file, LOADED)
+    return run(process.execPath, [file, example], folder)
   })
   for (const [entry, names] of Object.entries(EXPORTS)) {
     step(`import '${entry}'`, () => {
@@ -135,7 +161,7 @@ try {
     writeFileSync(file, WITHOUT_PEERS)
     return run(process.execPath, [file], folder)
   })
-  // Its thread has no module of its own that could be missing.
+  // Its thread imports no module, so none can be missing.
   step('the watchdog ends a process that blocks', () => {
     const file = join(folder, 'blocked.mjs')
     writeFileSync(file, BLOCKED)

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * Does what docs/tutorial.md says, in an empty folder with the packed package: writes its files, runs its commands in one shell,
- * keeps its first terminal open, and looks for the lines it promises. Needs dist/.
+ * Does what `docs/tutorial.md` says, in an empty folder with the packed package. It writes the files of the tutorial,
+ * runs its commands in one shell, keeps its first terminal open, and looks for the lines that it promises. Needs
+ * `dist/`.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** The first start may have to fetch the Temporal program. */
+/** The first start may have to download the Temporal program. */
 const PROMPTLY_MS = 300_000
 const root = fileURLToPath(new URL('..', import.meta.url))
 if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing: run `npm run build` first')
@@ -19,7 +20,7 @@ if (!existsSync(join(root, 'dist/index.js'))) throw new Error('dist/ is missing:
 const folder = mkdtempSync(join(tmpdir(), 'stello-tutorial-'))
 const project = join(folder, 'library')
 const { NODE_OPTIONS: _options, STELLO_HOME: _home, ...inherited } = process.env
-// CI would have the commands print in colours.
+// On CI, the commands would print in colours.
 const env = { ...inherited, NO_COLOR: '1' }
 /** Commands that change nothing: they are repeated until they show what the page promises. */
 const LOOKS = /^(?:npx stello (?:list|inbox|tree|transcript)\b.*\n)+$/

@@ -28,7 +28,7 @@ const WIDE = { width: 1160, height: 640 }
 const spent = (inputTokens, outputTokens) => ({ inputTokens, outputTokens })
 const isTool = ({ role }) => role === 'tool'
 
-/** A researcher who forks a session for each question, and reads. */
+/** A researcher that forks a session for each question, and reads. */
 const PARTS = ['Harvests by region', 'Prices at auction', 'Freight and fuel']
 const read = tool(
   'read_source',
@@ -77,7 +77,7 @@ const research = createStelloAgent({
   capabilities: { tools: [read] },
 })
 
-/** A coder who asks before anything leaves the machine. */
+/** A coder that asks before anything leaves the machine. */
 const publish = tool(
   'publish',
   'Publishes a package',

@@ -61,7 +61,7 @@ try {
   await waiting(async () => (await stello.inbox()).length > 0)
   const page = await browser.newPage({ viewport: { width: 1100, height: 470 } })
   page.setDefaultTimeout(15_000)
-  // What the UI keeps when a person has chosen the columns.
+  // What the UI keeps after a person has chosen the columns.
   await page.addInitScript((columns) => {
     localStorage.setItem('namespace-workflow-table-columns', JSON.stringify({ default: columns }))
   }, COLUMNS)

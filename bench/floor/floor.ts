@@ -1,4 +1,4 @@
-/** A worker and a client for the floor workflow. */
+/** A worker and a client for the workflow that is the floor of all measurements. */
 import { fileURLToPath } from 'node:url'
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Worker } from '@temporalio/worker'
 import type { WorkflowHandle } from '@temporalio/client'

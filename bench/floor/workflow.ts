@@ -1,4 +1,7 @@
-/** The floor: what Temporal alone needs for a turn of the same shape. Two activities in a row, two at once between them. */
+/**
+ * The floor: what Temporal alone needs for a turn of the same shape. The shape is two activities in a row, with two at
+ * once between them.
+ */
 import { condition, defineSignal, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow'
 
 interface EmptyActivities {

@@ -1,6 +1,7 @@
 /**
- * A coding agent: file tools, a shell and a list of things to do in one folder. It may read and write files there by
- * itself; a person permits its commands. Works with any model; `demo.ts` brings a rule-based one for those without a key.
+ * A coding agent: file tools, a shell and a list of things to do in one folder. It reads and writes files there without
+ * asking. A person permits its commands. It works with any model; `demo.ts` brings a rule-based model for those without
+ * a key.
  */
 import { resolve } from 'node:path'
 import { filesystem, planning, shell } from '../../src/capabilities/index.ts'

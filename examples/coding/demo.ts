@@ -23,9 +23,9 @@ import { showSteps } from './steps.ts'
 const AGENT = new URL('agent.ts', import.meta.url)
 const PROJECT = fileURLToPath(new URL('project', import.meta.url))
 const TASK = 'The tests of this project fail. Repair it.'
-/** So that the offline model can be watched, and killed, at work. */
+/** The answers are slow, so that people can watch the offline model at work, and kill it. */
 const MODEL_DELAY_MS = 300
-/** Finished tool calls after which `--crash` kills the worker. */
+/** The number of finished tool calls after which `--crash` kills the worker. */
 const CRASH_AFTER = [2, 5] as const
 
 interface Options {
@@ -83,7 +83,10 @@ async function main(options: Options): Promise<void> {
   })
 }
 
-/** A copy of its own for each run. Not in the folder of the servers, which git ignores, and so do tools that search. */
+/**
+ * Each run has a copy of its own. It is not in the folder of the servers: git ignores that folder, so the tools that
+ * search ignore it too.
+ */
 function newProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'stello-coding-'))
   cpSync(PROJECT, folder, { recursive: true })

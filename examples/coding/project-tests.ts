@@ -1,8 +1,8 @@
-/** Runs the tests of a project, to see for ourselves what the agent claims. */
+/** Runs the tests of a project, to check what the agent claims. */
 import { execFile } from 'node:child_process'
 
 export async function testsOf(folder: string): Promise<{ passed: number; failed: number }> {
-  // Inside another run of Node's test runner, this variable would change the output.
+  // If this runs inside another run of Node's test runner, this variable would change the output.
   const { NODE_TEST_CONTEXT: _outer, ...env } = process.env
   const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, ['--test'], { cwd: folder, env }, (_failed, stdout) => resolve(stdout))

@@ -1,7 +1,7 @@
 /**
- * The offline stand-in for a model that repairs the project beside it. It is rule-based and does not pretend otherwise:
- * it looks where the tests fail, and replaces two lines that it knows to be wrong. It reads the conversation and nothing
- * else, so it goes on after any crash.
+ * The offline model that repairs the project beside it. It is rule-based and does not pretend otherwise: it looks where
+ * the tests fail, and replaces two lines that it knows to be wrong. It reads only the conversation, so it goes on after
+ * any crash.
  */
 import type { Completion, Message, Model } from '../../src/index.ts'
 
@@ -12,7 +12,7 @@ interface Step {
 
 const TEST: Step = { tool: 'Bash', arguments: { command: 'node --test', description: 'Run the tests' } }
 
-/** What it does in the first turn, one call a round. */
+/** What it does in the first turn, one call per round. */
 export const STEPS: readonly Step[] = [
   { tool: 'Glob', arguments: { pattern: '**/*.js' } },
   TEST,

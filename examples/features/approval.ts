@@ -5,7 +5,7 @@
  * `stello inbox`, and `stello approve --last ITEM` with the id that the inbox shows.
  */
 import { z } from 'zod'
-import { createStelloAgent, tool, type StelloAgent } from '../../src/index.ts'
+import { createStelloAgent, tool, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const pay = tool('pay', 'Pays a bill', z.object({ bill: z.number() }), ({ bill }) => `bill ${bill} is paid`, {

@@ -4,9 +4,9 @@
  * Try it: `stello dev examples/features/child-agents.ts`, then `stello start lead --message "Compare tea and coffee" --wait`
  * and `stello tree --last`.
  */
-import { agents } from '../../src/capabilities/index.ts'
-import { createStelloAgent, type StelloAgent } from '../../src/index.ts'
-import type { ScriptRequest } from '../../src/testing/index.ts'
+import { agents } from 'stello-temporal/capabilities'
+import { createStelloAgent, type StelloAgent } from 'stello-temporal'
+import type { ScriptRequest } from 'stello-temporal/testing'
 import { modelOr } from './model-or.ts'
 
 /** The ids that the calls of `spawn-agent` have returned. */

@@ -1,11 +1,11 @@
 /**
- * Compaction: when a conversation fills the window of its model, older messages are summarised. The records stay.
- * The window of this example is so small that the second message does it.
+ * Compaction: when a conversation fills the window of its model, older messages are summarised. The records stay. This
+ * example has a very small window, so the second message fills it.
  *
- * Try it: `stello dev examples/features/compaction.ts`, `stello start historian --message "…a long text…" --wait`,
- * then `stello send --last "Go on" --wait` and `stello transcript --last`.
+ * Try it: `stello dev examples/features/compaction.ts`, `stello start historian --message "…a long text…" --wait`, then
+ * `stello send --last "Go on" --wait` and `stello transcript --last`.
  */
-import { createStelloAgent, type StelloAgent } from '../../src/index.ts'
+import { createStelloAgent, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const agent: StelloAgent = createStelloAgent({

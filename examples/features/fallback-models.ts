@@ -1,11 +1,11 @@
 /**
- * Fallback models: the next one is asked while the first has no room or is away, and the session never notices. Here the first
- * has never any room.
+ * Fallback models: the next model is asked while the first one is busy or away, and the session does not notice. In
+ * this example the first model is always busy.
  *
  * Try it: `stello dev examples/features/fallback-models.ts`, then `stello start patient --message "Hello" --wait`.
  */
-import { createStelloAgent, fallback, type StelloAgent } from '../../src/index.ts'
-import { scriptedModel } from '../../src/testing/index.ts'
+import { createStelloAgent, fallback, type StelloAgent } from 'stello-temporal'
+import { scriptedModel } from 'stello-temporal/testing'
 import { modelOr } from './model-or.ts'
 
 const crowded = scriptedModel(() => ({ error: { code: 'MODEL_RATE_LIMITED', message: 'no room', status: 429 } }), {

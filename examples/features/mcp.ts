@@ -6,8 +6,8 @@
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { mcp } from '../../src/capabilities/index.ts'
-import { createStelloAgent, type StelloAgent } from '../../src/index.ts'
+import { mcp } from 'stello-temporal/capabilities'
+import { createStelloAgent, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const server = join(

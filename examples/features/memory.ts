@@ -1,6 +1,6 @@
 /**
- * Memory: what is saved in one session is read in the next, each user has an own space. `postgresMemory()` keeps it in the
- * store, for workers on several machines.
+ * Memory: what is saved in one session is read in the next. Each user has a space of their own. `postgresMemory()`
+ * keeps it in the store, for workers on several machines.
  *
  * Try it: `stello dev examples/features/memory.ts`, then `stello start helper --message "Remember: I like tea" --wait`
  * and `stello start helper --message "What do I like?" --wait`.
@@ -8,8 +8,8 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { FileSystemMemoryStore, MemoryManager, memory } from '../../src/capabilities/index.ts'
-import { createStelloAgent, type StelloAgent } from '../../src/index.ts'
+import { FileSystemMemoryStore, MemoryManager, memory } from 'stello-temporal/capabilities'
+import { createStelloAgent, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stello-memories-'))

@@ -5,9 +5,9 @@
  * Try it: `node --import tsx examples/features/own-test.ts`.
  */
 import assert from 'node:assert/strict'
-import { connectStello } from '../../src/client/index.ts'
-import { startTestServers } from '../../src/testing/index.ts'
-import { startWorker } from '../../src/worker.ts'
+import { connectStello } from 'stello-temporal/client'
+import { startTestServers } from 'stello-temporal/testing'
+import { startWorker } from 'stello-temporal/worker'
 import agent from './tool.ts'
 
 export async function testTheWeather(): Promise<void> {

@@ -5,7 +5,7 @@
  * Try it: `stello dev examples/features/profile-and-fork.ts`, then
  * `stello start writer --message "Check this: 2 + 2 = 5" --wait` and `stello tree --last`.
  */
-import { ForkProfileRegistryImpl, createStelloAgent, type StelloAgent } from '../../src/index.ts'
+import { ForkProfileRegistryImpl, createStelloAgent, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const profiles = new ForkProfileRegistryImpl().register('critic', {

@@ -1,11 +1,11 @@
 /**
- * A question to a person: the call waits for days if it must, without a worker, and goes on with the answer.
+ * A question to a person. The call waits for days if it must, without a worker, and goes on with the answer.
  *
- * Try it: `stello dev examples/features/question.ts`, then `stello start booking --message "Book a table"`,
- * `stello inbox`, and `stello answer --last ITEM answer "Friday"` with the id that the inbox shows.
+ * Try it: `stello dev examples/features/question.ts`, then `stello start booking --message "Book a table"`, `stello
+ * inbox`, and `stello answer --last ITEM answer "Friday"` with the id that the inbox shows.
  */
 import { z } from 'zod'
-import { createStelloAgent, tool, type StelloAgent } from '../../src/index.ts'
+import { createStelloAgent, tool, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const book = tool(

@@ -4,7 +4,7 @@
  *
  * Try it: `stello dev examples/features/skills.ts`, then `stello start reviewer --message "Review: x = 1" --wait`.
  */
-import { SkillRouterImpl, createStelloAgent, type StelloAgent } from '../../src/index.ts'
+import { SkillRouterImpl, createStelloAgent, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const skills = new SkillRouterImpl().register({

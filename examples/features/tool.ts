@@ -4,7 +4,7 @@
  * Try it: `stello dev examples/features/tool.ts`, then `stello start weather --message "Weather in Oslo?" --wait`.
  */
 import { z } from 'zod'
-import { createStelloAgent, tool, type StelloAgent } from '../../src/index.ts'
+import { createStelloAgent, tool, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const weather = tool(

@@ -7,8 +7,8 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { filesystem, workspaceRoot, workspaces } from '../../src/capabilities/index.ts'
-import { createStelloAgent, type StelloAgent } from '../../src/index.ts'
+import { filesystem, workspaceRoot, workspaces } from 'stello-temporal/capabilities'
+import { createStelloAgent, type StelloAgent } from 'stello-temporal'
 import { modelOr } from './model-or.ts'
 
 const agent: StelloAgent = createStelloAgent({

@@ -1,6 +1,7 @@
 /**
- * A research agent. The main session splits a question, gives the parts to `reader` sessions, and writes a report whose
- * every quotation names its file and line. Works with any model; `demo.ts` brings a rule-based one for those without a key.
+ * A research agent. The main session splits a question, gives the parts to `reader` sessions, and writes a report. Each
+ * quotation in it names its file and line. It works with any model; `demo.ts` brings a rule-based model for those
+ * without a key.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -43,7 +44,7 @@ const readDoc = tool(
   { readOnlyHint: true, title: 'Read document', timeout: '30s' },
 )
 
-/** An earlier report is never written over; the same text once more, after a crash, is the same file. */
+/** An earlier report is never overwritten. The same text, written again after a crash, is the same file. */
 function keep(text: string): string {
   mkdirSync(dirname(report), { recursive: true })
   for (let n = 1; ; n++) {

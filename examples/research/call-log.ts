@@ -1,12 +1,12 @@
 /**
- * What the worker asked the model for, told by the side that pays: a line when a call begins and one when it ends, each
- * with its idempotency key. A killed worker leaves a beginning without an end.
+ * The requests of the worker to its model, written down by the side that answers: a line when a call begins and one
+ * when it ends, each with its idempotency key. A killed worker leaves a beginning without an end.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 import type { Model } from '../../src/index.ts'
 
 export interface CallCounts {
-  /** Asked once more although an answer had come, or while none had: its worker was killed in between. */
+  /** Asked again because the worker was killed: an answer had come already, or none had come yet. */
   again: number
   /** Asked once more because the provider had refused, e.g. with 429. */
   refused: number
@@ -32,7 +32,9 @@ export function logged(model: Model, file: string | undefined): Model {
   }
 }
 
-/** Counts the calls of some sessions only: an earlier run that was broken off may go on beside this one. */
+/**
+ * Counts only the calls of some sessions, because an earlier run that was interrupted may still go on beside this one.
+ */
 export function countCalls(file: string, sessionIds: ReadonlySet<string>): CallCounts {
   const counts = { again: 0, refused: 0 }
   const last = new Map<string, string>()

@@ -25,9 +25,12 @@ import { verifyQuotations } from './verify.ts'
 
 const AGENT = new URL('agent.ts', import.meta.url)
 const QUESTION = 'How do these packages handle errors, timeouts, streams and validation?'
-/** So that the offline planner can be watched, and killed, at work. */
+/** The answers are slow, so that people can watch the offline planner at work, and kill it. */
 const PLANNER_DELAY_MS = 300
-/** Finished model calls after which `--crash` kills the worker: the readers are in the middle of their work. */
+/**
+ * The number of finished model calls after which `--crash` kills the worker. The readers are in the middle of their
+ * work then.
+ */
 const CRASH_AFTER = 4
 
 interface Options {
@@ -131,7 +134,7 @@ async function main(question: string, options: Options): Promise<void> {
   })
 }
 
-/** Strikes while a model call is under way, if there comes one. @returns how many there were */
+/** Kills the worker while a model call is under way, if one begins. @returns how many calls were under way */
 async function crash(worker: WorkerProcess, session: SessionHandle, progress: Progress): Promise<number> {
   for (let looks = 0; looks < 100 && inHand(await session.tree()) === 0; looks++) await delay(20)
   await worker.kill()

@@ -1,11 +1,11 @@
-/** The documents that are searched: Markdown files below one folder. */
+/** The documents that are searched: the Markdown files below one folder. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
 
 export interface Hit {
-  /** Relative to the folder, with `/`. */
+  /** Relative to the folder, with `/` between the parts. */
   file: string
-  /** 1-based. */
+  /** Counted from 1. */
   line: number
   text: string
 }
@@ -13,7 +13,10 @@ export interface Hit {
 export interface Documents {
   readonly folder: string
   files(): Promise<string[]>
-  /** Lines that hold at least one of the words in some form, best first: most words, then prose that can stand alone. */
+  /**
+   * Lines that hold at least one of the words in some form, best first: those with the most words, then those that can
+   * be read alone.
+   */
   search(words: string[], limit: number): Promise<Hit[]>
   lines(file: string): Promise<string[]>
 }
@@ -72,7 +75,7 @@ function rate(line: string, words: RegExp[]): number {
   if (!isProse(text)) return 0
   const places = words.map((word) => text.search(word)).filter((place) => place >= 0)
   if (places.length === 0) return 0
-  // Who is spoken of stands near the beginning, and a whole sentence says more than the middle of one.
+  // The subject stands near the beginning of a line, and a whole sentence says more than the middle of one.
   const early = places.some((place) => place < 40) ? 150 : 0
   const whole = (/^([-*] |\*\*)?[A-Z`]/.test(text) ? 100 : 0) + (/[.!?][*`)]*$/.test(text) ? 200 : 0)
   return places.length * 1000 + early + whole - Math.abs(text.length - 140)

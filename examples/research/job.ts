@@ -1,12 +1,15 @@
-/** The research job seen from outside: turn 1 hands the parts out, the forked session is asked for its own, turn 2 writes the report. */
+/**
+ * The research job as a client runs it: turn 1 gives the parts away, the forked session is asked for its part, turn 2
+ * writes the report.
+ */
 import { StelloError } from '../../src/core/errors.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import type { Progress } from './progress.ts'
 
-/** The command, in a checkout. */
+/** The command to type in a checkout. */
 export const STELLO = 'node --import tsx src/cli/main.ts'
 
-/** @throws StelloError SESSION_PAUSED when a session of the tree is paused: nobody is there who would resume it */
+/** @throws StelloError SESSION_PAUSED when a session of the tree is paused, because nobody would resume it */
 export async function research(
   stello: StelloClient,
   session: SessionHandle,
@@ -35,7 +38,7 @@ export async function research(
   await Promise.race([paused, work()])
 }
 
-/** A real model may have done without a fork, or the news of it come later than the answer. */
+/** A real model may not have forked, or the event of the fork may come later than the answer. */
 async function openChild(session: SessionHandle): Promise<string | undefined> {
   return (await session.tree()).children.find((child) => child.state !== 'closed')?.id
 }

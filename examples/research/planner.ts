@@ -1,6 +1,6 @@
 /**
- * The offline stand-in for a model. It is rule-based and does not pretend otherwise: it splits a question into its
- * words, searches for each, quotes what it found. It exists so that the demo runs the very same client code without a key.
+ * The offline model of the demo. It is rule-based and does not pretend otherwise: it splits a question into its words,
+ * searches for each, and quotes what it has found. It exists so that the same client code runs without a key.
  */
 import type { Completion, Message, Model, ToolCall } from '../../src/index.ts'
 
@@ -24,11 +24,11 @@ export function planner(): Model {
   }
 }
 
-/** What it can do, for people who read a report of it. */
+/** What it can do, for people who read one of its reports. */
 export const NO_INSIGHT =
   'Made without a key for a model: the quotations are real and checked, but nobody has understood the question.'
 
-/** One part per word that carries meaning; at least two, at most four. */
+/** One part for each word that carries meaning; at least two, at most four. */
 export function split(question: string): string[] {
   const words = question.toLowerCase().match(/[\p{L}\p{N}-]+/gu) ?? []
   const topics = [...new Set(words.filter((word) => word.length > 2 && !STOP_WORDS.has(word)))].slice(0, 4)

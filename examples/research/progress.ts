@@ -1,4 +1,6 @@
-/** What the terminal shows while the job runs: the tree, redrawn in place, or one line per event where nobody looks. */
+/**
+ * What the terminal shows while the job runs: the tree, drawn again in place. Without a terminal, one line per event.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import logUpdate from 'log-update'
 import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
@@ -14,17 +16,17 @@ export interface Counts {
 
 export interface Progress {
   readonly counts: Counts
-  /** Resolves with what `find` makes of the first event that it finds something in (past ones too). */
+  /** Resolves with the first result of `find` over the events, past ones included. */
   until<Found>(find: (event: StelloEvent, counts: Counts) => Found | false): Promise<Found>
   note(text: string): void
-  /** Path of the report, as soon as one is written. */
+  /** The path of the report, as soon as one is written. */
   report(): string | undefined
   /** Draws the tree once more, as it is now. */
   stop(): Promise<void>
 }
 
 const REDRAW_MS = 250
-/** What `write_report` says. */
+/** The result of `write_report`. */
 const WRITTEN = /written to (.+): \d+ characters/
 
 export function showProgress(session: SessionHandle, show: { tree: boolean; lines: boolean }): Progress {
@@ -94,7 +96,7 @@ export function showProgress(session: SessionHandle, show: { tree: boolean; line
   }
 }
 
-/** Finished calls only: that is what the log of events knows. */
+/** Only finished calls, because the log of events holds no others. */
 function count(counts: Counts, { type, data }: StelloEvent): void {
   if (type === 'tool.status') counts.toolCalls++
   if (type !== 'message.completed') return

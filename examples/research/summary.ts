@@ -1,4 +1,4 @@
-/** What the demo says at its end. */
+/** What the demo prints at its end. */
 import { relative } from 'node:path'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { STELLO } from './job.ts'
@@ -11,7 +11,7 @@ export interface Summary {
   docs: string
   sessions: number
   modelCalls: number
-  /** Calls made again although their ledger row was finished. */
+  /** Calls that were made again although their ledger row was finished. */
   repeatedModelCalls: number
   /** Calls that were under way when the worker was killed, and were made again. */
   retriedInFlight: number
@@ -22,7 +22,7 @@ export interface Summary {
   outputTokens: number
   quotations: number
   verified: boolean
-  /** Unset when the server has stopped by the time somebody reads this. */
+  /** Unset if the server has stopped when somebody reads this. */
   temporalUi?: string
   model: string
 }
@@ -31,7 +31,7 @@ export function idsOf(tree: Tree): string[] {
   return [tree.id, ...tree.children.flatMap(idsOf)]
 }
 
-/** Model calls that are under way anywhere in the tree. */
+/** The model calls that are under way anywhere in the tree. */
 export function inHand(tree: Tree): number {
   return (
     tree.inHand.filter((step) => step.kind === 'model').length +

@@ -1,4 +1,4 @@
-/** Checks a report: every quotation must stand literally where its source line says. */
+/** Checks a report: every quotation must stand word for word at the line that it names. */
 import type { Documents } from './documents.ts'
 
 export interface Quotation {

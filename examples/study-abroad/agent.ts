@@ -1,6 +1,7 @@
 /**
- * Advice on studying abroad, as a tree of sessions: the general adviser forks into regions, a region into topics.
- * Skills say how to fork, profiles what a fork may do: each level sees only the skills that lead to its own children.
+ * Advice on studying abroad, as a tree of sessions: the general adviser forks into regions, and a region forks into
+ * topics. Skills say how to fork. Profiles say what a fork may do: each level sees only the skills that lead to its own
+ * children.
  */
 import {
   ForkProfileRegistryImpl,

@@ -1,4 +1,4 @@
-/** Breaks of the ledger and its workers; what a break is says `main.mjs`. */
+/** Breaks of the ledger and its workers. `breaks.mjs` says what a break is. */
 const store = (file) => `src/store/${file}.ts`
 const onStore = (file) => ({ project: 'store', test: `test/store/${file}.test.ts` })
 

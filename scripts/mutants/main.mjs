@@ -1,45 +1,37 @@
 #!/usr/bin/env node
 /**
  * `npm run test:mutants`: breaks a copy of the code in one small way after the other, and runs the test that must notice.
- * Prints what stays green, and ends with 1 then; the checkout is never touched. Words as arguments: only rules and files with
- * one of them.
+ * It tells of each break whether the test has noticed it. It exits with 1 when one stays unnoticed, or when a test fails
+ * without any break. The checkout is never touched.
  */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { LEDGER } from './ledger.mjs'
-import { PERMISSIONS } from './permissions.mjs'
-import { SESSION } from './session.mjs'
-import { WORKERS } from './workers.mjs'
+import { parseArgs } from 'node:util'
+import { BREAKS } from './breaks.mjs'
 
-/**
- * Small breaks of rules that nothing may break, each with the test file, and the beginning of the name if need be, that must
- * notice. The text of one stands in its file exactly once.
- *
- * @type {{ rule: string, file: string, from: string, to: string, project: string, test: string, name?: string }[]}
- */
-const BREAKS = [...SESSION, ...LEDGER, ...WORKERS, ...PERMISSIONS]
+const HELP = `npm run test:mutants                      every break
+npm run test:mutants -- --only NAME       the breaks with NAME in their rule, their file or their test; may be repeated
+npm run test:mutants -- --list            their names, without a test`
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const words = process.argv.slice(2)
-const chosen = BREAKS.filter(
-  ({ rule, file, test }) => words.length === 0 || words.some((word) => `${rule} ${file} ${test}`.includes(word)),
-)
 const copy = mkdtempSync(join(tmpdir(), 'stello-mutants-'))
 const report = join(copy, 'report.json')
+let running
 
-/** Ends as vitest does; its output is of no interest, its report is. */
+/** @returns the report of Vitest, or undefined if it has ended without one */
 async function runTests({ project, tests, name, bail }) {
-  const args = ['run', '--project', project, ...tests, ...(name ? ['-t', name] : []), ...(bail ? ['--bail=1'] : [])]
+  const one = name ? ['-t', name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')] : []
+  const args = ['run', '--project', project, ...tests, ...one, ...(bail ? ['--bail=1'] : [])]
   const options = ['--reporter=json', `--outputFile=${report}`]
   rmSync(report, { force: true })
-  const child = spawn(process.execPath, [join(copy, 'node_modules/vitest/vitest.mjs'), ...args, ...options], {
+  running = spawn(process.execPath, [join(copy, 'node_modules/vitest/vitest.mjs'), ...args, ...options], {
     cwd: copy,
     stdio: ['ignore', 'ignore', 'ignore'],
   })
-  await new Promise((resolve) => child.once('close', resolve))
+  await new Promise((resolve) => running.once('close', resolve))
   try {
     return JSON.parse(readFileSync(report, 'utf8'))
   } catch {
@@ -47,7 +39,7 @@ async function runTests({ project, tests, name, bail }) {
   }
 }
 
-/** @returns what is wrong with the check, or undefined: the break was noticed */
+/** @returns what is wrong with the break, or undefined: its test has noticed it */
 async function check({ file, from, to, project, test, name }) {
   const path = join(copy, file)
   const whole = readFileSync(path, 'utf8')
@@ -59,38 +51,68 @@ async function check({ file, from, to, project, test, name }) {
   )
   try {
     const result = await runTests({ project, tests: [test], name, bail: true })
-    if (!result) return 'vitest told nothing'
-    if (result.numTotalTests === 0)
-      return `no test of ${test} ran: ${result.testResults[0]?.message ?? 'none fits the name'}`
-    return result.numFailedTests > 0 ? undefined : `stays green: ${test}`
+    if (!result) return 'Vitest has told nothing'
+    if (ran(result) === 0)
+      return `no test of ${test} ran: ${result.testResults[0]?.message || `none is called "${name}"`}`
+    return result.numFailedTests > 0 ? undefined : `no test of ${test} has noticed it`
   } finally {
     writeFileSync(path, whole)
   }
 }
 
+/** How many tests have run. Those that the name leaves out are only counted. */
+function ran({ numPassedTests, numFailedTests }) {
+  return numPassedTests + numFailedTests
+}
+
+/** @returns the test files that fail although nothing is broken: they would notice every break */
+async function redWithoutBreak(chosen) {
+  const red = []
+  for (const project of new Set(chosen.map((one) => one.project))) {
+    const tests = [...new Set(chosen.filter((one) => one.project === project).map(({ test }) => test))]
+    console.log(`without a break: ${tests.length} test files of ${project}`)
+    const result = await runTests({ project, tests })
+    const failed = result?.testResults.filter(({ status }) => status !== 'passed').map(({ name }) => name) ?? tests
+    red.push(...failed.map((file) => file.replace(`${copy}/`, '')))
+  }
+  return red
+}
+
 async function main() {
+  const options = { only: { type: 'string', multiple: true }, list: { type: 'boolean' }, help: { type: 'boolean' } }
+  const { values } = parseArgs({ options })
+  if (values.help) return console.log(HELP)
+  const fits = ({ rule, file, test }) =>
+    !values.only || values.only.some((text) => `${rule} ${file} ${test}`.includes(text))
+  const chosen = BREAKS.filter(fits)
+  if (chosen.length === 0)
+    throw new Error(`no break has this in its rule, its file or its test: ${[values.only].flat().join(', ')}`)
+  if (values.list) return console.log(chosen.map(({ rule, file }) => `${rule}  (${file})`).join('\n'))
+
   for (const entry of ['src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'examples', 'bench'])
     cpSync(join(root, entry), join(copy, entry), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  const problems = []
-  for (const project of new Set(chosen.map((mutant) => mutant.project))) {
-    const tests = [...new Set(chosen.filter((mutant) => mutant.project === project).map(({ test }) => test))]
-    const result = await runTests({ project, tests })
-    const red = result ? result.testResults.filter(({ status }) => status !== 'passed').map(({ name }) => name) : tests
-    for (const file of red) problems.push(`red without any break: ${file.replace(`${copy}/`, '')}`)
-  }
+  const problems = (await redWithoutBreak(chosen)).map((file) => `${file} fails without any break`)
+  let noticed = 0
   for (const [n, mutant] of chosen.entries()) {
     const begun = performance.now()
     const problem = await check(mutant)
     const seconds = Math.round((performance.now() - begun) / 1000)
     console.log(`${n + 1}/${chosen.length} ${problem ? 'NOT NOTICED' : 'noticed'} (${seconds} s): ${mutant.rule}`)
     if (problem) problems.push(`${mutant.rule} (${mutant.file}): ${problem}`)
+    else noticed++
   }
-  console.log(`\n${chosen.length} breaks, ${problems.length} problems`)
+  console.log(`\n${noticed} of ${chosen.length} breaks are noticed`)
   for (const problem of problems) console.log(`- ${problem}`)
-  return problems.length === 0 ? 0 : 1
+  if (problems.length > 0) process.exitCode = 1
 }
 
-process.once('SIGINT', () => process.exit(130))
+process.once('SIGINT', () => {
+  running?.kill()
+  process.exit(130)
+})
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
-process.exitCode = await main()
+await main().catch((error) => {
+  console.error(error.message)
+  process.exitCode = 2
+})

@@ -1,4 +1,4 @@
-/** Breaks of permissions; what a break is says `main.mjs`. */
+/** Breaks of permissions. `breaks.mjs` says what a break is. */
 const room = (file) => `src/permissions/${file}.ts`
 const tool = (file) => `src/activities/tool/${file}.ts`
 const unit = (file) => ({ project: 'unit', test: `test/unit/permissions/${file}.test.ts` })
@@ -43,15 +43,22 @@ export const PERMISSIONS = [
   {
     rule: 'every layer that states what is allowed must allow it',
     file: room('decide'),
-    from: 'found.every((rule) => rule !== undefined) ? found[0] : undefined',
+    from: 'found.every((rule) => rule !== undefined) ? found.at(-1) : undefined',
     to: 'found.find((rule) => rule !== undefined)',
     ...unit('decide'),
   },
   {
     rule: 'the first layer allows nothing that it does not state',
     file: room('decide'),
-    from: 'allow || index === 0 ?',
-    to: 'allow ?',
+    from: 'const lists = [[...kept, ...(first?.allow ?? [])], ...below',
+    to: 'const lists = [...(first?.allow || kept.length > 0 ? [[...kept, ...(first?.allow ?? [])]] : []), ...below',
+    ...unit('decide'),
+  },
+  {
+    rule: 'what is kept widens no list of a profile',
+    file: room('decide'),
+    from: 'below.flatMap(({ allow }) => (allow ? [allow] : []))',
+    to: 'below.flatMap(({ allow }) => (allow ? [[...kept, ...allow]] : []))',
     ...unit('decide'),
   },
   {

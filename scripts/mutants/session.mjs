@@ -1,4 +1,4 @@
-/** Breaks of the pure machine; what a break is says `main.mjs`. */
+/** Breaks of the pure machine. `breaks.mjs` says what a break is. */
 const session = (file) => `src/session/${file}.ts`
 const unit = (file) => ({ project: 'unit', test: `test/unit/session/${file}.test.ts` })
 

@@ -1,4 +1,4 @@
-/** Breaks of take-over, generations and the worker's side of the ledger; what a break is says `main.mjs`. */
+/** Breaks of take-over, generations and the worker's side of the ledger. `breaks.mjs` says what a break is. */
 const store = (file) => `src/store/${file}.ts`
 const step = (file) => `src/activities/step/${file}.ts`
 const onStore = (file) => ({ project: 'store', test: `test/store/${file}.test.ts` })
@@ -12,6 +12,15 @@ export const WORKERS = [
     from: 'update steps set lease = steps.lease + 1, owner = null, token = null, deaths = steps.deaths + dead.died',
     to: 'update steps set owner = null, token = null, deaths = steps.deaths + dead.died',
     ...onStore('takeover'),
+  },
+  {
+    rule: 'a dead worker is known until its steps are taken',
+    file: 'src/worker/take-over.ts',
+    from: 'of await withoutSteps(db, dead, taker)',
+    to: 'of dead',
+    project: 'crash',
+    test: 'test/crash/take-over.test.ts',
+    name: 'counts the death of a worker whose session was locked',
   },
   {
     rule: 'who holds a lock is alive',

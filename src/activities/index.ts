@@ -14,6 +14,7 @@ import { withNextTry } from './next-try.ts'
 import { toEndlessRetry, toFailure } from './step/failures.ts'
 import { notifyPeople } from './session/notify-people.ts'
 import { openChild } from './child/open-child.ts'
+import { releaseSession } from './session/release-session.ts'
 import { openSession } from './session/open-session.ts'
 import type { Belonging, RightStore } from './session/right-store.ts'
 import { settleModel } from './model/settle-model.ts'
@@ -46,6 +47,7 @@ export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'
     settleTool: bind(settleTool),
     announce: bind(announce, toEndlessRetry),
     notifyPeople: bind(notifyPeople, toEndlessRetry),
+    releaseSession: bind(releaseSession, toEndlessRetry),
     describeChildren: bind(describeChildren),
   }
 }

@@ -1,7 +1,7 @@
 /** Tools that belong together, ready to be put beside an agent's own; perhaps with something to open and to ask. */
 import { addTool } from './collect-tools.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
-import type { SessionContext, Tool } from '../tool/tool.ts'
+import type { SessionContext, Tool, ToolContext } from '../tool/tool.ts'
 import type { WorkspaceKeeper } from './workspace-keeper.ts'
 
 /**
@@ -30,12 +30,26 @@ export interface CapabilityPack {
   open?(): void | Promise<void>
   /** Called when the worker has stopped, also where it did not come to start; only if `open` has ended well. */
   close?(): void | Promise<void>
+  /**
+   * Called when a session was closed, for at most 30 seconds, by one worker: where the session has a working folder, on its
+   * host. It ends what the session has left running there. It may be called again for the same session.
+   */
+  sessionClosed?(session: ClosedSession): void | Promise<void>
   /** Gives sessions working folders on hosts. One pack of an agent at most; see `workspaces()`. */
   workspaces?: WorkspaceKeeper
 }
 
+/** A session that was closed, as its packs are told of it. */
+export interface ClosedSession extends SessionContext {
+  /** Its working folder. Unset: the agent has none for its sessions. */
+  workspace?: NonNullable<ToolContext['workspace']>
+}
+
+/** What a pack is told of the session whose tools it gives. */
+export type PackContext = SessionContext & Pick<ToolContext, 'ruled'>
+
 /** The tools of a session now. */
-export type PackTools = (session: SessionContext) => readonly AnyTool[] | Promise<readonly AnyTool[]>
+export type PackTools = (session: PackContext) => readonly AnyTool[] | Promise<readonly AnyTool[]>
 
 export function nameOfPack({ name = 'pack' }: CapabilityPack): string {
   return name

@@ -15,7 +15,7 @@ export interface WorkspaceOf {
 export interface WorkspaceKeeper {
   /** Who shares a folder. */
   readonly per: WorkspacePer
-  /** How long a call waits for a host of which no worker lives until the folder counts as lost, milliseconds. */
+  /** How long a call waits for a host without a living worker until the folder counts as lost, milliseconds. */
   readonly lostAfterMs: number
   /** How many folders this host takes at most. Unset: no limit. */
   readonly capacity?: number
@@ -29,4 +29,6 @@ export interface WorkspaceKeeper {
    *   fills a new folder
    */
   enter(workspace: WorkspaceOf, signal: AbortSignal): Promise<string>
+  /** The path of a folder that is there. Undefined: it is not, and is not made. Unset: closed sessions are not looked at. */
+  find?(workspace: WorkspaceOf): Promise<string | undefined>
 }

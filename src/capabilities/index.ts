@@ -28,7 +28,7 @@ export type { PostgresMemoryOptions } from './memory/postgres-memory.ts'
 export { MEMORY_TYPES } from './memory/memory-store.ts'
 export type { Memory, MemoryStore, MemoryType, StoredMemory } from './memory/memory-store.ts'
 export { people, type PeopleOptions } from './people/people.ts'
-export { planning } from './planning/planning.ts'
+export { planning, type PlanningOptions } from './planning/planning.ts'
 export { skills } from './skills/skills.ts'
 export type { SkillsOptions } from './skills/skills.ts'
 export { tasks } from './tasks/tasks.ts'
@@ -39,6 +39,7 @@ export type { McpOptions } from './mcp/mcp.ts'
 export type {
   McpAddress,
   McpProgram,
+  McpQuestionSettings,
   McpServer,
   McpServerOf,
   McpServerSettings,

@@ -26,7 +26,9 @@ export function addChatCommand(program: Command, on: OnSession): void {
         }
         const opened = await openChat(stello, named, last)
         const { runChat } = await import('./chat/run-chat.ts')
-        const sessionId = await runChat(stello, opened.sessionId, opened)
+        const { sessionId, unsent } = await runChat(stello, opened.sessionId, opened)
+        for (const message of unsent)
+          out.noteOf(message, (shown) => `not sent to ${shown.sessionId}: the servers are away\n${shown.text}`)
         out.note(`the session goes on; \`stello chat ${sessionId}\` comes back to it`)
       }),
     )

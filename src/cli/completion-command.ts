@@ -8,28 +8,48 @@ const WITHIN_MS = 2000
 /** Newest sessions that are offered. */
 const SESSIONS = 50
 
+/**
+ * They hand on the words as the program would get them: `last\ week` is one word without its backslash. Where nothing is found, files
+ * are offered. bash cuts its words at `@` and `:` too, so the line is read anew, and what stands before the cut is left out; an `@` belongs to
+ * what follows it.
+ */
 const SCRIPTS = {
   bash: `# eval "$(stello completion bash)"
 _stello() {
-  local found word
+  local line="\${COMP_LINE:0:COMP_POINT}" typed="\${COMP_WORDS[COMP_CWORD]}" found word kept
+  local -a words
+  read -a words <<< "$line"
+  [[ "$line" == *[[:space:]] ]] && words+=('')
+  printf -v kept '%q' "\${words[\${#words[@]}-1]}"
+  [[ "$typed" == [:=] ]] && typed=
+  kept="\${kept%"$typed"}"
+  kept="\${kept%@}"
   COMPREPLY=()
   while IFS= read -r found; do
     printf -v word '%q' "$found"
-    COMPREPLY+=("$word")
-  done < <("\${COMP_WORDS[0]}" complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    COMPREPLY+=("\${word#"$kept"}")
+  done < <("\${words[0]}" complete -- "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _stello stello
 `,
   zsh: `# eval "$(stello completion zsh)", behind compinit
 _stello() {
   local -a found
-  found=("\${(@f)$("\${words[1]}" complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("\${(@f)$("\${words[1]}" complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${found[1]}" ]]; then compadd -a found; else _files; fi
 }
 compdef _stello stello
 `,
   fish: `# stello completion fish | source
-complete -c stello -a '(stello complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+function __stello
+  set -l found (stello complete -- (string unescape -- (commandline -opc)[2..] (commandline -ct)) 2>/dev/null)
+  if set -q found[1]
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c stello -f -a '(__stello)'
 `,
 } as const
 

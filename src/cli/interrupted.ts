@@ -7,9 +7,13 @@ const SAME_PRESS_MS = 500
 /** Ctrl-C, the signal of service managers, and the signal of a terminal that is closed. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
+/** The code of the error of writing to a terminal that has been closed. */
+export const TERMINAL_GONE = 'EIO'
+
 /**
  * Resolves when somebody wants this process to end. Another signal, or the same one half a second later, ends it at
- * once.
+ * once: somebody insists. A terminal that is closed does not: its SIGHUP may come late, several times, or behind a Ctrl-C.
+ * What is then said to nobody fails nothing: what was started is still to be stopped.
  *
  * The listeners stay until then. Libraries that clean up at exit (signal-exit, which log-update and many others load)
  * end a process at a signal as soon as nobody else listens.
@@ -18,12 +22,16 @@ export function interrupted(): Promise<void> {
   return new Promise((resolve) => {
     // Waiting for a signal keeps no process alive, so a timer does: the servers are processes of their own.
     const alive = setInterval(() => undefined, VERY_LONG_MS)
+    for (const stream of [process.stdout, process.stderr])
+      stream.on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== TERMINAL_GONE) throw error
+      })
     let first: { signal: string; at: number } | undefined
     for (const signal of SIGNALS) {
       process.on(signal, () => {
         const now = performance.now()
         first ??= { signal, at: now }
-        if (first.signal !== signal || now - first.at > SAME_PRESS_MS) {
+        if (signal !== 'SIGHUP' && (first.signal !== signal || now - first.at > SAME_PRESS_MS)) {
           process.removeAllListeners(signal)
           process.kill(process.pid, signal)
         }

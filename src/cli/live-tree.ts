@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionHandle, SessionTree } from '../client/index.ts'
 import { fitLine, onTerminal, terminalColumns } from './fit-line.ts'
 import { treeLines } from './format.ts'
+import { isMoving, lookAgainMs } from './look-pace.ts'
 import type { Output } from './output.ts'
 
-const LOOK_EVERY_MS = 1000
 const ROWS = 40
 /** To the beginning of the line so many lines above, and everything behind it gone. */
 const BACK = (lines: number): string => (lines === 0 ? '' : `\u001b[${lines}A\r\u001b[J`)
@@ -15,7 +15,9 @@ export async function showTreeLive(session: SessionHandle, out: Output, signal: 
   let drawn = 0
   let before: string | undefined
   while (!signal.aborted) {
+    const begun = performance.now()
     const tree = await session.tree()
+    const tookMs = performance.now() - begun
     const now = out.json ? JSON.stringify(tree) : treeLines(tree).join('\n')
     if (now !== before) {
       if (out.json || !onTerminal()) out.result(tree, (shown) => treeLines(shown).join('\n'))
@@ -30,7 +32,7 @@ export async function showTreeLive(session: SessionHandle, out: Output, signal: 
       before = now
     }
     if (tree.state === 'closed') return
-    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
+    await delay(lookAgainMs(tookMs, isMoving(tree) ? 'moving' : 'still'), undefined, { signal }).catch(() => undefined)
   }
 }
 

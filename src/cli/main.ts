@@ -10,6 +10,7 @@ import { addCompletionCommands } from './completion-command.ts'
 import { addDevCommands } from './dev-command.ts'
 import { addRunCommands } from './run-commands.ts'
 import { withExample } from './help-examples.ts'
+import { TERMINAL_GONE } from './interrupted.ts'
 import { explain } from './output.ts'
 import { addSessionCommands } from './session-commands.ts'
 
@@ -39,7 +40,9 @@ async function main(argv: string[]): Promise<void> {
 }
 
 // `stello list | head -1` closes the pipe early. That is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== TERMINAL_GONE) process.exit(error.code === 'EPIPE' ? 0 : 1)
+})
 
 try {
   await main(process.argv)

@@ -112,7 +112,7 @@ function spanLine({
 }: TimelineSpan): string {
   const seconds = ((endedAt?.getTime() ?? Date.now()) - begunAt.getTime()) / 1000
   const begun = begunAt.toISOString().slice(0, 19).replace('T', ' ')
-  const end = outcome === undefined ? 'goes on' : outcome.replace('_', ' ')
+  const end = outcome === 'taken_over' ? 'taken over: its worker died' : (outcome ?? 'goes on')
   const ended = [end, code].filter(Boolean).join(' ')
   const who = `${attempt > 1 ? ` attempt ${attempt}` : ''}${worker === undefined ? '' : ` worker ${worker}`}`
   const bad = outcome !== undefined && outcome !== 'succeeded'

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'
 import { mustExist, type ClientDeps } from './start-session.ts'
+import { serviceErrorOf, temporalTrouble } from './temporal-trouble.ts'
 
 /** A fork's row exists a moment before its parent's worker starts its workflow. */
 const STARTED_WITHIN_MS = 30_000
@@ -13,7 +14,8 @@ const STARTING_EVERY_MS = 50
  * closed, never existed, or is just being forked. A session that was opened between the look at Temporal and the look
  * at the row is found the next time.
  *
- * @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_TERMINATED; whatever the work throws
+ * @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_TERMINATED; SERVER_UNREACHABLE when Temporal refuses
+ *   the call or does not answer; whatever else the work throws
  */
 export async function reachSession<T>({ db }: Pick<ClientDeps, 'db'>, id: string, work: () => Promise<T>): Promise<T> {
   const until = performance.now() + STARTED_WITHIN_MS
@@ -21,7 +23,7 @@ export async function reachSession<T>({ db }: Pick<ClientDeps, 'db'>, id: string
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error
+      if (!(error instanceof WorkflowNotFoundError)) throw asUnreachable(id, error)
       const row = await mustExist(db, id)
       if (row.closedAt) throw isClosed(id)
       if (wasOpened || performance.now() > until) {
@@ -33,6 +35,13 @@ export async function reachSession<T>({ db }: Pick<ClientDeps, 'db'>, id: string
       wasOpened = row.opened
     }
   }
+}
+
+/** Temporal's client says no more than "Failed to signal Workflow": the reason is in the cause. */
+function asUnreachable(id: string, error: unknown): unknown {
+  if (!serviceErrorOf(error)) return error
+  const { what, hint } = temporalTrouble(error)
+  return new StelloError('SERVER_UNREACHABLE', `session ${id} is not reached: ${what}`, { hint, cause: error })
 }
 
 /** @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED */

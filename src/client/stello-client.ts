@@ -93,6 +93,12 @@ export interface StelloClient {
    */
   agents(): Promise<string[]>
   /**
+   * Names of the fork profiles that each agent has, by the agent's name, as its workers have told.
+   *
+   * @example const { changes = [] } = await stello.profiles()
+   */
+  profiles(): Promise<Record<string, string[]>>
+  /**
    * Names of the agents that living workers serve now. A session of any other agent waits until a worker serves it.
    *
    * @example if (!(await stello.servedAgents()).includes('changes')) console.log('start a worker')
@@ -144,6 +150,8 @@ export function createStelloClient(deps: ClientDeps): StelloClient {
     },
     servedAgents: () => readServedAgents(db, deps.namespace),
     agents: async () => (await readAgents(db)).map((agent) => agent.name),
+    profiles: async () =>
+      Object.fromEntries((await readAgents(db)).map(({ name, manifest }) => [name, manifest.profiles])),
     uiLink: (sessionId) =>
       deps.uiUrl &&
       `${deps.uiUrl}/namespaces/${deps.namespace}/workflows${sessionId === undefined ? '' : `/${sessionId}`}`,

@@ -91,8 +91,8 @@ const AWAY: Words = {
 /** @param error of Temporal's client, or of its connection */
 export function temporalTrouble(error: unknown): TemporalTrouble {
   if (error instanceof NamespaceNotFoundError) return { ...NAMESPACE, refused: true }
-  const asked = isGrpcServiceError(error) ? error : causeOf(error)
-  if (isGrpcServiceError(asked)) {
+  const asked = serviceErrorOf(error)
+  if (asked) {
     const refusal = REFUSALS[asked.code]
     if (refusal) return told(refusal, asked.details, true)
     return told(connectionTrouble(asked.details), asked.details, false)
@@ -109,6 +109,8 @@ function told({ what, hint }: Words, details: string, refused: boolean): Tempora
   return { what: details === '' ? what : `${what}: ${details}`, hint, refused }
 }
 
-function causeOf(error: unknown): unknown {
-  return error instanceof Error ? error.cause : undefined
+/** What the server, or the way to it, has said: Temporal's client throws it as it is, or as a cause. */
+export function serviceErrorOf(error: unknown): GrpcServiceError | undefined {
+  const cause = error instanceof Error ? error.cause : undefined
+  return [error, cause].find(isGrpcServiceError)
 }

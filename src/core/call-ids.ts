@@ -22,7 +22,7 @@ export function toLegalName(name: string): string {
 /** Gives ids that are legal and that no call before has. An id that is both already stays as it is. */
 export class CallIds {
   readonly #taken = new Set<string>()
-  /** The next number to try behind an id, because some models number the calls of every answer from zero. */
+  /** The next number to append to an id, because some models number the calls of every answer from zero. */
   readonly #next = new Map<string, number>()
 
   take(given: string): string {

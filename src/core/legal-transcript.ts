@@ -15,9 +15,9 @@ export interface LegalMessage {
 }
 
 /**
- * Afterwards, every call has one result, which stands right behind its call's message, in the order of the calls; no
- * result is without a call; ids are unique and legal, as are names; arguments are an object; no message is empty. Records
- * that keep to this come out as the same objects.
+ * Afterwards, every call has one result, right after the message of the call, in the order of the calls; no result is
+ * without a call; ids are unique and legal, as are names; arguments are an object; no message is empty. Records that
+ * keep to this come out as the same objects.
  *
  * @example const sent = legalTranscript(messages).map(({ message }) => message)
  */

@@ -21,6 +21,8 @@ export interface AgentInfo {
   name: string
   /** A worker serves it now. A session of any other agent waits until one does. */
   served: boolean
+  /** Names of its fork profiles. */
+  profiles: string[]
 }
 
 export const addAboutRoutes: AddRoutes = (app, { stello }) => {
@@ -48,8 +50,8 @@ export const addAboutRoutes: AddRoutes = (app, { stello }) => {
       gives: [{ status: 200, description: 'their names', schema: outputs.agents }],
     },
     async (): Promise<AgentInfo[]> => {
-      const [names, served] = await Promise.all([stello.agents(), stello.servedAgents()])
-      return names.map((name) => ({ name, served: served.includes(name) }))
+      const [names, served, profiles] = await Promise.all([stello.agents(), stello.servedAgents(), stello.profiles()])
+      return names.map((name) => ({ name, served: served.includes(name), profiles: profiles[name] ?? [] }))
     },
   )
 }

@@ -15,7 +15,11 @@ export const about: z.ZodType = z
   .openapi('About')
 
 export const agents: z.ZodType = z.array(
-  z.strictObject({ name: z.string(), served: z.boolean().openapi({ description: 'a worker serves it now' }) }),
+  z.strictObject({
+    name: z.string(),
+    served: z.boolean().openapi({ description: 'a worker serves it now' }),
+    profiles: z.array(z.string()).openapi({ description: 'the names of its fork profiles' }),
+  }),
 )
 
 const pauseFields = {

@@ -1,4 +1,6 @@
-/** The events of a session or a tree: as a stream that goes on at a cursor, or as a page of what is there now. */
+/**
+ * The events of a session or a tree: as a stream that goes on at a cursor, or as a page of the events that exist now.
+ */
 import { z } from '@hono/zod-openapi'
 import { addRoute, type AddRoutes } from './add-route.ts'
 import { toWire, type WireEvent } from './wire-event.ts'

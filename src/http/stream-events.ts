@@ -1,6 +1,6 @@
 /**
- * Server-sent events. The id of an event is the cursor behind it, so whoever comes back with the last id gets neither a
- * gap nor a repetition. What streams has no id: the record that it ends in has one.
+ * Server-sent events. The id of an event is the cursor after it, so a client that comes back with the last id gets
+ * neither a gap nor a repetition. What streams has no id: the record that it ends in has one.
  *
  * Beside the events of sessions: `begin` (its id is the cursor that the stream begins at), `away` and `back` (the store),
  * `end` (the session is closed, nothing follows), `failed` (an error ends the stream).

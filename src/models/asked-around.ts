@@ -1,6 +1,6 @@
 /**
- * Lets whoever runs code of an author notice the models that this code asks by itself, so that such calls can be kept in
- * the ledger. A model that is asked in any other place is asked as always.
+ * While code of an author runs, its caller can notice the models that this code asks by itself. So such calls can be
+ * kept in the ledger. A model that is asked in any other place is asked as always.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Message } from '../core/message.ts'

@@ -13,10 +13,11 @@ export interface FallbackOptions {
 }
 
 /**
- * The first model that can answers. The next one is asked when the one before it has been away for `after`, and at once when
- * that one refuses for capacity (429, 503, 529) or because its account has no credit. It goes back as soon as the first one
- * answers again. A wrong key or a refused request pauses the session: another model would only hide it. Record, usage and
- * price are those of the model that answered; what a provider wants back goes to that provider only.
+ * The first model that can answers. The next one is asked when the one before it has been away for `after`. It is asked
+ * at once when that one refuses for capacity (429, 503, 529) or because its account has no credit. It goes back as soon
+ * as the first one answers again. A wrong key or a refused request pauses the session: another model would only hide
+ * it. Record, usage and price are those of the model that answered; what a provider wants back goes to that provider
+ * only.
  *
  * @param models in the order of preference. Models of one provider wait for themselves here, because a provider may have
  *   room for one of its models and not for another

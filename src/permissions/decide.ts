@@ -4,7 +4,7 @@
  */
 import type { PermissionMode } from '../protocol/permission-mode.ts'
 import type { Kind } from '../tool/tool.ts'
-import type { Touch } from '../tool/touch.ts'
+import type { Ruled, Touch } from '../tool/touch.ts'
 import type { Part } from './part.ts'
 import { isOf, type Rule } from './rule.ts'
 import type { Rules } from './rules.ts'
@@ -13,7 +13,7 @@ import type { Rules } from './rules.ts'
 export interface Permissions {
   mode: PermissionMode
   layers: readonly Rules[]
-  /** Rules that people have added by an answer. */
+  /** Rules that people have added by an answer: they stand beside the allow rules of the agent. */
   kept?: readonly Rule[]
 }
 
@@ -49,9 +49,14 @@ export function decide(permissions: Permissions, asking: Asking): Verdict {
   return unasked(permissions.mode, { decision, ...(rule !== undefined && { rule }), parts: about })
 }
 
-/** Whether a file may be read: tools that search leave out what may not. */
-export function mayRead({ layers }: Permissions, tool: string, path: string, root?: string): boolean {
-  return !find(layers, 'deny', partOf(tool, { kind: 'read', path }, root))
+/** What the rules say of something that a call comes upon while it runs: a file that it finds, an address it is sent to. */
+export function ruled({ layers }: Permissions, tool: string, touch: Touch, root?: string): Ruled | undefined {
+  const part = partOf(tool, touch, root)
+  for (const decision of ['deny', 'ask'] as const) {
+    const rule = find(layers, decision, part)
+    if (rule) return { decision, rule: rule.text }
+  }
+  return undefined
 }
 
 function partOf(tool: string, touch: Touch, workspace: string | undefined): Part {
@@ -72,16 +77,15 @@ function judge({ mode, layers, kept = [] }: Permissions, asking: Asking, part: P
   if (hidden) return { decision: 'ask', parts }
   if (mode === 'bypassPermissions' || harmless) return { decision: 'allow', parts }
   if (mode === 'acceptEdits' && isEdit(part.touch, asking.kind)) return { decision: 'allow', parts }
-  const allowed = kept.find((rule) => rule.matches(part, 'strict')) ?? allowing(layers, part)
+  const allowed = allowing(layers, kept, part)
   return allowed ? { decision: 'allow', rule: allowed.text, parts } : { decision: 'ask', parts }
 }
 
-/** Every layer that says what may run must allow it. The first one always does. */
-function allowing(layers: readonly Rules[], part: Part): Rule | undefined {
-  const found = layers.flatMap(({ allow }, index) =>
-    allow || index === 0 ? [allow?.find((rule) => rule.matches(part, 'strict'))] : [],
-  )
-  return found.every((rule) => rule !== undefined) ? found[0] : undefined
+/** Every layer that says what may run must allow it. The first one always does, and what people keep counts there. */
+function allowing([first, ...below]: readonly Rules[], kept: readonly Rule[], part: Part): Rule | undefined {
+  const lists = [[...kept, ...(first?.allow ?? [])], ...below.flatMap(({ allow }) => (allow ? [allow] : []))]
+  const found = lists.map((list) => list.find((rule) => rule.matches(part, 'strict')))
+  return found.every((rule) => rule !== undefined) ? found.at(-1) : undefined
 }
 
 function find(layers: readonly Rules[], list: 'deny' | 'ask', part: Part): Rule | undefined {
@@ -102,6 +106,7 @@ function isHarmless(touch: Touch | undefined, kind: Kind): boolean {
     case 'command':
       return touch.readonly
     case 'url':
+    case 'server':
     case undefined:
       return kind === 'readonly'
     case 'write':

@@ -1,6 +1,6 @@
 /**
  * One permission rule: `Tool` speaks of every call of a tool, `Tool(spec)` of the parts of calls that the spec names.
- * `mcp__server` speaks of all tools of an MCP server.
+ * `mcp__server`, or `mcp__server__*`, speaks of all tools of an MCP server, and of every call that names the server.
  */
 import { StelloError } from '../core/errors.ts'
 import type { Touch } from '../tool/touch.ts'
@@ -23,14 +23,19 @@ const FORM = /^([A-Za-z0-9_-]{1,64})(?:\(([^]+)\))?$/
 const LONGEST = 2000
 /** Names all tools of an MCP server. */
 const SERVER = /^mcp__(?:(?!__).)+$/
+/** The same, as it is often written. */
+const ALL_OF_SERVER = /^(mcp__(?:(?!__)[A-Za-z0-9_-])+)__\*$/
 /** Rules that speak of what any tool reads or writes. */
 const OF_ALL: Readonly<Record<string, Touch['kind']>> = { Read: 'read', Edit: 'write' }
 
 /** What is wrong with a rule. */
 export function ruleProblem(text: unknown): string | undefined {
   if (typeof text !== 'string' || text.length > LONGEST) return `a rule is a text of at most ${LONGEST} characters`
-  const spec = FORM.exec(text)?.[2]?.trim()
-  if (!FORM.test(text) || spec === '')
+  const form = formOf(text)
+  const spec = form?.[2]?.trim()
+  if (/^[\w-]*\*/.test(text) && !form)
+    return `"${text}": only mcp__server__* may hold a *, for all tools of that MCP server`
+  if (!form || spec === '')
     return `"${text}" is no rule: write Tool or Tool(spec), e.g. Read, Bash(git log:*), Edit(src/**), WebFetch(domain:example.com)`
   if (spec?.startsWith('!')) return `"${text}": a pattern cannot be negated; state another rule`
   if (spec?.startsWith('#')) return `"${text}": a pattern that begins with # is a comment; write \\\\#`
@@ -42,9 +47,9 @@ export function ruleProblem(text: unknown): string | undefined {
 export function toRule(text: string): Rule {
   const problem = ruleProblem(text)
   if (problem !== undefined) throw new StelloError('INVALID_ARGUMENT', `permissions: ${problem}`)
-  const [, tool = '', given] = FORM.exec(text) ?? []
+  const [, tool = '', given] = formOf(text) ?? []
   const spec = given?.trim()
-  if (spec === undefined) return { text, tool, matches: (part) => isOf(tool, part.tool) }
+  if (spec === undefined) return { text, tool, matches: (part) => isOf(tool, part.tool) || isServer(tool, part.touch) }
   const matchPath = pathMatcher(spec)
   return {
     text,
@@ -53,6 +58,14 @@ export function toRule(text: string): Rule {
     matches: ({ tool: called, touch, root }, doubt) =>
       touch !== undefined && speaksOf(tool, called, touch) && fits({ spec, matchPath, touch, root }, doubt),
   }
+}
+
+function formOf(text: string): RegExpExecArray | null {
+  return FORM.exec(text.replace(ALL_OF_SERVER, '$1'))
+}
+
+function isServer(tool: string, touch: Touch | undefined): boolean {
+  return touch?.kind === 'server' && tool === `mcp__${touch.server}`
 }
 
 /** Whether a rule that names `tool` is about the tool that is called. */
@@ -80,6 +93,7 @@ function fits({ spec, matchPath, touch, root }: Fitting, doubt: Doubt): boolean 
       return matchCommand(spec, touch, doubt)
     case 'url':
       return matchUrl(spec, touch.url, doubt)
+    case 'server':
     case 'unknown':
       return false
   }

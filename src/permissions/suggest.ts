@@ -32,6 +32,8 @@ function ruleFor({ tool, touch, root }: Part): string | undefined {
     case 'read':
     case 'write':
       return `${touch.kind === 'read' ? 'Read' : 'Edit'}(${patternOf(touch.path, root)})`
+    // A rule for the server would let all of its tools run.
+    case 'server':
     case 'unknown':
       return undefined
   }

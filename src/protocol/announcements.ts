@@ -48,4 +48,12 @@ export interface AnnounceOutcome {
   children: string[]
   /** For a pause: people outside are to be told of it. */
   tell?: true
+  /** For a close: packs are to be told of it. `host`: there, since the session's working folder is there. */
+  release?: { host?: string }
+}
+
+/** A session that was closed, and of which packs are told. */
+export interface ReleaseInput {
+  sessionId: string
+  store?: string
 }

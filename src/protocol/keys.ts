@@ -99,7 +99,7 @@ export function announcedKey(told: number, index: number): string {
 /**
  * The key of an event that a step tells, or that is looked up by its subject.
  *
- * @param of what makes it different from all other events of its type in the session
+ * @param of values that tell it from all other events of its type in the session
  * @example eventKey('tool.update', 't3.0.2', 'progress') // 'tool.update t3.0.2 progress'
  */
 export function eventKey(type: string, ...of: readonly (string | number)[]): string {

@@ -140,7 +140,10 @@ export interface PendingRef {
   id: string
   /** What is asked. */
   kind: PendingKind
-  /** When it waits no longer, ISO 8601, by the store's clock. Unset: it waits for ever. */
+  /**
+   * When it waits no longer, ISO 8601. Unset: it waits for ever. What people see is by the store's clock. The workflow
+   * keeps the same moment by Temporal's clock, and that one decides.
+   */
   expiresAt?: string
 }
 

@@ -1,5 +1,5 @@
 /** The activities of a session: what a worker can do for the workflow. */
-import type { AnnounceInput, AnnounceOutcome } from './announcements.ts'
+import type { AnnounceInput, AnnounceOutcome, ReleaseInput } from './announcements.ts'
 import type { NotifyInput } from './notices.ts'
 import type {
   CallModelInput,
@@ -30,5 +30,7 @@ export interface SessionActivities {
   announce(input: AnnounceInput): Promise<AnnounceOutcome>
   /** Tells people outside that something waits for them. */
   notifyPeople(input: NotifyInput): Promise<void>
+  /** Tells packs that the session was closed, so that they end what it has left running. */
+  releaseSession(input: ReleaseInput): Promise<void>
   describeChildren(input: DescribeChildrenInput): Promise<EndedChild[]>
 }

@@ -240,6 +240,8 @@ export interface Waiting {
   item: WaitingRef
   /** The answer that was proposed does not fit the question: why. ≤ 500 bytes. */
   refused?: string
+  /** How long the question still waits for an answer, milliseconds. Unset: for ever. */
+  leftMs?: number
 }
 
 /** Nothing has begun: the call must run on the host that has the session's working folder. */

@@ -22,6 +22,7 @@ export const POOLS: { readonly [Name in keyof SessionActivities]: readonly [Pool
   settleTool: ['control'],
   announce: ['control'],
   notifyPeople: ['tools'],
+  releaseSession: ['tools'],
   describeChildren: ['control'],
 }
 

@@ -52,7 +52,7 @@ export function answerRejected(state: SessionState, reason: string, what: { id: 
  * The ledger has parked the call, so it waits. If its answer is here already, the call goes on, unless the ledger has
  * refused that answer. If the time for answers is over, the call goes on without one.
  */
-export function asked(state: SessionState, turn: Turn, call: Call, { item, refused }: Waiting): Step {
+export function asked(state: SessionState, turn: Turn, call: Call, { item, refused, leftMs }: Waiting): Step {
   const { answer, ...rest } = call
   const { expired, ...asks } = rest
   const over = expired && rest.pending?.id === item.id
@@ -60,7 +60,12 @@ export function asked(state: SessionState, turn: Turn, call: Call, { item, refus
   if (!answer) return wait(state, turn, waiting, call)
   const unfit = answer.id === item.id ? (refused ?? wrongWord(item.kind, answer)) : neverAsked(answer)
   const problem = turn.stopping ? STOPPING : unfit
-  if (problem === undefined) return settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
+  if (problem === undefined) {
+    const [taken, commands] = settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
+    // The ledger may refuse the answer, and the question then waits on. A ledger of an older version names no time.
+    const ends = leftMs !== undefined && call.pending?.id !== item.id ? endOfAsking(turn, waiting) : []
+    return [taken, [...ends, ...commands]]
+  }
   const [next, commands] = wait(state, turn, waiting, call)
   const [told, more] = answerRejected(next, problem, { id: answer.id })
   return [told, [...commands, ...more]]

@@ -68,8 +68,8 @@ function isStuck({ reason }: Pick<Pause, 'reason'>): boolean {
 }
 
 /**
- * Pauses the session unless it is paused already. The first reason stays, except that a reason that leaves the session
- * stuck replaces another one, and that a pause which a resume must end replaces one that ends by itself. A pause that
+ * Pauses the session unless it is paused already. The first reason stays, with two exceptions. A reason that leaves the
+ * session stuck replaces another one. A pause that only a resume can end replaces one that ends by itself. A pause that
  * comes while a resume is being told wins over the resume.
  */
 export function announcePause(state: SessionState, { message, hint, ...rest }: Pause): Step {

@@ -39,9 +39,9 @@ export function takeUnanswered(state: SessionState, messageId: string | undefine
 }
 
 /**
- * A malformed or refused message becomes an event that people see, never a stuck workflow. It is final for the message's
- * id in this line of history: whoever waits for its turn finds the event by it, and so does the claim of a turn that
- * a workflow begins which no longer knows (`claim.ts`).
+ * A malformed or refused message becomes an event that people see, never a stuck workflow. It is final for the
+ * message's id in this line of history. A caller that waits for its turn finds the event by that id. So does the claim
+ * of a turn, if the workflow has forgotten the refusal (`claim.ts`).
  */
 export function messageRejected(state: SessionState, reason: string, text: string, messageId?: string): Step {
   const data = { reason: brief(reason, REASON_LIMIT), preview: brief(text, PREVIEW_LIMIT) }

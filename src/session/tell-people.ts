@@ -1,6 +1,6 @@
 /**
- * People outside are told of what waits for them. What is to be told stands in the state until that is done, so that every
- * run tells what the run before did not. Nothing else waits for it.
+ * People outside are told of what waits for them. A notice stands in the state until it was told, so every run tells
+ * what the run before did not. Nothing else waits for it.
  */
 import { noticeKey } from '../protocol/keys.ts'
 import type { NotifyInput } from '../protocol/notices.ts'

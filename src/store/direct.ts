@@ -21,8 +21,8 @@ export const REMEDY =
   'give a worker the address of PostgreSQL itself, or of a pooler in session mode (PgBouncer: pool_mode = session, ignore_startup_parameters = options)'
 
 /**
- * Behind a pooler in transaction mode, the lock of a worker would belong to a connection of the pooler, and would
- * survive the death of the worker.
+ * Proves that no pooler in transaction mode stands before PostgreSQL. The lock of a worker would belong to a connection
+ * of that pooler, and would survive the death of the worker.
  *
  * @throws StelloError DATABASE_UNREACHABLE: behind such a pooler, or when PostgreSQL cannot be used
  */

@@ -45,6 +45,10 @@ const REOPEN: Statement = statement(
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'strict' })}
   select count(*)::int as done from guard`,
 )
+const TIME_LEFT: Statement = statement(
+  'step_time_left',
+  `select ceil(extract(epoch from $1::timestamptz - now()) * 1000)::float8 as ms`,
+)
 const READ_PARKED: Statement = statement(
   'step_parked',
   `select lease, pending, decided, outcome, ${WROTE} as wrote from steps where session_id = $1 and gen = $2 and step_key = $3`,
@@ -111,4 +115,14 @@ export async function readParked(
     ...(decided && { decided }),
     ...(outcome !== null && { outcome: wholeOutcome(outcome, gen, row.wrote) }),
   }
+}
+
+/**
+ * How long a question still waits, in milliseconds; 0 when its time is over.
+ *
+ * @param expiresAt as the store has put it on the question, ISO 8601
+ */
+export async function timeLeft(db: Database, expiresAt: string): Promise<number> {
+  const [row] = await run<{ ms: number }>(db.pool, TIME_LEFT, [expiresAt])
+  return Math.max(0, row?.ms ?? 0)
 }

@@ -1,7 +1,7 @@
 /**
- * Finds the generation that a workflow run belongs to. A generation is one line of history. When Temporal goes back
- * behind the store (a reset, a terminated workflow that is started again, a lost database), a new generation begins at
- * the step where the run goes on.
+ * Finds the generation that a workflow run belongs to. A generation is one line of history. Temporal may fall behind
+ * the store: by a reset, by a terminated workflow that is started again, or by a lost database. Then a new generation
+ * begins at the step where the run goes on.
  */
 import type pg from 'pg'
 import { StelloError } from '../core/errors.ts'

@@ -41,6 +41,14 @@ const CLAIM_DEAD: Statement = statement(
          returning boot_id, agent`,
 )
 const GIVE_UP: Statement = statement('workers_give_up', `update workers set searcher = null where searcher = $1`)
+/** Those of the workers `$1` of the namespace `$2` that no longer hold a step which the caller could take from them. */
+const CLEARED: Statement = statement(
+  'workers_cleared',
+  `select owner from unnest($1::text[]) as asked(owner) where not exists (
+           select from steps join sessions s on s.id = steps.session_id
+           where steps.outcome is null and steps.owner = asked.owner and coalesce(s.namespace, $2) = $2
+         )`,
+)
 /** This is longer than Temporal waits for the heartbeat of an attempt. */
 const CLOSED_SINCE = "interval '2 minutes'"
 /**
@@ -101,6 +109,21 @@ export async function claimDeadWorkers(
 ): Promise<KnownWorker[]> {
   const rows = await run<{ boot_id: string; agent: string }>(db.pool, CLAIM_DEAD, [graceMs, bootId, namespace])
   return rows.map((row) => ({ bootId: row.boot_id, agent: row.agent, namespace }))
+}
+
+/**
+ * Of claimed dead workers, those whose steps were all taken from them. The others must not be forgotten yet: whoever takes
+ * their last steps asks the list of workers whether they died (`DIED`).
+ */
+export async function withoutSteps(
+  db: Database,
+  dead: readonly KnownWorker[],
+  { namespace }: Taker,
+): Promise<KnownWorker[]> {
+  if (dead.length === 0) return []
+  const rows = await run<{ owner: string }>(db.pool, CLEARED, [dead.map(({ bootId }) => bootId), namespace])
+  const cleared = new Set(rows.map(({ owner }) => owner))
+  return dead.filter(({ bootId }) => cleared.has(bootId))
 }
 
 /** Lets others search for the dead workers that `self` has claimed. */

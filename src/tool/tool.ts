@@ -8,7 +8,7 @@ import type { Skill } from '../core/skill.ts'
 import type { PersonAnswer, PersonQuestion } from './person.ts'
 import type { SessionValues } from './session-values.ts'
 import type { ToolStatus, ToolStatusOptions } from './tool-status.ts'
-import type { Touch } from './touch.ts'
+import type { Ruled, Touch } from './touch.ts'
 
 /** Whether a tool may be repeated: it changes nothing, a repetition does no harm, or a repetition does harm. */
 export type Effect = 'pure' | 'idempotent' | 'non_idempotent'
@@ -65,7 +65,8 @@ export interface ToolContext extends SessionContext {
   bladeConfig?: Readonly<Record<string, unknown>>
   /**
    * Asks a person for a plain yes, as `ask` does: true only if the answer is "Yes". `request` is a text, or an object with
-   * `title`, `message` and what else people should see. Unset while the arguments still stream in.
+   * `title`, `message` and what else people should see. With `expiresIn` it waits so long, and is then its `default`,
+   * true or false; without, it waits as the permissions of the agent do. Unset while the arguments still stream in.
    */
   confirmationHandler?: (request: unknown) => Promise<boolean>
   /** Small values of the session that tools keep. */
@@ -84,6 +85,16 @@ export interface ToolContext extends SessionContext {
    * @param path absolute, without links @param root the folder that patterns of rules are relative to
    */
   mayRead?(path: string, root?: string): boolean
+  /**
+   * What permission rules say of something that a call comes upon only while it runs, such as the address that a page
+   * redirects to. What a rule denies must not be done. What a rule asks about needs a call of its own, which a person can
+   * permit. Unset: no rule denies or asks.
+   *
+   * @param tool the tool whose rules count
+   * @returns undefined: no rule denies it or asks about it
+   * @example ctx.ruled?.('WebFetch', { kind: 'url', url: 'https://example.com' })?.decision === 'deny'
+   */
+  ruled?(tool: string, touch: Touch): Ruled | undefined
   /**
    * Asks a person. The call then waits without a worker, for weeks if need be; after the answer it runs again from its
    * beginning, and the same question returns the answer. So ask before anything is changed.

@@ -9,8 +9,18 @@ export type Touch =
   | { kind: 'command'; command: string; argv: readonly string[]; readonly: boolean }
   /** An address that is asked. */
   | { kind: 'url'; url: string }
+  /** An MCP server that the arguments name: rules for all of its tools speak of the call too. */
+  | { kind: 'server'; server: string }
   /** A part of the call that could not be taken apart. `what` names it for the person who is asked. */
   | { kind: 'unknown'; what: string }
+
+/** What a permission rule says of a touch. */
+export interface Ruled {
+  /** `ask`: a person must permit it first. `deny`: it must not be done. */
+  decision: 'ask' | 'deny'
+  /** The rule as it was written. */
+  rule: string
+}
 
 /** Whether a call that touches only these changes nothing. Without any touch nobody knows. */
 export function changesNothing(touches: readonly Touch[]): boolean {
@@ -21,6 +31,7 @@ function isHarmless(touch: Touch): boolean {
   switch (touch.kind) {
     case 'read':
     case 'url':
+    case 'server':
       return true
     case 'command':
       return touch.readonly

@@ -6,6 +6,7 @@ import { Bar } from './bar.tsx'
 import { Fenced } from './fenced.tsx'
 import { InboxPage } from './inbox/inbox-page.tsx'
 import { KeyHelp } from './key-help.tsx'
+import { LostStrip } from './lost-strip.tsx'
 import { useConnection } from './link-state.ts'
 import { Notices } from './notices.tsx'
 import { NewSessionPage } from './roots/new-session-page.tsx'
@@ -27,12 +28,14 @@ const PermissionsPage = lazy(async () => ({
 }))
 
 const INBOX_EVERY_MS = 2500
+/** The title of a tab that nobody sees tells too that somebody is waited for. */
+const INBOX_HIDDEN_MS = 30_000
 
 /** Everything. */
 export function App(): ReactNode {
   const route = useRoute()
   const locked = useConnection() === 'locked'
-  const inbox = usePolled('inbox', INBOX_EVERY_MS, () => api.inbox())
+  const inbox = usePolled('inbox', INBOX_EVERY_MS, () => api.inbox(), INBOX_HIDDEN_MS)
   const waiting = inbox.answer?.length ?? 0
   useEffect(() => {
     document.title = waiting > 0 ? `(${waiting}) stello` : 'stello'
@@ -40,6 +43,7 @@ export function App(): ReactNode {
   return (
     <>
       <Bar route={route} waiting={waiting} />
+      {!locked && <LostStrip />}
       <main className={route.at === 'session' ? 'wide' : ''}>
         <Suspense fallback={<p className="empty">Loading…</p>}>
           {locked ? (
@@ -65,7 +69,7 @@ function View({ route, inbox }: { route: Route; inbox: Polled<Waiting[]> }): Rea
     case 'roots':
       return <RootsPage />
     case 'session':
-      return <SessionPage key={route.sessionId} sessionId={route.sessionId} />
+      return <SessionPage key={route.sessionId} {...route} />
     case 'inbox':
       return <InboxPage inbox={inbox} />
     case 'search':

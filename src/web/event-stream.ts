@@ -1,17 +1,20 @@
 /**
  * The events of a session, read with `fetch` because `EventSource` sends no token. It goes on at its cursor after every loss:
- * durable events come in order, each once. Live pieces that were sent meanwhile are lost: `open` with `again` says so.
+ * durable events come in order, each once. It holds no connection while nobody sees the page.
  */
 import { createParser } from 'eventsource-parser'
-import { toFailure, type ApiFailure } from './api-failure.ts'
+import { ApiFailure, AWAY, toFailure } from './api-failure.ts'
 import { apiPath, request } from './api.ts'
+import { isSeen, nextTurn } from './attention.ts'
 import { reportServer, reportStore } from './link-state.ts'
+import { rest } from './rest.ts'
+import { createTries, isFinal, type Tries } from './tries.ts'
 import type { PageEvent } from './wire.ts'
 
-/** How the stream is. `again`: it was away, and live pieces may be missing. */
+/** How the stream is. `fresh`: the connection is new, and tells what streams from its beginning. */
 export type StreamState =
   | { is: 'connecting' }
-  | { is: 'open'; again: boolean }
+  | { is: 'open'; fresh: boolean }
   | { is: 'away' }
   /** The session is closed, and everything was read. */
   | { is: 'ended' }
@@ -30,17 +33,11 @@ export interface StreamOptions {
   /** Makes a request. For tests. */
   ask?: (path: string, init: RequestInit) => Promise<Response>
   /** Waits before another try. For tests. */
-  rest?: (ms: number, signal: AbortSignal) => Promise<void>
+  wait?: typeof rest
 }
 
 /** The server sends something every 15 s: a connection that is silent for longer is dead. */
 const SILENCE_MS = 40_000
-const LONGEST_REST_MS = 8_000
-
-/** Milliseconds before a try. @param failures in a row @example restBefore(0) // 250 */
-export function restBefore(failures: number): number {
-  return Math.min(LONGEST_REST_MS, 250 * 2 ** failures)
-}
 
 /** Starts to read. @returns ends it */
 export function openEventStream(options: StreamOptions): () => void {
@@ -50,45 +47,42 @@ export function openEventStream(options: StreamOptions): () => void {
 }
 
 async function keepReading(options: StreamOptions, stop: AbortSignal): Promise<void> {
-  const { onState, rest = restFor } = options
-  const reader = new Reader(options)
-  let failures = 0
+  const { onState } = options
+  const tries = createTries(stop, options.wait)
+  const reader = new Reader(options, tries)
   onState?.({ is: 'connecting' })
   while (!stop.aborted) {
+    while (!isSeen() && !stop.aborted) await rest(undefined, stop, nextTurn())
+    const hidden = nextTurn()
     try {
-      if ((await reader.read(stop)) === 'ended') return onState?.({ is: 'ended' })
-      failures = 0
+      if ((await reader.read(AbortSignal.any([stop, hidden]))) === 'ended') return onState?.({ is: 'ended' })
+      throw new ApiFailure(0, { code: AWAY, message: 'the connection was cut' })
     } catch (thrown) {
       if (stop.aborted) return
+      if (hidden.aborted) continue
       const failure = toFailure(thrown)
       if (isFinal(failure)) return onState?.({ is: 'refused', failure })
-      failures += 1
+      onState?.({ is: 'away' })
+      if (failure.status === 0) reportServer(false)
+      await tries.failed(failure)
     }
-    if (stop.aborted) return
-    onState?.({ is: 'away' })
-    reportServer(false)
-    await rest(restBefore(failures), stop)
   }
-}
-
-/** What another try would not change. Too many requests and trouble of the server pass. */
-function isFinal({ status }: ApiFailure): boolean {
-  return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
 /** One stream over all its connections. */
 class Reader {
   private cursor: string | undefined
-  private opened = false
   private readonly seen = new Map<string, number>()
   private readonly options: StreamOptions
+  private readonly tries: Tries
 
-  constructor(options: StreamOptions) {
+  constructor(options: StreamOptions, tries: Tries) {
     this.options = options
+    this.tries = tries
     this.cursor = options.from
   }
 
-  /** Reads one connection to its end. */
+  /** Reads one connection to its end. @throws ApiFailure */
   async read(stop: AbortSignal): Promise<'ended' | 'cut'> {
     const { sessionId, tree, onState, ask = request } = this.options
     const dead = new AbortController()
@@ -99,16 +93,18 @@ class Reader {
     try {
       const response = await ask(apiPath(path, query), { headers: { accept: 'text/event-stream' }, signal })
       if (!response.body) return 'cut'
-      onState?.({ is: 'open', again: this.opened })
-      this.opened = true
+      onState?.({ is: 'open', fresh: true })
+      this.tries.works()
       reportServer(true)
       let ended = false
+      let failure: ApiFailure | undefined
       const parser = createParser({
         onEvent: ({ id, event, data }) => {
           if (event === 'end') ended = true
           else if (event === 'begin') this.cursor = id
           else if (event === 'away' || event === 'back') this.storeIs(event)
-          else if (event !== 'failed') this.take(JSON.parse(data) as PageEvent, id)
+          else if (event === 'failed') failure = failureOf(data)
+          else this.take(JSON.parse(data) as PageEvent, id)
         },
       })
       const chunks = response.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -120,6 +116,7 @@ class Reader {
         parser.feed(value)
       }
       await chunks.cancel().catch(() => undefined)
+      if (failure) throw failure
       return ended ? 'ended' : 'cut'
     } finally {
       clearTimeout(silence)
@@ -133,19 +130,20 @@ class Reader {
     if (offset !== undefined) {
       if (offset <= (this.seen.get(sessionId) ?? -1)) return
       this.seen.set(sessionId, offset)
+      this.tries.works(true)
     }
     this.options.onEvent(event)
   }
 
+  /** The connection has lasted: the server leaves out nothing, and repeats nothing of what streams. */
   private storeIs(said: 'away' | 'back'): void {
     reportStore(said === 'back')
-    this.options.onState?.(said === 'back' ? { is: 'open', again: true } : { is: 'away' })
+    this.options.onState?.(said === 'back' ? { is: 'open', fresh: false } : { is: 'away' })
   }
 }
 
-function restFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-  })
+/** An error has ended the stream. Its status says that another try may help. */
+function failureOf(data: string): ApiFailure {
+  const { error } = JSON.parse(data) as { error: { code: string; message: string; hint?: string } }
+  return new ApiFailure(500, error)
 }

@@ -1,5 +1,5 @@
 /** Loads a part of the page that is not needed first. A connection that is lost meanwhile must not end the page. */
-import { restBefore } from './event-stream.ts'
+import { restBefore } from './tries.ts'
 
 /**
  * Tries until it is there.

@@ -3,7 +3,8 @@
 /** A place. */
 export type Route =
   | { at: 'roots' }
-  | { at: 'session'; sessionId: string }
+  /** `record`: the one that is looked for in it. */
+  | { at: 'session'; sessionId: string; record?: number }
   | { at: 'inbox' }
   | { at: 'search'; q: string }
   | { at: 'permissions' }
@@ -18,7 +19,7 @@ export function parseRoute(hash: string): Route {
     case '':
       return { at: 'roots' }
     case 's':
-      return second === '' ? { at: 'nowhere' } : { at: 'session', sessionId: decoded(second) }
+      return second === '' ? { at: 'nowhere' } : { at: 'session', sessionId: decoded(second), ...recordIn(query) }
     case 'inbox':
     case 'permissions':
     case 'new':
@@ -36,7 +37,7 @@ export function hrefOf(route: Exclude<Route, { at: 'nowhere' }>): string {
     case 'roots':
       return '#/'
     case 'session':
-      return `#/s/${encodeURIComponent(route.sessionId)}`
+      return `#/s/${encodeURIComponent(route.sessionId)}${route.record === undefined ? '' : `?record=${route.record}`}`
     case 'search':
       return `#/search?${new URLSearchParams({ q: route.q }).toString()}`
     case 'inbox':
@@ -49,6 +50,11 @@ export function hrefOf(route: Exclude<Route, { at: 'nowhere' }>): string {
 /** Goes there. */
 export function go(route: Exclude<Route, { at: 'nowhere' }>): void {
   location.hash = hrefOf(route)
+}
+
+function recordIn(query: string): { record?: number } {
+  const record = Number(new URLSearchParams(query).get('record'))
+  return Number.isInteger(record) && record > 0 ? { record } : {}
 }
 
 function decoded(part: string): string {

@@ -1,6 +1,7 @@
 /** What the server is asked for again and again, while somebody looks. */
-import { useEffect, useState } from 'react'
-import { toFailure, type ApiFailure } from './api-failure.ts'
+import { useCallback, useEffect, useState } from 'react'
+import type { ApiFailure } from './api-failure.ts'
+import { keepAsking } from './keep-asking.ts'
 
 /** What was read last, and what has gone wrong since. `again` reads at once. */
 export interface Polled<Answer> {
@@ -10,43 +11,31 @@ export interface Polled<Answer> {
 }
 
 /**
- * Asks at once, whenever `key` changes, and then `everyMs` after each answer. A page that nobody sees asks nothing.
+ * Asks at once, whenever `key` changes, and then `everyMs` after each answer.
  *
  * @param key what is asked about; undefined: ask nothing
  * @param ask must not depend on anything but `key`
+ * @param hiddenMs how often while nobody sees the page; unset: not at all
  */
 export function usePolled<Answer>(
   key: string | undefined,
   everyMs: number,
   ask: (key: string) => Promise<Answer>,
+  hiddenMs?: number,
 ): Polled<Answer> {
   const [read, setRead] = useState<{ answer?: Answer; failure?: ApiFailure }>({})
   const [times, setTimes] = useState(0)
   useEffect(() => {
     if (key === undefined) return undefined
-    let over = false
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const look = async (): Promise<void> => {
-      clearTimeout(timer)
-      if (document.visibilityState === 'hidden') return
-      const found = await ask(key).then(
-        (answer) => ({ answer }),
-        (thrown: unknown) => ({ failure: toFailure(thrown) }),
-      )
-      if (over) return
-      setRead((before) => ({ ...before, failure: undefined, ...found }) as typeof before)
-      clearTimeout(timer)
-      timer = setTimeout(() => void look(), everyMs)
+    const stop = new AbortController()
+    const round = async (): Promise<void> => {
+      const answer = await ask(key)
+      if (!stop.signal.aborted) setRead({ answer })
     }
-    const seen = (): void => void look()
-    document.addEventListener('visibilitychange', seen)
-    void look()
-    return () => {
-      over = true
-      clearTimeout(timer)
-      document.removeEventListener('visibilitychange', seen)
-    }
+    const failed = (failure: ApiFailure): void => setRead((before) => ({ ...before, failure }))
+    void keepAsking(round, { everyMs, over: stop.signal, failed, ...(hiddenMs !== undefined && { hiddenMs }) })
+    return () => stop.abort()
     // `ask` is a new function with every rendering; `key` says what it asks.
-  }, [key, everyMs, times])
-  return { ...read, again: () => setTimes((before) => before + 1) }
+  }, [key, everyMs, hiddenMs, times])
+  return { ...read, again: useCallback(() => setTimes((before) => before + 1), []) }
 }

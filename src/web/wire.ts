@@ -32,10 +32,11 @@ export interface About {
   uiUrl?: string
 }
 
-/** `served`: a living worker serves it now. */
+/** `served`: a living worker serves it now. `profiles`: the names of those it has. */
 export interface Agent {
   name: string
   served: boolean
+  profiles: readonly string[]
 }
 
 /** A root, and what its whole tree has used and waits for. */

@@ -12,6 +12,7 @@ import {
   findPerhapsBusySessions,
   giveUpDeadWorkers,
   leaveWorker,
+  withoutSteps,
   type KnownWorker,
 } from '../store/workers.ts'
 import { keepDoing } from './keep-doing.ts'
@@ -48,7 +49,8 @@ export async function takeOver(db: Database, client: Client, self: string, grace
     await inBatches([...new Set(stolen.map(({ sessionId }) => sessionId))], (id) => unstick(client, id))
     const byToken = await inBatches(stolen, ({ token }) => endAttempt(client, new Uint8Array(token)))
     let ended = byToken.filter(Boolean).length
-    for (const one of dead) ended += await search(db, client, one)
+    // Steps of a session that was locked meanwhile are taken at a later look. Their worker stays in the list until then.
+    for (const one of await withoutSteps(db, dead, taker)) ended += await search(db, client, one)
     return ended
   } catch (error) {
     // Other workers may reach sessions that this one cannot.

@@ -79,7 +79,7 @@ export function poolsOf(
     ...(host !== undefined && {
       host: {
         taskQueue: hostQueueOf(agent, host),
-        activities: { callTool: activities.callTool },
+        activities: { callTool: activities.callTool, releaseSession: activities.releaseSession },
         maxConcurrentActivityTaskExecutions: tools,
       },
     }),

@@ -104,6 +104,19 @@ export function noticeActivity(summary: string): SessionActivities['notifyPeople
   })
 }
 
+/** Packs end what a closed session has left running. A host that is away for so long has lost it, or ends it by time-out. */
+export function releaseActivity(host: string | undefined): SessionActivities['releaseSession'] {
+  const { taskQueue } = workflowInfo()
+  return proxyActivities<SessionActivities>({
+    taskQueue: host === undefined ? taskQueueOf(taskQueue, POOLS.releaseSession[0]) : hostQueueOf(taskQueue, host),
+    scheduleToStartTimeout: '1 minute',
+    startToCloseTimeout: '2 minutes',
+    cancellationType: ActivityCancellationType.ABANDON,
+    retry: { ...retry, maximumAttempts: 5 },
+    summary: 'end what the session has left running',
+  }).releaseSession
+}
+
 /** Short work with the store. It is never cancelled, and tried until the store answers. */
 export function storeActivity<
   Name extends 'settleModel' | 'settleCompaction' | 'settleTool' | 'announce' | 'describeChildren',

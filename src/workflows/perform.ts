@@ -3,14 +3,10 @@
  * an event. This code decides nothing about the session and remembers only what is in flight.
  */
 import {
-  ActivityFailure,
-  ApplicationFailure,
   CancellationScope,
   ChildWorkflowCancellationType,
   ParentClosePolicy,
-  TimeoutFailure,
   getExternalWorkflowHandle,
-  isCancellation,
   patched,
   sleep,
   startChild,
@@ -19,12 +15,21 @@ import {
   type Workflow,
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/common'
-import { isCode, messageOf, type ErrorCode } from '../core/errors.ts'
+import { messageOf } from '../core/errors.ts'
 import type { Command } from '../session/commands.ts'
-import type { FailedStep, Input } from '../session/inputs.ts'
-import type { LostHow, StepRef } from '../protocol/steps.ts'
+import type { Input } from '../session/inputs.ts'
+import type { StepRef } from '../protocol/steps.ts'
 import { callInPlace } from './call-in-place.ts'
-import { noticeActivity, openingActivity, stepActivity, storeActivity, verifyingSettle } from './activities.ts'
+import {
+  noticeActivity,
+  openingActivity,
+  releaseActivity,
+  stepActivity,
+  storeActivity,
+  verifyingSettle,
+} from './activities.ts'
+import { causeOf, failed, lostHow } from './lost-activities.ts'
+import { byOwnClock } from './own-clock.ts'
 import { agentReportSignal, cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/messages.ts'
 import {
   SESSION_WORKFLOW,
@@ -45,6 +50,8 @@ export interface Performer {
    * not end.
    */
   quiet(): boolean
+  /** People are being told of something. The next run would tell it again, so this one continues as new only behind that. */
+  telling(): boolean
   /** Whether this run will be told when that child ends. */
   hears(childId: string): boolean
 }
@@ -66,11 +73,12 @@ export function createPerformer(
   const childStarts = new Map<string, Promise<void>>()
   const heard = new Set<string>()
   let inFlight = 0
+  let telling = 0
   /**
    * Announcements go one after another. Those that decide nothing have a queue of their own, so that no other waits for
    * them.
    */
-  const lastTold = { facts: Promise.resolve(), asides: Promise.resolve() }
+  const lastTold: Record<'facts' | 'asides', Promise<unknown>> = { facts: Promise.resolve(), asides: Promise.resolve() }
 
   async function steps(work: () => Promise<void>): Promise<void> {
     const scope = new CancellationScope()
@@ -142,7 +150,7 @@ export function createPerformer(
             route === 'tool'
               ? await callInPlace(asked, timeoutMs, summary)
               : await stepActivity('openChild', timeoutMs, summary)(asked)
-          emit({ type: 'toolEnded', turn, round, index, outcome })
+          emit({ type: 'toolEnded', turn, round, index, outcome: byOwnClock(outcome) })
         } catch (error) {
           const how = lostHow(error)
           if (how) emit({ type: 'toolLost', turn, round, index, how })
@@ -169,7 +177,7 @@ export function createPerformer(
       const end = async (): Promise<void> => {
         const settle = verifying ? verifyingSettle(timeoutMs, summary) : storeActivity('settleTool', summary)
         const outcome = await settle({ step: { ...step, ...run }, ...proposal })
-        emit({ type: 'toolEnded', turn, round, index, outcome })
+        emit({ type: 'toolEnded', turn, round, index, outcome: byOwnClock(outcome) })
       }
       try {
         // A cancel that started this settle must not cancel it.
@@ -192,9 +200,12 @@ export function createPerformer(
         const outcome = await storeActivity('announce', what)({ ...input, ...run })
         const messageId = input.message?.messageId
         emit({ type: 'announced', key: input.key, tag, outcome, ...(messageId !== undefined && { messageId }) })
+        return outcome
       })()
       lastTold[kind] = work
-      await work
+      const { release } = await work
+      // Only a worker whose packs are to be told says so: a run that was recorded before there was this knows none.
+      if (release) await releaseActivity(release.host)({ sessionId: input.sessionId, ...run }).catch(() => undefined)
     },
 
     async startChild({ child, callKey, awaited }) {
@@ -239,9 +250,15 @@ export function createPerformer(
     endAsking: async ({ callKey, id, at }) =>
       happensAt(at, { type: 'askingOver', callKey, id }, `until nobody may answer ${id} any more`),
 
-    /** Not in flight: the next run tells what this one has not. */
+    /** Not in flight: a session closes without waiting for it. */
     async notifyPeople({ input }) {
-      const notified = (): void => emit({ type: 'peopleNotified', key: input.key })
+      // A run that was recorded by an older version continued as new beside it.
+      const counted = patched('continue-behind-notices') ? 1 : 0
+      telling += counted
+      const notified = (): void => {
+        telling -= counted
+        emit({ type: 'peopleNotified', key: input.key })
+      }
       void noticeActivity('tell people')({ ...input, ...run }).then(notified, notified)
     },
 
@@ -292,6 +309,7 @@ export function createPerformer(
       void done.finally(() => inFlight--)
     },
     quiet: () => inFlight === 0,
+    telling: () => telling > 0,
     hears: (childId) => heard.has(childId),
   }
 }
@@ -327,35 +345,6 @@ const PROPOSED = {
   answered: 'a person has answered',
   expired: 'nobody has answered in time',
 } as const
-
-/**
- * Set if the activity was cancelled or ran into Temporal's time-out. A cancelled activity counts as cancelled even if
- * its worker was dead and another worker ended the attempt.
- */
-function lostHow(error: unknown): LostHow | undefined {
-  if (isCancellation(error)) return 'cancelled'
-  if (!(error instanceof ActivityFailure)) return undefined
-  if (error.retryState === 'CANCEL_REQUESTED') return 'cancelled'
-  return error.cause instanceof TimeoutFailure ? 'timedOut' : undefined
-}
-
-function failed(step: FailedStep, error: unknown): Input {
-  const cause = causeOf(error)
-  return { type: 'stepFailed', step, code: codeOf(cause), message: messageOf(cause) }
-}
-
-/**
- * Activities put the code into the type of their failure. An error without one is not from this project, so a person
- * must look.
- */
-function codeOf(cause: unknown): ErrorCode {
-  const type = cause instanceof ApplicationFailure ? cause.type : undefined
-  return isCode(type) ? type : 'STORE_CORRUPT'
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof Error && error.cause !== undefined ? causeOf(error.cause) : error
-}
 
 /** The other session is closed or gone, so nobody is left to hear the signal. */
 function ignoreGone(): void {}

@@ -49,13 +49,14 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
     if (!input.state) for (const messageId of notTaken(input.session)) emit({ type: 'messageReceived', messageId })
     const unheard = (): AwaitedChild[] => awaitedChildren(state).filter(({ childId }) => !performer.hears(childId))
     void watchChildren(() => [...unheard(), ...awaitedAgents(state)], emit)
+    const mayContinue = (): boolean => state.resting === true && !performer.telling()
     for (;;) {
       drain(performer)
       shown.show(state)
       const quiet = mailbox.length === 0 && performer.quiet() && allHandlersFinished()
       if (quiet && state.closed) return
-      if (quiet && state.resting) await continueAsNew()
-      await condition(() => mailbox.length > 0 || (performer.quiet() && (state.closed || state.resting === true)))
+      if (quiet && mayContinue()) await continueAsNew()
+      await condition(() => mailbox.length > 0 || (performer.quiet() && (state.closed || mayContinue())))
     }
   }
 
@@ -74,7 +75,7 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   /** Nothing is in flight that the end must wait for, and no handle of this run waits for a child. */
   function mayRest(performer: Performer): boolean {
     const { historyLength: events } = workflowInfo()
-    return isLong({ events }) && performer.quiet() && awaitedChildren(state).length === 0
+    return isLong({ events }) && performer.quiet() && !performer.telling() && awaitedChildren(state).length === 0
   }
 
   /** A crowded run ends at the next quiet point, so while it is crowded, something is still running. */

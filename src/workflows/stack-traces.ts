@@ -1,8 +1,8 @@
 /**
  * Keeps Temporal's bookkeeping of promises cheap. For every promise of a workflow, the SDK compiles two functions,
- * which it reaches through the constructor of the promise's class, and takes a stack trace that it maps to the sources.
- * With many signals, this costs more than everything else. This file compiles each function once, and removes the
- * traces of that class, so the Call Stack of the UI stays empty. Errors keep traces of two frames. It must be
+ * which it finds through the constructor of the promise's class. It also takes a stack trace and maps it to the
+ * sources. With many signals, this costs more than everything else. This file compiles each function once, and removes
+ * the traces of that class, so the Call Stack of the UI stays empty. Errors keep traces of two frames. It must be
  * preloaded, because the globals of the sandbox are frozen later.
  */
 if (!Object.isFrozen(Error)) Error.stackTraceLimit = 2

@@ -1,6 +1,6 @@
 /**
- * What the package offers, per entry of `exports`: API Extractor reads the declarations that `tsc` makes. It brings a
- * TypeScript of its own, since TypeScript 7 has no such interface for programs yet.
+ * The public surface of the package, for each entry of `exports`. API Extractor reads the declarations that `tsc`
+ * makes. It brings a TypeScript of its own, because TypeScript 7 has no interface for such programs yet.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
@@ -17,13 +17,13 @@ import {
 export interface ApiReport {
   /** Every declaration, without comments, in a fixed order. */
   text: string
-  /** Names of what is exported. */
+  /** The names that are exported. */
   exported: string[]
-  /** Types that a signature names and the entry does not export. */
+  /** Types that a signature names but the entry does not export. */
   forgotten: string[]
   /** Declarations and members without a docstring. */
   undocumented: string[]
-  /** Functions, and methods of the handles, whose docstring shows no call. */
+  /** Functions, and methods of the handles, whose docstring shows no example of a call. */
   withoutExample: string[]
   /** Members whose docstring says `No effect yet`. */
   withoutEffect: string[]
@@ -36,14 +36,14 @@ interface Item {
   members?: Item[]
 }
 
-/** Whose methods people call. */
+/** People call the methods of these. */
 const HANDLES = ['StelloClient', 'SessionHandle', 'TurnHandle', 'StelloWorker']
 
 const QUIET = { default: { logLevel: ExtractorLogLevel.None } }
 
 /**
- * @param root the folder of the project
- * @returns the report of each entry that has types: `.` is called `index`
+ * @param root the folder of the project @returns the report of each entry that has types; the entry `.` is called
+ * `index`
  */
 export function apiReports(root: string): Record<string, ApiReport> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'stello-api-')))
@@ -155,7 +155,7 @@ function reportOf(name: string, config: ExtractorConfig, compilerState: Compiler
   }
 }
 
-/** What the other checks say is no part of the surface. */
+/** Removes the warnings that other tests check. */
 function withoutRemarks(report: string): string {
   return report
     .replace(/^ *\/\/ (Warning: .*|\(undocumented\)|)\n/gm, '')

@@ -1,4 +1,4 @@
-/** The public surface: a change of it is seen, nothing in it lacks a name or an explanation. */
+/** The public surface: each change of it is noticed, and everything in it has a name and an explanation. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -7,9 +7,9 @@ import { apiReports, type ApiReport } from './api-report.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const ENTRIES = ['index', 'client', 'worker', 'http', 'capabilities', 'testing']
 
-/** Steps of a conditional type (`JsonInput`), which nobody could name with profit. */
+/** Steps of a conditional type (`JsonInput`). A name for them would help nobody. */
 const HELPERS = ['FieldsOf']
-/** Who uses the first entry has things of the second in hand. */
+/** Users of the first entry also hold objects of the second. */
 const STANDS_ON: Readonly<Record<string, string>> = { http: 'client' }
 
 let reports: Record<string, ApiReport> = {}
@@ -33,7 +33,7 @@ describe.each(ENTRIES)('the entry %s', (entry) => {
     await expect(reportOf(entry).text).toMatchFileSnapshot(`../../api/${entry}.api.md`)
   })
 
-  it('exports every type that its signatures name, or the main entry or the one that it stands on does', () => {
+  it('exports every type that its signatures name, unless the main entry or the entry below it does', () => {
     const below = STANDS_ON[entry]
     const known = new Set([...reportOf('index').exported, ...(below ? reportOf(below).exported : []), ...HELPERS])
     expect(reportOf(entry).forgotten.filter((name) => !known.has(name))).toEqual([])
@@ -43,12 +43,12 @@ describe.each(ENTRIES)('the entry %s', (entry) => {
     expect(reportOf(entry).undocumented).toEqual([])
   })
 
-  it('shows a call of every function', () => {
+  it('shows an example of a call for every function', () => {
     expect(reportOf(entry).withoutExample).toEqual([])
   })
 })
 
-it('the options without an effect are those that docs/seeds.md names', () => {
+it('has no options without an effect but those that docs/seeds.md names', () => {
   const [, section = ''] = readFileSync(`${root}docs/seeds.md`, 'utf8').split('## Accepted, and without effect yet')
   const [table = ''] = section.split('\n## ')
   const named = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)

@@ -1,6 +1,6 @@
 /**
- * The second net behind the lint rules, which see direct imports only: what really gets into the workflow sandbox,
- * told by the bundler that workers use.
+ * A second check beside the lint rules, which see direct imports only: the modules that really get into the workflow
+ * sandbox, as the bundler of the workers reports them.
  */
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,7 +37,7 @@ describe('the workflow bundle', () => {
   })
 })
 
-it('a bundle is made once; one that could not be made is made when it is asked for again', async () => {
+it('a bundle is made once; after a failure, the next caller makes it again', async () => {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'stello-bundle-')))
   try {
     await symlink(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(root, 'node_modules'))

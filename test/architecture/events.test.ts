@@ -1,10 +1,13 @@
-/** The tables of events in docs/architecture.md are those of the types: each event, each field, and which may be missing. */
+/**
+ * The tables of events in docs/architecture.md agree with the types: each event, each field, and which fields may be
+ * missing.
+ */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { DurableEvents, LiveEvents, Streamed } from '../../src/protocol/events.ts'
 
-/** By field whether it may be missing. What differs from the types does not compile. */
+/** For each field, whether it may be missing. If this differs from the types, it does not compile. */
 type Fields<Data> = { [Field in keyof Data]-?: object extends Pick<Data, Field> ? '?' : '' }
 type Table<Events> = { [Type in keyof Events]: Fields<Events[Type]> }
 
@@ -87,7 +90,7 @@ const shown = (fields: object): string[] =>
     .map(([field, mark]) => `${field}${mark}`)
     .toSorted()
 
-/** The table whose first column has that heading: by the type of the event its fields. */
+/** Reads the table whose first column has that heading: for each type of event, its fields. */
 function documented(heading: string): Record<string, string[]> {
   const page = fileURLToPath(new URL('../../docs/architecture.md', import.meta.url))
   const lines = readFileSync(page, 'utf8').split('\n')
@@ -101,7 +104,7 @@ function documented(heading: string): Record<string, string[]> {
   )
 }
 
-describe('the docs name every event with its fields, and no other', () => {
+describe('the docs name every event with its fields, and no other event', () => {
   it.each([
     ['durable', DURABLE],
     ['live', LIVE],

@@ -1,4 +1,7 @@
-/** Keys of steps and events are spelled and read in `src/protocol/keys.ts` alone: whoever reads one elsewhere decides by its letters. */
+/**
+ * Only `src/protocol/keys.ts` spells and reads the keys of steps and events. Code elsewhere would decide by the letters
+ * of a key.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 /**
- * Plants imports and habits in a copy of the source folders and lints it with the project's own configuration. A
- * pattern that matches nothing says nothing: only a refused violation shows that a rule is alive.
+ * Plants imports and habits in a copy of the source folders, and lints the copy with the project's own configuration. A
+ * pattern that matches nothing shows nothing. Only a refused violation shows that a rule works.
  */
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ const ARROWS: Record<string, string[]> = {
   testing: ['core', 'models'],
 }
 
-/** One file of every folder, and the files that some folder may import while its neighbours are refused. */
+/** One file of every folder, and the files that some folder may import although their neighbours are refused. */
 const TARGETS = [
   ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
   'capabilities/sandbox/bubblewrap.ts',
@@ -82,7 +82,7 @@ const KNOW_NO_TEMPORAL = [
 ]
 const PURE = ['agent', 'core', 'permissions', 'protocol', 'session', 'tool', 'workflows']
 
-/** Packages and Node's own modules that are refused in some folders. */
+/** Packages and modules of Node that are refused in some folders. */
 const PACKAGES: [specifier: string, refusedIn: string[]][] = [
   ['zod', ['core', 'protocol', 'session', 'workflows']],
   ['openai', PURE],
@@ -92,7 +92,7 @@ const PACKAGES: [specifier: string, refusedIn: string[]][] = [
   ['@temporalio/workflow', KNOW_NO_TEMPORAL],
 ]
 
-/** A habit, where it is planted, and the rule that refuses it; no rule = a legal neighbour. */
+/** A habit, the place where it is planted, and the rule that refuses it. No rule: the habit is allowed there. */
 const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
   ['a clock in session', 'src/session/clock.ts', 'export const now: number = Date.now()', 'no-restricted-globals'],
   ['a timer in tool', 'src/tool/timer.ts', 'setTimeout(() => {}, 1)\nexport {}', 'no-restricted-globals'],

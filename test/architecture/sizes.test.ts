@@ -1,4 +1,6 @@
-/** Small files in flat folders, so that `ls` is a table of contents. The linter holds the cap only where it is run. */
+/**
+ * Small files in flat folders, so that `ls` is a table of contents. The linter checks the limit only where it is run.
+ */
 import { readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const MEDIAN = 100
 const CAP = 300
 
-/** Entries of the package. */
+/** The entries of the package. */
 const SHARED_NAMES = ['index.ts']
 
 function filesUnder(folder: string): string[] {
@@ -17,7 +19,7 @@ function filesUnder(folder: string): string[] {
   )
 }
 
-/** Lines that are neither blank nor inside a comment that begins a line. */
+/** Lines that are not blank and not inside a comment that begins a line. */
 function codeLines(source: string): number {
   const code = source.replace(/^\s*\/\*[\s\S]*?\*\//gm, '').replace(/^\s*\/\/.*$/gm, '')
   return code.split('\n').filter((line) => line.trim() !== '').length

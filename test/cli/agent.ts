@@ -1,4 +1,4 @@
-/** The agent the commands are tried with; its model is the fake provider that OPENAI_BASE_URL names. */
+/** The agent that the tests of the commands use. Its model is the fake provider at OPENAI_BASE_URL. */
 import { z } from 'zod'
 import { ForkProfileRegistryImpl, createStelloAgent, openai, tool } from '../../src/index.ts'
 
@@ -10,13 +10,13 @@ const weather = tool(
   { readOnlyHint: true },
 )
 
-/** Ends with its worker only, so that its outcome is unknown. */
+/** It ends only with its worker, so its outcome is unknown. */
 const pay = tool('pay', 'Pays', z.object({ amount: z.number() }), () => new Promise<string>(() => undefined), {
   onUnknownOutcome: 'ask',
 })
 
 const doors = process.env['TEST_DOORS']
-/** Ends when the test that has doors lets it. */
+/** It ends when the test opens its door. */
 const knock = tool('knock', 'Knocks', z.object({}), async () => (await fetch(`${doors}/knock`)).text())
 
 export default createStelloAgent({

@@ -1,4 +1,4 @@
-/** Many sessions with one command, after what had stopped them all is mended. */
+/** One command for many sessions, after the cause of their pauses is mended. */
 import { expect, it } from 'vitest'
 import { linesOf, stello, stelloJson } from './command.ts'
 import { useServed } from './served.ts'
@@ -11,7 +11,7 @@ async function newSession(): Promise<string> {
   return line?.sessionId ?? ''
 }
 
-it('resumes all that are paused, or those of one reason, and leaves the rest', async () => {
+it('resumes all that are paused, or those that are paused for one reason, and leaves the rest', async () => {
   const worker = await served.startWorker()
   const [one, other, third] = [await newSession(), await newSession(), await newSession()]
   for (const id of [one, other]) await json('pause', id)

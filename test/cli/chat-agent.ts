@@ -1,5 +1,6 @@
-/** The agent that chats are tried with: one tool runs, one asks for permission, one ends when the test lets it. */
+/** The agent of the chat tests: its tools run, ask for permission, ask a person, or never end. */
 import { z } from 'zod'
+import { people } from '../../src/capabilities/index.ts'
 import { createStelloAgent, openai, tool } from '../../src/index.ts'
 
 const weather = tool(
@@ -12,10 +13,15 @@ const weather = tool(
 
 const remove = tool('remove', 'Removes a file', z.object({ path: z.string() }), async ({ path }) => `removed ${path}`)
 
+/** Nobody knows what it has done when its worker dies. */
+const pay = tool('pay', 'Pays', z.object({ amount: z.number() }), () => new Promise<string>(() => undefined), {
+  onUnknownOutcome: 'ask',
+})
+
 export default createStelloAgent({
   name: process.env['TEST_AGENT'] ?? 'chat-test',
   llm: openai({ model: 'fake' }),
   systemTools: true,
-  permissions: {},
-  capabilities: { tools: [weather, remove] },
+  permissions: { allow: ['pay'] },
+  capabilities: { tools: [weather, remove, pay], packs: [people()] },
 })

@@ -1,6 +1,4 @@
-/** A chat on a real terminal, with real servers, a worker process, and a model whose words the test holds back. */
-import { fileURLToPath } from 'node:url'
-import { setTimeout } from 'node:timers/promises'
+/** A chat on a real terminal, with real servers, a worker process, and a model that answers when the test lets it. */
 import { afterAll, beforeAll } from 'vitest'
 import type { Model, ModelDelta } from '../../src/core/model.ts'
 import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
@@ -8,12 +6,11 @@ import { builtModule } from '../support/built.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { openScreen, type Screen } from '../support/screen.ts'
 import { callPieces, toCompletion } from '../support/streaming-model.ts'
-import { until } from '../support/until.ts'
 import type { TerminalOptions } from '../support/terminal.ts'
 import { newFolder, start, type Running } from './command.ts'
 import { useServed, type Served } from './served.ts'
 
-const AGENT = fileURLToPath(new URL('chat-agent.ts', import.meta.url))
+const AGENT = builtModule('test/cli/chat-agent.ts')
 
 export const HOSTILE = '\u001b]0;owned\u0007\u009b2J\u202e'
 
@@ -29,21 +26,38 @@ Some **bold** words, \`code\`, and [a link](https://example.org/x).
 | Oslo | 12 |
 `
 
-/** The last line of a panel. */
+export const WIDE = `| 都市 | 😀 |
+| --- | ---: |
+| 東京 | 12 |
+| Zürich 👩‍👩‍👧 | 3 |
+`
+
+/** One question with options to choose one of, and one with options to choose several of. */
+const QUESTIONS = {
+  questions: [
+    { question: 'Which colour?', header: 'Colour', options: [option('red'), option('blue')], multiSelect: false },
+    { question: 'Which days?', header: 'Days', options: [option('Monday'), option('Friday')], multiSelect: true },
+  ],
+}
+
+/** The last line of a panel that answers to keys. */
 const PANEL = 'Esc: later'
 
-/** A screen on which a chat runs. */
+/** A screen with a chat on it. */
 export interface ChatScreen extends Screen {
-  /** Presses the number of a row until the panel has gone: one that has just come answers to no key. */
+  /** Presses the number of a row as soon as the panel answers to keys. */
   choose(row: string): Promise<void>
 }
 
 export interface ChatRig extends Served {
-  /** What is said behind "slowly": its second half, when the gate is open. */
+  /** The answer to "slowly". Its second half comes when the gate is open. */
   readonly half: Gate
   /** Opens a chat on a terminal of its own. */
+  open(args: string[], options?: Partial<TerminalOptions>): Promise<ChatScreen>
+  /** The same, and waits until a person can type. */
   chat(args?: string[], options?: Partial<TerminalOptions>): Promise<ChatScreen>
-  work(): Promise<Running>
+  /** A worker process. @param agent the name that it serves the agent by */
+  work(agent?: string): Promise<Running>
 }
 
 export function useChats(): ChatRig {
@@ -67,7 +81,7 @@ export function useChats(): ChatRig {
   })
   afterAll(() => fake.close())
   const env = (): Record<string, string> => ({ ...served.env, OPENAI_BASE_URL: fake.url })
-  return {
+  const rig: ChatRig = {
     get agent() {
       return served.agent
     },
@@ -87,26 +101,33 @@ export function useChats(): ChatRig {
     get half() {
       return half
     },
-    async chat(args = [], options = {}) {
+    async open(args, options = {}) {
       half = createGate()
       const cwd = options.cwd ?? (await newFolder())
       const command = [process.execPath, builtModule('src/cli/main.ts'), 'chat', ...args]
       const screen = openScreen(command, { cwd, ...options, env: { ...env(), EDITOR: '', VISUAL: '', ...options.env } })
-      await screen.shows('❯')
-      const choose = (row: string): Promise<void> =>
-        until('the panel has gone', async () => {
-          if (!(await screen.seen()).some((line) => line.includes(PANEL))) return true
-          screen.press(row)
-          return setTimeout(200, false)
-        }).then(() => undefined)
+      const choose = async (row: string): Promise<void> => {
+        await screen.shows(PANEL)
+        screen.press(row)
+      }
       return { ...screen, choose }
     },
-    async work() {
-      const worker = start(['worker', AGENT, '--json'], { env: env() })
+    async chat(args = [], options = {}) {
+      const screen = await rig.open(args, options)
+      await screen.shows('❯')
+      return screen
+    },
+    async work(agent = served.agent) {
+      const worker = start(['worker', AGENT, '--json'], { env: { ...env(), TEST_AGENT: agent } })
       await worker.line()
       return worker
     },
   }
+  return rig
+}
+
+function option(label: string): { label: string; description: string } {
+  return { label, description: `it is ${label}` }
 }
 
 function said(...texts: string[]): ModelDelta[] {
@@ -119,6 +140,11 @@ function answerTo(text: string): ModelDelta[] {
   if (text.startsWith('weather')) return callPieces('weather', ['{"city":', '"Oslo"}'])
   if (text.startsWith('remove')) return callPieces('remove', ['{"path":', '"a.txt"}'])
   if (text.startsWith('delegate')) return callPieces('new_task', ['{"label":"below","message":"slowly, please"}'])
+  if (text.startsWith('ask')) return callPieces('AskUserQuestion', [JSON.stringify(QUESTIONS)])
+  if (text.startsWith('pay')) return callPieces('pay', ['{"amount":3}'])
+  if (text.startsWith('wide')) return said(WIDE)
+  if (text.startsWith('count')) return said(Array.from({ length: 300 }, (_, at) => `- number ${at}.`).join('\n'))
+  if (text.startsWith('flood')) return said(`${'on and '.repeat(149_000)}!`)
   if (text.startsWith('hostile')) return said(`danger ${HOSTILE}`)
   return said(`You said: ${text}`)
 }

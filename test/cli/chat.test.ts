@@ -1,4 +1,4 @@
-/** A chat on a real terminal, read from its screen as a person sees it. */
+/** A chat on a real terminal. The tests read its screen as a person does. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -44,7 +44,7 @@ describe('a conversation', () => {
     await chat.shows(/weather\nRain in Oslo at 0\.\n[^]*Rain in Oslo at 11\./)
   })
 
-  it('is left by Ctrl-D and comes back by its id, with what was said', async () => {
+  it('is left by Ctrl-D, and shows all that was said when it is opened again by its id', async () => {
     const first = await rig.chat([rig.agent])
     first.press('remember this\r')
     await first.shows('You said: remember this')
@@ -84,7 +84,7 @@ describe('a tree', () => {
   })
 })
 
-it('goes on with another worker when one is killed; the answer stands there once', async () => {
+it('goes on with another worker when one is killed, and shows the answer once', async () => {
   const chat = await rig.chat([rig.agent])
   chat.press('slowly\r')
   await chat.shows('First half,')
@@ -100,7 +100,7 @@ it('goes on with another worker when one is killed; the answer stands there once
 })
 
 describe('the size of the terminal', () => {
-  it.each([100, 40])('%i columns are enough: no line is cut or drawn twice', async (columns) => {
+  it.each([100, 40])('%i columns are enough: no line is cut, and none is drawn twice', async (columns) => {
     const chat = await rig.chat([rig.agent], { columns, rows: 30 })
     chat.press('report\r')
     await chat.shows('Oslo │   12')
@@ -112,19 +112,19 @@ describe('the size of the terminal', () => {
     expect(lines.filter((line) => line.startsWith('❯') && line.trim() === '❯')).toHaveLength(1)
   })
 
-  it('may change: what is drawn fits the new one', async () => {
+  it('may change: the screen is drawn again to fit the new size', async () => {
     const chat = await rig.chat([rig.agent], { columns: 100, rows: 30 })
     chat.press('remove it\r')
     await chat.shows('7. deny, and say why')
     chat.resize(40, 20)
     await chat.shows(/always allow remove\n +in this session/)
     await chat.choose('6')
-    // The line that tells of the answer may have left the small screen before anybody looks.
+    // The line that tells of the answer may have left the small screen before the test looks.
     await chat.shows(/did not\s+permit\s+"remove"/)
   })
 })
 
-it('takes a paste of 40 lines as one text, which Enter sends', async () => {
+it('takes a paste of 40 lines as one text, and Enter sends it', async () => {
   const chat = await rig.chat([rig.agent], { rows: 100 })
   const text = Array.from({ length: 40 }, (_, line) => `line ${line}`).join('\r')
   chat.press(`\u001b[200~${text}\u001b[201~`)
@@ -135,7 +135,7 @@ it('takes a paste of 40 lines as one text, which Enter sends', async () => {
 })
 
 describe('Ctrl-C', () => {
-  it('cancels the turn that runs; twice, it leaves, and the session goes on', async () => {
+  it('cancels the turn that runs; pressed twice, it leaves, and the session goes on', async () => {
     const chat = await rig.chat([rig.agent])
     chat.press('slowly\r')
     await chat.shows('First half,')

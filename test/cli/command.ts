@@ -1,4 +1,4 @@
-/** The `stello` command as processes of their own; all ended behind each file. */
+/** The `stello` command in processes of their own. All of them are ended after each file. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
@@ -18,9 +18,9 @@ export interface Ended {
 
 export interface Running {
   readonly pid: number
-  /** Resolves with all output so far once `text` stands in it; rejects when the process ends before. */
+  /** Resolves with all output so far when `text` is in it. Rejects when the process ends before. */
   printed(text: string): Promise<string>
-  /** Resolves with a line of stdout, read as JSON, once there are `n` lines. */
+  /** Resolves with the lines of stdout, read as JSON, when there are `n` of them. */
   line(n?: number): Promise<Record<string, unknown>>
   kill(signal: NodeJS.Signals): void
   readonly ended: Promise<Ended>
@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
 })
 
-/** Finds no servers but those in `env`. */
+/** It finds no servers but those in `env`. */
 export function start(args: string[], options: CommandOptions = {}): Running {
   return run([builtModule('src/cli/main.ts'), ...args], options)
 }
@@ -101,7 +101,7 @@ export function stello(args: string[], options?: CommandOptions): Promise<Ended>
   return start(args, options).ended
 }
 
-/** Runs a command with `--json` that must succeed. @returns its lines, each of which must be one JSON object */
+/** Runs a command with `--json` that must succeed. @returns its lines; each of them must be one JSON object */
 export async function stelloJson<T = Record<string, unknown>>(args: string[], options?: CommandOptions): Promise<T[]> {
   const { code, stdout, stderr } = await stello([...args, '--json'], options)
   if (code !== 0) throw new Error(`stello ${args.join(' ')} ended with ${code}:\n${stdout}${stderr}`)
@@ -118,7 +118,10 @@ function parse(line: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
-/** Gone behind the file. Modules in it find the checkout's packages, and the checkout as `stello-temporal`. */
+/**
+ * A folder that is deleted after the file. Modules in it find the packages of the checkout, and the checkout itself as
+ * `stello-temporal`.
+ */
 export async function newFolder(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'stello-cli-')))
   folders.push(folder)

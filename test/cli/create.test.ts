@@ -1,4 +1,4 @@
-/** `stello create`: the package that it writes has a test, which runs on real servers. */
+/** `stello create`: the package that it writes has a test, and that test passes on real servers. */
 import { execFile } from 'node:child_process'
 import { readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ it('writes an agent whose test passes', async () => {
   expect(await stelloJson(['create', 'tea'], { cwd: folder })).toMatchObject([{ folder: 'tea' }])
   const project = join(folder, 'tea')
   await symlink(join(ROOT, 'node_modules'), join(project, 'node_modules'))
-  // The checkout in place of the package.
+  // The checkout takes the place of the package.
   for (const file of ['agent.ts', 'agent.test.ts']) {
     const text = await readFile(join(project, file), 'utf8')
     const here = text.replace(/'(stello-temporal[^']*)'/g, (_all, name: string) =>

@@ -1,4 +1,7 @@
-/** Ctrl-C on a terminal: every process of the command hears it, and those in between pass it on once more. */
+/**
+ * Ctrl-C on a terminal: every process of the command gets the signal, and the processes in between pass it on once
+ * more.
+ */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +11,7 @@ import { newFolder, startScript } from './command.ts'
 
 const LAUNCHER = fileURLToPath(new URL('stops-in-order.ts', import.meta.url))
 
-/** Long enough for every copy of the signal to arrive, and for a second press to be one. */
+/** Long enough for every copy of the signal to arrive. A signal after that is a second press. */
 const STOPPING_MS = '1500'
 
 async function launch(start: (script: string, ms: string) => string[], ms: string = STOPPING_MS): Promise<Terminal> {
@@ -26,7 +29,7 @@ describe('Ctrl-C on a terminal', () => {
     ['tsx', (script: string, ms: string) => ['npx', 'tsx', script, ms]],
     ['npm and node', () => ['npm', 'run', 'node']],
     ['npm and tsx', () => ['npm', 'run', 'tsx']],
-  ])('stops in order what %s runs, though libraries that clean up at exit are loaded', async (_by, command) => {
+  ])('stops what %s runs in order, even if it has loaded libraries that clean up at exit', async (_by, command) => {
     const terminal = await launch(command)
     terminal.press(CTRL_C)
     const { output } = await terminal.ended
@@ -34,15 +37,25 @@ describe('Ctrl-C on a terminal', () => {
     expect(output).toContain('stopped in order')
   })
 
-  it('ends at once what is asked a second time', async () => {
+  it('ends at once when it is pressed a second time', async () => {
     const terminal = await launch((script, ms) => ['node', '--import', 'tsx', script, ms], '600000')
     terminal.press(CTRL_C)
     await terminal.printed('stopping')
-    // As a person would who waits in vain: nothing but the clock tells a second press from a copy of the first.
+    // The test waits as a person does who loses patience. Only the clock tells a second press from a copy of the first
+    // one.
     const insisting = setInterval(() => terminal.press(CTRL_C), 200)
     const { code, output } = await terminal.ended.finally(() => clearInterval(insisting))
     expect(code).toBe(130)
     expect(output).not.toContain('stopped in order')
+  })
+
+  it('stops in order though the terminal is closed meanwhile, of which several signals may tell', async () => {
+    const launcher = startScript(LAUNCHER, [STOPPING_MS])
+    await launcher.printed('ready')
+    launcher.kill('SIGINT')
+    await launcher.printed('stopping')
+    launcher.kill('SIGHUP')
+    expect(await launcher.ended).toMatchObject({ code: 0, stdout: 'ready\nstopping\nstopped in order\n' })
   })
 
   it.each(['SIGTERM', 'SIGHUP'] as const)('stops in order at %s, which comes without a terminal', async (signal) => {

@@ -1,21 +1,24 @@
-/** The loop of a developer: an agent file in a package as `npm init -y` makes it, served, changed, and stopped from elsewhere. */
+/**
+ * The loop of a developer: an agent file in a package as `npm init -y` makes it. It is served, changed, and stopped
+ * from another folder.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadDevInfo } from '../../src/dev/dev-info.ts'
 import { removeDevHome } from '../../src/dev/dev-servers.ts'
 import { isAlive } from '../../src/dev/processes.ts'
 import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
+import { builtModule } from '../support/built.ts'
 import { newFolder, start, stello, stelloJson, type Running } from './command.ts'
 
-const API = fileURLToPath(new URL('../../src/index.ts', import.meta.url))
+const API = builtModule('src/index.ts')
 
 let cwd = ''
 let model: FakeOpenAI
 let dev: Running
 
-/** The prompt is read from `.env`, and is what the model answers. */
+/** The prompt is read from `.env`. The model answers with its prompt. */
 const agent = (prompt: string): string => `import { createStelloAgent, openai } from ${JSON.stringify(API)}
 const prompt: string = await Promise.resolve(${JSON.stringify(prompt)})
 export default createStelloAgent({
@@ -45,13 +48,13 @@ async function answer(): Promise<unknown> {
   return line?.['text']
 }
 
-it('finds agent.ts in a CommonJS package, reads .env, and prints a line for what happens', async () => {
+it('finds agent.ts in a CommonJS package, reads .env, and prints a line for each thing that happens', async () => {
   expect(await answer()).toBe('first hello')
   expect(await dev.printed('turn.completed')).toMatch(/turn\.started +say it/)
   expect(await readFile(join(cwd, '.stello', '.gitignore'), 'utf8')).toBe('*\n')
 })
 
-it('serves what was saved; a file that throws is told with its line, and changes nothing', async () => {
+it('serves what was saved; a file that throws is reported with its line, and the old version goes on', async () => {
   await save('second')
   await dev.printed('serves "looped" anew')
   expect(await answer()).toBe('second hello')
@@ -74,7 +77,7 @@ it('is found, and stopped, from a folder below', async () => {
   expect(await stelloJson(['stop'], { cwd: below })).toEqual([{ stopped: false }])
 })
 
-it('ends its workers when it is killed itself', async () => {
+it('ends its workers even if it is killed itself', async () => {
   await save('fourth')
   dev = start(['dev', '--json'], { cwd, env: { OPENAI_BASE_URL: model.url } })
   expect(await dev.line()).toMatchObject({ ready: true, agents: ['looped'] })

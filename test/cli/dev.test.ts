@@ -1,7 +1,6 @@
-/** `stello dev` in an empty folder: everything a session needs, and nothing left behind. */
+/** `stello dev` in an empty folder: it starts everything that a session needs, and leaves nothing running. */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadDevInfo, type DevInfo } from '../../src/dev/dev-info.ts'
 import { removeDevHome } from '../../src/dev/dev-servers.ts'
@@ -9,8 +8,7 @@ import { hasArguments, isAlive } from '../../src/dev/processes.ts'
 import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, type Doors } from '../support/crashing.ts'
 import { newFolder, start, stello, stelloJson, type Running } from './command.ts'
-
-const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
+import { AGENT } from './served.ts'
 
 let cwd = ''
 let model: FakeOpenAI
@@ -54,7 +52,7 @@ function serversAlive({ temporal, postgres }: DevInfo): boolean[] {
 }
 
 describe('stello dev', () => {
-  it('brings servers and a worker up; commands in the folder find them without any variable', async () => {
+  it('starts servers and a worker; commands in the folder find them without any variable', async () => {
     expect(await startDev()).toMatchObject({
       ready: true,
       agent: 'cli-test',
@@ -79,7 +77,7 @@ describe('stello dev', () => {
     expect(stdout).not.toContain(new URL((await devInfo()).postgres.url).password)
   })
 
-  it('stops worker and servers on Ctrl-C and ends with 0; then commands say that nothing answers', async () => {
+  it('stops worker and servers on Ctrl-C and ends with 0; commands then say that nothing answers', async () => {
     const info = await devInfo()
     dev?.kill('SIGINT')
     expect(await dev?.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('finishing what runs') })
@@ -88,24 +86,26 @@ describe('stello dev', () => {
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/PostgreSQL at .*\n.*stello dev/) })
   })
 
-  it('started again goes on with the sessions of before, and serves the page where it was', async () => {
+  it('goes on with the earlier sessions when it is started again, and serves the page at the same address', async () => {
     const before = (await devInfo()).page?.url
     const { page } = await startDev()
     expect(page).toBe(before)
-    expect(await (await fetch(`${before}/api/agents`)).json()).toEqual([{ name: 'cli-test', served: true }])
+    expect(await (await fetch(`${before}/api/agents`)).json()).toEqual([
+      { name: 'cli-test', served: true, profiles: ['short'] },
+    ])
     expect(await json('list')).toMatchObject([{ id: 'first', state: 'idle' }])
     expect(await json('send', 'first', 'again', '--wait')).toMatchObject([{ text: 'You said: again' }])
     expect(await json('transcript', 'first')).toHaveLength(4)
   })
 
-  it('asked to stop lets a tool end that runs, and stores its result before the servers go', async () => {
+  it('lets a running tool end when it is asked to stop, and stores its result before the servers go', async () => {
     const door = doors.hold()
     await json('send', 'first', 'knock', '--message-id', 'knock')
     await doors.knocked(1)
     const info = await devInfo()
     dev?.kill('SIGINT')
     await dev?.printed('finishing what runs')
-    // In which servers that do not wait for the worker would be gone.
+    // In this time, servers that do not wait for the worker would be gone.
     await delay(2000)
     door.open()
     expect((await dev?.ended)?.code).toBe(0)
@@ -118,12 +118,12 @@ describe('stello dev', () => {
     expect(doors.knocks).toHaveLength(1)
   })
 
-  it('with --durable has Temporal wait for the disk', async () => {
+  it('with --durable lets Temporal wait for the disk', async () => {
     const { temporal } = await devInfo()
     expect(hasArguments(temporal.process?.pid ?? 0, ['--sqlite-pragma=synchronous=FULL'])).toBe(true)
   })
 
-  it('refuses --fresh while another process holds the servers, which go on', async () => {
+  it('refuses --fresh while another process holds the servers, and these go on', async () => {
     const { code, stderr } = await stello(['dev', '--fresh'], { cwd })
     expect({ code, stderr }).toMatchObject({
       code: 1,
@@ -136,11 +136,11 @@ describe('stello dev', () => {
 })
 
 describe.each([['server'], ['dev']])('stello %s without an agent', (command) => {
-  it('serves until Ctrl-C, although nothing but its servers has anything to do', async () => {
+  it('serves until Ctrl-C, although only its servers have something to do', async () => {
     const folder = await newFolder()
     const server = start([command], { cwd: folder })
     await server.printed('Ctrl-C stops')
-    // It would have ended by itself before this command has.
+    // Without work, it would have ended before this command ends.
     expect((await stello(['list'], { cwd: folder })).code).toBe(0)
     const info = await loadDevInfo(join(folder, '.stello'))
     server.kill('SIGINT')
@@ -151,7 +151,7 @@ describe.each([['server'], ['dev']])('stello %s without an agent', (command) => 
 })
 
 describe('stello server', () => {
-  it('stops what it has begun to start when Ctrl-C comes early', async () => {
+  it('stops servers that are still starting when Ctrl-C comes early', async () => {
     const folder = await newFolder()
     const server = start(['server', '--json'], { cwd: folder })
     await server.printed('starting Temporal')

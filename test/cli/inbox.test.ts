@@ -1,4 +1,7 @@
-/** What waits for a person, on the command line: a worker is killed in the middle of a tool that has a person asked. */
+/**
+ * What waits for a person, on the command line. A worker is killed in the middle of a tool whose unknown outcome a
+ * person decides.
+ */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { start, stello, stelloJson } from './command.ts'
 import { useServed } from './served.ts'
@@ -26,7 +29,7 @@ beforeAll(async () => {
 })
 
 describe('inbox', () => {
-  it('shows what waits, everywhere and in one tree', async () => {
+  it('shows what waits, in all sessions and in one tree', async () => {
     const [shown, ...more] = await json<{ id: string }>('inbox')
     expect(more).toEqual([])
     expect(shown).toMatchObject({ sessionId: id, label: 'bills', kind: 'unknown_outcome', name: 'pay' })
@@ -36,14 +39,14 @@ describe('inbox', () => {
     expect(await json('inbox', other?.sessionId ?? '')).toEqual([])
   })
 
-  it('tells people what is asked and the command that answers', async () => {
+  it('tells people the question and the command that answers it', async () => {
     const { stdout } = await run('inbox')
     expect(stdout).toMatch(/^\? "pay" was begun, and nobody knows how it ended: did it take effect\? \(bills, /)
     expect(stdout).toContain('    pay {"amount":3}\n')
     expect(stdout).toContain(`    stello answer ${id} ${item} done|not_done|retry\n`)
   })
 
-  it('of a session that is not there says so', async () => {
+  it('says so when the session does not exist', async () => {
     expect(await run('inbox', 's-nowhere')).toMatchObject({
       code: 1,
       stderr: 'stello: there is no session "s-nowhere"\n  `stello list` shows all sessions\n',
@@ -52,7 +55,7 @@ describe('inbox', () => {
 })
 
 describe('what waits', () => {
-  it('stands in tree and list, and in watch', async () => {
+  it('is shown in tree, list and watch', async () => {
     expect((await run('tree', id)).stdout).toBe(`${id}  waiting bills  ? pay (${item})\n`)
     expect(await json('list', '--state', 'waiting')).toMatchObject([{ id, pending: [{ id: item }] }])
     const watching = start(['watch', id], { env: served.env })
@@ -82,7 +85,7 @@ describe('answer', () => {
     expect(await json('inbox', id)).toHaveLength(1)
   })
 
-  it('is what a command that waits for the turn asks for', async () => {
+  it('is asked for by a command that waits for the turn', async () => {
     const waiting = start(['send', id, 'pay the bill', '--message-id', 'bill', '--wait'], { env: served.env })
     expect(await waiting.printed(`stello answer ${id} ${item} done|not_done|retry`)).toContain('waits for a person')
     waiting.kill('SIGINT')

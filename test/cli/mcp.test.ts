@@ -1,4 +1,4 @@
-/** `stello mcp` as an MCP client sees it: a process of its own, spoken to over stdin and stdout. */
+/** `stello mcp` as an MCP client sees it: a process of its own, with messages over stdin and stdout. */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
@@ -40,7 +40,7 @@ async function json(name: string, args: Answer = {}): Promise<Answer> {
   return JSON.parse(textOf(result)) as Answer
 }
 
-/** Waits as a client does: as often as it is told to. */
+/** Waits as a client does: it asks again as often as it is told to. */
 async function wait(turn: Answer): Promise<Answer> {
   for (;;) {
     const waited = await json('wait', { sessionId: turn['sessionId'], messageId: turn['messageId'] })
@@ -60,7 +60,7 @@ afterAll(async () => {
   for (const each of clients) await each.close()
 })
 
-it('offers the words of the command, and says which of them change nothing', async () => {
+it('offers the commands as tools, and says which of them change nothing', async () => {
   const { tools } = await client.listTools()
   const words = ['start', 'send', 'wait', 'tree', 'transcript', 'inbox', 'answer', 'resume', 'cancel']
   expect(tools.map(({ name }) => name)).toEqual(words)
@@ -69,7 +69,7 @@ it('offers the words of the command, and says which of them change nothing', asy
   expect(client.getInstructions()).toContain('wait again')
 })
 
-it('begins a job, waits for its answer, and goes on in the same session', async () => {
+it('starts a job, waits for its answer, and goes on in the same session', async () => {
   const begun = await json('start', { message: 'hello', label: 'talk' })
   expect(await wait(begun)).toEqual({
     status: 'answered',
@@ -89,7 +89,7 @@ it('begins a job, waits for its answer, and goes on in the same session', async 
   expect(textOf(await call('tree', { sessionId: begun['sessionId'] }))).toMatch(/^[\w-]+ {2}idle +talk$/)
 })
 
-it('begins nothing twice when a start is repeated with its own id', async () => {
+it('starts nothing twice when a start is repeated with its own id', async () => {
   const given = { message: 'once', sessionId: `s-once-${served.agent}` }
   const [first, second] = [await json('start', given), await json('start', given)]
   expect(second).toEqual(first)
@@ -97,7 +97,7 @@ it('begins nothing twice when a start is repeated with its own id', async () => 
   expect((await json('transcript', { sessionId: first['sessionId'] }))['messages']).toHaveLength(2)
 })
 
-it('ends a wait in time: the job goes on, and may be waited for again or cancelled', async () => {
+it('ends a wait in time: the job goes on, and the client may wait again or cancel it', async () => {
   const begun = await json('start', { message: 'pay the bill' })
   await until('it pays', async () => JSON.stringify((await look(begun))['now']) === '["pay"]')
   expect(await look(begun)).toMatchObject({ status: 'running', state: 'running' })
@@ -108,7 +108,7 @@ it('ends a wait in time: the job goes on, and may be waited for again or cancell
 it('tells what happens in the tree while it is waited for', async () => {
   const { sessionId } = await json('start', { message: 'hello' })
   const heard: string[] = []
-  // The client may begin to listen too late for one message.
+  // The client may begin to listen too late for the first message.
   await until('progress', async () => {
     const sent = await json('send', { sessionId, message: 'the weather?' })
     await call('wait', sent, (message) => heard.push(message))
@@ -147,7 +147,7 @@ it('lets the client name the agent where the command does not', async () => {
   })
 })
 
-it('tells the client what is wrong, as the command tells people', async () => {
+it('reports errors to the client as the command reports them to people', async () => {
   const result = await call('tree', { sessionId: 's-nowhere' })
   expect(result).toMatchObject({ isError: true })
   expect(textOf(result)).toBe('stello: there is no session "s-nowhere"\n  `stello list` shows all sessions')

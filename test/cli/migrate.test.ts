@@ -1,11 +1,10 @@
-/** The schema brought up to date by hand, for workers that may not do it. */
+/** The schema is updated by hand, for workers that may not change it. */
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { stello, stelloJson } from './command.ts'
+import { AGENT } from './served.ts'
 
-const AGENT = fileURLToPath(new URL('agent.ts', import.meta.url))
 const name = `test_${randomBytes(6).toString('hex')}`
 const url = new URL(inject('databaseUrl'))
 const env = { STELLO_DATABASE_URL: '', TEMPORAL_ADDRESS: inject('temporalAddress'), OPENAI_API_KEY: 'any' }
@@ -24,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => execute(`drop database ${name} with (force)`))
 
-it('is asked for by a worker that may not do it, done once, and needs no Temporal', async () => {
+it('is asked for by a worker that may not do it; it happens once, and needs no Temporal', async () => {
   const { code, stderr } = await stello(['worker', AGENT, '--no-migrate'], { env })
   expect([code, stderr]).toEqual([1, expect.stringMatching(/the schema lacks 0001_names[^]*stello migrate/)])
 

@@ -1,4 +1,4 @@
-/** Every command takes a session by what a person calls it, and never guesses between two. */
+/** Every command takes a session by the name that a person uses, and never guesses between two sessions. */
 import { beforeAll, expect, it } from 'vitest'
 import { builtModule } from '../support/built.ts'
 import { openTerminal } from '../support/terminal.ts'
@@ -25,7 +25,7 @@ it('a label or the beginning of an id stands for the id, in every command', asyn
   expect(await json('inbox', 'milky')).toEqual([])
 })
 
-it('a text that fits several sessions is refused with all of them, and one that fits none with what to give', async () => {
+it('a text that fits several sessions is refused with a list of them; if it fits none, the error says what to give', async () => {
   const { code, stdout, stderr } = await run('close', 'milk')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(/"milk" fits more than one session\n.*give more of the id:\n +two-2 .*milk\n +two-1 .*milk\n/)
@@ -36,7 +36,7 @@ it('a text that fits several sessions is refused with all of them, and one that 
   })
 })
 
-it('--last is the newest session that is no fork, wherever it stands', async () => {
+it('--last is the newest session that is no fork, at any place of the command line', async () => {
   await served.client.session('one-1').fork({ label: 'newer', sessionId: 'newest-fork' })
   expect(await json('tree', '--last')).toMatchObject([{ id: 'two-2' }])
   expect(await json('send', '--last', 'hi')).toMatchObject([{ sessionId: 'two-2' }])

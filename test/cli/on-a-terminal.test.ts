@@ -1,4 +1,4 @@
-/** What commands lay out, stream and redraw on a real pseudo-terminal, with a worker process. */
+/** What commands print, stream and draw again on a real pseudo-terminal, with a worker process. */
 import { beforeAll, expect, it } from 'vitest'
 import { builtModule } from '../support/built.ts'
 import { openTerminal, type Terminal } from '../support/terminal.ts'
@@ -34,7 +34,7 @@ it('transcript shows who said what, calls and results', async () => {
   )
 })
 
-it('watch writes the answer once, as it is produced, and calls folded', async () => {
+it('watch writes the answer once, while it is produced, and each call as one line', async () => {
   const watching = on('watch', 'trip')
   expect(await watching.printed('turn.completed')).toMatch(/✓ weather {"city":"Oslo"} .*\r\nTake an umbrella.\r\n/)
   await served.client.session('trip-1').send('hello')
@@ -44,7 +44,7 @@ it('watch writes the answer once, as it is produced, and calls folded', async ()
   expect((await watching.ended).code).toBe(0)
 })
 
-it('tree --live draws the tree over itself, until it is closed', async () => {
+it('tree --live draws the tree again in place, until the tree is closed', async () => {
   const live = on('tree', 'trip', '--live')
   await live.printed('└─ aside-1')
   await served.client.session('aside-1').fork({ label: 'below', sessionId: 'below-1' })

@@ -1,4 +1,4 @@
-/** The commands that read what was said, against a worker process. */
+/** The commands that read what was said, with a worker process. */
 import { beforeAll, expect, it } from 'vitest'
 import { stello, stelloJson } from './command.ts'
 import { useServed } from './served.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
   id = session.id
 })
 
-it('a transcript begins where it is told', async () => {
+it('a transcript begins at the place that was asked for', async () => {
   expect(await json('transcript', id, '--from', '-1')).toMatchObject([
     { seq: 4, at: expect.any(String), message: { content: 'Take an umbrella.' } },
   ])
@@ -35,7 +35,7 @@ it('a conversation is found by its words', async () => {
   expect(await run('search', '--', '-umbrella')).toMatchObject({ code: 0, stdout: '', stderr: 'nothing is found\n' })
 })
 
-it('the time line tells who ran when', async () => {
+it('the time line shows which worker ran what, and when', async () => {
   expect((await json('timeline', id)).map(({ kind, outcome }) => [kind, outcome])).toEqual([
     ['model', 'succeeded'],
     ['tool', 'succeeded'],

@@ -1,15 +1,15 @@
 /** A worker process under test: an agent whose model the test plays, and the environment in which commands find it. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
 import type { StelloClient } from '../../src/client/index.ts'
 import type { Database } from '../../src/store/database.ts'
 import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
+import { builtModule } from '../support/built.ts'
 import { useStello } from '../support/session-fixture.ts'
 import { newFolder, start, type Running } from './command.ts'
 
-export const AGENT: string = fileURLToPath(new URL('agent.ts', import.meta.url))
+export const AGENT: string = builtModule('test/cli/agent.ts')
 
 export interface Served {
   readonly agent: string
@@ -17,11 +17,11 @@ export interface Served {
   readonly model: FakeOpenAI
   readonly client: StelloClient
   readonly db: Database
-  /** Another worker process; resolves when it serves. */
+  /** Starts another worker process. Resolves when it serves. */
   startWorker(...options: string[]): Promise<Running>
 }
 
-/** A database, a model and an agent name of its own for the file. @param more of the environment */
+/** A database, a model and an agent name for this file alone. @param more of the environment */
 export function useServed(more: Record<string, string> = {}): Served {
   const fixture = useStello()
   const agent = `cli-${randomBytes(4).toString('hex')}`

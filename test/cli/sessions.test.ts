@@ -1,4 +1,4 @@
-/** The commands that talk to sessions, against a worker process. */
+/** The commands for sessions, with a worker process. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
 import { readTools } from '../../src/testing/chat-request.ts'
@@ -58,7 +58,7 @@ describe('a conversation', () => {
     expect((await run('list')).stdout).toMatch(new RegExp(`^${id}  idle +trip`, 'm'))
   })
 
-  it('takes --json before the command as after it', async () => {
+  it('takes --json before the command as well as after it', async () => {
     const { code, stdout } = await run('--json', 'list')
     expect(code).toBe(0)
     expect(linesOf(stdout)).toMatchObject([{ id }])
@@ -119,7 +119,7 @@ describe('a conversation', () => {
     const [early] = await json('fork', id, '--label', 'without record 3', '--before', '3')
     const { sessionId } = early as { sessionId: string }
     expect(await json('send', sessionId, 'again', '--wait')).toMatchObject([{ text: 'You said: again' }])
-    // Record 3 answers a call in record 2: both are left out.
+    // Record 3 answers a call in record 2, so both are left out.
     expect(await json('transcript', sessionId)).toHaveLength(3)
 
     const watching = start(['watch', child, '--json'], { env: served.env })
@@ -134,7 +134,7 @@ describe('a conversation', () => {
 })
 
 describe('watch', () => {
-  it('prints every event as one JSON object, goes on behind a cursor, and ends with 0 on Ctrl-C', async () => {
+  it('prints every event as one JSON object, goes on after a cursor, and ends with 0 on Ctrl-C', async () => {
     const id = await newSession('--message', 'one', '--wait')
     const watching = start(['watch', id, '--json'], { env: served.env })
     await watching.printed('turn.completed')
@@ -156,7 +156,7 @@ describe('watch', () => {
 })
 
 describe('bounds', () => {
-  it('of a tree are stated at its start, shown and changed', async () => {
+  it('of a tree are set when it starts, shown and changed', async () => {
     const id = await newSession('--max-depth', '2', '--max-sessions', '1')
     expect(await run('fork', id, '--label', 'one')).toMatchObject({
       code: 1,
@@ -170,7 +170,7 @@ describe('bounds', () => {
 })
 
 describe('pause', () => {
-  it('makes send --wait end with 1, the reason and the command that resumes; resume answers the message', async () => {
+  it('makes send --wait end with 1, the reason and the command that resumes; resume then answers the message', async () => {
     const id = await newSession()
     expect(await json('pause', id, '--reason', 'lunch')).toEqual([{ sessionId: id, sent: 'pause' }])
     const { code, stdout, stderr } = await run('send', id, 'hungry?', '--message-id', 'm', '--wait', '--json')
@@ -185,7 +185,7 @@ describe('pause', () => {
     ])
   })
 
-  it('by a refused key says so; resume tries the same step again', async () => {
+  it('for a refused key says so; resume tries the same step again', async () => {
     const id = await newSession()
     served.model.failNext({ status: 401 })
     const { code, stderr } = await run('send', id, 'hello', '--message-id', 'm', '--wait')
@@ -197,7 +197,7 @@ describe('pause', () => {
 })
 
 describe('a turn under way', () => {
-  it('is stopped by cancel; whoever waits hears it', async () => {
+  it('is stopped by cancel, and the command that waits for it says so', async () => {
     const id = await newSession()
     const asked = served.model.requests.length
     const { release } = served.model.hold()
@@ -210,7 +210,7 @@ describe('a turn under way', () => {
     expect(linesOf(stdout)).toMatchObject([{ stopReason: 'cancelled' }])
   })
 
-  it('goes on when whoever waits for it presses Ctrl-C', async () => {
+  it('goes on when the person who waits for it presses Ctrl-C', async () => {
     const id = await newSession()
     const asked = served.model.requests.length
     const { release } = served.model.hold()
@@ -226,7 +226,7 @@ describe('a turn under way', () => {
 })
 
 describe('recover', () => {
-  it('starts a session again whose workflow was terminated, and leaves others alone', async () => {
+  it('starts a session again whose workflow was terminated, and leaves other sessions alone', async () => {
     const [id, other] = [await newSession(), await newSession()]
     await json('send', id, 'hello', '--wait')
     await terminate(id)
@@ -241,7 +241,7 @@ describe('recover', () => {
     expect(await json('send', id, 'still there?', '--wait')).toMatchObject([{ text: 'You said: still there?' }])
   })
 
-  it('of all sessions goes on behind one that cannot be recovered, names it, and ends with 1', async () => {
+  it('of all sessions goes on after one that cannot be recovered, names it, and ends with 1', async () => {
     const [broken, id] = [await newSession(), await newSession()]
     await Promise.all([broken, id].map(terminate))
     const setAgent = (agent: string) =>
@@ -255,13 +255,13 @@ describe('recover', () => {
     expect(stdout).not.toContain(broken)
   })
 
-  it('of all sessions passes over one that is closed meanwhile', async () => {
+  it('of all sessions skips one that is closed meanwhile', async () => {
     const [first, closed] = [await newSession(), await newSession()]
     await run('pause', first)
     await run('send', first, 'waits')
     await Promise.all([first, closed].map(terminate))
     const holder = await served.db.pool.connect()
-    // A list does without that table, and a recover asks which store it is.
+    // A list does not read that table. A recover reads it to learn which store it is.
     await holder.query('begin; lock table store in access exclusive mode')
     const recovering = run('recover', '--all', '--json')
     await until('the first session is looked at', async () => {
@@ -297,7 +297,7 @@ describe('an unknown session', () => {
 })
 
 describe('start', () => {
-  it('takes an id once, and only what an id may be', async () => {
+  it('takes an id once, and only if it is a valid id', async () => {
     const id = `mine-${served.agent}`
     expect(await json('start', served.agent, '--id', id)).toEqual([{ sessionId: id }])
     expect(await run('start', served.agent, '--id', id)).toMatchObject({
@@ -321,7 +321,7 @@ describe('start', () => {
     expect(await offered('--allowed-tools', 'other')).toEqual(['stello_create_session'])
   })
 
-  it('with a profile the agent has not names those it has', async () => {
+  it('with an unknown profile names the profiles of the agent', async () => {
     const { code, stderr } = await run('start', served.agent, '--profile', 'long')
     expect({ code, stderr }).toEqual({
       code: 1,

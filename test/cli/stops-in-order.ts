@@ -1,4 +1,7 @@
-/** A launcher as `stello dev` and the demo are: it loads what cleans up at exit, and needs its time to stop what it started. */
+/**
+ * A launcher like `stello dev` and the demo. It loads a library that cleans up at exit, and it needs time to stop what
+ * it has started.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { onExit } from 'signal-exit'
 import { interrupted } from '../../src/cli/interrupted.ts'

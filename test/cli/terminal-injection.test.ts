@@ -1,5 +1,6 @@
-/** What a model or a client wrote never reaches the terminal as it is: not as a result, a remark or an error. */
+/** Control characters of a model or a client never reach the terminal: not in a result, a remark or an error. */
 import { beforeAll, expect, it } from 'vitest'
+import { builtModule } from '../support/built.ts'
 import { openTerminal } from '../support/terminal.ts'
 import { start, stello } from './command.ts'
 import { useServed } from './served.ts'
@@ -7,7 +8,7 @@ import { useServed } from './served.ts'
 const HOSTILE = 'a\u001b]0;owned\u0007\u009b2J\u202eb\rc'
 const SHOWN = 'a<1b>]0;owned<07><9b>2J<202e>b'
 const served = useServed()
-/** Our own colours, and the end of a line as a terminal writes it, are no attack. */
+/** Our own colours, and the line ends of a terminal, are no attack. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const ATTACK = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
@@ -28,7 +29,7 @@ it.each([
   ['transcript', () => ['transcript', id]],
   ['search', () => ['search', 'say', '--session', id]],
   ['an answer', () => ['send', id, HOSTILE, '--wait']],
-])('is shown as what it is by %s, and escaped in JSON', async (_command, args) => {
+])('is made visible by %s, and escaped in JSON', async (_command, args) => {
   const { code, stdout, stderr } = await stello(args(), { env: served.env })
   expect(code, stderr).toBe(0)
   expect(stdout).toContain(SHOWN)
@@ -38,15 +39,15 @@ it.each([
   expect(json.stdout).toContain(String.raw`\u009b`)
 })
 
-it('is shown as what it is by watch', async () => {
+it('is made visible by watch', async () => {
   const watching = start(['watch', id, '--from', '0'], { env: served.env })
   expect(await watching.printed('turn.completed')).not.toMatch(ATTACK)
   watching.kill('SIGINT')
   await watching.ended
 })
 
-it('is shown as what it is on a real terminal, and in errors', async () => {
-  const stelloHere = [process.execPath, '--import', 'tsx', 'src/cli/main.ts']
+it('is made visible on a real terminal, and in errors', async () => {
+  const stelloHere = [process.execPath, builtModule('src/cli/main.ts')]
   const terminal = openTerminal([...stelloHere, 'tree', id], { cwd: process.cwd(), env: served.env })
   const { output } = await terminal.ended
   expect(output).toContain(SHOWN)

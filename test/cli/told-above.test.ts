@@ -1,4 +1,7 @@
-/** What the commands say to whoever waits: nobody serves the agent, a provider is away, or something below is paused. */
+/**
+ * What commands say when something holds up an answer: nobody serves the agent, a provider is away, or a session below
+ * is paused.
+ */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { HeldRequests } from '../../src/testing/index.ts'
 import { until } from '../support/until.ts'
@@ -10,7 +13,7 @@ const run = (...args: string[]): ReturnType<typeof stello> => stello(args, { env
 const json = <T = Record<string, unknown>>(...args: string[]): Promise<T[]> => stelloJson<T>(args, { env: served.env })
 
 describe('an agent that no worker serves', () => {
-  it('is named by start, --wait, send, list and stats, which refuse nothing that can wait', async () => {
+  it('is named by start, --wait, send, list and stats; they refuse nothing that can wait', async () => {
     const warning = `no worker serves agent "${served.agent}"; no worker serves any agent now (none ever has: is the name right?)\n`
     const started = await run('start', served.agent, '--id', 'early', '--json')
     expect(started).toMatchObject({
@@ -33,7 +36,7 @@ describe('an agent that no worker serves', () => {
 
     const waiting = start(['send', 'early', 'hello', '--message-id', 'm', '--wait'], { env: served.env })
     await waiting.printed(warning)
-    // Else the answer may be faster than the next look at who is served.
+    // Otherwise the answer may come before the command looks for workers again.
     const answering = served.model.hold()
     await served.startWorker()
     await waiting.printed(`a worker serves agent "${served.agent}" now`)
@@ -42,7 +45,7 @@ describe('an agent that no worker serves', () => {
     expect(await doctor()).toMatch(/^✓ .* served by /)
   })
 
-  it('is told from those that are: a name that is misspelt', async () => {
+  it('is listed beside the agents that are served, so that a misspelt name is seen', async () => {
     const { code, stderr } = await run('start', `${served.agent}x`, '--message', 'hello')
     expect({ code, stderr }).toEqual({
       code: 0,
@@ -66,7 +69,7 @@ describe('a pause below', () => {
     id = String(started?.['sessionId'])
   })
 
-  it('ends send --wait, naming the session, why, and the command', async () => {
+  it('ends send --wait with the session, the reason, and the command that helps', async () => {
     held = served.model.hold(({ body }) => JSON.stringify(body).includes('"deep"'))
     const waiting = start(['send', id, 'delegate', '--message-id', 'm', '--wait'], { env: served.env })
     await held.reached
@@ -81,7 +84,7 @@ describe('a pause below', () => {
     })
   })
 
-  it('stands in list, tree and inbox, with the command that helps', async () => {
+  it('is shown in list, tree and inbox, with the command that helps', async () => {
     expect((await run('list')).stdout).toMatch(
       new RegExp(`^${id}  waiting .* held up by ${child} paused \\(user\\)$`, 'm'),
     )
@@ -92,14 +95,14 @@ describe('a pause below', () => {
     )
   })
 
-  it('is what resume of the session above says, which moves nothing by itself', async () => {
+  it('is reported by resume of the session above, which resumes nothing below', async () => {
     const { code, stderr } = await run('resume', id)
     expect(code).toBe(0)
     expect(stderr).toContain(`${id} waits for ${child}\n? ${child} is paused`)
     expect(stderr).toContain(`\`stello resume ${id} --tree\` resumes all below it`)
   })
 
-  it('is lifted by resume --tree, which says how many sessions it reached', async () => {
+  it('is ended by resume --tree, which says how many sessions it reached', async () => {
     expect((await run('resume', id, '--tree')).stdout).toBe(`resume sent to 2 sessions in the tree of ${id}\n`)
     held?.release()
     expect(await json('send', id, 'delegate', '--message-id', 'm', '--wait')).toMatchObject([
@@ -116,7 +119,7 @@ describe('a pause below', () => {
   })
 })
 
-it('a provider that is away is named to whoever waits for the answer, which comes all the same', async () => {
+it('a provider that is away is named to the person who waits, and the answer still comes', async () => {
   const [line] = await json<{ sessionId: string }>('start', served.agent)
   served.model.failNext({ status: 429, headers: { 'retry-after': '5' } })
   const { code, stdout, stderr } = await run('send', line?.sessionId ?? '', 'hello', '--wait')

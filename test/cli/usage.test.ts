@@ -1,4 +1,4 @@
-/** What the command says to those who hold it wrong, and before there is any server. */
+/** The errors of the command for wrong usage, and what it does without any server. */
 import { execFile } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { loadAgent } from '../../src/cli/load-agent.ts'
+import { builtModule } from '../support/built.ts'
 import { newFolder, stello, stelloJson } from './command.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -102,7 +103,10 @@ describe('init', () => {
       JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: ['agent.ts'] }),
     )
     await promisify(execFile)(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder])
-    await writeFile(file, (await readFile(file, 'utf8')).replace("'stello-temporal'", JSON.stringify(api)))
+    await writeFile(
+      file,
+      (await readFile(file, 'utf8')).replace("'stello-temporal'", JSON.stringify(builtModule('src/index.ts'))),
+    )
     expect((await loadAgent(file)).name).toBe('my-agent')
   })
 
@@ -116,7 +120,7 @@ describe('init', () => {
 })
 
 describe('a worker for a module that is no agent ends with 1 and says', () => {
-  const head = `import { z } from 'zod'\nimport { createStelloAgent, openai, tool } from ${JSON.stringify(api)}\n`
+  const head = `import { z } from 'zod'\nimport { createStelloAgent, openai, tool } from ${JSON.stringify(builtModule('src/index.ts'))}\n`
   const agent = (tools: string): string =>
     `${head}export default createStelloAgent({ name: 'x', llm: openai({ model: 'm' }), capabilities: { tools: [${tools}] } })\n`
   const t = (schema: string): string => `tool('look', 'Looks', z.object({ a: ${schema} }), async () => 'seen')`

@@ -1,4 +1,4 @@
-/** `stello web`, as a process, and the examples of docs/http.md run against it. */
+/** `stello web` as a process, and the examples of docs/http.md, which are run against it. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -20,11 +20,15 @@ async function startWeb(options: string[] = [], env: Record<string, string> = {}
   return Object.assign(command, { url: String(url) })
 }
 
-it('prints the address, serves page and routes there, and ends with Ctrl-C and 0 while a stream is open', async () => {
+it('prints the address, serves page and routes there, and ends with 0 at Ctrl-C while a stream is open', async () => {
   const web = start(['web'], { env: served.env })
   const printed = await web.printed('Ctrl-C stops')
   const [, page = ''] = /^page +(http:\/\/127\.0\.0\.1:\d+\/)$/m.exec(printed) ?? []
-  expect(await (await fetch(`${page}api/agents`)).json()).toContainEqual({ name: served.agent, served: true })
+  expect(await (await fetch(`${page}api/agents`)).json()).toContainEqual({
+    name: served.agent,
+    served: true,
+    profiles: ['short'],
+  })
   const { id } = await served.client.createSession({ agent: served.agent })
   const stream = await fetch(`${page}api/sessions/${id}/events`)
   web.kill('SIGINT')
@@ -32,7 +36,7 @@ it('prints the address, serves page and routes there, and ends with Ctrl-C and 0
   expect((await web.ended).code).toBe(0)
 })
 
-it('with a token prints it behind the # of the address, and lets nobody in without it', async () => {
+it('with a token prints it after the # of the address, and refuses everybody without it', async () => {
   const web = await startWeb(['--token-from', 'MY_TOKEN'], { MY_TOKEN: 'a+b/c' })
   expect(await web.line()).toMatchObject({ page: `${web.url}/#token=a%2Bb%2Fc` })
   expect((await fetch(`${web.url}/api/agents`)).status).toBe(401)
@@ -42,7 +46,7 @@ it('with a token prints it behind the # of the address, and lets nobody in witho
   expect((await web.ended).code).toBe(0)
 })
 
-it('takes the port that it is given, and says when that is taken', async () => {
+it('takes the port that it is given, and says so when that port is taken', async () => {
   const web = await startWeb()
   const { port } = new URL(web.url)
   const { code, stderr } = await stello(['web', '--page-port', port], { env: served.env })
@@ -75,7 +79,7 @@ it('the examples of docs/http.md do what they say', async () => {
   const examples = script.replaceAll('"changes"', JSON.stringify(served.agent)).replaceAll(/\ncurl/g, '\necho\ncurl')
   const { stdout } = await run('sh', ['-euc', examples], { env: { ...process.env, STELLO: web.url } })
   const [agents, created, taken, turn, records, events, closed, ...stream] = stdout.split('\n')
-  expect(JSON.parse(agents ?? '')).toContainEqual({ name: served.agent, served: true })
+  expect(JSON.parse(agents ?? '')).toContainEqual({ name: served.agent, served: true, profiles: ['short'] })
   expect([created, taken].map((line) => JSON.parse(line ?? '') as unknown)).toEqual([
     { id: 'lunch' },
     { messageId: 'q1' },

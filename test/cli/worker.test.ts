@@ -14,12 +14,12 @@ async function newSession(): Promise<string> {
   return line?.sessionId ?? ''
 }
 
-/** A worker in the middle of its only model call, of which `asked` came before. */
+/** A worker in the middle of its only model call. `asked`: the model calls before it. */
 async function inModelCall(): Promise<{
   worker: Running
   asked: number
   release(): void
-  /** Waits for the answer, and ends the worker that gave it. @returns how many calls it took */
+  /** Waits for the answer, and ends the worker that gave it. @returns how many model calls it took */
   answeredBy(next: Running): Promise<{ calls: number }>
 }> {
   const asked = served.model.requests.length
@@ -43,7 +43,7 @@ async function inModelCall(): Promise<{
 }
 
 describe('a worker', () => {
-  it('prints one line of JSON when it serves, and of itself nothing else', async () => {
+  it('prints one line of JSON when it serves, and nothing else', async () => {
     const worker = await served.startWorker()
     expect(await worker.line()).toEqual({ ready: true, agent: served.agent, temporal: served.env['TEMPORAL_ADDRESS'] })
     const id = await newSession()
@@ -54,7 +54,7 @@ describe('a worker', () => {
     expect(linesOf(stdout)).toHaveLength(1)
   })
 
-  it('serves metrics for Prometheus on the port it is told', async () => {
+  it('serves metrics for Prometheus on the given port', async () => {
     const port = await quietPort()
     const worker = await served.startWorker('--metrics-port', String(port))
     await json('send', await newSession(), 'the weather', '--wait')
@@ -64,7 +64,7 @@ describe('a worker', () => {
     expect((await worker.ended).code).toBe(0)
   })
 
-  it('on SIGTERM says that it finishes what runs, and does; another one goes on without repeating it', async () => {
+  it('says on SIGTERM that it finishes what runs, and does so; another worker goes on without repeating it', async () => {
     const { worker, release, answeredBy } = await inModelCall()
     worker.kill('SIGTERM')
     await worker.printed('finishing what runs')
@@ -73,7 +73,7 @@ describe('a worker', () => {
     expect(await answeredBy(await served.startWorker())).toEqual({ calls: 1 })
   })
 
-  it('hands over what outlasts the grace time of 10 seconds', async () => {
+  it('hands over what runs longer than the grace time of 10 seconds', async () => {
     const { worker, release, answeredBy } = await inModelCall()
     const began = performance.now()
     worker.kill('SIGTERM')
@@ -119,7 +119,7 @@ describe('servers that do not answer', () => {
   })
 })
 
-it('a worker on another store than its sessions ends with 1, and says which stores these are and what to do', async () => {
+it('a worker with another store than its sessions ends with 1, names both stores and says what to do', async () => {
   const id = await newSession()
   const url = served.env['STELLO_DATABASE_URL'] ?? ''
   const other = await createDatabase(url)

@@ -1,6 +1,7 @@
 /**
- * The topology of docker-compose.yml as plain processes: one PostgreSQL for everybody, the production server of Temporal
- * with its four services and several shards on it. Settings come from docker-compose.yml and deploy/dynamicconfig.yaml.
+ * The topology of docker-compose.yml as plain processes: one PostgreSQL for everybody, and on it the production server
+ * of Temporal with its four services and several shards. The settings come from docker-compose.yml and
+ * deploy/dynamicconfig.yaml.
  */
 import { execFile } from 'node:child_process'
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -22,9 +23,11 @@ const run = promisify(execFile)
 const ROLES = fileURLToPath(new URL('../../deploy/roles.sql', import.meta.url))
 const DYNAMIC_CONFIG = fileURLToPath(new URL('../../deploy/dynamicconfig.yaml', import.meta.url))
 
-/** Characters that have a meaning in URLs, shells or YAML. Not a space: Temporal puts its password into a URL as `+`. */
+/**
+ * Characters that have a meaning in URLs, shells or YAML. A space is left out: Temporal writes it as `+` into a URL.
+ */
 export const PASSWORD = "s3cret@:/?#[]%&+='"
-/** What `.env` holds. */
+/** The variables that `.env` would hold. */
 export const VARIABLES: Record<string, string> = {
   POSTGRES_PASSWORD: 'of the superuser',
   STELLO_PASSWORD: PASSWORD,
@@ -32,9 +35,9 @@ export const VARIABLES: Record<string, string> = {
 }
 
 export interface ClusterOptions {
-  /** A folder that the user PostgreSQL runs as can enter. */
+  /** A folder that the user of PostgreSQL can enter. */
   home: string
-  /** Namespaces beside `default`, each with dynamic configuration of its own. */
+  /** Namespaces beside `default`, each with a dynamic configuration of its own. */
   namespaces: Record<string, Record<string, number>>
   onProgress: (line: string) => void
 }
@@ -84,7 +87,10 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
-/** What docker-compose.yml gives the server; only names and ports of a container network become those of this machine. */
+/**
+ * The environment that docker-compose.yml gives the server. Only names and ports of the container network are replaced
+ * by those of this machine.
+ */
 async function environmentOf(
   { temporal }: Compose,
   postgresPort: string,
@@ -107,7 +113,10 @@ function settingsOf({ postgres: { command = [] } }: Compose): string[] {
   return command.filter((argument) => argument.includes('='))
 }
 
-/** What the image's entry point does with deploy/roles.sql. Tests make databases: they get the superuser. */
+/**
+ * Does what the entry point of the image does with deploy/roles.sql. The tests create databases, so they use the
+ * superuser.
+ */
 async function createRoles(superuser: string): Promise<string> {
   const passwords: Record<string, string> = { stello_password: PASSWORD, temporal_password: PASSWORD }
   const statements = (await readFile(ROLES, 'utf8')).split('\n').filter((line) => /^[a-z]/.test(line))
@@ -119,7 +128,7 @@ async function createRoles(superuser: string): Promise<string> {
   return Object.assign(new URL(superuser), { pathname: '/stello' }).href
 }
 
-/** deploy/dynamicconfig.yaml as it is; what a namespace adds is constrained to it. */
+/** deploy/dynamicconfig.yaml as it is. The settings of a namespace are added for that namespace only. */
 async function writeDynamicConfig(home: string, namespaces: ClusterOptions['namespaces']): Promise<string> {
   const path = join(home, 'dynamicconfig.yaml')
   await copyFile(DYNAMIC_CONFIG, path)
@@ -130,7 +139,7 @@ async function writeDynamicConfig(home: string, namespaces: ClusterOptions['name
   return path
 }
 
-/** All services of one machine in one process, as in the image, each on ports of its own. */
+/** All services of one machine in one process, as in the image, each with ports of its own. */
 async function ports(): Promise<Record<string, string>> {
   const names = ['FRONTEND_HTTP_PORT']
   for (const service of ['FRONTEND', 'MATCHING', 'HISTORY', 'WORKER'])
@@ -142,7 +151,7 @@ async function ports(): Promise<Record<string, string>> {
   return { PROMETHEUS_ENDPOINT: `127.0.0.1:${metrics}`, ...Object.fromEntries(environment) }
 }
 
-/** What the image's auto-setup does. */
+/** Does what the auto-setup of the image does. */
 async function createSchema({ sqlTool, schema }: ClusterPrograms, environment: Record<string, string>): Promise<void> {
   for (const [database, folder] of [
     ['temporal', 'temporal'],

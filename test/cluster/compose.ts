@@ -1,4 +1,4 @@
-/** What docker-compose.yml says, so that the cluster under test is the one it describes. */
+/** Reads docker-compose.yml, so that the cluster under test is the one that the file describes. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
@@ -17,7 +17,7 @@ export interface Compose {
   worker: ComposeService
 }
 
-/** @param variables what `.env` would hold; one that is required and not given is an error, as for compose itself */
+/** @param variables the content of `.env`; a required variable that is missing is an error, as for compose itself */
 export async function readCompose(variables: Record<string, string>): Promise<Compose> {
   const text = await readFile(fileURLToPath(new URL('../../docker-compose.yml', import.meta.url)), 'utf8')
   const reviver = (_key: unknown, value: unknown): unknown =>

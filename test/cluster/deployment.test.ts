@@ -1,4 +1,7 @@
-/** docker-compose.yml and deploy/dynamicconfig.yaml, line by line, on the servers they describe; only containers are missing. */
+/**
+ * docker-compose.yml and deploy/dynamicconfig.yaml, line by line, on the servers that they describe. Only the
+ * containers are missing.
+ */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -35,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => model.close())
 
 describe('the server', () => {
-  it('is of the version that the image names', async () => {
+  it('has the version that the image names', async () => {
     const { stdout } = await run(server, ['--version'])
     expect(compose.temporal.image).toBe(`temporalio/auto-setup:${stdout.trim().split(' ').at(-1)}`)
   })
@@ -61,7 +64,7 @@ describe('the server', () => {
   it.each([
     ['default', 0],
     ['not-made-yet', 1],
-  ])('is healthy only when its namespace is there: %s', async (namespace, code) => {
+  ])('is healthy only if its namespace exists: %s', async (namespace, code) => {
     const [, command = ''] = compose.temporal.healthcheck?.test ?? []
     const check = command
       .replace('$(hostname -i):7233', inject('temporalAddress'))
@@ -77,7 +80,9 @@ describe('the server', () => {
 })
 
 describe('a worker', () => {
-  /** The service's own variables; only the names of the container network become addresses of this machine. */
+  /**
+   * The variables of the service. Only the names of the container network are replaced by addresses of this machine.
+   */
   const environmentOf = async (): Promise<Record<string, string>> => {
     const { host } = new URL(inject('databaseUrl'))
     const { TEMPORAL_ADDRESS: _, STELLO_DATABASE_URL: url = '', ...rest } = compose.worker.environment
@@ -90,7 +95,7 @@ describe('a worker', () => {
     }
   }
 
-  it('has in its environment all it needs to serve, is healthy, and stops within its grace period', async () => {
+  it('has in its environment all that it needs to serve, is healthy, and stops within its grace period', async () => {
     const env = await environmentOf()
     const port = String(await quietPort())
     const ofImage = await readFile(join(ROOT, 'Dockerfile'), 'utf8')
@@ -127,7 +132,7 @@ describe('a worker', () => {
 })
 
 describe('PostgreSQL', () => {
-  it('gives the store and Temporal a role each that is no superuser and cannot connect to the other’s databases', async () => {
+  it('gives the store and Temporal a role each, which is no superuser and cannot connect to the database of the other', async () => {
     const rights = await query(
       `select rolname as name, rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as mighty
        from pg_roles where rolname in ('stello', 'temporal') order by 1`,

@@ -1,4 +1,7 @@
-/** PostgreSQL of the cluster, with the settings of docker-compose.yml. Its specification can be handed to tests. */
+/**
+ * The PostgreSQL of the cluster, with the settings of docker-compose.yml. Its specification is plain data, so tests can
+ * pass it on.
+ */
 import { adoptPostgres, postgresUser, startPostgres, type PostgresInfo } from '../../src/dev/postgres-server.ts'
 import { endProcess } from '../../src/dev/processes.ts'
 
@@ -13,7 +16,7 @@ export async function startPostgresServer(spec: PostgresSpec): Promise<PostgresI
   return startPostgres(await postgresUser(), { ...spec, bare: true, onProgress: () => undefined })
 }
 
-/** SIGKILL of the postmaster, as when memory runs out: its children follow. */
+/** Sends SIGKILL to the postmaster, as the system does when memory runs out. Its children end with it. */
 export async function killPostgresServer({ home }: PostgresSpec): Promise<void> {
   const running = await adoptPostgres(home, await postgresUser(), { bare: true })
   if (running?.process) await endProcess(running.process, 'SIGKILL')

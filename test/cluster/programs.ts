@@ -1,4 +1,6 @@
-/** The production server of Temporal as programs: built once by Go into the user's cache folder, with its schema. */
+/**
+ * The programs of Temporal's production server, with its schema. Go builds them once into the cache folder of the user.
+ */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, rename, rm } from 'node:fs/promises'
@@ -17,7 +19,7 @@ export interface ClusterPrograms {
   sqlTool: string
   /** Folder with `temporal/versioned` and `visibility/versioned`. */
   schema: string
-  /** The configuration of the container image: a template over its environment, which the server fills in itself. */
+  /** The configuration of the container image: a template that the server fills in from its environment. */
   config: string
 }
 

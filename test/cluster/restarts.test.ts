@@ -1,6 +1,6 @@
 /**
- * Promises 2 and 3 when servers of production die: SIGKILL in the middle of a turn, then a new start on the same data. Or
- * on copies of it, as docs/deploy.md says.
+ * Nothing is done twice and nothing is lost when servers of production die: SIGKILL in the middle of a turn, then a new
+ * start on the same data, or on copies of it as docs/deploy.md says.
  */
 import { expect, inject, it } from 'vitest'
 import { useFreshStage } from '../support/crash-stage.ts'
@@ -28,7 +28,7 @@ it.each([
     () => killPostgresServer(postgres),
     () => startPostgresServer(postgres),
   ],
-])('a turn ends as if nothing had been when %s is killed in its middle', async (_which, kill, startAgain) => {
+])('a turn ends as usual when %s is killed in its middle', async (_which, kill, startAgain) => {
   await startWorkers()
   const session = await stage.session()
   const turn = await session.send('both')
@@ -41,7 +41,7 @@ it.each([
   expect(stage.fake.requests).toHaveLength(2)
 })
 
-it('after a machine has gone down with everything on it, the turn ends and nothing with an effect runs twice', async () => {
+it('the turn ends after a whole machine has died, and nothing with an effect runs twice', async () => {
   await startWorkers()
   const session = await stage.session()
   const turn = await session.send('both', { messageId: 'm' })
@@ -60,7 +60,7 @@ it('after a machine has gone down with everything on it, the turn ends and nothi
   expect(stage.fake.requests).toHaveLength(3)
 })
 
-it('from copies of Temporal, then of the store, a turn that ended between the two is not done again', async () => {
+it('a turn that ended between the copy of Temporal and the copy of the store is not done again', async () => {
   await startWorkers()
   const session = await stage.session()
   const turn = await session.send('both')

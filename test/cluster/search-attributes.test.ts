@@ -1,4 +1,7 @@
-/** A namespace that nobody has used yet: what `stello dev` registers at the start has to be registered by the workers. */
+/**
+ * A namespace that nobody has used yet. `stello dev` registers the search attributes at its start; here the workers
+ * must do it.
+ */
 import { randomBytes } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
 import { scriptedModel } from '../../src/testing/index.ts'
@@ -13,7 +16,7 @@ const stello = useStello(async () => {
   return { temporalAddress, namespace, close: () => Promise.resolve() }
 })
 
-it('two workers that begin at once register the attributes, and a client that was there before uses them', async () => {
+it('two workers that start at once register the attributes, and a client that was there before uses them', async () => {
   const { taskQueue } = await stello.work({ llm: scriptedModel(() => 'hi') })
   const { rows } = await stello.db.pool.query('select boot_id from workers where agent = $1', [taskQueue])
   expect([rows.length, stello.warnings]).toEqual([2, []])

@@ -1,4 +1,4 @@
-/** The servers of `npm run test:cluster`: one cluster for the whole run, two workers for every agent. */
+/** The servers of `npm run test:cluster`: one cluster for the whole run, and two workers for every agent. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -10,13 +10,13 @@ import { addressOf, type TemporalSpec } from './temporal.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** For tests that kill servers and start them again. */
+    /** The data for tests that kill servers and start them again. */
     clusterTemporal: TemporalSpec
     clusterPostgres: PostgresSpec
   }
 }
 
-/** Namespaces for what test files ask `temporalWith` for. */
+/** Namespaces for the settings that test files ask `temporalWith` for. */
 const SETTINGS: Record<string, Record<string, number>> = {
   'continue-as-new-at-40': { 'limit.historyCount.suggestContinueAsNew': 40 },
 }

@@ -1,4 +1,7 @@
-/** The production server of Temporal as one process: start, namespaces, stop. Its specification can be handed to tests. */
+/**
+ * The production server of Temporal as one process: start, namespaces, stop. Its specification is plain data, so tests
+ * can pass it on.
+ */
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Connection } from '@temporalio/client'
@@ -10,7 +13,7 @@ import { pingTemporal } from '../../src/dev/temporal-server.ts'
 export interface TemporalSpec {
   /** The program. */
   server: string
-  /** The configuration of the container image, a template over the environment. */
+  /** The configuration of the container image: a template over the environment. */
   config: string
   home: string
   environment: Record<string, string>
@@ -22,7 +25,7 @@ export function addressOf({ environment }: TemporalSpec): string {
   return `127.0.0.1:${environment['FRONTEND_GRPC_PORT']}`
 }
 
-/** Resolves when it serves; its databases exist already. */
+/** Resolves when it serves. Its databases must exist already. */
 export async function startTemporalServer(spec: TemporalSpec): Promise<void> {
   const { home, environment: env } = spec
   const [address, log] = [addressOf(spec), join(home, 'temporal.log')]
@@ -45,12 +48,12 @@ export async function stopTemporalServer(
   await Promise.all(findProcesses(argumentsOf(spec)).map((found) => endProcess(found, signal, 30_000)))
 }
 
-/** What tells this server from any other. */
+/** The text that tells this server from all others. */
 function argumentsOf({ home }: Pick<TemporalSpec, 'home'>): string[] {
   return ['--root', home, '--config', '.']
 }
 
-/** As the image's auto-setup does it: every service of the cluster learns of it at its next refresh. */
+/** Does what the auto-setup of the image does. Each service of the cluster reads it at its next refresh. */
 export async function createNamespace(address: string, namespace: string, retention: string): Promise<void> {
   const connection = await Connection.connect({ address })
   try {

@@ -1,14 +1,17 @@
-/** `npm run test:cluster`. Not a project of `vitest.config.ts`: its files are those of other projects. */
+/**
+ * The configuration of `npm run test:cluster`. It is no project of `vitest.config.ts`, because its files belong to
+ * other projects.
+ */
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 
-/** Integration tests that cannot run on a cluster which others use too, each with its reason. */
+/** Integration tests that cannot run on a shared cluster, each with its reason. */
 const EXCLUDED = [
-  // Throws Temporal's database away.
+  // It throws the database of Temporal away.
   'test/integration/operator-temporal-lost.test.ts',
 ]
 
-/** Of the kills, those whose workers are processes and whose servers are everybody's. */
+/** The tests of kills whose workers are processes and whose servers are shared. */
 const KILLS = ['test/crash/{moments,take-over}.test.ts']
 
 export default defineConfig({

@@ -5,7 +5,7 @@ import { useCrashStage } from '../support/crash-stage.ts'
 
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] })
 
-/** `lead` spawns an agent and waits for it; the agent looks, and says that it has. */
+/** `lead` spawns an agent and waits for it. The agent looks around, and says that it has looked. */
 const script: ScriptFunction = ({ messages }) => {
   const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content)
   if (messages.find(({ role }) => role === 'user')?.content !== 'lead') {
@@ -21,7 +21,7 @@ const script: ScriptFunction = ({ messages }) => {
 const stage = useCrashStage({ script })
 afterEach(() => stage.killWorkers())
 
-it('a session waits on, over the death of every worker, and hears its agent, whose call was under way', async () => {
+it('a session still waits after every worker has died, and hears the answer of its agent, which was in a call', async () => {
   const looks = stage.doors.hold(({ tool }) => tool === 'look')
   const worker = await stage.startWorker({ agents: true })
   const session = await stage.session()
@@ -38,16 +38,19 @@ it('a session waits on, over the death of every worker, and hears its agent, who
 it.each([
   ['before the call is stored', 'lost'],
   ['when the call is stored and nobody was told', 'kept'],
-] as const)('a worker dies %s that has spawned an agent: there is one agent, asked once', async (_when, end) => {
-  const worker = await stage.startWorker({ agents: true })
-  const session = await stage.session()
-  const hold = await stage.holds.hold({ session: session.id, step: 't1.0.0', moment: 'settle' })
-  const turn = await session.send('lead')
-  await hold.reached()
-  await worker.kill()
-  await (end === 'kept' ? hold.letThrough() : hold.drop())
-  await stage.startWorker({ agents: true })
-  expect((await turn.result()).text).toContain('I have looked')
-  const { children } = await session.tree()
-  expect(children.map(({ turns }) => turns)).toEqual([1])
-})
+] as const)(
+  'a worker dies %s that has spawned an agent: there is one agent, and it is asked once',
+  async (_when, end) => {
+    const worker = await stage.startWorker({ agents: true })
+    const session = await stage.session()
+    const hold = await stage.holds.hold({ session: session.id, step: 't1.0.0', moment: 'settle' })
+    const turn = await session.send('lead')
+    await hold.reached()
+    await worker.kill()
+    await (end === 'kept' ? hold.letThrough() : hold.drop())
+    await stage.startWorker({ agents: true })
+    expect((await turn.result()).text).toContain('I have looked')
+    const { children } = await session.tree()
+    expect(children.map(({ turns }) => turns)).toEqual([1])
+  },
+)

@@ -1,6 +1,6 @@
 /**
- * A worker killed around what no model asked for: a pause, a resume, a close, the end of a cancelled turn, a question to
- * a person and its answer, a client's fork. Each is stored once, and told once.
+ * A worker is killed around facts that no model asked for: a pause, a resume, a close, the end of a cancelled turn, a
+ * question to a person and its answer, a client's fork. Each is stored once, and told once.
  */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { InboxQuestion, SessionHandle } from '../../src/client/index.ts'
@@ -19,7 +19,7 @@ const WHEN = [
   ['when that is stored, but untold', 'letThrough'],
 ] as const
 
-/** Has the worker die where it is held next. @returns to be awaited where that is: another worker serves then */
+/** Lets the worker die at the place where it is held next. @returns to be awaited there: another worker serves then */
 type Arm = (at: Omit<HeldStep, 'session'>) => Promise<() => Promise<void>>
 
 async function armed(session: SessionHandle, worker: WorkerProcess, at: Omit<HeldStep, 'session'>, lastWord: LastWord) {
@@ -32,7 +32,7 @@ async function armed(session: SessionHandle, worker: WorkerProcess, at: Omit<Hel
   }
 }
 
-/** Of the one that is not disturbed, `lastWord` is unset. */
+/** Unset for the session that nobody disturbs. */
 type Scene = (session: SessionHandle, arm: Arm, lastWord?: LastWord) => Promise<unknown>
 
 const SCENES: Record<string, Scene> = {
@@ -80,7 +80,7 @@ const SCENES: Record<string, Scene> = {
   },
 }
 
-/** @returns how often the profile was asked for what the fork begins with */
+/** @returns how often the profile was asked for the beginning of the fork */
 async function fork(session: SessionHandle, die: () => Promise<void>): Promise<number> {
   const asked = (): number => stage.doors.knocks.filter(({ tool }) => tool === 'context').length
   const before = asked()
@@ -106,7 +106,7 @@ describe.each(Object.entries(SCENES))('a worker that dies as %s', (_what, play) 
 })
 
 describe('a worker that dies as a person', () => {
-  /** A tool with an effect was begun by a worker that is dead now. */
+  /** A tool with an effect that was begun by a worker that is dead now. */
   async function begun(): Promise<SessionHandle> {
     const worker = await stage.startWorker()
     const session = await stage.session()

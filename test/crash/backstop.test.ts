@@ -1,6 +1,6 @@
 /**
- * A call that runs into its backstop, which takes Temporal 90 s more than its tool's time-out: among the kills of
- * `npm run test:crash` for the time it takes. Its worker lives, and holds another opinion of that time-out.
+ * A call that runs into its backstop. Temporal ends such a call 90 s after its tool's time-out, so this test belongs to
+ * the kills, which `npm test` leaves out. The worker lives, and has another idea of that time-out.
  */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
 
-/** A call behind its backstop, whose tool stands at the gate `looking` when it is to find out. */
+/** A call after its backstop. Its tool waits at the gate `looking` while it finds out what happened. */
 async function behindBackstop(looking: Gate, stopped: Gate): Promise<{ session: SessionHandle; turn: TurnHandle }> {
   const [asked, running] = [createGate(), createGate()]
   const agent = (timeout: number): TestAgent => ({
@@ -51,7 +51,7 @@ async function behindBackstop(looking: Gate, stopped: Gate): Promise<{ session: 
   return { session, turn }
 }
 
-it('cancelTurn reaches the tool that is finding out what became of a call behind its backstop', async () => {
+it('cancelTurn reaches a tool that is finding out what became of a call after its backstop', async () => {
   const [looking, stopped] = [createGate(), createGate()]
   const { session, turn } = await behindBackstop(looking, stopped)
   await session.cancelTurn()
@@ -60,7 +60,7 @@ it('cancelTurn reaches the tool that is finding out what became of a call behind
   expect((await session.transcript()).at(-1)?.content).toContain('TOOL_TIMEOUT')
 })
 
-it('a tool that finds out longer than Temporal waits is stopped in time, and looked into once', async () => {
+it('a tool that takes longer to find out than Temporal waits is stopped in time, and asked once', async () => {
   const [looking, stopped] = [createGate(), createGate()]
   const { session, turn } = await behindBackstop(looking, stopped)
   await stopped.reached()

@@ -1,6 +1,6 @@
 /**
- * Far more signals than a session takes, with a worker and without: nobody is forgotten, the run keeps within what Temporal
- * lets one have, and neither a resume nor a turn waits until all have been refused. Temporal ends a run of 51,200 events.
+ * Many more signals than a session takes, with a worker and without one. Nothing is forgotten. The run stays within
+ * Temporal's limit of 51,200 events. Neither a resume nor a turn waits until all signals have been refused.
  */
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
@@ -12,14 +12,14 @@ import { eventOf, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 import { until } from '../support/until.ts'
 
-/** A loaded machine must get through those that waited within one workflow task. */
+/** A loaded machine must be able to process the waiting signals within one workflow task. */
 const BURST = 2000
 const AT_ONCE = 100
 const stello = useStello()
 const agent = { llm: scriptedModel(({ messages }) => `answer to ${messages.at(-1)?.content}`) }
 const id = (i: number): string => `m${i}`
 
-/** Sends so many signals, some at a time; those of one lane in order. */
+/** Sends that many signals, some at a time. The signals of one lane keep their order. */
 async function signals(session: SessionHandle, count: number, send: (i: number) => [string, unknown?]): Promise<void> {
   const workflow = stello.client.temporal.workflow.getHandle(session.id)
   let next = 0
@@ -35,7 +35,7 @@ async function signals(session: SessionHandle, count: number, send: (i: number) 
 const messages = (session: SessionHandle, count: number): Promise<void> =>
   signals(session, count, (i) => ['message', { messageId: id(i), text: id(i) }])
 
-/** Activities of all its runs that were scheduled to tell something. */
+/** The activities of all its runs that were scheduled to tell something. */
 async function told(session: SessionHandle): Promise<number> {
   const runs = await runsOf(stello, session)
   return runs
@@ -54,7 +54,7 @@ async function ids(session: SessionHandle, sql: string): Promise<number[]> {
   return rows.map((row) => Number(row.id.slice(1))).toSorted((a, b) => a - b)
 }
 
-/** Every message was answered or refused, none of them both. */
+/** Every message was either answered or refused, and none was both. */
 async function expectEachHeard(session: SessionHandle, sent: number): Promise<void> {
   const refused = await ids(
     session,
@@ -83,7 +83,7 @@ it('2,000 messages that came to a paused session while no worker ran', async () 
   await expectEachHeard(session, BURST)
 })
 
-it('3,000 messages to a paused session whose worker runs: it goes on when it is resumed', async () => {
+it('3,000 messages to a paused session with a running worker: it goes on when it is resumed', async () => {
   const sent = 3000
   const session = await stello.session(agent)
   await session.pause()
@@ -102,13 +102,13 @@ it('3,000 messages to a paused session whose worker runs: it goes on when it is 
   await session.close()
 })
 
-it('2,000 pauses and resumes in turn, and as many answers to nothing', async () => {
+it('2,000 pauses and resumes one after another, and as many answers to questions that nobody asked', async () => {
   const session = await stello.session(agent)
   const workflow = stello.client.temporal.workflow.getHandle(session.id)
   await signals(session, 4000, (i) =>
     i % 2 === 0 ? [i % 4 === 0 ? 'pause' : 'resume'] : ['answer', { id: `t1.0.0@0.${i}`, decision: 'done' }],
   )
-  // Whatever was last: a pause keeps its first reason until a resume.
+  // Whatever came last: a pause keeps its first reason until a resume.
   await workflow.signal('resume')
   await workflow.signal('pause', 'the last')
   await viewOf(stello.client, session, ({ pause }) => pause?.message === 'the last')

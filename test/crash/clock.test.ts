@@ -1,4 +1,7 @@
-/** No rule of ours reads a wall clock: a worker whose clock jumps does the same as any other, also when it is killed. */
+/**
+ * No rule of ours reads a wall clock. A worker whose clock jumps does the same as any other worker, also when it is
+ * killed.
+ */
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { replyBy } from '../../src/testing/index.ts'
@@ -16,7 +19,7 @@ const stage = useFreshStage({
 })
 const JUMPING = fileURLToPath(new URL('../support/jumping-clock.mjs', import.meta.url))
 
-it('serves, is taken over from, and takes over, with a clock that jumps a day and a half forward and back', async () => {
+it('serves, is taken over from, and takes over while its clock jumps a day and a half forward and back', async () => {
   const jumping = await stage.startWorker({}, [JUMPING])
   const session = await stage.session()
   const first = await session.send('hello')

@@ -1,6 +1,6 @@
 /**
- * A coding job whose worker is killed twice: while a command of the shell runs, and between an edit and the news of it. The
- * project ends as it does when nobody is killed, and no step is made twice.
+ * A coding job whose worker is killed twice: while a command of the shell runs, and between an edit and the storing of
+ * its result. The project ends as it does when no worker is killed, and no step is made twice.
  */
 import { cpSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ function newProject(): string {
   return folder
 }
 
-/** The project's files with their texts; not what the tools keep beside them. */
+/** The files of the project with their texts, without those that the tools keep beside them. */
 function filesOf(folder: string): Record<string, string> {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile() && !join(entry.parentPath, entry.name).includes('/.'))
@@ -42,7 +42,7 @@ function filesOf(folder: string): Record<string, string> {
   )
 }
 
-/** What the model was told by its tools, call by call. */
+/** The results of the tools as the model reads them, one per call. */
 async function told(session: SessionHandle): Promise<string[]> {
   return (await session.transcript()).filter(({ role }) => role === 'tool').map(({ content }) => content)
 }
@@ -77,7 +77,8 @@ it('ends with the same files as an undisturbed one, and repeats no command', asy
   expect(results).toHaveLength(STEPS.length)
   // The command had run, but its result was lost with the worker. It is not run again, and the model reads that.
   expect(results[1]).toMatch(/^TOOL_OUTCOME_UNKNOWN/)
-  // The edit had been made: the file shows it, and it is not made again. All other results are those of a calm run.
+  // The edit had been made. The file shows that, so it is not made again. All other results are those of an undisturbed
+  // run.
   expect(results[4]).toMatch(/src\/median\.js/)
   for (const index of [0, 2, 3, 5]) expect(results[index]).toBe(calmResults[index])
 })

@@ -1,4 +1,4 @@
-/** A worker that is killed while a conversation is summarised, or just behind it: the summary is paid once. */
+/** A worker is killed while a conversation is summarised, or right after. The summary is paid once. */
 import { afterEach, expect, it } from 'vitest'
 import type { SessionHandle, StelloEvent, TurnHandle } from '../../src/client/index.ts'
 import { StelloError } from '../../src/core/errors.ts'
@@ -22,7 +22,7 @@ const settings = { compaction: { window: WINDOW } }
 const isSummary = (body: unknown): boolean => JSON.stringify(body).includes('You write the memory')
 const paid = (): number => stage.fake.requests.filter(({ body }) => isSummary(body)).length
 
-/** Messages that are more than the window has room for. They wait for each other. */
+/** The messages have more text than the window has room for, and each waits for the one before. */
 async function talk(session: SessionHandle): Promise<TurnHandle[]> {
   const turns: TurnHandle[] = []
   for (let n = 1; n <= 24; n++) turns.push(await session.send(`${n} ${LONG}`))
@@ -61,7 +61,7 @@ it.each([
   expect(await paidTwice(session, turns, before)).toBe(twice)
 })
 
-it('a worker dies between the summary and the end of the call that it was made for: only the call is asked again', async () => {
+it('a worker dies between the summary and the end of the call that needed it: only the call is asked again', async () => {
   const before = paid()
   const worker = await stage.startWorker(settings)
   const session = await stage.session()

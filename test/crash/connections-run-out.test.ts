@@ -1,4 +1,7 @@
-/** PostgreSQL has no connection left, and what says that a worker lives is cut: what it has in hand stays its own. */
+/**
+ * PostgreSQL has no connection left, and the connection is cut that shows that a worker lives. The worker keeps the
+ * steps that it has in hand.
+ */
 import { afterEach, expect, it } from 'vitest'
 import { useCrashStage } from '../support/crash-stage.ts'
 import { lookedForTheDead } from '../support/looked-for-the-dead.ts'
@@ -20,7 +23,7 @@ async function proxied(): Promise<{ proxy: TcpProxy; url: string }> {
   return before
 }
 
-/** Of the worker that started last. */
+/** Those of the worker that started last. */
 async function cutLock(which?: 'one'): Promise<void> {
   await stage.db.pool.query(
     `select pg_terminate_backend(pid, 10000) from pg_locks
@@ -55,7 +58,7 @@ it('a payment is not taken over from a worker that loses a connection and gets n
   expect(stage.doors.knocks.filter(({ tool }) => tool === 'pay')).toHaveLength(1)
 })
 
-it('a worker that has lost both begins no payment: another one does, once', async () => {
+it('a worker that has lost both connections begins no payment: another worker makes it, once', async () => {
   const { proxy, url } = await proxied()
   const first = await stage.startWorker({ databaseUrl: url })
   const session = await stage.session()

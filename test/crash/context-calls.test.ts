@@ -1,4 +1,4 @@
-/** A worker dies between two questions of a `contextFn`: the first one is not paid again. */
+/** A worker dies between two questions of a `contextFn`. The first question is not paid again. */
 import { expect, it } from 'vitest'
 import { replyBy } from '../../src/testing/index.ts'
 import { useFreshStage } from '../support/crash-stage.ts'
@@ -18,7 +18,7 @@ const questions = (): unknown[] =>
     .map(({ body }) => body.messages.at(-1)?.content)
     .filter((text) => typeof text === 'string' && text.endsWith('question'))
 
-it('asks only what was not answered, and the fork begins with both answers', async () => {
+it('only the question without an answer is asked again, and the fork begins with both answers', async () => {
   const first = await stage.startWorker()
   const session = await stage.session()
   const held = stage.fake.hold(({ body }) => body.messages.at(-1)?.content === 'second question')

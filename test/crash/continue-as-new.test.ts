@@ -1,4 +1,4 @@
-/** A worker killed while a session goes over to its next run: the server asks for that after a few dozen events. */
+/** A worker is killed while a session moves to its next run. The server asks for a new run after a few dozen events. */
 import { afterEach, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
@@ -32,7 +32,7 @@ it.each([
 ] as const)('%s', async (_when, decide) => {
   worker = await stage.startWorker()
   const [session, twin] = [await stage.session(), await stage.session()]
-  // The first run is known once the first message is answered.
+  // The first run is known when the first message is answered.
   await (await say(session, 0)).result()
   const adopting = await stage.holds.hold({ session: session.id, moment: 'adopt' })
   let [sent, goesOver] = [1, false]
@@ -48,7 +48,7 @@ it.each([
   expectUndisturbed(await readStory(stage, session), await readStory(stage, twin))
 })
 
-it('while it waits for a tool to end, so that it can', async () => {
+it('while it waits for a tool to end before it can do so', async () => {
   worker = await stage.startWorker()
   const live = async (session: SessionHandle, disturb: () => Promise<void>): Promise<void> => {
     const shut = stage.doors.hold(({ key }) => key.startsWith(session.id))

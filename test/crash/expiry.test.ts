@@ -1,6 +1,6 @@
 /**
- * A question whose time is over while nobody is there: its worker was killed, or Temporal and PostgreSQL were, until after
- * that. The tool's other side sees how often it went on, and with what.
+ * The time for an answer ends while no worker is there: the worker, or Temporal and PostgreSQL, were killed before and
+ * come back later. The tool's other side sees how often the tool went on, and with which answer.
  */
 import { expect, it } from 'vitest'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -27,7 +27,7 @@ const stage = useFreshStage({
 interface Asked {
   session: SessionHandle
   turn: TurnHandle
-  /** Resolves when nobody may answer any more. */
+  /** Resolves when the time for an answer is over. */
   over(): Promise<void>
   answers(): string[]
 }
@@ -46,7 +46,7 @@ async function asked(ms: number): Promise<Asked> {
   }
 }
 
-it('is over once when its worker was killed before that, and another comes after it', async () => {
+it('is over once when its worker was killed before and another one comes later', async () => {
   const worker = await stage.startWorker()
   const { session, turn, over, answers } = await asked(3000)
   await worker.kill()
@@ -59,7 +59,7 @@ it('is over once when its worker was killed before that, and another comes after
   expect(told.filter((type) => type.startsWith('pending.'))).toEqual(['pending.opened', 'pending.closed'])
 })
 
-it('is over once when the servers were killed before that, and start after it', async () => {
+it('is over once when the servers were killed before and start later', async () => {
   await stage.startWorker()
   const { session, over, answers } = await asked(6000)
   await servers.kill('temporal', 'postgres')

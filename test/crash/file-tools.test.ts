@@ -1,4 +1,6 @@
-/** A worker gets SIGKILL around an edit of a file: the file is changed once, and the model is told no more than is known. */
+/**
+ * A worker gets SIGKILL around an edit of a file. The file is changed once, and the model is told only what is known.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +38,7 @@ beforeEach(async () => {
   }
 })
 
-/** A turn whose worker is dead, caught where its tool was claimed or settled. */
+/** A turn whose worker is dead. It was killed where it claimed or settled its tool. */
 async function caught(word: string, moment: HeldStep['moment']): Promise<{ turn: TurnHandle; hold: LedgerHold }> {
   const first = await stage.startWorker({ folder })
   const session = await stage.session()
@@ -78,7 +80,7 @@ it.each([
   expect(await file()).toBe(changed)
 })
 
-it('two edits of one file in one round: the second begins when it is known that the first was made', async () => {
+it('two edits of one file in one round: the second begins when it is known that the first one was made', async () => {
   const { turn, hold } = await caught('both', 'settle')
   await hold.drop()
   expect(await file()).toBe('one two, two three')

@@ -28,7 +28,7 @@ beforeEach(async () => {
 const startOn = (host: string): Promise<WorkerProcess> =>
   stage.startWorker({ workspaces: { base: join(base, host), host, lostAfter: '2s' } })
 
-it('for good: the call is never run a second time, the model reads that the folder is lost, and goes on in a new one', async () => {
+it('for good: the call is never run again, the model reads that the folder is lost, and goes on in a new one', async () => {
   const first = await startOn('gone')
   const session = await stage.session()
   expect(await ask(session, 'write')).toContain('has been written')
@@ -48,7 +48,7 @@ it('for good: the call is never run a second time, the model reads that the fold
   expect(existsSync(file('gone', 1))).toBe(true)
 })
 
-it('and is started again: the call waits for it, and its end is unknown, as on a single host', async () => {
+it('and is started again: the call waits for it, and its outcome is unknown, as on a single host', async () => {
   const first = await startOn('restarted')
   const session = await stage.session()
   await ask(session, 'write')

@@ -1,4 +1,6 @@
-/** What a session is while its worker dies: paused, waiting for a child, about to start one, served by two. */
+/**
+ * The state of a session outlives its worker: paused, waiting for a child, about to start one, served by two workers.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { onlyChild } from '../support/forks.ts'
@@ -15,7 +17,7 @@ afterEach(() => stage.killWorkers())
 
 type Disturb = () => Promise<void>
 
-/** Does the same with two sessions: nobody disturbs the first. */
+/** Does the same with two sessions. Nobody disturbs the first one. */
 async function both(
   act: (session: SessionHandle, disturb: Disturb) => Promise<void>,
 ): Promise<[disturbed: SessionHandle, undisturbed: SessionHandle]> {
@@ -30,7 +32,7 @@ async function both(
 }
 
 describe('a paused session', () => {
-  it('stays paused, and answers what was sent meanwhile after the resume', async () => {
+  it('stays paused, and answers after the resume what was sent meanwhile', async () => {
     const [session, twin] = await both(async (each, disturb) => {
       await each.pause('lunch')
       const turn = await each.send('look', { messageId: 'look' })
@@ -57,7 +59,7 @@ describe('a paused session', () => {
       const before = stage.doors.knocks.length
       await disturb()
       shut.open()
-      // Without a kill the call ends although paused; after one it is due.
+      // Without a kill the call ends although the session is paused. After a kill it is due again.
       await viewOf(stage.client, each, ({ turn: open }) => !open?.calls.some(({ status }) => status === 'running'))
       expect(stage.doors.knocks).toHaveLength(before)
       await each.resume()
@@ -71,7 +73,7 @@ describe('a paused session', () => {
 })
 
 describe('a fork', () => {
-  it('of which Temporal has heard, but not yet the workflow, is started by the next worker', async () => {
+  it('that Temporal knows but the workflow does not know yet is started by the next worker', async () => {
     const temporal = await startTcpProxy(stage.servers.temporalAddress)
     const worker = await stage.startWorker({ temporalAddress: temporal.address })
     const [twin, session] = [await stage.session(), await stage.session()]
@@ -98,7 +100,7 @@ describe('a fork', () => {
 })
 
 describe('a child that is terminated in Temporal while its parent waits', () => {
-  it.each(['before', 'after'] as const)('and the worker dies %s that is an error the model reads', async (when) => {
+  it.each(['before', 'after'] as const)('and the worker dies %s: the model reads an error', async (when) => {
     const worker = await stage.startWorker()
     const session = await stage.session()
     const held = stage.fake.hold(({ body }) => body.messages.at(-1)?.content === `look #${when}`)
@@ -130,7 +132,7 @@ describe('a child that is terminated in Temporal while its parent waits', () => 
 })
 
 describe('of two workers, the one that lives', () => {
-  it('takes over the steps of the other, and its own go on undisturbed', async () => {
+  it('takes over the steps of the other one, and its own steps go on undisturbed', async () => {
     const pair = [await stage.startWorker(), await stage.startWorker()]
     const twin = await stage.session()
     await (await twin.send('both', { messageId: 'both' })).result()
@@ -141,7 +143,7 @@ describe('of two workers, the one that lives', () => {
     const sessions: SessionHandle[] = []
     const holders = (tool: string): Set<number> =>
       new Set(stage.doors.knocks.slice(before).flatMap((knock) => (knock.tool === tool ? [knock.pid] : [])))
-    // Temporal deals the calls out as it likes: until each worker has both in hand.
+    // Temporal gives the calls to any worker, so the test goes on until each worker has both.
     while (holders('look').size < 2 || holders('pay').size < 2) {
       const session = await stage.session()
       sessions.push(session)

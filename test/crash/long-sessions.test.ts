@@ -1,6 +1,6 @@
 /**
- * Promise 3 at length: sessions over many runs, while messages arrive by signal and update, some of them twice. Nothing
- * is lost or doubled, whoever watches or waits notices nothing, and no run grows. `STELLO_CRASH=all`: a thousand.
+ * Nothing is lost in sessions with many runs, while messages arrive by signal and update, some of them twice. Nothing
+ * is doubled, watchers and callers notice nothing, and no run grows. With `STELLO_CRASH=all`: a thousand turns.
  */
 import { ServiceError, isGrpcServiceError } from '@temporalio/client'
 import { expect, it } from 'vitest'
@@ -14,16 +14,16 @@ import { eventsUntil, useStello } from '../support/session-fixture.ts'
 import { startTemporalWith } from '../support/temporal.ts'
 import { fieldOf } from '../support/events.ts'
 
-/** Events after which the server asks for another run. */
+/** The number of events after which the server asks for another run. */
 const RUN_EVENTS = 200
 const MANY = process.env['STELLO_CRASH'] === 'all' ? 1000 : 60
 const TIMEOUT = MANY * 3000
-/** Of gRPC. */
+/** A status code of gRPC. */
 const FAILED_PRECONDITION = 9
 const stello = useStello(() => startTemporalWith([`limit.historyCount.suggestContinueAsNew=${RUN_EVENTS}`]))
 const numbers = (length: number, first = 0): number[] => Array.from({ length }, (_, n) => n + first)
 
-/** By signal or by update; some both ways, as clients do that never heard of the first. */
+/** By signal or by update. Some are sent both ways, as a client does that got no reply to the first. */
 async function send(session: SessionHandle, text: string, n: number): Promise<TurnHandle> {
   const bySignal = (): Promise<unknown> => session.send(text, { messageId: text })
   const byUpdate = (): Promise<unknown> => update(session.id, text)
@@ -33,7 +33,7 @@ async function send(session: SessionHandle, text: string, n: number): Promise<Tu
   return session.turn(text)
 }
 
-/** Temporal does not take an update that meets the very moment in which a run ends, and says so: whoever sent it repeats it. */
+/** Temporal refuses an update that arrives at the moment in which a run ends, and says so. The sender repeats it. */
 async function update(id: string, text: string): Promise<void> {
   const workflow = stello.client.temporal.workflow.getHandle(id)
   try {
@@ -57,7 +57,7 @@ function expectGapless(events: StelloEvent[], turns: number): void {
   expect(events.filter(({ type }) => type === 'message.rejected')).toEqual([])
 }
 
-/** Each run but the last ended by continuing as new with nothing in flight, and none is larger than the others. */
+/** Each run but the last one ended by continuing as new with nothing under way, and none is larger than the others. */
 function expectQuietAndBounded(runs: Run[], least: number): void {
   expect(runs.length).toBeGreaterThan(least)
   const continued = runs.slice(0, -1)
@@ -81,7 +81,7 @@ it(
   `answers ${MANY} turns in order, each once`,
   async () => {
     const SENDERS = 4
-    /** Answers a sender may be waiting for: together less than a session lets wait. */
+    /** The answers that a sender may wait for. They are fewer than the messages that may wait in a session. */
     const AHEAD = 10
     const llm = scriptedModel(({ messages }) => `to ${messages.at(-1)?.content}`)
     const session = await stello.session({ llm })
@@ -114,7 +114,7 @@ it(
 it(
   `answers a turn of ${MANY} rounds, and the messages that came meanwhile`,
   async () => {
-    /** A message comes in every so many rounds: together less than a session lets wait. */
+    /** A message is sent after every so many rounds. They are fewer than the messages that may wait in a session. */
     const EVERY = Math.ceil(MANY / 40)
     const turns = 1 + Math.ceil(MANY / EVERY)
     const ran: number[] = []

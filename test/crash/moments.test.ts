@@ -1,6 +1,7 @@
 /**
- * Promises 2 and 3 at every moment of a step. Sessions are brought each to a moment of its own, then the worker of all
- * gets SIGKILL; each must end like its twin, which nobody disturbed. `STELLO_CRASH=all` kills at every moment there is.
+ * Nothing is done twice and nothing is lost, whatever moment of a step a kill hits. Each session is brought to a moment
+ * of its own. Then the worker of all sessions gets SIGKILL. Each session must end like its twin, which nobody
+ * disturbed. `STELLO_CRASH=all` kills at every moment there is.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
@@ -12,7 +13,7 @@ import { eventOf } from '../support/session-fixture.ts'
 
 const stage = useCrashStage()
 
-/** Between the kill and the next worker: decides what becomes of the last words of the dead one. */
+/** Between the kill and the next worker: decides whether the last statement of the dead worker counts. */
 type AfterKill = () => Promise<void>
 
 const WHEN = {
@@ -25,16 +26,16 @@ const WHEN = {
 type When = keyof typeof WHEN
 
 interface Step {
-  /** What the user asks for. */
+  /** The message of the user. */
   word: string
   key: string
   of: 'model' | 'repeatable' | 'once' | 'hook' | 'store'
   child?: true
-  /** Moments it has; unset = all. */
+  /** The moments of this step; unset = all. */
   when?: When[]
 }
 
-/** A `store` step does nothing but ask the store, so that a repetition cannot be counted. */
+/** A `store` step only asks the store, so a repetition of it cannot be counted. */
 const STEPS: Step[] = [
   { word: 'look', key: 'm1.0', of: 'model' },
   { word: 'look', key: 't1.0.0', of: 'repeatable' },
@@ -98,7 +99,7 @@ async function arrive({ at, text, key, of, child }: Moment, session: SessionHand
   return at === 'claimed' || at === 'stored' ? held.letThrough : held.drop
 }
 
-/** The round of the request, if its turn was asked for with the text. */
+/** The round of the request, if its turn began with that text. */
 function roundOf({ body }: FakeRequest<ChatRequest>, text: string): string | undefined {
   const asked = body.messages.findLastIndex(({ role }) => role === 'user')
   if (body.messages[asked]?.content !== text) return undefined
@@ -109,7 +110,7 @@ async function begin(session: SessionHandle, text: string): Promise<void> {
   await session.send(text, { messageId: 'first' })
 }
 
-/** The second message is sent twice, as by a client that never heard of the first try. */
+/** The second message is sent twice, as by a client that got no reply to the first try. */
 async function sendNext(session: SessionHandle): Promise<void> {
   for (let n = 0; n < 2; n++) await session.send('next', { messageId: 'next' })
 }
@@ -153,7 +154,9 @@ beforeAll(async () => {
   worker = await stage.startWorker()
 })
 
-/** Held statements keep connections of the worker, of which it has 20: not all moments at once. */
+/**
+ * Statements that are held keep connections of the worker. It has 20 of them, so not all moments can be held at once.
+ */
 const SHORT = ['look m1.0 claimed', 'look m1.1 ended', 'book t1.0.0 running', 'fork t1.0.0 stored', 'task t1.0.0 ended']
 const groups =
   process.env['STELLO_CRASH'] === 'all'

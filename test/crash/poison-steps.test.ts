@@ -1,6 +1,6 @@
 /**
- * Steps that let nothing else run in the process that takes them. The watchdog ends it, a supervisor starts another, and
- * after three deaths the step is not run again. A neighbour is answered all the while.
+ * Steps that block the whole process of the worker that takes them. The watchdog ends the process, a supervisor starts
+ * another one, and after three deaths the step is not run again. Meanwhile another session is answered.
  */
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,9 +15,12 @@ import { ask, eventOf } from '../support/session-fixture.ts'
 import { keepWorkers, type KeptWorkers } from './tree/workers.ts'
 
 const stage = useCrashStage()
-/** A loop that stands still for longer is ended. */
+/** A loop that stands still for longer than this is ended. */
 const STALL_MS = 3000
-/** Of the neighbour's turns. They take up to 12 s on two cores; one that waits for Temporal to miss its worker takes a minute more. */
+/**
+ * The time for a turn of the other session. A turn takes up to 12 s on two cores, and a minute more if Temporal must
+ * first miss its worker.
+ */
 const PATIENCE_MS = 60_000
 
 const folder = mkdtempSync(join(tmpdir(), 'stello-poison-'))
@@ -36,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-/** Turn after turn until told to stop. @returns how long each took, milliseconds */
+/** Sends turn after turn until it is told to stop. @returns how long each took, in milliseconds */
 function keepAsking(session: SessionHandle): { stop(): Promise<number[]> } {
   let stopped = false
   const took: number[] = []
@@ -58,7 +61,7 @@ interface Poison {
   kind: string
 }
 
-/** Lets a session take the poison, beside a neighbour, until it is not run again. */
+/** Runs the session with the blocking step beside another session, until the step is not run again. */
 async function swallow({ word, key, name, kind }: Poison): Promise<{ session: SessionHandle; file: string }> {
   const neighbouring = await stage.session()
   const neighbour = keepAsking(neighbouring)
@@ -72,12 +75,12 @@ async function swallow({ word, key, name, kind }: Poison): Promise<{ session: Se
   expect(Math.max(...took), `turns took ${took.map(Math.round).join(' ')} ms; workers said:\n${said}`).toBeLessThan(
     PATIENCE_MS,
   )
-  // It was in hand at some of the deaths, too.
+  // The other session had a step in hand at some of the deaths, too.
   const innocent = await stage.db.pool.query(`select max(deaths) as deaths from steps where session_id = $1`, [
     neighbouring.id,
   ])
   expect(innocent.rows).toEqual([{ deaths: expect.toSatisfy((deaths: number) => deaths < TAKERS) }])
-  // Each death is told by a line that names the step.
+  // Each death is reported by a line that names the step.
   const deaths = said.split('\n').filter((line) => line.includes(`${session.id}/0/${key}/`))
   expect(deaths).toHaveLength(3)
   for (const line of deaths) expect(line).toMatch(/^stello: .* has stood still for 3 s\. In hand: .* is killed/)
@@ -92,13 +95,13 @@ it('a repeatable tool that blocks the loop ends as an error that the model reads
   )
 })
 
-it('a tool that must not be repeated, and that also blocks when it is to verify, ends as unknown', async () => {
+it('a tool that must not be repeated, and that also blocks when it has to verify, ends as unknown', async () => {
   const { session } = await swallow({ word: 'seal', key: 't1.0.0', name: 'seal', kind: 'tool' })
   expect((await session.turn('poison').result()).text).toBe('done after 1')
   expect((await session.transcript())[2]?.content).toMatch(/^TOOL_OUTCOME_UNKNOWN/)
 })
 
-it('a model call that blocks the loop pauses the session, and is made once more when somebody has mended it', async () => {
+it('a model call that blocks the loop pauses the session, and is made once more after a resume', async () => {
   const { session, file } = await swallow({ word: 'choke', key: 'm1.0', name: 'fake', kind: 'model' })
   const result = session.turn('poison').result({ onPause: 'throw' })
   await expect(result).rejects.toMatchObject({ code: 'SESSION_PAUSED' })

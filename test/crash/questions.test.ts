@@ -1,6 +1,6 @@
 /**
- * A worker gets SIGKILL while its tool waits for a person's answer, and between the answer and the run that gets it. The
- * tool's other side sees how often it went on.
+ * A worker gets SIGKILL while its tool waits for a person's answer, and between the answer and the run that gets it.
+ * The tool's other side sees how often the tool went on.
  */
 import { expect, it } from 'vitest'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -25,7 +25,7 @@ interface Asked {
   session: SessionHandle
   turn: TurnHandle
   item: InboxQuestion
-  /** What the tool did with which answer. */
+  /** What the tool did, and with which answer. */
   done(): string[]
 }
 
@@ -56,7 +56,7 @@ it.each(TOOLS)('between ask and answer: %s waits, and goes on once with the answ
 })
 
 it.each([
-  // Nobody knows how far a call came that was taken and must not be repeated; what was not taken has not begun.
+  // Nobody knows how far a call came if it was taken and must not be repeated. A call that was not taken has not begun.
   ['poll', 'letThrough'],
   ['poll', 'drop'],
   ['elect', 'drop'],

@@ -1,6 +1,7 @@
 /**
- * Nothing lost, nothing twice, whoever is killed when: a tree of seven sessions is talked to all the time while workers
- * (mostly), Temporal and PostgreSQL get SIGKILL at random moments. Afterwards everything is as in the undisturbed run.
+ * Nothing is lost and nothing is done twice, whoever is killed at whatever time. A tree of seven sessions is talked to
+ * all the time, while workers (mostly), Temporal and PostgreSQL get SIGKILL at random moments. Afterwards everything is
+ * as in the undisturbed run.
  *
  * `STELLO_CRASH=all` kills a hundred times; `STELLO_CRASH_SEED` chooses other moments, and another conversation.
  */
@@ -28,7 +29,10 @@ const ALL = process.env['STELLO_CRASH'] === 'all'
 const SEED = Number(process.env['STELLO_CRASH_SEED'] ?? 20_261_121)
 const { kills, messagesEach } = ALL ? { kills: 100, messagesEach: 12 } : { kills: 10, messagesEach: 3 }
 const LIMIT_MS = 60 * 60_000
-/** How many messages may be sent ahead of the kills. Without a bound, the talk may be over before they are. */
+/**
+ * The number of messages that may be sent before the next kill. Without this bound, the talk could be over before the
+ * kills are.
+ */
 const AHEAD = 8
 
 let servers: OwnServers
@@ -36,9 +40,9 @@ const stello = useStello(async () => (servers = await startOwnServers()))
 
 interface Setting {
   plan: Plan
-  /** For what the workers write. */
+  /** The file for the output of the workers. */
   folder: string
-  /** The worker's module. */
+  /** The path of the worker's module. */
   module: string
 }
 
@@ -53,7 +57,7 @@ interface Run {
   seconds: number
 }
 
-/** @param before the undisturbed run; unset = this is it */
+/** @param before the undisturbed run; unset = this is the undisturbed run */
 async function runTree({ plan, folder, module }: Setting, before?: Run): Promise<Run> {
   const agent = `tree-${randomBytes(4).toString('hex')}`
   const effectsFile = join(folder, `${agent}.effects`)
@@ -76,7 +80,7 @@ async function runTree({ plan, folder, module }: Setting, before?: Run): Promise
     const due = Math.min(kills, (kills * (++sent - AHEAD)) / (0.8 * messages - AHEAD))
     await until('the kills to keep up with the talk', async () => {
       if (shot >= due) return true
-      // A session that nobody talks to gives no marks, and a kill comes only after some.
+      // A session that nobody talks to gives no marks, and a kill needs some marks first.
       world.mark()
       return false
     })
@@ -102,7 +106,7 @@ async function runTree({ plan, folder, module }: Setting, before?: Run): Promise
         servers,
         workers,
         kills,
-        // The last tenths are left alone, so that no kill comes too late.
+        // The last tenths of the work are left alone, so that no kill comes too late.
         left: () => (0.6 * before.marks * Math.max(0, 0.8 * all - events)) / all,
         spared: () => until('no step is left that has killed two takers', noneDiedTwice),
         calmly,
@@ -120,7 +124,7 @@ async function runTree({ plan, folder, module }: Setting, before?: Run): Promise
     const [grown, killed] = await Promise.all([growing, killing])
     return {
       grown,
-      // Here, where workers live: they are asked for what the sessions counted.
+      // Asked here, while workers live, because they answer how much the sessions have counted.
       picture: await pictureOf(stello.db, grown),
       world,
       marks: world.marks,
@@ -149,7 +153,7 @@ it(
     }
     const calm = await runTree(setting)
     expect(calm.picture.unknown).toEqual([])
-    // Both runs could be wrong alike: the plan tells how often each message is answered.
+    // Both runs could be wrong in the same way. The plan says how often each message must be answered.
     const planned = (what: 'id' | 'text'): Record<string, string[]> =>
       Object.fromEntries(Object.entries(setting.plan).map(([label, said]) => [label, said.map((one) => one[what])]))
     expect(calm.picture.answered).toEqual({ ...planned('id'), T1: ['task'], T2: ['task'] })
@@ -171,11 +175,11 @@ it(
     expect(await gapsIn(stello.db, run.grown)).toEqual([])
     expect(run.quitters).toEqual([])
 
-    // A finished model call is never repeated: whoever asks, asks before the answer is settled.
+    // A finished model call is never repeated. A repeated call was begun before its answer was settled.
     const settledAt = new Map(steps.map((step) => [step.idempotencyKey, step.settledAt]))
     expect(requests.filter(({ key }) => !settledAt.has(key))).toEqual([])
     expect(requests.filter(({ key, at }) => at > (settledAt.get(key) ?? 0))).toEqual([])
-    // A process that lives asks once, unless PostgreSQL has forgotten that it began.
+    // A living process asks once, unless PostgreSQL has forgotten that the call began.
     expect(requests.filter((request, n) => askedBefore(request, requests.slice(0, n), run.postgresKilledAt))).toEqual(
       [],
     )
@@ -187,7 +191,7 @@ it(
     const told = pays.filter(({ id }) => !unknown.has(id)).map((step) => step.idempotencyKey)
     expect(told.filter((key) => !effects.includes(key))).toEqual([])
     expect(effects.filter((key) => !pays.some((step) => step.idempotencyKey === key))).toEqual([])
-    // What the workers said is kept only if something was wrong.
+    // The output of the workers is kept only if something was wrong.
     rmSync(folder, { recursive: true })
   },
   LIMIT_MS,
@@ -216,7 +220,7 @@ async function stepsOf({ root }: Grown): Promise<Step[]> {
   }))
 }
 
-/** PostgreSQL may have been killed under the pool's connections. */
+/** PostgreSQL may have been killed while the pool had connections. */
 async function noneDiedTwice(): Promise<boolean> {
   const left = `select from steps where outcome is null and deaths >= ${TAKERS - 1}`
   return stello.db.pool.query(left).then(

@@ -1,4 +1,4 @@
-/** A worker that is killed between what an OpenAI model thinks and the call that follows from it. */
+/** A worker is killed between the reasoning of an OpenAI model and the call that follows from it. */
 import { randomBytes } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
 import { startFakeResponses } from '../../src/testing/index.ts'
@@ -29,7 +29,7 @@ it('leaves no half answer: the call goes back with the reasoning of its own answ
   const worker = await startWorkerProcess(settings)
   onTestFinished(() => worker.kill())
   llm.open()
-  // The server would refuse the call without its reasoning, and reasoning without what followed.
+  // The server would refuse a call without its reasoning, and reasoning without what follows it.
   expect((await turn.result()).text).toBe('read look done')
   expect(fake.requests.at(-1)?.body.input).toMatchObject([
     { role: 'user' },

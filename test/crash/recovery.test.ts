@@ -1,13 +1,13 @@
-/** Taking over is quick: Temporal waits for nothing that the dead worker had, neither for its attempts nor for its cache. */
+/** A take-over is quick. Temporal waits neither for the attempts of the dead worker nor for its cache. */
 import { expect, it } from 'vitest'
 import { useFreshStage } from '../support/crash-stage.ts'
 
 const stage = useFreshStage()
 
-/** `WORKFLOW_TASK_TIMED_OUT` and `ACTIVITY_TASK_TIMED_OUT` of Temporal's API. */
+/** `WORKFLOW_TASK_TIMED_OUT` and `ACTIVITY_TASK_TIMED_OUT` in Temporal's API. */
 const TIMED_OUT = [8, 14]
 
-it('lets nothing of a killed worker run into a time-out', async () => {
+it('no attempt and no task of a killed worker runs into a time-out', async () => {
   const [victim, survivor] = [await stage.startWorker(), await stage.startWorker()]
   const session = await stage.session()
   const turn = await session.send('look')

@@ -1,7 +1,7 @@
 /**
- * Promises 2 and 3 when the servers die, or are away, in the middle of a turn: nothing twice, nothing lost. The servers
- * are the file's own; the provider and the tools' other side live in the test, which sees what was asked how often.
- * `STELLO_CRASH=all` adds what takes longer.
+ * Servers die, or are away, in the middle of a turn: nothing is done twice, nothing is lost. The servers belong to this
+ * file alone. The provider and the tools' other side live in the test, which counts the requests. `STELLO_CRASH=all`
+ * adds what takes longer.
  */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -57,12 +57,15 @@ async function turnAtModel(n: 1 | 2): Promise<{ session: SessionHandle; release(
   return { session, release: () => held?.release() }
 }
 
-/** What may be repeated is claimed with an asynchronous commit, which a killed server may forget: here it must not. */
+/**
+ * A step that may be repeated is claimed with an asynchronous commit, which a killed server may forget. Here it must
+ * not forget.
+ */
 async function flushed(): Promise<void> {
   await stage.db.pool.query('checkpoint')
 }
 
-/** The turn ends, and everything about it is there once. */
+/** The turn ends, and everything about it is stored once. */
 async function expectWhole(session: SessionHandle, tool: 'look' | 'pay', result = `tool: ${tool} done`): Promise<void> {
   expect((await session.turn('only').result()).text).toBe('done after 1')
   await viewOf(stage.client, session)
@@ -148,7 +151,7 @@ describe.each([
   })
 })
 
-/** Whoever sends a message while the servers are dead does it again: the same message id is the same turn. */
+/** A sender whose message meets dead servers sends it again. The same message id is the same turn. */
 async function persist<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -164,7 +167,7 @@ describe('what a killed PostgreSQL has forgotten', () => {
     'of a tool that may be repeated is the claim: the tool runs again, and once into the transcript',
     async () => {
       const session = await turnAt('look')
-      // What an asynchronous commit leaves behind when the server dies before it is written.
+      // What is left of an asynchronous commit when the server dies before it is written.
       await stage.db.pool.query(`delete from steps where session_id = $1 and step_key = 't1.0.0'`, [session.id])
       stage.door.open()
       await expectWhole(session, 'look')
@@ -174,7 +177,7 @@ describe('what a killed PostgreSQL has forgotten', () => {
   )
 })
 
-it('PostgreSQL is killed and comes back as a standby that only reads: a result is kept until somebody promotes it', async () => {
+it('PostgreSQL is killed and comes back as a standby that only reads: a result is kept until the standby is promoted', async () => {
   const session = await turnAt('pay')
   await servers.standBy()
   stage.door.open()
@@ -184,17 +187,17 @@ it('PostgreSQL is killed and comes back as a standby that only reads: a result i
   expectOnce()
 })
 
-/** Resolves when a worker says that a step has ended and the store does not take it. */
+/** Resolves when a worker reports that a step has ended and that the store does not take its end. */
 async function kept(session: SessionHandle): Promise<void> {
   await until('the worker keeps a result', async () =>
     (await stepsShown(stage.client, session)).includes('is tried to be stored until it succeeds'),
   )
 }
 
-describe('when one process of PostgreSQL is killed, and the others start anew below the same postmaster', () => {
-  it('a worker that has lost its lock by that is not taken for dead', async () => {
+describe('when one process of PostgreSQL is killed, and the postmaster starts all others anew', () => {
+  it('a worker that loses its lock by that is not taken for dead', async () => {
     const session = await turnAt('pay')
-    // So that it cannot take its lock again before others look.
+    // The worker cannot take its lock again before others look.
     process.kill(worker.pid, 'SIGSTOP')
     await servers.crash()
     expect(await persist(() => stealDeadSteps(stage.db, { bootId: newBootId(), namespace: 'default' }))).toEqual([])
@@ -205,7 +208,7 @@ describe('when one process of PostgreSQL is killed, and the others start anew be
   })
 })
 
-/** Resolves when Temporal has a new sign of life of what runs, or nothing runs any more. */
+/** Resolves when Temporal has a new sign of life of the running attempt, or when nothing runs any more. */
 async function heardOf({ id }: SessionHandle): Promise<void> {
   const since = Date.now()
   await until('Temporal hears of the step', async () => {
@@ -214,14 +217,14 @@ async function heardOf({ id }: SessionHandle): Promise<void> {
   })
 }
 
-/** The numbers of the attempts with which Temporal began what is in the history. */
+/** The numbers of the attempts that Temporal began, as the history has them. */
 async function attemptsOf({ id }: SessionHandle): Promise<number[]> {
   const { events } = await stage.client.temporal.workflow.getHandle(id).fetchHistory()
   const started = (events ?? []).flatMap(({ activityTaskStartedEventAttributes: one }) => one?.attempt ?? [])
   return [...new Set(started)]
 }
 
-/** How long Temporal waits for a sign of life of each step of a model or a tool. */
+/** How long Temporal waits for a sign of life from each step of a model or a tool. */
 async function patienceWith({ id }: SessionHandle): Promise<number[]> {
   const { events } = await stage.client.temporal.workflow.getHandle(id).fetchHistory()
   const steps = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: one }) =>
@@ -252,14 +255,14 @@ describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
   )('and %s, a step that runs is not begun twice', async (_, away) => {
     const session = await turnAt('pay')
     await away()
-    // Another attempt, if Temporal wants one, finds the step running.
+    // If Temporal makes another attempt, that one finds the step running.
     await heardOf(session)
     expect(stage.doors.knocks).toHaveLength(1)
     stage.door.open()
     await expectWhole(session, 'pay')
     expectOnce()
     expect(await attemptsOf(session)).toEqual([1])
-    // So it would have been for a minute.
+    // Otherwise this state would last for a minute.
     expect(await patienceWith(session)).toEqual([60_000])
   })
 
@@ -275,7 +278,7 @@ describe(`when Temporal is away for ${AWAY_MS / 1000} s`, () => {
   })
 })
 
-describe('when PostgreSQL hangs, and does when it wakes what nobody waits for any more', () => {
+describe('when PostgreSQL hangs, and does its waiting work after all clients have given up', () => {
   it.runIf(ALL)('a result that was given up to it is settled once', async () => {
     const session = await turnAt('pay')
     servers.freeze('postgres')
@@ -302,7 +305,7 @@ describe.runIf(ALL)('when both servers and the worker are killed at once', () =>
     expectOnce()
   })
 
-  it('a tool that may be repeated is run again, and no model call', async () => {
+  it('a tool that may be repeated is run again, and no model is asked again', async () => {
     const session = await turnAt('look')
     await killAll()
     stage.door.open()
@@ -311,7 +314,7 @@ describe.runIf(ALL)('when both servers and the worker are killed at once', () =>
     expect(stage.fake.requests).toHaveLength(2)
   })
 
-  it.each([1, 2] as const)('only model call %i, which was in flight, is repeated', async (n) => {
+  it.each([1, 2] as const)('only model call %i, which was under way, is repeated', async (n) => {
     const { session, release } = await turnAtModel(n)
     await killAll()
     release()

@@ -14,7 +14,7 @@ const isCard = ({ data }: StelloEvent): boolean =>
   fieldOf(data, 'status') === 'WAIT' && fieldOf(data, 'params') !== undefined
 const ofAnswer = ({ data }: StelloEvent): boolean => fieldOf(data, 'step') === 'm1.0'
 
-/** What one attempt showed: its text put together, and the parameters of its cards. */
+/** What one attempt showed: its whole text, and the parameters of its cards. */
 function shownBy(events: StelloEvent[], attempt: number): { types: string[]; text: string; params: unknown } {
   const own = events.filter((event) => ofAnswer(event) && attemptOf(event) === attempt)
   const texts = own.filter(({ type }) => type === 'message.delta')
@@ -41,7 +41,7 @@ it('a watcher sees the restarted answer from its beginning, never a mixture of b
   const session: SessionHandle = await stello.client.createSession({ agent })
   const seen: StelloEvent[] = []
   const watching = session.watch()[Symbol.asyncIterator]()
-  /** Goes on watching up to and with the first event that fits. */
+  /** Watches until the first event that fits, and returns all events up to that one. */
   const watchUntil = async (fits: (event: StelloEvent) => boolean): Promise<StelloEvent> => {
     for (;;) {
       const { value, done } = await watching.next()

@@ -1,6 +1,7 @@
 /**
- * A worker that lives and is taken for dead: its steps are taken over although it goes on with them. It costs at most a
- * repetition; what it still does changes nothing. And what must not make a worker look dead.
+ * A living worker that is taken for dead. Its steps are taken over although it goes on with them. This costs at most a
+ * repetition: whatever the worker still does changes nothing. Other tests here show what must not make a worker look
+ * dead.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +18,7 @@ import { startProxyBefore, startTcpProxy, type TcpProxy } from '../support/tcp-p
 import { until } from '../support/until.ts'
 
 const stage = useCrashStage()
-/** `PENDING_ACTIVITY_STATE_CANCEL_REQUESTED` of Temporal's API. */
+/** `PENDING_ACTIVITY_STATE_CANCEL_REQUESTED` in Temporal's API. */
 const CANCEL_REQUESTED = 3
 const closing: (() => Promise<void>)[] = []
 
@@ -32,13 +33,13 @@ async function startWorker(settings?: Parameters<typeof stage.startWorker>[0]): 
 }
 
 interface Suspect {
-  /** The server frees its lock, and it cannot take it again. */
+  /** The server frees its lock, and the worker cannot take it again. */
   looksDead(): Promise<void>
   looksAlive(): Promise<void>
   temporal: TcpProxy
 }
 
-/** With one step in hand it takes no other of its kind: what is taken over goes to another worker. */
+/** The worker takes one step of a kind at a time, so a step that is taken over goes to another worker. */
 async function startSuspect(): Promise<Suspect> {
   const { proxy: store, url } = await startProxyBefore(stage.servers.databaseUrl)
   const temporal = await startTcpProxy(stage.servers.temporalAddress)
@@ -55,7 +56,7 @@ async function startSuspect(): Promise<Suspect> {
     temporal,
     async looksDead() {
       store.refuse(true)
-      // Of all locks, the one that is named like the worker.
+      // Of all locks, the one with the name of the worker.
       await stage.db.pool.query(
         `select pg_terminate_backend(pid, 10000) from pg_locks where locktype = 'advisory'
          and (classid::bigint << 32 | objid::bigint) = $1::bigint`,
@@ -64,7 +65,7 @@ async function startSuspect(): Promise<Suspect> {
     },
     async looksAlive() {
       store.refuse(false)
-      // Whoever took it for dead has forgotten it: it must be found when it really dies.
+      // The others have forgotten the worker that they took for dead. They must notice when it really dies.
       await until('the worker is known again', async () => {
         const known = await stage.db.pool.query('select from workers where boot_id = $1', [bootId])
         return known.rows.length > 0
@@ -84,7 +85,7 @@ async function say(session: SessionHandle, ...messages: string[]): Promise<void>
 }
 
 describe('a step that is taken over from a living worker', () => {
-  it('is asked once more if it is a model call, and the late answer counts for nothing', async () => {
+  it('is asked again if it is a model call, and the late answer counts for nothing', async () => {
     const suspect = await startSuspect()
     const twin = await stage.session()
     await say(twin, 'hello', 'next', 'more')
@@ -101,7 +102,7 @@ describe('a step that is taken over from a living worker', () => {
     first.release()
     await suspect.looksAlive()
     await other.kill()
-    // It has one hand only: that it answers means that it has done with the step that was taken from it.
+    // The worker takes one step at a time. That it answers shows that it is done with the step that was taken from it.
     await say(session, 'more')
     expectUndisturbed(await readStory(stage, session), await readStory(stage, twin), { asked: { 'main m1.0': 1 } })
   })
@@ -141,7 +142,7 @@ describe('a step that is taken over from a living worker', () => {
     const first = stage.fake.hold(asks(session, 'm1.0'))
     const turn = await session.send('hello', { messageId: 'hello' })
     await first.reached
-    // It must not hear of the cancel, which it would obey.
+    // The worker must not hear of the cancel, because it would obey.
     suspect.temporal.hold()
     const other = await startWorker()
     await session.cancelTurn()

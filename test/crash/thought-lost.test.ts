@@ -1,5 +1,5 @@
 /**
- * A step that Temporal takes for lost although its worker lives and has the store: the next attempt is begun beside it.
+ * Temporal takes a step for lost although its worker lives and reaches the store. The next attempt begins beside it.
  * `STELLO_CRASH=all` adds Temporal's own time-out, which takes a minute.
  */
 import { Context } from '@temporalio/activity'
@@ -26,15 +26,18 @@ afterAll(async () => {
 interface Scene {
   session: SessionHandle
   turn: TurnHandle
-  /** What stands between Temporal and the worker that runs the tool. */
+  /** The proxy between Temporal and the worker that runs the tool. */
   proxy: TcpProxy
-  /** Where the tool waits. */
+  /** The gate where the tool waits. */
   door: Gate
-  /** Entered when the SDK has told the first attempt that it is over. */
+  /** The gate that is entered when the SDK has told the first attempt that it is over. */
   told: Gate
 }
 
-/** A turn in the middle of a tool that must not be repeated. What follows goes to that worker, or to another. */
+/**
+ * A turn in the middle of a tool that must not be repeated. The next attempt goes to the same worker, or to another
+ * one.
+ */
 async function openScene(next: 'the same worker' | 'another worker'): Promise<Scene> {
   const [door, told] = [createGate(), createGate()]
   const pay = tool('pay', 'Pays', z.object({}), async (_, { signal }) => {
@@ -56,7 +59,8 @@ async function openScene(next: 'the same worker' | 'another worker'): Promise<Sc
   const alone = next === 'the same worker'
   const { taskQueue } = await stello.work(agent, {
     temporalAddress: proxy.address,
-    // With one tool in hand it takes no other; of four places two are beside the models, where the step is tried again.
+    // The worker runs one tool at a time. Two of its four places are beside the models, and there the step is tried
+    // again.
     concurrency: { tools: alone ? 4 : 1 },
   })
   const session = await stello.client.createSession({ agent: taskQueue })
@@ -99,7 +103,7 @@ describe('beside a step that Temporal thinks lost, the next attempt', () => {
     ...(ALL ? [['another worker', 'it was not heard of for a minute', cutOff] as const] : []),
     ['another worker', 'somebody failed it', fail] as const,
     ['the same worker', 'somebody failed it', fail] as const,
-  ])('at %s, since %s, comes to its result, and nobody stops the tool', async (next, _why, lose) => {
+  ])('at %s, since %s, gets its result, and the tool is not stopped', async (next, _why, lose) => {
     const scene = await openScene(next)
     await lose(scene)
     await scene.told.reached()

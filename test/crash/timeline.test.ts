@@ -1,11 +1,14 @@
-/** A worker is killed in the middle of a tool: the time line shows the attempt that was lost, and the one that took over. */
+/**
+ * A worker is killed in the middle of a tool. The time line shows the attempt that was lost, and the one that took
+ * over.
+ */
 import { expect, it } from 'vitest'
 import { useFreshStage } from '../support/crash-stage.ts'
 import { eventOf } from '../support/session-fixture.ts'
 
 const stage = useFreshStage()
 
-it('shows both attempts at a tool whose worker was killed, and who ran each', async () => {
+it('shows both attempts at a tool whose worker was killed, and the worker of each', async () => {
   const first = await stage.startWorker()
   const session = await stage.session()
   const turn = await session.send('look #1')

@@ -1,4 +1,4 @@
-/** A worker dies while a session waits for its next try: another worker makes it, and makes it once. */
+/** A worker dies while a session waits for its next try. Another worker makes that try, once. */
 import { expect, it } from 'vitest'
 import { replyBy } from '../../src/testing/index.ts'
 import { useFreshStage } from '../support/crash-stage.ts'

@@ -1,6 +1,6 @@
 /**
  * A worker dies in the middle of a tool that must not be repeated. The tool finds out what happened, or a person says
- * so; workers are real processes that get SIGKILL, and the tools' other side sees what ran how often.
+ * so. Workers are real processes that get SIGKILL, and the tools' other side sees how often each tool ran.
  */
 import { describe, expect, it } from 'vitest'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -78,7 +78,7 @@ describe('a tool that can verify', () => {
     expect(knocks()).toEqual(['post', 'verify', 'verify'])
   })
 
-  it('says what happened to a call that was cancelled while its worker was dead', async () => {
+  it('tells what happened to a call that was cancelled while its worker was dead', async () => {
     const { session, turn } = await begun('post')
     await session.cancelTurn()
     stage.doors.say('verify', JSON.stringify({ happened: true, result: 'posted all the same' }))
@@ -90,7 +90,7 @@ describe('a tool that can verify', () => {
 })
 
 describe('a tool that has a person asked', () => {
-  it('waits over the death of worker after worker, and over a pause, until the person says it was done', async () => {
+  it('waits while worker after worker dies, and during a pause, until the person says that it was done', async () => {
     const { session, turn } = await begun('wire')
     const second = await stage.startWorker()
     const item = await question(session)
@@ -109,7 +109,7 @@ describe('a tool that has a person asked', () => {
     expect(told.filter((type) => type.startsWith('pending.'))).toEqual(['pending.opened', 'pending.closed'])
   })
 
-  it('does not run again when the person says it was not done', async () => {
+  it('does not run again when the person says that it was not done', async () => {
     const { session, turn } = await begun('wire')
     await stage.startWorker()
     await session.answer((await question(session)).id, { decision: 'not_done' })
@@ -117,7 +117,7 @@ describe('a tool that has a person asked', () => {
     expect(knocks()).toEqual(['wire'])
   })
 
-  it('runs again only when the person says so, and asks anew when its worker dies again', async () => {
+  it('runs again only when the person says so, and asks again when its worker dies again', async () => {
     const { session, turn } = await begun('wire')
     const second = await stage.startWorker()
     const first = await question(session)

@@ -1,4 +1,4 @@
-/** A worker that is killed while its sessions wait for a provider, or while another provider stands in. */
+/** A worker is killed while its sessions wait for a provider, or while another provider takes its place. */
 import { randomBytes } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
@@ -9,7 +9,7 @@ import { startWeatheredProvider } from '../support/weathered-provider.ts'
 
 const stello = useStello()
 
-/** Workers of one agent, of which each can be killed. */
+/** Workers of one agent. Each of them can be killed. */
 async function agentOf(urls: {
   modelUrl: string
   standInUrl?: string
@@ -27,7 +27,7 @@ async function agentOf(urls: {
   }
 }
 
-it('killed while a session waits for the weather: the next worker waits on, since when is known, and no death counts', async () => {
+it('killed while a session waits for its provider: the next worker waits on and knows since when, and no death counts', async () => {
   const provider = await startWeatheredProvider({ script: () => 'Hello.' })
   onTestFinished(() => provider.close())
   provider.away({ status: 503 })
@@ -62,7 +62,7 @@ it('killed while a session waits for the weather: the next worker waits on, sinc
   expect((await session.transcript()).map(({ content }) => content)).toEqual(['Hi', 'Hello.'])
 })
 
-it('killed while another provider stands in: the next worker finds its way to it, and one answer is in the record', async () => {
+it('killed while another provider takes the place of the first: the next worker asks that one too, and the record has one answer', async () => {
   const provider = await startWeatheredProvider({ script: () => 'From the first.' })
   const standIn = await startFakeOpenAI({ script: () => 'From the stand-in.' })
   onTestFinished(async () => void (await Promise.all([provider.close(), standIn.close()])))

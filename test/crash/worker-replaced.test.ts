@@ -1,6 +1,6 @@
 /**
- * A worker is replaced under forty sessions that have lived long: the new one has none of them in memory, and all ask at
- * once. What it has to replay must fit into the time-outs, or everything is thrown away and replayed again.
+ * A worker is replaced while forty sessions have long histories. The new worker has none of them in memory, and all of
+ * them ask at once. The replay of all must fit into the time-outs, or everything is thrown away and replayed again.
  */
 import { expect, it } from 'vitest'
 import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -12,11 +12,14 @@ import { ask } from '../support/session-fixture.ts'
 
 const SESSIONS = 40
 const TURNS = 8
-/** Signals that change nothing, a cheap way to a long history; each session has had more than the one before. */
+/** Signals that change nothing: a cheap way to a long history. Each session gets more of them than the one before. */
 const SIGNALS_MORE = 13
-/** `TIMEOUT_TYPE_START_TO_CLOSE`: a worker had the task and did not end it. That of a dead worker's cache is another. */
+/**
+ * `TIMEOUT_TYPE_START_TO_CLOSE`: a worker had the task and did not end it. The time-out for the cache of a dead worker
+ * is another one.
+ */
 const START_TO_CLOSE = 1
-/** On a busy machine one or the other may be; when they do not fit, all of them are, again and again. */
+/** On a busy machine, one or two tasks may time out. If the replay did not fit, all of them would, again and again. */
 const FEW = 5
 const stage = useCrashStage()
 
@@ -28,7 +31,7 @@ async function live(session: SessionHandle, n: number): Promise<void> {
   for (const turn of turns) await turn.result()
 }
 
-/** An open run may have grown by what is in flight, and by the signals that came meanwhile. */
+/** An open run may be longer by the steps under way, and by the signals that came meanwhile. */
 function expectShort(runs: Run[]): void {
   expect(Math.max(...runs.map(({ events }) => events.length))).toBeLessThan(1.5 * LONG_RUN)
 }
@@ -39,7 +42,7 @@ function timedOut(runs: Run[]): number {
     .filter(({ workflowTaskTimedOutEventAttributes: one }) => one?.timeoutType === START_TO_CLOSE).length
 }
 
-it('answers in every one of them, be the worker killed or stopped, and next to no task is thrown away', async () => {
+it('answers in every one of them, whether the worker was killed or stopped, and almost no task is thrown away', async () => {
   let worker = await stage.startWorker()
   const sessions = await Promise.all(Array.from({ length: SESSIONS }, () => stage.session()))
   await Promise.all(sessions.map(live))
@@ -49,7 +52,7 @@ it('answers in every one of them, be the worker killed or stopped, and next to n
   worker = await stage.startWorker()
   for (const turn of waiting) expect((await turn.result()).text).toBe('answer to after the kill')
 
-  // A deploy: the new one serves before the old one stops.
+  // A deploy: the new worker serves before the old one stops.
   await stage.startWorker()
   const stopping = worker.terminate()
   const answers = await Promise.all(sessions.map((session) => ask(session, 'meanwhile')))

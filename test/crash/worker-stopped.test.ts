@@ -1,5 +1,5 @@
 /**
- * SIGTERM to a real worker process, as at each deploy: what runs is finished or handed over. No attempt counts as
+ * SIGTERM to a real worker process, as in each deploy. Running work is finished or handed over. No attempt counts as
  * failed, nothing waits for a time-out, and no effect happens twice.
  */
 import { temporal } from '@temporalio/proto'
@@ -13,7 +13,7 @@ afterEach(() => stage.killWorkers())
 
 const startOne = (shutdownGraceMs = 60_000): Promise<WorkerProcess> => stage.startWorker({ shutdownGraceMs })
 
-/** Failed attempts of all steps, as the ledger counts them. */
+/** The failed attempts of all steps, as the ledger counts them. */
 async function failures({ id }: SessionHandle): Promise<number> {
   const { rows } = await stage.db.pool.query<{ sum: number }>(
     'select sum(failures)::int as sum from steps where session_id = $1',
@@ -40,7 +40,7 @@ const results = async (session: SessionHandle): Promise<string[]> =>
   (await session.transcript()).filter(({ role }) => role === 'tool').map(({ content }) => content.split(':')[0] ?? '')
 
 describe('a worker that gets SIGTERM', () => {
-  it('lets tools end within the grace time, and another does the rest', async () => {
+  it('lets tools end within the grace time, and another worker does the rest', async () => {
     const first = await startOne()
     const session = await stage.session()
     const gate = stage.doors.hold(({ tag }) => tag === '#1')
@@ -57,7 +57,7 @@ describe('a worker that gets SIGTERM', () => {
     expect(await repeated(session)).toEqual([])
   })
 
-  it('hands over what outlasts it: a pure tool runs again, one with an effect is unknown, neither has failed', async () => {
+  it('hands over what runs longer: a pure tool runs again, a tool with an effect ends as unknown, and neither has failed', async () => {
     const first = await startOne(0)
     const session = await stage.session()
     const gate = stage.doors.hold(({ tag }) => tag === '#2')
@@ -75,7 +75,7 @@ describe('a worker that gets SIGTERM', () => {
     expect(await repeated(session)).toEqual(['the worker shuts down', 'the worker shuts down'])
   })
 
-  it('gives a model call back that outlasts it', async () => {
+  it('gives a model call back that runs longer', async () => {
     const first = await startOne(0)
     const session = await stage.session()
     const asked = stage.fake.requests.length
@@ -93,7 +93,7 @@ describe('a worker that gets SIGTERM', () => {
     expect(await repeated(session)).toEqual(['the worker shuts down'])
   })
 
-  it('and a second one ends at once; another goes on with what it was doing', async () => {
+  it('ends at once at a second one; another worker goes on with the same work', async () => {
     const first = await startOne()
     const session = await stage.session()
     const gate = stage.doors.hold(({ tag }) => tag === '#4')

@@ -1,4 +1,4 @@
-/** `npm run bench` that is interrupted: the servers it has begun to start do not outlive it. */
+/** `npm run bench` is interrupted while its servers start: they do not outlive it. */
 import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Real servers, real kills. The ways Temporal is found are in find-temporal.test.ts. */
+/** Real servers, real kills. How Temporal is found is tested in find-temporal.test.ts. */
 import { Connection } from '@temporalio/client'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ const isRoot = process.getuid?.() === 0
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8)
 
 describe('start', () => {
-  it('gives two servers that answer, and says where they are in files for the owner only', async () => {
+  it('gives two servers that answer, and says where they are in files that only the owner can read', async () => {
     const home = await newHome()
     const { temporal, postgres, joined, info } = await openDevServers({ home })
 
@@ -32,14 +32,14 @@ describe('start', () => {
     expect((await fetch(temporal.uiUrl ?? '')).status).toBe(200)
     expect(await readDevInfo(home)).toEqual(info)
     expect(await Promise.all([home, join(home, 'dev.json'), join(home, 'postgres.password')].map(modeOf))).toEqual([
-      // The user PostgreSQL runs as passes through, and sees nothing.
+      // The user of PostgreSQL may enter the folder, and sees nothing in it.
       isRoot ? '711' : '700',
       '600',
       '600',
     ])
   })
 
-  it('creates a database in UTF-8 and locale C that only a password opens, on loopback and no socket', async () => {
+  it('creates a database in UTF-8 and locale C that needs a password, on loopback and without a socket', async () => {
     const home = await newHome()
     const { postgres } = await openDevServers({ home })
     const settings = ['server_encoding', 'listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit']
@@ -69,7 +69,7 @@ describe('start', () => {
     expect(/synchronous=\w+/.exec(commandLine(temporal.pid ?? 0))?.[0]).toBe(`synchronous=${synchronous}`)
   })
 
-  it('leaves nothing for the doctor to complain about, and the doctor keeps the password to himself', async () => {
+  it('gives the doctor nothing to complain about, and the doctor never prints the password', async () => {
     const home = await newHome()
     const { postgres } = await openDevServers({ home })
     const findings = [...(await diagnose(home)), ...(await inspectServers({ home }))]
@@ -106,7 +106,7 @@ describe('a second start in the same folder', () => {
     expect(await readDevInfo(home)).toBeUndefined()
   })
 
-  it('at the same time as the first gives one pair of servers to both', async () => {
+  it('at the same time as the first: both get the same pair of servers', async () => {
     const home = await newHome()
     const [one, other] = await Promise.all([launch(home), launch(home)])
 
@@ -119,7 +119,7 @@ describe('a second start in the same folder', () => {
 })
 
 describe('servers left behind', () => {
-  it('by a killed launcher are adopted with their data, and stopped by who adopted them', async () => {
+  it('by a killed launcher are taken over with their data, and stopped by the new launcher', async () => {
     const home = await newHome()
     const launched = await launch(home)
     await query(launched.url, 'create table kept as select 42 as answer')
@@ -144,7 +144,7 @@ describe('servers left behind', () => {
     expect(temporal.address).toBe(launched.address)
   })
 
-  it('half dead are completed: the killed one is started again with what was committed', async () => {
+  it('of which one is dead are completed: the dead one is started again with what was committed', async () => {
     const home = await newHome()
     const launched = await launch(home)
     await query(launched.url, 'create table kept as select 42 as answer')
@@ -159,7 +159,7 @@ describe('servers left behind', () => {
     expect(await query(postgres.url, 'select answer from kept')).toEqual([{ answer: 42 }])
   })
 
-  it('as nothing but a postmaster.pid with the pid of another process are started', async () => {
+  it('of which only a postmaster.pid with the pid of another process is left are started', async () => {
     const home = await newHome()
     const first = await openDevServers({ home })
     const pidFile = join(first.info.postgres.dataFolder ?? '', 'postmaster.pid')
@@ -212,7 +212,7 @@ describe('stop', () => {
     const gone = ({ pid = 0 }: { pid?: number | undefined }): boolean => identify(pid) === undefined
     let over = false
     const stopping = stop().finally(() => (over = true))
-    // PostgreSQL is looked at first: gone before Temporal, it is gone beside a Temporal that lives.
+    // PostgreSQL is looked at first: if it goes before Temporal, then it is gone while Temporal still lives.
     let databaseFirst = false
     for (; !over; await delay(1)) databaseFirst ||= gone(postgres) && !gone(temporal)
     await stopping
@@ -233,7 +233,7 @@ describe('stop', () => {
     expect(await readFile(join(home, 'postgres.log'), 'utf8')).toContain('database system is shut down')
   })
 
-  it('does not end servers that someone else has started meanwhile', async () => {
+  it('does not end servers that somebody else has started meanwhile', async () => {
     const home = await newHome()
     const first = await openDevServers({ home })
     await stopDevServers(home)
@@ -244,7 +244,7 @@ describe('stop', () => {
 })
 
 describe('a fresh start', () => {
-  it('throws away what we keep in the folder, and nothing else', async () => {
+  it('throws away what the launcher keeps in the folder, and nothing else', async () => {
     const home = await newHome()
     const first = await openDevServers({ home })
     await query(first.postgres.url, 'create table gone as select 1')

@@ -1,4 +1,4 @@
-/** The ways to a Temporal program. Stand-ins are shell scripts: nothing is really downloaded or built here. */
+/** The ways to find a Temporal program. The programs are shell scripts: nothing is really downloaded or built here. */
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createHash } from 'node:crypto'
@@ -81,7 +81,7 @@ it.each([
   expect(found).toBe(accepted)
 })
 
-it('passes over a program that is too old and downloads one, which the next run finds in the cache', async () => {
+it('skips a program that is too old and downloads one, which the next run finds in the cache', async () => {
   await script(join(bin, 'temporal'), 'echo "temporal version 0.9.0"')
   await script(join(folder, 'temporal'), `echo "${NEW}"`)
   const archive = execFileSync('tar', ['-cz', '-C', folder, 'temporal'], { env: { PATH: '/usr/bin:/bin' } })
@@ -95,7 +95,7 @@ it('passes over a program that is too old and downloads one, which the next run 
   expect(await find()).toEqual({ ...downloaded, source: 'cached copy' })
 })
 
-it('takes no other archive than the published one', async () => {
+it('takes only the published archive', async () => {
   await script(join(folder, 'temporal'), `echo "${NEW}"`)
   const archive = execFileSync('tar', ['-cz', '-C', folder, 'temporal'], { env: { PATH: '/usr/bin:/bin' } })
   const got = createHash('sha256').update(archive).digest('hex')
@@ -103,7 +103,7 @@ it('takes no other archive than the published one', async () => {
   await expect(find({ install: false })).rejects.toThrow(/cached copy: no /)
 })
 
-it('takes no program out of the cache that others may have written', async () => {
+it('takes no program from a cache that others may have written to', async () => {
   const cached = join(folder, 'cache/stello-temporal/temporal-1.5.1')
   await mkdir(cached, { recursive: true })
   await script(join(cached, 'temporal'), `echo "${NEW}"`)
@@ -112,11 +112,11 @@ it('takes no program out of the cache that others may have written', async () =>
   await expect(find({ install: false })).rejects.toThrow('may have been written by another user')
 })
 
-it('goes on after 5 seconds when the download service is silent', async () => {
+it('goes on after 5 seconds when the download service does not answer', async () => {
   await expect(find({ downloadUrl: await serve(undefined) })).rejects.toThrow('silent for 5 s')
 })
 
-it('builds the program once for two installers at the same time, into the cache', async () => {
+it('builds the program once in the cache for two installers at the same time', async () => {
   const calls = join(folder, 'calls')
   await script(
     join(bin, 'go'),

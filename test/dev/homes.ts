@@ -1,4 +1,4 @@
-/** Folders for development servers, and launchers in their own processes; all ended after each test. */
+/** Folders for development servers, and launchers in processes of their own. All are ended after each test. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -30,7 +30,7 @@ afterEach(async () => {
   }
 })
 
-/** `<new folder>/.stello`, which does not exist yet. `mode` is that of the new folder. */
+/** `<new folder>/.stello`, which does not exist yet. `mode` is the mode of the new folder. */
 export async function newHome(mode = 0o755): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'stello-dev-')))
   homes.push(folder)
@@ -38,7 +38,7 @@ export async function newHome(mode = 0o755): Promise<string> {
   return join(folder, '.stello')
 }
 
-/** Opens the servers in another process, which goes on living. */
+/** Opens the servers in another process, which then stays alive. */
 export async function launch(home: string): Promise<Launched> {
   const script = fileURLToPath(new URL('./launcher.ts', import.meta.url))
   const child = fork(script, [home], { execArgv: ['--import', 'tsx'] })
@@ -51,7 +51,7 @@ export async function launch(home: string): Promise<Launched> {
   return { ...answer, child }
 }
 
-/** SIGKILL, and waits until it is gone. */
+/** Sends SIGKILL, and waits until the process is gone. */
 export async function kill(child: ChildProcess): Promise<void> {
   const id = identify(child.pid ?? 0)
   if (id) await endProcess(id, 'SIGKILL')

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-it('lets one in at a time, also when all waited for the same dead holder', async () => {
+it('lets one in at a time, also when all have waited for the same dead holder', async () => {
   await writeFile(path, JSON.stringify({ pid: 999_999_999, started: '1', token: 'dead' }))
   let [inside, most, runs] = [0, 0, 0]
   await Promise.all(
@@ -43,7 +43,7 @@ it('takes over a lock file that a power cut left empty', async () => {
   expect(await withLock(path, async () => 'in')).toBe('in')
 })
 
-it('gives up on a living holder with an error that names it and the file', async () => {
+it('gives up on a living holder with an error that names the holder and the file', async () => {
   await writeFile(path, JSON.stringify({ ...self(), token: 'alive' }))
   const lines: string[] = []
   const waiting = withLock(path, async () => 'in', { limitMs: 100, onProgress: (line) => lines.push(line) })

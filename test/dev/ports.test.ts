@@ -1,4 +1,7 @@
-/** A port is chosen first and bound by a server later: what happens when another takes it in between. */
+/**
+ * A port is chosen first, and a server binds it later. These tests show what happens when another program takes it in
+ * between.
+ */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -18,14 +21,16 @@ afterEach(() => {
   for (const taker of takers.splice(0)) taker.close()
 })
 
-/** Takes the port that the first line names which fits: between its choice and the start of the server. */
+/**
+ * Takes the first port that a line names and that fits. This happens between its choice and the start of the server.
+ */
 function taking(line: RegExp, onConnection: (socket: Socket) => void = (socket) => socket.destroy()) {
   const taken: number[] = []
   const onProgress = (told: string): void => {
     const port = Number(line.exec(told)?.[1])
     if (taken.length > 0 || !port) return
     taken.push(port)
-    // Without a host it is bound when `listen` returns.
+    // Without a host, the port is bound when `listen` returns.
     takers.push(createServer(onConnection).listen(port))
   }
   return { taken, onProgress }
@@ -38,7 +43,7 @@ const SERVERS: [what: string, line: RegExp, ask: keyof DevServersOptions, portOf
 ]
 
 describe.each(SERVERS)('a port for %s that another takes before it is bound', (what, line, ask, portOf) => {
-  it('is given up for another when it was our choice', async () => {
+  it('is replaced by another port when it was our choice', async () => {
     const { taken, onProgress } = taking(line)
     const opened = await openDevServers({ home: await newHome(), onProgress })
     expect(taken).toHaveLength(1)
@@ -73,7 +78,7 @@ describe('a Temporal', () => {
     await rm(folder, { recursive: true })
   })
 
-  /** @param first what the program does before it becomes Temporal, in the words of a shell */
+  /** @param first shell commands that the program runs before it becomes Temporal */
   async function start(first: string, onProgress = (_line: string): void => undefined): Promise<TemporalInfo> {
     const { path, ...real } = await findTemporal()
     const program = join(folder, 'temporal')
@@ -99,7 +104,7 @@ describe('a Temporal', () => {
     expect(port).not.toBe(taken[0])
   })
 
-  it('that panics when it loses its port after it has looked is started again; any other panic is told', async () => {
+  it('that panics because it loses its port is started again; any other panic is reported', async () => {
     const stack = 'goroutine 1 [running]:\\nmain.main()\\n\\t/main.go:1\\n'.repeat(10)
     const panic = (reason: string): string => `printf '${reason}\\npanic: nil pointer\\n\\n${stack}' >&2; exit 2`
     const lost = 'Failed to start gRPC listener: bind: address already in use'
@@ -111,7 +116,7 @@ describe('a Temporal', () => {
   })
 })
 
-it('knows whose a port is, also when a wrapper started the program', async () => {
+it('knows the owner of a port, also when a wrapper has started the program', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stello-ports-'))
   const log = join(folder, 'log')
   const listen = `require("node:net").createServer().listen(0, "127.0.0.1", function () { console.log(this.address().port) })`

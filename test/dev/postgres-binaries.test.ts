@@ -10,7 +10,7 @@ import { postgresUser } from '../../src/dev/postgres-server.ts'
 let folder: string
 let installed: string
 
-/** A package as npm unpacks it with install scripts off: without symbolic links. */
+/** A package as npm unpacks it without install scripts: it has no symbolic links. */
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stello-binaries-'))
   installed = join(folder, 'node_modules', 'package')
@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-it('makes the links that an install without scripts left out', async () => {
+it('makes the links that are missing after an install without scripts', async () => {
   const user = await postgresUser()
   const { initdb } = await findPostgresBinaries(join(folder, 'copies'), user, installed)
   expect(initdb.startsWith(installed)).toBe(true)

@@ -28,7 +28,7 @@ it('knows a process by its start time, not by its pid alone', () => {
   expect(isAlive({ pid: process.pid, started: 'long ago' })).toBe(false)
 })
 
-it('never signals a process that only has the pid of the one meant', async () => {
+it('never signals a process that only has the same pid as the intended one', async () => {
   const child = spawn('sleep', ['600'])
   await once(child, 'spawn')
   await endProcess({ pid: child.pid ?? 0, started: 'long ago' }, 'SIGKILL')
@@ -36,7 +36,7 @@ it('never signals a process that only has the pid of the one meant', async () =>
   child.kill('SIGKILL')
 })
 
-it('kills what does not end when asked', async () => {
+it('kills a process that does not end when it is asked to', async () => {
   const log = join(folder, 'log')
   const { id, ended } = await startDaemon('/bin/sh', ['-c', 'trap "" TERM; echo ready; while :; do sleep 1; done'], {
     log,
@@ -49,7 +49,7 @@ it('kills what does not end when asked', async () => {
 
 it('finds a process by its arguments, and no shell that mentions them', async () => {
   const mark = join(folder, 'mark')
-  // Neither forks: a fork shares its parent's arguments until it execs, and would be found beside it.
+  // Neither process forks. A fork has the arguments of its parent until it calls exec, so it would be found too.
   const forever = 'setInterval(() => {}, 60_000)'
   const start = (...args: string[]): Promise<Daemon> =>
     startDaemon(process.execPath, ['-e', ...args], { log: join(folder, 'log') })
@@ -59,7 +59,7 @@ it('finds a process by its arguments, and no shell that mentions them', async ()
   await Promise.all([real, shell].map(({ id }) => endProcess(id, 'SIGKILL')))
 })
 
-it('says what kept a program from starting', async () => {
+it('says why a program did not start', async () => {
   await expect(startDaemon(join(folder, 'none'), [], { log: join(folder, 'log') })).rejects.toThrow('ENOENT')
   expect(await readFile(join(folder, 'log'), 'utf8')).toBe('')
 })

@@ -1,13 +1,13 @@
-/** A second user of the machine, as whom a test leaves files and processes about. */
+/** A second user of the machine. A test leaves files and processes as that user. */
 
 export interface Stranger {
   uid: number
   gid: number
 }
 
-/** @throws Error where this cannot be done: such a test says what it needs, and is not passed over. */
+/** @throws Error where this is impossible: the test then fails and says what it needs, and is not skipped */
 export function stranger(): Stranger {
   if (process.getuid?.() !== 0) throw new Error('this test acts as a second user: run it as root, as CI does')
-  // Needs no account.
+  // This works without an account.
   return { uid: 54_321, gid: 54_321 }
 }

@@ -1,4 +1,6 @@
-/** Other users of the machine: what they leave about is not taken for the servers of ours, and they get nothing of these. */
+/**
+ * Other users of the machine: their files and processes are not taken for our servers, and they get no access to ours.
+ */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -46,7 +48,7 @@ async function plant(home: string, { temporal = {}, postgres = {} } = {}): Promi
   return join(home, 'dev.json')
 }
 
-/** `<new folder>/.stello`, in which no server will ever run. */
+/** `<new folder>/.stello`. No server will ever run in it. */
 async function noHome(): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'stello-trust-')))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -70,7 +72,7 @@ describe('a folder', () => {
     await refuses(home, `belongs to the user with id ${stranger().uid}, not to you`)
   })
 
-  it('that another user’s link leads to is refused, and nothing there is touched', async () => {
+  it('that is a link of another user is refused, and the place that it leads to is not touched', async () => {
     const [home, ours] = [await noHome(), await noHome()]
     await mkdir(ours, { mode: 0o755 })
     await symlink(ours, home)
@@ -79,14 +81,17 @@ describe('a folder', () => {
     expect(await readdir(ours)).toEqual([])
   })
 
-  it.each(['777', '775'])('of mode %s is refused: others could put servers of theirs in it', async (mode) => {
-    const home = await noHome()
-    await mkdir(home)
-    await chmod(home, Number.parseInt(mode, 8))
-    await refuses(home, 'others may write in')
-  })
+  it.each(['777', '775'])(
+    'of mode %s is refused, because others could put servers of their own in it',
+    async (mode) => {
+      const home = await noHome()
+      await mkdir(home)
+      await chmod(home, Number.parseInt(mode, 8))
+      await refuses(home, 'others may write in')
+    },
+  )
 
-  it('that holds a link where the data belong is refused, and nothing it leads to changes hands', async () => {
+  it('that holds a link in the place of the data is refused, and no owner changes where the link leads', async () => {
     const [home, outside] = [await noHome(), await noHome()]
     await mkdir(home, { mode: 0o711 })
     await mkdir(outside, { mode: 0o755 })
@@ -114,7 +119,7 @@ describe('a dev.json', () => {
     )
   })
 
-  it('that is a link is none', async () => {
+  it('that is a link does not count', async () => {
     const [home, elsewhere] = [await noHome(), await noHome()]
     await mkdir(home, { mode: 0o700 })
     await symlink(await plant(elsewhere), join(home, 'dev.json'))
@@ -129,7 +134,7 @@ describe('a dev.json', () => {
     { postgres: { url: 'postgresql://stello:password@db.example/stello' } },
     { postgres: { url: 'postgresql://stello:password@127.0.0.1/stello?host=db.example' } },
     { postgres: { url: 'postgresql://stello:password@127.0.0.1/stello?hostaddr=10.0.0.1' } },
-  ])('that came with somebody’s project and names another machine is refused: %j', async (planted) => {
+  ])('that came with a project of somebody else and names another machine is refused: %j', async (planted) => {
     const home = await noHome()
     await plant(home, planted)
     for (const use of [() => readDevInfo(home), () => findServers({ home })]) {
@@ -141,7 +146,7 @@ describe('a dev.json', () => {
   })
 })
 
-it('another user’s process that calls itself our Temporal is neither adopted nor ended', async () => {
+it('a process of another user that looks like our Temporal is neither adopted nor ended', async () => {
   const home = await newHome()
   const args = ['-e', 'setInterval(() => {}, 60_000)', '--', '--db-filename', join(home, 'temporal.db'), '--port', '1']
   const impostor = spawn('/usr/bin/env', ['node', ...args], { ...stranger(), cwd: '/', stdio: 'ignore' })
@@ -188,7 +193,7 @@ describe('the servers', () => {
     expect(await query(postgres.url, 'create table own as select 1 as one')).toEqual([])
   })
 
-  it('hand over what a version before made as superuser', async () => {
+  it('give up objects that an earlier version created as superuser', async () => {
     const home = await newHome()
     const first = await openDevServers({ home })
     const superuser = await asSuperuser(home, first.postgres.url)
@@ -211,7 +216,7 @@ describe('the servers', () => {
     }
   })
 
-  it('as root: its user owns the data, and no folder that root works in', async () => {
+  it('as root: their user owns the data, and no folder that root works in', async () => {
     stranger()
     const home = await newHome()
     const { info } = await openDevServers({ home })
@@ -222,7 +227,7 @@ describe('the servers', () => {
   })
 })
 
-/** Local addresses of TCP sockets that a process listens on, as the system writes them. */
+/** The local addresses of the TCP sockets on which a process listens, as the system writes them. */
 async function listeningOf(pid: number): Promise<string[]> {
   const files = await readdir(`/proc/${pid}/fd`)
   const links = await Promise.all(files.map((file) => readlink(`/proc/${pid}/fd/${file}`).catch(() => '')))

@@ -1,4 +1,4 @@
-/** The coding demo as people run it: an approval on the way, and a worker that is killed twice. */
+/** The coding demo as people run it: with an approval, and with a worker that is killed twice. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,7 @@ it('repairs the project, also when the worker is killed twice', async () => {
   expect(await readFile(join(String(summary['folder']), 'src/median.js'), 'utf8')).toContain(REPAIRED)
 })
 
-it('asks at the terminal before a command runs, and ends as the person says', async () => {
+it('asks at the terminal before a command runs, and does as the person says', async () => {
   const env = { STELLO_HOME: await newHome() }
   const terminal = openTerminal(['npm', 'run', '--silent', 'demo:coding'], { cwd: ROOT, env })
   expect(await terminal.printed('[n]o:')).toContain('node --test')

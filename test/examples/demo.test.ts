@@ -27,7 +27,7 @@ async function serversAlive(home: string): Promise<(boolean | undefined)[]> {
   return [info?.temporal.process, info?.postgres.process].map((server) => server && isAlive(server))
 }
 
-/** What still runs on the folder: a server, or a worker that was told of it. */
+/** What still runs on the folder: a server, or a worker that was given the folder. */
 async function processesWith(home: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)('pgrep', ['--full', '--list-full', home]).catch(() => ({ stdout: '' }))
   return stdout.split('\n').filter(Boolean)
@@ -90,11 +90,11 @@ describe('the demo', () => {
     expect(await serversAlive(home)).toEqual([false, false])
   })
 
-  it('stays for its link on a terminal, shows the tree at rest, and leaves nothing behind at Ctrl-C', async () => {
+  it('keeps its server for the link on a terminal, shows the finished tree, and leaves nothing behind at Ctrl-C', async () => {
     const home = await newHome()
     const terminal = openTerminal(['npm', 'run', '--silent', 'demo'], { cwd: ROOT, env: { STELLO_HOME: home } })
     const output = await terminal.printed('until Ctrl-C')
-    // Each frame ends with its counts; the last one stands above the summary.
+    // Each frame ends with its counts. The last one stands above the summary.
     const lastFrame = output
       .slice(0, output.indexOf('every quotation'))
       .split(/\d+ model calls, \d+ tool calls/)
@@ -124,7 +124,7 @@ describe('the demo', () => {
     },
   )
 
-  it('counts what a provider refused apart from what was repeated, and shows no link to a server it has stopped', async () => {
+  it('counts refusals of a provider apart from repetitions, and shows no link to a server that it has stopped', async () => {
     const provider = await startFakeOpenAI({ model: planner() })
     const limited = { status: 429, headers: { 'retry-after-ms': '1' }, times: 3 }
     provider.failNext(limited)
@@ -150,7 +150,7 @@ describe('the demo', () => {
 })
 
 describe('verifyQuotations', () => {
-  it('finds what stands where its source says, and not what was changed by hand', async () => {
+  it('finds quotations that stand at their source, and rejects those that were changed by hand', async () => {
     const docs = await newFolder()
     await writeFile(join(docs, 'a.md'), '# A\n\nTimeouts are in milliseconds.\nThey start at once.\n')
     const documents = openDocuments(docs)

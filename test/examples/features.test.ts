@@ -50,7 +50,7 @@ describe('examples/features', () => {
     expect((await turn.result()).text).toBe('Done: bill 17 is paid.')
   })
 
-  it('memory.ts knows in one session what was saved in another', async () => {
+  it('memory.ts remembers in one session what was saved in another', async () => {
     const first = await sessionOf('memory.ts')
     expect(await ask(first, 'Remember: I like tea')).toBe('I will remember it.')
     const { agent } = await first.state()
@@ -69,7 +69,7 @@ describe('examples/features', () => {
     await testTheWeather()
   })
 
-  it('are all run here, none is long, and each is linked from the list of the docs', () => {
+  it('are all run here, none is long, and the list of the docs links to each', () => {
     const files = readdirSync(FOLDER).filter((file) => file !== 'model-or.ts')
     const here = readFileSync(new URL(import.meta.url), 'utf8')
     const list = readFileSync(new URL('../../docs/examples.md', import.meta.url), 'utf8')

@@ -1,4 +1,4 @@
-/** Folders for the servers of demos. Each is thrown away behind the file that has asked for it. */
+/** Folders for the servers of demos. Each is deleted after the file that has asked for it. */
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { removeDevHome } from '../../src/dev/dev-servers.ts'

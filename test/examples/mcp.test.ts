@@ -1,4 +1,7 @@
-/** The secretary notes a person in one session, and looks the person up in another, through a server from npm. */
+/**
+ * The secretary notes a person in one session and looks the person up in another. The notes are kept by a server from
+ * npm.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

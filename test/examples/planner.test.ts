@@ -1,4 +1,4 @@
-/** What the demo's stand-in for a model finds, with the documents of this repository. */
+/** What the offline model of the demo finds in the documents of this repository. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { openDocuments } from '../../examples/research/documents.ts'
@@ -26,7 +26,7 @@ async function findings(part: string, folder: string): Promise<string> {
 
 describe('the planner of the demo', () => {
   it.each(['How do workers and forks behave?', 'What happens to timeouts, streams and validation?'])(
-    'finds something on each word that %j asks about',
+    'finds something for each word that %j asks about',
     async (question) => {
       for (const part of split(question)) {
         const found = await findings(part, DOCS)
@@ -36,7 +36,7 @@ describe('the planner of the demo', () => {
     },
   )
 
-  it('finds the forms of a word, and no other words that it stands in', async () => {
+  it('finds the forms of a word, but not the word inside other words', async () => {
     const folder = await newFolder()
     await mkdir(join(folder, 'd'))
     const other = 'The upstream server answers each of the requests that it gets from us within a second.'

@@ -1,4 +1,6 @@
-/** The documents keep to the code: what they link to and name exists, and the README's programs are valid. */
+/**
+ * The documents agree with the code: everything that they link to and name exists, and the README's programs are valid.
+ */
 import { execFile } from 'node:child_process'
 import {
   existsSync,
@@ -11,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Command } from 'commander'
@@ -24,6 +26,7 @@ import { addDevCommands } from '../../src/cli/dev-command.ts'
 import { addRunCommands } from '../../src/cli/run-commands.ts'
 import { addSessionCommands } from '../../src/cli/session-commands.ts'
 import { replyBy, startFakeOpenAI } from '../../src/testing/index.ts'
+import { programsOf } from '../support/doc-programs.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 
 const sessions = useStello()
@@ -35,7 +38,10 @@ const DOCUMENTS = ['.', 'docs'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 )
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
-const PROGRAM = /```ts[^\n]*\n(.*?)```/gs
+/** A provider of the AI SDK that only its users have. */
+const NOT_INSTALLED = `declare module '@ai-sdk/mistral' {
+  export function mistral(model: string): import('@ai-sdk/provider').LanguageModelV3
+}`
 /** The first group of each match, each once. */
 const all = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? '')),
@@ -95,46 +101,23 @@ it('docs/cli.md describes every command and every option', () => {
 
 describe('the programs of the README', () => {
   const project = mkdtempSync(join(tmpdir(), 'stello-readme-'))
-  const [agent = ''] = all(read('README.md'), PROGRAM)
-  const [client = ''] = all(read('docs/client.md'), PROGRAM)
-  const [library = ''] = all(read('docs/profiles.md'), PROGRAM)
-  const sessionsPage = all(read('docs/sessions.md'), PROGRAM).join('\n')
-  const tools = all(read('docs/tools.md'), PROGRAM).join('\n')
-  const [servers = ''] = all(read('docs/mcp.md'), PROGRAM)
-  /** Files of one program, each with its name in the first line. */
-  const own = all(read('docs/worker.md'), PROGRAM)
-
+  const write = (file: string, text: string): void => {
+    mkdirSync(dirname(join(project, file)), { recursive: true })
+    writeFileSync(join(project, file), text)
+  }
   /** A project that has the package installed: its sources, by the names its users import. */
   beforeAll(() => {
-    const modules = join(project, 'node_modules')
-    const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string | { default: string }> }
-    const sources = Object.entries(exports).flatMap(([name, target]) =>
-      typeof target === 'string' ? [] : [[name, target.default.replace('./dist', './src').replace(/js$/, 'ts')]],
-    )
-    mkdirSync(join(modules, 'stello-temporal'), { recursive: true })
-    symlinkSync(join(ROOT, 'src'), join(modules, 'stello-temporal', 'src'))
-    for (const name of ['zod', '@types', '@sinclair', '@temporalio'])
-      symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
-    const files = {
-      'node_modules/stello-temporal/package.json': {
-        name: 'stello-temporal',
-        type: 'module',
-        exports: Object.fromEntries(sources),
-      },
-      'package.json': { type: 'module' },
-      'tsconfig.json': { extends: join(ROOT, 'tsconfig.json'), include: ['**/*.ts'] },
-    }
-    for (const [name, content] of Object.entries(files)) writeFileSync(join(project, name), JSON.stringify(content))
-    const programs = { agent, client, library, sessions: sessionsPage, tools, servers, template: AGENT_TEMPLATE }
-    for (const [name, content] of Object.entries(programs)) {
-      writeFileSync(join(project, `${name}.ts`), content)
-    }
-    mkdirSync(join(project, 'own'))
-    for (const program of own) writeFileSync(join(project, 'own', /^\/\/ (\S+)/.exec(program)?.[1] ?? ''), program)
+    symlinkSync(join(ROOT, 'node_modules'), join(project, 'node_modules'))
+    write('package.json', JSON.stringify({ type: 'module' }))
+    write('tsconfig.json', JSON.stringify({ extends: join(ROOT, 'tsconfig.json'), include: ['**/*.ts'] }))
+    write('template.ts', AGENT_TEMPLATE)
+    write('elsewhere.d.ts', NOT_INSTALLED)
+    for (const document of DOCUMENTS)
+      for (const { file, text } of programsOf(read(document))) write(join(basename(document, '.md'), file), text)
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-  it('pass the type check, as do those of the documents, and what `stello init` writes', async () => {
+  it('pass the type check, as does every block of TypeScript in the documents, and what `stello init` writes', async () => {
     const checked = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project]).catch(
       (error: { stdout: string }) => error,
     )
@@ -142,7 +125,10 @@ describe('the programs of the README', () => {
   })
 
   it('of docs/tools.md make the tools they name', async () => {
-    const { agent: definition, assistant } = (await import(join(project, 'tools.ts'))) as Record<string, StelloAgent>
+    const { agent: definition, assistant } = (await import(join(project, 'tools/program-1.ts'))) as Record<
+      string,
+      StelloAgent
+    >
     expect([...(definition?.tools.keys() ?? [])]).toEqual([
       'Deploy',
       'transfer_funds',
@@ -157,7 +143,7 @@ describe('the programs of the README', () => {
   })
 
   it('of docs/tools.md run in a session, each tool called once', async () => {
-    const { agent: definition } = (await import(join(project, 'tools.ts'))) as { agent: StelloAgent }
+    const { agent: definition } = (await import(join(project, 'tools/program-1.ts'))) as { agent: StelloAgent }
     vi.stubGlobal('bank', { balance: async () => 10, send: async () => undefined })
     vi.stubGlobal('stations', { cities: async () => ['Oslo'], forecast: async () => ({ degrees: 3 }) })
     const database = { tables: async () => ['users'], rows: async () => [], close: async () => undefined }
@@ -203,7 +189,7 @@ describe('the programs of the README', () => {
   })
 
   it('hold an agent that a worker can serve, by the name that the README starts', async () => {
-    const { name, tools } = await loadAgent(join(project, 'agent.ts'))
+    const { name, tools } = await loadAgent(join(project, 'README/1/agent.ts'))
     expect([...tools.keys()]).toEqual(['read_notes'])
     expect(read('README.md')).toContain(`npx stello start ${name} `)
   })

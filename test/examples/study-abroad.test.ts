@@ -1,4 +1,7 @@
-/** The seed's tree: main → us-region, uk-region → us-child, each with exactly the skills and the prompt it may have. */
+/**
+ * The tree of the example: main → us-region, uk-region → us-child, each with exactly the skills and the prompt it may
+ * have.
+ */
 import { expect, it } from 'vitest'
 import type { Model } from '../../src/core/model.ts'
 import { studyAbroadAgent } from '../../examples/study-abroad/agent.ts'
@@ -14,7 +17,7 @@ const fork = (label: string, profile: string): { name: string; arguments: object
   arguments: { label, profile },
 })
 
-/** The skills a model is offered; undefined when `activate_skill` is not there. */
+/** The skills that a model is offered; undefined if `activate_skill` is not there. */
 function skillsIn({ tools }: Pick<ScriptRequest, 'tools'>): string[] | undefined {
   const offered = tools.find(({ name }) => name === 'activate_skill')
   const { properties } = (offered?.parameters ?? {}) as { properties?: { name?: { enum?: string[] } } }
@@ -27,7 +30,7 @@ async function childOf(session: SessionHandle, label: string): Promise<SessionHa
   return stello.client.session(child?.id ?? '')
 }
 
-/** The model, and what it was asked: with native calls the same as with JSON actions. */
+/** The model, and what it was asked. With native calls it is asked the same as with JSON actions. */
 function recorded(model: Model): Model & { calls: Omit<ScriptRequest, 'call'>[] } {
   const calls: Omit<ScriptRequest, 'call'>[] = []
   return {

@@ -11,7 +11,7 @@ const stello = useStello()
 type Call = { name: string; arguments: object }
 const call = (name: string, args: object): Call => ({ name, arguments: args })
 
-/** A parent that is told what to call, and agents that answer with what they were told. */
+/** A parent that calls what it is told to call, and agents that answer with what they were told. */
 function orchestra(gate?: Gate): { model: ScriptedModel; calls: Call[] } {
   const calls: Call[] = []
   const model = scriptedModel(
@@ -81,7 +81,7 @@ describe('an agent', () => {
     expect(turns).toEqual([1, 2, 3])
   })
 
-  it('that is slow is waited for without a worker, and wakes its parent', async () => {
+  it('that is slow is waited for without a worker, and then wakes its parent', async () => {
     const gate = createGate()
     const { session, run, calls } = await useOrchestra(gate)
     const { agentId } = await run(call('spawn-agent', { message: 'slowly one' }))
@@ -113,7 +113,7 @@ describe('an agent', () => {
     expect(await wait({ match: 'all', timeout_ms: 600_000 })).toMatchObject(found('completed', false))
   })
 
-  it('whose turn was cancelled, or whose workflow was ended, is told as a failure and may be asked again', async () => {
+  it('whose turn was cancelled, or whose workflow was ended, is reported as a failure and may be asked again', async () => {
     const gate = createGate()
     const { session, run, calls } = await useOrchestra(gate)
     const { agentId } = await run(call('spawn-agent', { message: 'slowly one' }))
@@ -133,7 +133,18 @@ describe('an agent', () => {
     })
   })
 
-  it('is stopped in the middle by a message that interrupts it', async () => {
+  it('whose workflow was ended is told at once to who waits until it is closed', async () => {
+    const { run } = await useOrchestra()
+    const { agentId } = await run(call('spawn-agent', { message: 'say one' }))
+    await run(call('wait-agent', { agentIds: [agentId] }))
+    await stello.client.temporal.workflow.getHandle(agentId as string).terminate()
+    expect(await run(call('wait-agent', { agentIds: [agentId], kind: 'agent-closed' }))).toMatchObject({
+      status: { [agentId as string]: { status: 'errored', text: expect.stringContaining('ended from outside') } },
+      timed_out: false,
+    })
+  })
+
+  it('is interrupted by a message that asks for it', async () => {
     const gate = createGate()
     const { run } = await useOrchestra(gate)
     const { agentId } = await run(call('spawn-agent', { message: 'slowly one' }))
@@ -146,7 +157,7 @@ describe('an agent', () => {
     gate.open()
   })
 
-  it('that this session has not spawned, or whose profile there is not, is an error that the model reads', async () => {
+  it('that this session has not spawned, or whose profile does not exist, is an error that the model reads', async () => {
     const { session, run } = await useOrchestra()
     const other = await session.fork({ label: 'a fork' })
     expect(await run(call('send-input', { agentId: other.id, message: 'say one' }))).toMatchObject({
@@ -160,7 +171,7 @@ describe('an agent', () => {
     })
   })
 
-  it('is closed with everything below it, and with its parent', async () => {
+  it('is closed together with everything below it, and with its parent', async () => {
     const { session, run } = await useOrchestra()
     await run(call('spawn-agent', { message: 'say one' }))
     const child = await onlyChild(stello.client, session)
@@ -172,7 +183,7 @@ describe('an agent', () => {
     expect((await child.state()).state).toBe('closed')
   })
 
-  it('is no longer waited for when the turn is stopped, and goes on', async () => {
+  it('is no longer waited for when the turn is stopped, but goes on', async () => {
     const gate = createGate()
     const { session, run, calls } = await useOrchestra(gate)
     const { agentId } = await run(call('spawn-agent', { message: 'slowly one' }))
@@ -228,7 +239,7 @@ describe('a Task', () => {
     )
   })
 
-  it('in the background returns at once, is read and stopped by its id, and tells its session that it has finished', async () => {
+  it('in the background returns at once, is read and stopped by its id, and tells its session when it has finished', async () => {
     const gate = createGate()
     const { session, run } = await useTasks(gate)
     const launched = await run(call('Task', { description: 'slow', prompt: 'slowly one', run_in_background: true }))

@@ -1,4 +1,7 @@
-/** A call that needs permission, in a real session: approved, approved with other arguments, denied, and nonsense. */
+/**
+ * A call that needs permission, in a real session: approved, approved with other arguments, denied, and answered with
+ * nonsense.
+ */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -76,7 +79,7 @@ describe('a call that needs permission', () => {
     expect(await text(denied.turn)).toContain('did not permit "remove": no')
   })
 
-  it('is answered once: a second answer, one after a cancel and nonsense are refused, and change nothing', async () => {
+  it('is answered once: a second answer, an answer after a cancel and nonsense are refused and change nothing', async () => {
     const { session, turn, item, removed } = await waiting()
     await workflow(session).signal(approveSignal, { id: item.id, args: { path: 7 } } as never)
     await workflow(session).signal(approveSignal, 42 as never)

@@ -1,4 +1,4 @@
-/** What has paused for a reason that may pass tries again by itself, as the agent allows it. */
+/** A session that paused for a reason that may pass tries again by itself, as the agent allows. */
 import { expect, it, vi } from 'vitest'
 import { StelloError } from '../../src/core/errors.ts'
 import type { Message } from '../../src/core/message.ts'
@@ -13,7 +13,7 @@ const stello = useStello()
 const ONCE = { retries: { model: { attempts: 1 } } } as const
 const SOON = { first: 100, longest: 300 } as const
 
-/** A provider that is away until the gate is open; who asks it passes the gate. */
+/** A provider that is away until the gate is open. Each request to it passes the gate. */
 function away(back: Gate): { complete(messages: Message[]): Promise<Completion>; asked(): number } {
   let asked = 0
   const isBack = { yes: false }
@@ -34,7 +34,7 @@ function away(back: Gate): { complete(messages: Message[]): Promise<Completion>;
 const typesOf = (events: readonly StelloEvent[]): string[] =>
   events.filter(({ type }) => type.startsWith('session.')).map(({ type }) => type)
 
-it('asks a provider that is away again, each time once, and goes on when it is back', async () => {
+it('asks a provider that is away once per try, and goes on when it is back', async () => {
   const back = createGate()
   const llm = away(back)
   const session = await stello.session({ llm, ...ONCE, autoResume: SOON })
@@ -92,7 +92,7 @@ it('goes on with a key that works again, where the agent allows it', async () =>
   await fake.close()
 })
 
-it('brings back a tree whose sessions have paused one by one', async () => {
+it('brings back a tree whose sessions have paused one after another', async () => {
   const back = createGate()
   const below = away(back)
   const task = { toolCalls: [{ name: 'new_task', arguments: { label: 'part', message: 'deep' } }] }
@@ -114,7 +114,7 @@ it('brings back a tree whose sessions have paused one by one', async () => {
   expect((await turn.result()).text).toBe('done')
 })
 
-it('resumes as a tree, at once, when a person says so', async () => {
+it('resumes the whole tree at once when a person says so', async () => {
   const back = createGate()
   const llm = away(back)
   const session = await stello.session({ llm, ...ONCE })

@@ -1,4 +1,7 @@
-/** Whatever comes from outside: it is answered, and the session lives. What models and tools give: `bad-results.test.ts`. */
+/**
+ * Bad input from outside: it is answered, and the session lives. Bad results of models and tools:
+ * `bad-results.test.ts`.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +23,7 @@ const signal = (session: SessionHandle, ...args: unknown[]): Promise<void> =>
   stello.client.temporal.workflow.getHandle(session.id).signal('message', ...args)
 
 it.each(['.', '..', 'a b', '../a', ''])(
-  'a session cannot be called %j: its id may name a folder',
+  'a session cannot be called %j, because its id may name a folder',
   async (sessionId) => {
     await expect(stello.client.createSession({ agent: 'nobody', sessionId })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
@@ -46,7 +49,7 @@ it.each([
 })
 
 describe('a message', () => {
-  it('to a session that never was is refused', async () => {
+  it('to a session that never existed is refused', async () => {
     const nobody = stello.client.session('s-nobody')
     for (const attempt of [
       () => nobody.send('Hi'),
@@ -116,7 +119,7 @@ describe('a raw signal', () => {
     expect((await eventOf(session, 'message.rejected')).data['reason']).toBe('this is no report of a child')
   })
 
-  it('that is a bare text is answered', async () => {
+  it('that is plain text is answered', async () => {
     const session = await stello.session({ llm: echo() })
     await signal(session, 'Hello')
     expect((await eventOf(session, 'turn.completed')).data['text']).toBe('got 5')
@@ -177,14 +180,14 @@ describe('an agent module', () => {
     ['that exports something else', 'export default 5'],
     ['that throws', 'throw new Error("at once")'],
     ['that is no JavaScript', 'export default {{'],
-  ])('%s is refused by its path', async (_what, source) => {
+  ])('%s is refused, naming its path', async (_what, source) => {
     await expect(load(source)).rejects.toMatchObject({
       code: 'INVALID_AGENT',
       message: expect.stringContaining('agent.mjs') as string,
     })
   })
 
-  it('that is not there is refused by its path', async () => {
+  it('that does not exist is refused, naming its path', async () => {
     await expect(loadAgent('nowhere/agent.ts')).rejects.toMatchObject({
       code: 'INVALID_AGENT',
       message: expect.stringContaining('nowhere/agent.ts') as string,

@@ -1,4 +1,4 @@
-/** Whatever a model or a tool gives: it is answered, and the session lives. */
+/** Bad results of models and tools: they are answered, and the session lives. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createTool } from '../../src/tool/compat.ts'
@@ -13,7 +13,7 @@ const stello = useStello()
 const NUL = String.fromCharCode(0)
 const LONE_SURROGATE = String.fromCharCode(0xd83d)
 
-/** One call of a tool, and the result the model reads of it. */
+/** One call of a tool, and the result that the model reads. */
 async function resultOf(
   call: { name: string; arguments?: object | string },
   tools: Tool[] = [],
@@ -79,7 +79,7 @@ describe('a tool call', () => {
     expect(fieldOf(events.at(-1)?.data, 'code')).toBe('TOOL_PRECONDITION_FAILED')
   })
 
-  it('of an unknown tool lists what is there', async () => {
+  it('of an unknown tool is answered with the tools that exist', async () => {
     const { content } = await resultOf({ name: 'nope' })
     expect(content).toBe('TOOL_NOT_FOUND: unknown tool "nope". Available: stello_create_session')
   })
@@ -96,12 +96,12 @@ describe('a tool call', () => {
     expect([content, ran()]).toEqual(['TOOL_EXECUTION_ERROR: tool "fails" failed: attempt 1', 1])
   })
 
-  it('that throws no error at all is answered', async () => {
+  it('that throws something that is no error is answered', async () => {
     const odd = tool('odd', 'Odd', z.object({}), () => Promise.reject(undefined))
     expect((await resultOf({ name: 'odd' }, [odd])).isError).toBe(true)
   })
 
-  it('with a result of 5 MB is cut for the model, and people read the whole', async () => {
+  it('with a result of 5 MB is cut for the model, and people can read all of it', async () => {
     const big = tool('big', 'Big', z.object({}), () => 'y'.repeat(5 * 1024 * 1024))
     const { session, content } = await resultOf({ name: 'big' }, [big])
     expect(content.length).toBeLessThan(51 * 1024)
@@ -149,12 +149,12 @@ describe('a model', () => {
     return session
   }
 
-  it('whose answer the store cannot hold is taken with replacements', async () => {
+  it('whose answer the store cannot hold is taken, with replacement characters', async () => {
     const session = await answering(`a${NUL}b${LONE_SURROGATE}`)
     expect((await session.transcript()).at(-1)?.content).toBe('a\uFFFDb\uFFFD')
   })
 
-  it('whose name the store cannot hold pauses the session, which says so', async () => {
+  it('whose name the store cannot hold pauses the session, and the pause says so', async () => {
     const session = await stello.session({ llm: scriptedModel([], { name: `n${NUL}` }) })
     await session.send('go')
     const paused = (await eventsUntil(session, ({ type }) => type === 'session.paused')).at(-1)
@@ -164,7 +164,7 @@ describe('a model', () => {
     })
   })
 
-  it('that counts half tokens has them rounded', async () => {
+  it('that counts half tokens gets them rounded', async () => {
     const session = await stello.session({
       llm: scriptedModel([{ content: 'done', usage: { inputTokens: 10.5, outputTokens: 2.4, cachedTokens: 0.5 } }]),
     })
@@ -175,7 +175,7 @@ describe('a model', () => {
   it.each([
     ['the same id', ['same', 'same']],
     ['ids like those that we make up', ['call_1', '', 'b_3', 'b', 'b']],
-  ])('that gives its calls %s has them told apart', async (_what, ids) => {
+  ])('that gives its calls %s gets ids that tell them apart', async (_what, ids) => {
     const double = tool('double', 'Doubles', z.object({ n: z.number() }), ({ n }) => `${2 * n}`)
     const calls = ids.map((id, n) => ({ id, name: 'double', arguments: { n } }))
     const session = await answering({ toolCalls: calls }, [double])

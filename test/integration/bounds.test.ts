@@ -1,4 +1,4 @@
-/** Attacks on what a tree may cost: models that fork without end, and all at once. */
+/** Attacks on the cost of a tree: models that fork without end, and models that fork many sessions at once. */
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import type { SessionTree } from '../../src/client/index.ts'
@@ -13,7 +13,7 @@ const task = (label: string, more: object = {}) => ({
   arguments: { label, message: 'go', ...more },
 })
 
-/** Whoever is asked anything opens so many tasks, each of which does the same. */
+/** A model that answers every message by opening that many tasks, each of which does the same. */
 const growing = (tasks: number): Rule[] => [
   [{ tool: 'new_task' }, 'done'],
   [() => true, { toolCalls: Array.from({ length: tasks }, (_, n) => task(`${n}`)) }],
@@ -26,7 +26,7 @@ function refusals(llm: { calls: { messages: Message[] }[] }): string[] {
   return [...new Set(results.map(({ content }) => content).filter((content) => content.startsWith('TREE_LIMIT')))]
 }
 
-it('sixty levels asked for end at the fifth, whose model reads why', async () => {
+it('a chain of sixty forks ends at the fifth level, and the model there reads why', async () => {
   const llm = scriptedModel(replyBy(growing(1)))
   const session = await stello.session({ llm, systemTools: true })
   expect(await ask(session, 'go')).toBe('done')
@@ -37,7 +37,7 @@ it('sixty levels asked for end at the fifth, whose model reads why', async () =>
   ])
 })
 
-it('385 sessions asked for by one message are as many as the tree may have, and its models read why', async () => {
+it('one message that leads to 385 forks makes as many sessions as the tree may have, and the models read why', async () => {
   const llm = scriptedModel(replyBy(growing(7)))
   const session = await stello.session({ llm, systemTools: true, maxChildren: 6, maxSessions: 15 })
   expect(await ask(session, 'go')).toBe('done')
@@ -78,7 +78,7 @@ it('a fork that is refused has no effect: the code of its profile is not called,
   expect(refusals(llm)).toHaveLength(1)
 })
 
-it('forks of clients are bounded as those of models are, by what the client that made the tree says', async () => {
+it('forks of clients are bounded like those of models, by the bounds that the creator of the tree has set', async () => {
   const { taskQueue } = await stello.work({ llm: scriptedModel(() => 'said'), maxChildren: 1 })
   const session = await stello.client.createSession({ agent: taskQueue, bounds: { maxChildren: 3 } })
   expect(await ask(session, 'hello')).toBe('said')

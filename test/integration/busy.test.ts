@@ -1,4 +1,6 @@
-/** A run that is nearly full while a step still runs: updates are refused, signals are not, and the next run takes both. */
+/**
+ * A run that is nearly full while a step still runs: it refuses updates, takes signals, and the next run takes both.
+ */
 import { ApplicationFailure, WorkflowUpdateFailedError } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -11,9 +13,9 @@ import { eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
-/** Above 80 % of the 2,000 that Temporal lets one run have. */
+/** More than 80 % of the 2,000 that Temporal allows a run. */
 const UPDATES = 1601
-/** Temporal takes ten at once of one workflow. */
+/** Temporal takes ten at once for one workflow. */
 const AT_ONCE = 10
 
 it('refuses messages by update, not by signal, until the next run', async () => {
@@ -59,7 +61,7 @@ it('refuses messages by update, not by signal, until the next run', async () => 
   expect(asked).toEqual(['go', 'by signal', 'taken'])
 }, 180_000)
 
-it('refuses an update, not a repetition of one, while as many messages wait as may', async () => {
+it('refuses an update, but not a repeated one, while as many messages wait as are allowed', async () => {
   const session = await stello.session({ llm: scriptedModel(() => 'ok') })
   await session.pause()
   await eventOf(session, 'session.paused')

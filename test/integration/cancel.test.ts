@@ -1,4 +1,4 @@
-/** Stopping a turn: what runs hears of it, and the session takes the next message. */
+/** A turn is stopped: what runs is told, and the session takes the next message. */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -72,7 +72,7 @@ it('without a turn changes nothing', async () => {
 })
 
 describe('before there is a worker', () => {
-  it('ends the turn of the message that waits, which no model ever reads', async () => {
+  it('ends the turn of the message that waits, and no model ever reads that message', async () => {
     const llm = scriptedModel(() => 'paid')
     const agent = `late-${randomUUID()}`
     const session = await stello.client.createSession({ agent })
@@ -89,7 +89,7 @@ describe('before there is a worker', () => {
     expect(await session.state()).toMatchObject({ turns: 2 })
   })
 
-  it('writes nothing of a message that only the store knows to be answered', async () => {
+  it('writes nothing for a message that only the store knows as answered', async () => {
     const agent = { llm: scriptedModel(() => 'ok') }
     const worker = await stello.work(agent)
     const session = await stello.client.createSession({ agent: worker.taskQueue })

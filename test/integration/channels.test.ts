@@ -1,4 +1,4 @@
-/** Tools with two channels, arguments that stream in, and an instance for each call. */
+/** Tools with two channels, with arguments that stream in, and with an instance for each call. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { BaseTool } from '../../src/tool/base-tool.ts'
@@ -18,7 +18,7 @@ const stello = useStello()
 const card = (event: StelloEvent): unknown => fieldOf(event.data, 'status')
 const isCard = (status: string) => (event: StelloEvent) => event.type === 'tool.status' && card(event) === status
 
-/** What the instances of one test went through. */
+/** What happened to the instances of one test. */
 function weather() {
   const life: string[] = []
   const working = createGate()
@@ -59,7 +59,7 @@ function weather() {
   return { Weather, life, working }
 }
 
-/** Breaks off the first answer when it is whole. */
+/** A model that breaks off its first answer when it is whole. */
 function breakingOnce(llm: Model): Model {
   let broken = false
   return {
@@ -74,11 +74,11 @@ function breakingOnce(llm: Model): Model {
 }
 
 describe('a call of a tool with two channels', () => {
-  it('is a card from its first arguments to its end, and one instance serves all of it', async () => {
+  it('is a card from its first arguments to its end, and one instance serves the whole call', async () => {
     const { Weather, life, working } = weather()
     const llm = streamingModel(callPieces('get_weather', ['{"city":"Os', 'lo","da', 'ys":2}']))
     const session = await stello.session({ llm, capabilities: { tools: [Weather] } })
-    // The model was told by an instance of its own.
+    // Another instance has described the tool to the model.
     const turn = await session.send('go')
     await llm.gates[0]?.reached()
     expect(life).toEqual(['dispose 1'])
@@ -94,7 +94,7 @@ describe('a call of a tool with two channels', () => {
       params: { city: 'Os', seen: 'Os' },
     })
     llm.gates[0]?.open()
-    // The days are not there before their number is complete.
+    // The days are missing before their number is complete.
     await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Looking for Oslo', { live: true })
     llm.open()
     const doing = await eventsUntil(session, ({ data }) => fieldOf(data, 'showTip') === 'Asking Oslo', { live: true })
@@ -140,7 +140,7 @@ describe('a call of a tool with two channels', () => {
 })
 
 describe('an answer that breaks off and is asked for again', () => {
-  it('has the call begin anew: another instance, another card', async () => {
+  it('lets the call begin anew: another instance, another card', async () => {
     const { Weather, life, working } = weather()
     working.open()
     const llm = streamingModel(callPieces('get_weather', ['{"city":"Oslo"', ',"days":2}']))
@@ -150,7 +150,7 @@ describe('an answer that breaks off and is asked for again', () => {
     llm.gates[0]?.open()
     llm.gates[1]?.open()
     expect((await turn.result()).text).toBe('read {"degrees":3}')
-    // 1 and 3 told the model of the tool, 2 saw only half of its arguments.
+    // Instances 1 and 3 described the tool to the model, 2 saw only half of its arguments.
     expect(life.filter((event) => event.startsWith('execute'))).toEqual(['execute Oslo 4'])
     expect(life.indexOf('dispose 2')).toBeGreaterThan(0)
     expect(life.indexOf('dispose 2')).toBeLessThan(life.indexOf('execute Oslo 4'))
@@ -158,7 +158,7 @@ describe('an answer that breaks off and is asked for again', () => {
 })
 
 describe('a tool of any form', () => {
-  it('may use the channels of its context, and what it sets beats what it returns', async () => {
+  it('may use the channels of its context, and what it sets there wins over what it returns', async () => {
     const half = tool('half', 'Halves', z.object({ n: z.number() }), async ({ n }, ctx) => {
       await ctx.setToolResult({ content: String(n / 2), details: { for: 'people' } })
       await ctx.sendToolStatus(ctx.requestId, ToolStatus.ERROR, { showTip: 'never mind', result: 'half' })
@@ -173,7 +173,7 @@ describe('a tool of any form', () => {
     expect((await session.stats()).tools).toMatchObject([{ toolName: 'half', successCount: 1 }])
   })
 
-  it('may look at its arguments early by onPartial, but not work nor hold up the stream', async () => {
+  it('may look at its arguments early by onPartial, but may neither work there nor hold up the stream', async () => {
     const seen: unknown[] = []
     const stuck = createGate()
     const write = {
@@ -198,7 +198,7 @@ describe('a tool of any form', () => {
   })
 })
 
-describe('what a tool says of itself', () => {
+describe('the description of a tool', () => {
   it('is asked for each model call', async () => {
     let tables = ['users']
     const query = {
@@ -232,7 +232,7 @@ describe('what a tool says of itself', () => {
     })
   })
 
-  it('that cannot be had leaves only that tool out', async () => {
+  it('that cannot be had leaves out only that tool', async () => {
     const down = { name: 'down', factory: () => Promise.reject(new Error('no database')) }
     const up = tool('up', 'Is there', z.object({}), () => 'up')
     const llm = scriptedModel(['hello'])

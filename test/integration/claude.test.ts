@@ -18,7 +18,7 @@ const SCRIPT: Script = ({ messages }) => {
   }
 }
 
-/** The thinking that a request sends back, in its order. */
+/** The reasoning that a request sends back, in order. */
 function thoughts(fake: FakeAnthropic, at: number): unknown[] {
   const blocks = fake.requests
     .at(at)
@@ -55,7 +55,7 @@ it.each(['claude-opus-5-5', 'claude-sonnet-4-6'])(
     expect(thoughts(fake, -1)).toHaveLength(4)
     const other = await session.fork({ label: 'other', context: 'inherit', systemPrompt: 'You are brief.' })
     expect(await ask(other, 'thank you')).toMatch(/messages$/)
-    // Behind another prompt a newer model refuses it.
+    // A newer model refuses it after another prompt.
     expect(thoughts(fake, -1)).toHaveLength(model === 'claude-opus-5-5' ? 0 : 4)
   },
 )

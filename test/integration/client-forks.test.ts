@@ -62,7 +62,7 @@ describe('a fork by the client', () => {
     await eventOf(child, 'session.closed')
   })
 
-  it('asks contextFn and onSessionFork once, though its worker stops in between', async () => {
+  it('asks contextFn and onSessionFork once, although its worker stops in between', async () => {
     const [asked, told] = [createGate(), createGate()]
     asked.open()
     const contextFn = async (records: Message[]): Promise<Message[]> => {
@@ -94,7 +94,7 @@ describe('a fork by the client', () => {
     expect((await session.tree()).children).toEqual([])
   })
 
-  it('of a session that is still being opened waits for it, and gets no more than that has', async () => {
+  it('of a session that is still being opened waits for it, and gets no more than that session has', async () => {
     const gate = createGate()
     const contextFn = async (): Promise<Message[]> => gate.pass().then(() => [])
     const narrow = { contextFn, allowedTools: ['look'], systemPrompt: 'narrow' }
@@ -115,7 +115,7 @@ describe('a fork by the client', () => {
     expect(await ask(child, 'what have you?')).toBe('narrow: stello_create_session,look')
   })
 
-  it('of a session that cannot be opened, or was closed before, says so and can be closed', async () => {
+  it('of a session that cannot be opened, or was closed before that, says so and can be closed', async () => {
     const agent = `test-${randomBytes(4).toString('hex')}`
     const parent = await stello.client.createSession({ agent, profile: 'gone' })
     await stello.work({ name: agent, llm: scriptedModel([]) })
@@ -136,7 +136,7 @@ describe('a fork by the client', () => {
     await eventOf(child, 'session.closed')
   })
 
-  it('shows in the events of its parent', async () => {
+  it('is told by an event of its parent', async () => {
     const session = await stello.session({ llm: scriptedModel(() => 'hi') })
     const child = await session.fork({ label: 'aside' })
     await ask(child, 'hello')
@@ -144,7 +144,7 @@ describe('a fork by the client', () => {
     expect(events.at(-1)?.data).toMatchObject({ child: child.id, label: 'aside' })
   })
 
-  it('under an id of the caller is the same fork when it is asked for again, though its parent has gone on', async () => {
+  it('under an id of the caller is the same fork when it is asked for again, although its parent has gone on', async () => {
     const llm = scriptedModel(({ messages }) => `${messages.length} messages`)
     const session = await stello.session({ llm })
     await ask(session, 'one')
@@ -165,7 +165,7 @@ describe('a fork by the client', () => {
     expect((await session.tree()).children.map(({ id }) => id)).toEqual([sessionId])
   })
 
-  it('whose workflow never got to be started is completed by asking again', async () => {
+  it('whose workflow was never started is completed by asking again', async () => {
     const agent = `test-${randomBytes(4).toString('hex')}`
     const session = await stello.client.createSession({ agent })
     const options = { label: 'aside', sessionId: `${session.id}-aside` }
@@ -187,7 +187,7 @@ describe('a fork by the client', () => {
     expect(await ask(child, 'hello')).toBe('hi')
   })
 
-  it('under an id that is taken is refused: by another session, or a fork of other content or of another parent', async () => {
+  it('under an id that is taken is refused: by another session, or by a fork of other content or of another parent', async () => {
     const session = await stello.session({ llm: scriptedModel(() => 'hi') })
     const sessionId = `${session.id}-aside`
     const child = await session.fork({ label: 'aside', sessionId })

@@ -1,4 +1,4 @@
-/** Attacks on a close: a tree that grows while it is closed, and what was left open before. */
+/** Attacks on a close: a tree that grows while it is closed, and sessions that an earlier close has left open. */
 import { expect, it } from 'vitest'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { forking, onlyChild } from '../support/forks.ts'
@@ -16,7 +16,7 @@ async function count(rootId: string): Promise<{ all: number; open: number }> {
   return rows[0] ?? { all: 0, open: 0 }
 }
 
-it('a tree that grows as fast as it can, each session forking three more, is closed by one cascade', async () => {
+it('a tree that grows as fast as it can, with three forks per session, is closed by one cascade', async () => {
   const calls = ['a', 'b', 'c'].map((label) => ({ name: 'new_task', arguments: { label, message: 'grow' } }))
   const llm = scriptedModel(() => ({ toolCalls: calls }))
   const bounds = { maxDepth: 1000, maxSessions: 100_000 }
@@ -48,7 +48,7 @@ it('a fork that was left open below a closed session is closed when the cascade 
   await session.close({ cascade: true })
   await eventOf(grandchild, 'session.closed')
   await session.close({ cascade: true })
-  // Whoever recovers the one whose workflow was ended finds that it is to close.
+  // A recover of the session whose workflow was ended finds that the session is to close.
   await child.recover()
   await eventOf(child, 'session.closed')
 })

@@ -1,4 +1,4 @@
-/** The end of a session: whoever waits hears of it, and nothing comes after it. */
+/** The end of a session: everybody who waits is told, and nothing comes after it. */
 import type { WorkflowHandle } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
@@ -69,10 +69,10 @@ it('ends the forks below only when it cascades', async () => {
   await expect(grandchild.send('and now?')).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
 })
 
-it('with cascade reaches every fork, however many, and no task of the workflow signals more than a batch', async () => {
+it('with cascade reaches every fork, however many, and no task of the workflow signals more than one batch', async () => {
   const session = await stello.session({ llm: scriptedModel(() => 'ok') })
   const last = await session.fork({ label: 'the last', sessionId: 'z-last' })
-  // One that is not open yet finds by itself that it is to close.
+  // A session that is not open yet finds out by itself that it is to close.
   await ask(last, 'Are you there?')
   await goneForks(stello, session, 2 * CHILDREN_AT_ONCE)
   await session.close({ cascade: true })
@@ -80,7 +80,7 @@ it('with cascade reaches every fork, however many, and no task of the workflow s
   const workflow = stello.client.temporal.workflow.getHandle(session.id)
   await workflow.result()
   const perTask = new Map<string, number>()
-  // So many signals may end a run between two batches.
+  // That many signals may end a run between two batches.
   for (const { runId, events } of await runsOf(stello, session)) {
     for (const { signalExternalWorkflowExecutionInitiatedEventAttributes: signal } of events) {
       const task = signal && `${runId} ${String(signal.workflowTaskCompletedEventId)}`
@@ -105,7 +105,7 @@ it('cascades past a fork whose workflow was terminated', async () => {
   const { children } = await session.tree()
   const workflowOf = (label?: string): WorkflowHandle =>
     stello.client.temporal.workflow.getHandle(children.find((child) => child.label === label)?.id ?? session.id)
-  // It is in the tree a moment before it runs.
+  // The child is in the tree a moment before it runs.
   await until('the fork runs', () =>
     workflowOf('gone')
       .describe()
@@ -139,7 +139,7 @@ it('ends the fork of a task that has answered and closed long before', async () 
   await eventOf(fork, 'session.closed')
 })
 
-it('by a terminated workflow is told to whoever waits or sends', async () => {
+it('by a terminated workflow is reported to everybody who waits or sends', async () => {
   const gate = createGate()
   const llm = scriptedModel(async () => {
     await gate.pass()
@@ -156,7 +156,7 @@ it('by a terminated workflow is told to whoever waits or sends', async () => {
   })
 })
 
-it('stops the turn each time that a cancellation is requested in Temporal, and closes when there is nothing to stop', async () => {
+it('stops the turn each time that Temporal requests a cancellation, and closes when there is nothing to stop', async () => {
   const gate = createGate()
   const tooLate = async (): Promise<string> => {
     await gate.pass()

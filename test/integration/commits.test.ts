@@ -1,4 +1,7 @@
-/** What must not be forgotten when PostgreSQL dies is on its disk before anything goes on; only what may be repeated may wait. */
+/**
+ * What must not be forgotten when PostgreSQL dies is on its disk before anything goes on. Only what may be repeated may
+ * wait.
+ */
 import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -9,7 +12,7 @@ import { viewOf } from '../support/settled.ts'
 
 const stello = useStello()
 
-/** Of each write: what it was of, and whether its commit waits for the disk. */
+/** For each write: its step, and whether its commit waits for the disk. */
 beforeAll(async () => {
   await stello.db.pool.query(`
     create table seen (session_id text, what text, how text);

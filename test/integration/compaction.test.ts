@@ -13,7 +13,7 @@ const stello = useStello()
 const SUMMARY = 'The user counts.'
 const LONG = 'with so many words that every message takes its room in the window of the model '.repeat(5)
 
-/** Refuses prompts of more than so many tokens, and counts what it reads. */
+/** Refuses prompts of more than that many tokens, and counts what it reads. */
 async function startNarrow(window: number, answer: ScriptFunction = () => 'counted'): Promise<FakeOpenAI> {
   const server = await startFakeOpenAI({
     script(request) {
@@ -87,7 +87,7 @@ it('one turn may be longer than the window: its finished rounds are summarised, 
   for (const { body } of server.requests) expect(JSON.stringify(body)).toContain('Read all twenty pages.')
 })
 
-it('a person may ask for it: between turns, and the next prompt is shorter', async () => {
+it('a person may ask for a summary between turns, and the next prompt is then shorter', async () => {
   const server = await startNarrow(100_000)
   const session = await stello.session({ llm: narrow(server) })
   for (let n = 1; n <= 10; n++) await ask(session, `${n} ${LONG}`)

@@ -1,4 +1,7 @@
-/** A `contextFn` that asks models: each answer is paid once, and bad weather is waited out as between two rounds. */
+/**
+ * A `contextFn` that asks models: each answer is paid once, and the session waits for a provider as it does between two
+ * rounds.
+ */
 import { describe, expect, it } from 'vitest'
 import { ForkProfileRegistryImpl, type ForkProfile } from '../../src/agent/profile.ts'
 import { StelloError } from '../../src/core/errors.ts'
@@ -13,7 +16,7 @@ const stello = useStello()
 
 const profiles = (us: ForkProfile): ForkProfileRegistryImpl => new ForkProfileRegistryImpl().register('us', us)
 
-/** The model of the sessions: it forks when it is told to, and then reads what came of it. */
+/** The model of the sessions. It forks when it is told to, and then reads the result. */
 const main = (): ScriptedModel =>
   scriptedModel(
     replyBy([
@@ -23,7 +26,7 @@ const main = (): ScriptedModel =>
     ]),
   )
 
-/** Compresses in two questions, as the seed's example does in one: it knows nothing of this runtime. */
+/** Compresses in two questions. It is written for another runtime and knows nothing of this one. */
 const compressing =
   (llm: Pick<Model, 'complete'>): NonNullable<ForkProfile['contextFn']> =>
   async (parentRecords) => {
@@ -37,7 +40,7 @@ const compressing =
     return [{ role: 'assistant', content: `${first.content} ${second.content}` }]
   }
 
-/** Answers questions about summaries; the second one fails so often. */
+/** Answers questions about summaries. The second question fails that many times. */
 function summariser(failures: number, error = new StelloError('MODEL_UNAVAILABLE', 'away', { retryAfterMs: 50 })) {
   let left = failures
   return scriptedModel(
@@ -57,7 +60,7 @@ async function childOf(session: SessionHandle): Promise<SessionHandle> {
   return stello.client.session(child?.id ?? '')
 }
 
-/** What a session begins with. */
+/** The messages that a session begins with. */
 const firstRecords = async ({ id }: SessionHandle): Promise<string[]> =>
   (
     await stello.db.pool.query<{ content: string }>(
@@ -89,7 +92,7 @@ describe('the example of the seed, as it is written', () => {
     expect(await usageOf(session)).toEqual([{ model: 'small', count: 2 }])
   })
 
-  it('pauses the session when the weather lasts, and goes on with the question that is open', async () => {
+  it('pauses the session when its model is away for long, and goes on with the question that is open', async () => {
     const small = summariser(1)
     const session = await start(
       { contextFn: compressing(small) },
@@ -174,7 +177,7 @@ describe('context.ask', () => {
     expect(record).toBe(`${session.id}: too long`)
   })
 
-  it('keeps both answers where the same is asked twice', async () => {
+  it('keeps both answers when the same question is asked twice', async () => {
     let n = 0
     const small = scriptedModel(() => `answer ${++n}`, { name: 'small' })
     const session = await start({
@@ -205,7 +208,7 @@ describe('a contextFn that throws', () => {
     expect(tried).toBe(attempts)
   })
 
-  it('with a RetryableError is tried after the wait that it names', async () => {
+  it('with a RetryableError is tried again after the wait that the error names', async () => {
     let tried = 0
     const session = await start({
       contextFn() {

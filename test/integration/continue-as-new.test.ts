@@ -1,4 +1,6 @@
-/** Promise 3 over continue-as-new: the server asks for it after a few dozen events, in the middle of everything. */
+/**
+ * Nothing is lost over continue-as-new. The server asks for it after a few dozen events, in the middle of everything.
+ */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -22,7 +24,7 @@ it('answers each of 100 messages once, however they fall between the runs', asyn
     const answers: string[] = []
     for (let n = 0; n < 25; n++) {
       const turn = await session.send(`${sender}/${n}`, { messageId: `${sender}-${n}` })
-      // Every other message is also sent a second time, as a client does that never heard of the first.
+      // Every second message is sent again, as a client does that got no reply to the first try.
       if (n % 2) await session.send(`${sender}/${n}`, { messageId: `${sender}-${n}` })
       answers.push((await turn.result()).text)
     }
@@ -144,7 +146,7 @@ it('keeps counts, pause and label', async () => {
   expect((await turn.result()).text).toBe('ok')
 })
 
-it('keeps what it has counted and heard: time-outs in a row, what tools did, a report that came early, ids of messages', async () => {
+it('keeps what it has counted and heard: time-outs in a row, results of tools, a report that came early, ids of messages', async () => {
   const hang = tool('hang', 'Does not end', z.object({}), () => new Promise<string>(() => undefined), { timeout: 100 })
   const llm = scriptedModel(
     replyBy([

@@ -30,11 +30,11 @@ async function site(): Promise<string> {
 const place = (url: string, { id }: { id: string }): string => `${url}/#/s/${id}`
 const transcript = (page: Page) => page.getByRole('log', { name: 'Transcript' })
 const card = (page: Page, name: string) => page.locator('.tool', { hasText: name })
-/** All that stands in the transcript, as one line. */
+/** The whole text of the transcript, as one line. */
 const said = async (page: Page): Promise<string> => (await transcript(page).innerText()).replaceAll(/\s+/g, ' ')
 const times = (text: string, part: string): number => text.split(part).length - 1
 
-/** Its model says a word at a time and calls a tool; the test lets each go. */
+/** Its model says one word at a time and calls a tool. The test lets each go on. */
 async function streaming(): Promise<{
   session: SessionHandle
   llm: StreamingModel
@@ -140,7 +140,7 @@ describe('a session in the page', () => {
     await page.getByRole('heading', { name: 'the other half' }).waitFor()
   })
 
-  it('answers what holds it up in its place', async () => {
+  it('lets a person answer a question at the place where it holds the session up', async () => {
     const removed: string[] = []
     const remove = tool(
       'remove',
@@ -195,11 +195,11 @@ describe('a session in the page', () => {
     expect(times(await said(page), 'All is seen.')).toBe(1)
     await expect.poll(() => said(page)).toMatch(/Worker \S+ was lost while look ran/)
     await page.getByRole('tab', { name: 'Time line' }).click()
-    await page.getByText('was lost at').waitFor()
+    await page.getByText(/was lost at .* Taken over: look$/).waitFor()
     await page.getByRole('button', { name: /↻2 look/ }).waitFor()
   })
 
-  it('draws who ran what when, and where a worker was lost', async () => {
+  it('draws who ran what and when, and where a worker was lost', async () => {
     const session = await stello.session({ llm: scriptedModel(replyBy([['hello', 'Hello.']])) })
     await ask(session, 'hello')
     const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toISOString()
@@ -212,7 +212,7 @@ describe('a session in the page', () => {
     await page.route('**/timeline', (route) => route.fulfill({ json: spans }))
     await page.goto(place(await site(), session))
     await page.getByRole('tab', { name: 'Time line' }).click()
-    await page.getByText('1@a was lost at').waitFor()
+    await page.getByText(/Worker 1@a was lost at .* Taken over: look$/).waitFor()
     const bars = page.locator('.lane .span')
     expect(await bars.evaluateAll((all) => all.map((bar) => bar.className.includes('taken_over')))).toEqual([
       true,
@@ -254,7 +254,7 @@ describe('a session in the page', () => {
     expect(errors).toEqual([])
   })
 
-  it.each(['dark', 'light'] as const)('has no serious fault that axe knows, in %s', async (colorScheme) => {
+  it.each(['dark', 'light'] as const)('has no serious fault that axe finds, in %s', async (colorScheme) => {
     const { session, llm, door } = await streaming()
     llm.open()
     door.open()

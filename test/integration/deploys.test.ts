@@ -1,4 +1,4 @@
-/** A session outlives the agent it was started with: each test serves it by a changed one. */
+/** A session outlives the agent that it was started with. Each test serves it by a changed agent. */
 import { randomBytes } from 'node:crypto'
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
@@ -23,7 +23,7 @@ const fork = (label: string, args: object = {}): { name: string; arguments: obje
   name: 'stello_create_session',
   arguments: { label, ...args },
 })
-/** Calls the tool a message names; a result is read back. */
+/** Calls the tool that a message names, and repeats its result. */
 const llm = (): ReturnType<typeof scriptedModel> =>
   scriptedModel(
     replyBy([
@@ -63,7 +63,7 @@ describe('after a deploy', () => {
     expect(model.calls.map(({ messages }) => messages[0]?.content)).toEqual(['old prompt', 'old prompt', 'new prompt'])
   })
 
-  it('added tools can be called, and a removed one is answered with what there is', async () => {
+  it('added tools can be called, and a call of a removed tool is answered with the tools that exist', async () => {
     const { deploy, start } = deployments()
     await deploy({ llm: llm(), capabilities: { tools: [named('look')] } })
     const session = await start()
@@ -97,7 +97,7 @@ describe('after a deploy', () => {
     expect((await turn.result()).text).toMatch(reads)
   })
 
-  it('a living child whose profile is gone goes on, and a fork with it is told what there is', async () => {
+  it('a living child whose profile is gone goes on, and its own forks are told which profiles exist', async () => {
     const { deploy, start } = deployments()
     const served = (profileNames: string[]): TestAgent => ({
       llm: llm(),
@@ -123,7 +123,7 @@ describe('after a deploy', () => {
     expect(await ask(session, 'fork')).toBe('read: TOOL_VALIDATION_ERROR: unknown profile "short". Available: none')
   })
 
-  it('a fork whose profile went before it was opened pauses, and goes on once the profile is back', async () => {
+  it('a fork whose profile went before it was opened pauses, and goes on when the profile is back', async () => {
     const { deploy, start } = deployments()
     const served = (named: Parameters<typeof profiles>[0]): TestAgent => ({
       llm: llm(),
@@ -144,7 +144,7 @@ describe('after a deploy', () => {
     expect((await turn.result()).text).toBe('read: hello')
   })
 
-  it('a skill that is gone is answered with those there are', async () => {
+  it('a skill that is gone is answered with the skills that exist', async () => {
     const { deploy, start } = deployments()
     const served = (names: string[]): TestAgent => {
       const skills = new SkillRouterImpl()
@@ -160,7 +160,7 @@ describe('after a deploy', () => {
     expect(await ask(session, 'skill')).toMatch('read: TOOL_NOT_FOUND: unknown tool "activate_skill"')
   })
 
-  it('a model that is gone pauses the session with its name, and the same turn goes on after the mend', async () => {
+  it('a model that is gone pauses the session with its name, and the same turn goes on when it is back', async () => {
     const fake = await startFakeOpenAI({ script: replyBy([[() => true, 'answered']]) })
     try {
       const { deploy, start } = deployments()
@@ -185,7 +185,7 @@ describe('after a deploy', () => {
 })
 
 describe('two versions at once', () => {
-  it('serve the same session: each message is answered once, a tool of the other version with what there is', async () => {
+  it('serve the same session: each message is answered once, a call of a tool of the other version with the tools that exist', async () => {
     const gate = createGate()
     gates.push(gate)
     const name = `versions-${randomBytes(4).toString('hex')}`
@@ -218,7 +218,7 @@ describe('two versions at once', () => {
     const turns = await Promise.all(held.map((session) => session.send('first')))
     await gate.reached(WORKERS)
     await stello.work(version('find', async () => undefined))
-    // All places for models of the old version are taken: this is asked by the new one.
+    // All places for models of the old version are taken, so the new version asks for this one.
     const second = await ask(free, 'second')
     gate.open()
     for (let n = 0; n < 8; n++) {

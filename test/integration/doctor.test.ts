@@ -1,4 +1,4 @@
-/** What `stello doctor` says of servers and sessions: the cause, and what to do. */
+/** What `stello doctor` says about servers and sessions: the cause, and what to do. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { scriptedModel } from '../../src/testing/index.ts'
 import { useStello } from '../support/session-fixture.ts'
 import { startTemporalWith } from '../support/temporal.ts'
 
-/** Its own Temporal: workflows of other tests are sessions that this store does not know. */
+/** A Temporal of its own, because this store does not know the sessions of other tests. */
 const stello = useStello(() => startTemporalWith([]))
 const closing: (() => Promise<unknown> | void)[] = []
 afterAll(async () => {
@@ -57,7 +57,7 @@ describe('PostgreSQL', () => {
     expect(await finding('Connections', user)).toMatchObject({ ok: true, warning: true })
   })
 
-  it('finds the schema of a newer version an error, unless that lets this one work', async () => {
+  it('reports the schema of a newer version as an error, unless this version can work with it', async () => {
     const run = (sql: string) => stello.db.pool.query(sql)
     expect(await finding('Schema')).toMatchObject({ ok: true })
     await run(`insert into migrations (name) values ('9999_future')`)
@@ -76,7 +76,7 @@ describe('Temporal', () => {
     expect(await finding('Temporal', { namespace: 'no-such' })).toMatchObject(unknown)
   })
 
-  it('misses search attributes with a warning, in a namespace that has none', async () => {
+  it('warns of missing search attributes, in a namespace that has none', async () => {
     const namespace = `bare-${process.pid}`
     const { connection } = stello.client.temporal
     await connection.workflowService.registerNamespace({
@@ -88,7 +88,7 @@ describe('Temporal', () => {
       .toMatchObject({ ok: true, warning: true, detail: expect.stringContaining('StelloRoot') })
   })
 
-  it('is told from certificates: a CA nobody knows, a client that has none, TLS that is not spoken', async () => {
+  it('is told from certificates: an unknown CA, a client without a certificate, a server without TLS', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'stello-doctor-'))
     closing.push(() => rm(folder, { recursive: true }))
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
@@ -117,7 +117,7 @@ describe('Temporal', () => {
 })
 
 describe('sessions', () => {
-  it('that nobody serves, that have lost their workflow, and workflows of no session are told', async () => {
+  it('that nobody serves, that have lost their workflow, and workflows without a session are reported', async () => {
     const { taskQueue: agent } = await stello.work({ llm: scriptedModel([]) })
     await stello.client.createSession({ agent })
     expect(await finding('Sessions')).toMatchObject({ ok: true, detail: expect.stringContaining('1 open') })

@@ -1,4 +1,4 @@
-/** A child is never allowed more than its parent: what models and clients tried, on a running tree. */
+/** A child is never allowed more than its parent: what models and clients try, on a running tree. */
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { ForkProfile } from '../../src/agent/profile.ts'
@@ -14,7 +14,7 @@ const stello = useStello()
 const LOOK = { name: 'look', arguments: {} }
 const DROP = { name: 'drop_database', arguments: {} }
 
-/** An agent whose `admin` may drop the database, and how often that was done. */
+/** An agent whose profile `admin` may drop the database, and how often that was done. */
 function withAdmin(named: Record<string, ForkProfile> = {}): { agent: TestAgent; dropped: () => number } {
   let drops = 0
   const made = { description: 'd', parameters: { type: 'object' } }
@@ -44,7 +44,7 @@ describe('a reader that wants the tools of an admin', () => {
       'gives it a task',
       { name: 'new_task', arguments: { label: 'x', message: JSON.stringify([DROP]), profile: 'admin' } },
     ],
-  ])('reads that it may not when its model %s, and what it may', async (_how, call) => {
+  ])('reads that it may not when its model %s, and what it may do', async (_how, call) => {
     const { agent, dropped } = withAdmin()
     const session = await reader(agent)
     expect(await results(session, call)).toEqual([expect.stringMatching(/TOOL_VALIDATION_ERROR.*profile.*reader/s)])
@@ -52,7 +52,7 @@ describe('a reader that wants the tools of an admin', () => {
     expect(dropped()).toBe(0)
   })
 
-  it('gets them neither by a child without a profile, nor by what that forks', async () => {
+  it('does not get them by a child without a profile, nor by a fork of that child', async () => {
     const { agent, dropped } = withAdmin()
     const session = await reader(agent)
     await results(session, fork({ tools: 'profile:admin', allowedTools: ['drop_database'], permissionMode: 'yolo' }))
@@ -66,7 +66,7 @@ describe('a reader that wants the tools of an admin', () => {
     expect(dropped()).toBe(0)
   })
 
-  it('gets none when no profile is left for it, and its model names one all the same', async () => {
+  it('gets none when no profile is left for it, even if its model names one', async () => {
     const { agent } = withAdmin({ reader: { forksInto: [] } })
     const session = await reader(agent)
     expect(await results(session, fork({ profile: 'admin' }))).toEqual([
@@ -75,7 +75,7 @@ describe('a reader that wants the tools of an admin', () => {
     expect((await session.tree()).children).toEqual([])
   })
 
-  it('does not begin when it is a client that forks it, and says why', async () => {
+  it('does not begin when a client forks it, and says why', async () => {
     const { agent, dropped } = withAdmin()
     const session = await reader(agent)
     await ask(session, 'hello')
@@ -125,7 +125,7 @@ describe('the prompt of a child', () => {
     ])
   })
 
-  it('of a client begins with the rules of the profile its parent is under', async () => {
+  it('of a client begins with the rules of the profile that its parent is under', async () => {
     const { agent } = withAdmin({ reader: { systemPrompt: 'Only read.', lockPrompt: true } })
     const llm = scriptedModel(obedient)
     const session = await reader({ ...agent, llm })
@@ -153,7 +153,7 @@ it('a JSON body that names tools, a model, limits or a fork makes no session', a
   expect(await stello.client.list()).toHaveLength(before)
 })
 
-it('a row that somebody else wrote with a permission mode nobody knows pauses its session', async () => {
+it('a row of another program with an unknown permission mode pauses its session', async () => {
   const name = `modes-${randomBytes(4).toString('hex')}`
   const session = await stello.client.createSession({ agent: name })
   await stello.db.pool.query(`update sessions set config = config || '{"permissionMode":"god"}' where id = $1`, [

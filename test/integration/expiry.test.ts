@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
 import { answerSignal } from '../../src/protocol/messages.ts'
+import { mcp, type McpProgram } from '../../src/capabilities/index.ts'
 import type { AgentPermissions } from '../../src/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { tool } from '../../src/tool/define-tool.ts'
+import { badServer } from '../unit/capabilities/mcp/mcp-fixture.ts'
 import { eventOf, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'
 
 const stello = useStello()
@@ -51,7 +53,7 @@ const permission = (permissions: AgentPermissions) => {
 }
 
 describe('a question that nobody answers in time', () => {
-  it('gets its default, and an answer that comes then is rejected', async () => {
+  it('gets its default, and a later answer is rejected', async () => {
     const { session, turn, item } = await region(SOON)
     expect(item.expiresAt).toBeDefined()
     expect((await turn.result()).text).toBe('read: EU by default')
@@ -73,7 +75,7 @@ describe('a question that nobody answers in time', () => {
     expect((await eventOf(session, 'pending.closed')).data).toMatchObject({ by: 'person' })
   })
 
-  it('is answered once when the answer and the end of its time meet', async () => {
+  it('is answered once when the answer comes just as its time ends', async () => {
     const { session, turn, item } = await region(SOON)
     const answering = async (): Promise<void> => {
       for await (const event of session.watch({ live: false })) {
@@ -91,6 +93,81 @@ describe('a question that nobody answers in time', () => {
   })
 })
 
+describe('a confirmation that nobody gives in time', () => {
+  const booking = (request: object, agent: Omit<TestAgent, 'llm'> = {}) =>
+    asked({
+      ...agent,
+      capabilities: {
+        tools: [
+          tool(
+            'book',
+            'Books',
+            z.object({}),
+            async (_, ctx) => `${await ctx.confirmationHandler?.({ message: 'Book it?', ...request })}`,
+            { readOnlyHint: true },
+          ),
+        ],
+      },
+    })
+
+  it('is no yes, unless the request says so', async () => {
+    const { session, turn, item } = await booking({ expiresIn: SOON })
+    expect(item).toMatchObject({ message: 'Book it?', otherwise: { decision: 'decline' } })
+    expect((await turn.result()).text).toBe('read: false')
+    expect((await eventOf(session, 'pending.closed')).data).toMatchObject({ decision: 'decline', by: 'expired' })
+    const { turn: other } = await booking({ expiresIn: SOON, default: true })
+    expect((await other.result()).text).toBe('read: true')
+  })
+
+  it('waits as long as other permissions of its agent', async () => {
+    const { turn } = await booking({}, { permissions: { expiresIn: SOON, default: 'approve' } })
+    expect((await turn.result()).text).toBe('read: true')
+  })
+
+  it('with a time that is none is no question: the model reads what is wrong', async () => {
+    const worker = await stello.work({
+      llm: llm(),
+      capabilities: {
+        tools: [
+          tool('book', 'Books', z.object({}), async (_, ctx) =>
+            String(await ctx.confirmationHandler?.({ message: 'Book it?', expiresIn: 'soon' })),
+          ),
+        ],
+      },
+    })
+    const session = await stello.client.createSession({ agent: worker.taskQueue })
+    expect((await (await session.send('go')).result()).text).toContain("expiresIn: 'soon' is not a duration")
+    expect(await session.pending()).toEqual([])
+  })
+})
+
+describe('a question of an MCP server that nobody answers in time', () => {
+  const learning = async (values?: Record<string, unknown>) => {
+    const questions = { expiresIn: SOON, ...(values && { default: values }) }
+    const bad: McpProgram = { ...badServer().server, per: 'session', questions }
+    const packs = [mcp({ servers: { bad } })]
+    const model = scriptedModel(
+      replyBy([
+        ['go', { toolCalls: [{ name: 'mcp__bad__ask' }] }],
+        [({ role }) => role === 'tool', ({ messages }) => `read: ${messages.at(-1)?.content}`],
+      ]),
+    )
+    const session = await stello.session({ llm: model, capabilities: { packs } })
+    const turn = await session.send('go')
+    return { session, text: (await turn.result()).text }
+  }
+
+  it('reads the default of its settings', async () => {
+    const { session, text } = await learning({ name: 'Ada' })
+    expect(text).toContain('accept')
+    expect((await eventOf(session, 'pending.closed')).data).toMatchObject({ decision: 'answer', by: 'expired' })
+  })
+
+  it('reads that nobody fills in the form where there is none', async () => {
+    expect((await learning()).text).toBe('read: decline')
+  })
+})
+
 describe('a call that nobody permits in time', () => {
   it('is denied, and the model reads that nobody has said anything', async () => {
     const { session, turn, ran } = await permission({ expiresIn: SOON })
@@ -102,7 +179,7 @@ describe('a call that nobody permits in time', () => {
     expect(decided).toEqual(['ask by mode', 'deny by expired'])
   })
 
-  it('runs where its agent says so, but not against a rule that denies', async () => {
+  it('runs if its agent says so, but not against a rule that denies', async () => {
     const { turn, ran } = await permission({ expiresIn: SOON, default: 'approve' })
     expect((await turn.result()).text).toBe('read: booked')
     expect(ran).toEqual(['ran'])

@@ -1,4 +1,6 @@
-/** The file tools in sessions: one folder each, what was read is known from the transcript, an edit happens once. */
+/**
+ * The file tools in sessions: each session has a folder, the transcript knows what was read, and an edit happens once.
+ */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +19,7 @@ async function newFolder(): Promise<string> {
   return folder
 }
 
-/** An agent each of whose sessions has its own folder below `base`. */
+/** An agent whose sessions have a folder each below `base`. */
 function coder(base: string) {
   return defineProfile({
     id: `coder-${process.pid}-${base.slice(-6)}`,
@@ -26,7 +28,7 @@ function coder(base: string) {
   })
 }
 
-it('each session works in its own folder, over worker changes, and reaches no other', async () => {
+it('each session works in its own folder, also with another worker, and reaches no other folder', async () => {
   const base = await newFolder()
   const agent = coder(base)
   const worker = await stello.serve(agent)

@@ -22,7 +22,7 @@ const forking = (args: object): Rule[] => [
   [() => true, 'said'],
 ]
 
-/** The id that the call under way has for its child. */
+/** The id that the child of the running call has. */
 async function childIdOf({ id }: SessionHandle): Promise<string> {
   const { rows } = await stello.db.pool.query<{ step_key: string; input_hash: string }>(
     `select step_key, input_hash from steps where session_id = $1 and kind = 'child'`,
@@ -32,7 +32,7 @@ async function childIdOf({ id }: SessionHandle): Promise<string> {
   return childId(id, readOpeningKey(step_key) ?? step_key, input_hash, ['child'])
 }
 
-/** What the model is shown in the child when it is asked something. */
+/** The messages that the model of the child reads when it is asked something. */
 async function shownToChild(session: SessionHandle, llm: ScriptedModel): Promise<Message[]> {
   expect(await ask(session, 'fork')).toBe('forked')
   expect(await ask(await onlyChild(stello.client, session), 'hello child')).toBe('said')
@@ -93,7 +93,7 @@ describe('stello_create_session', () => {
     expect(shown[0]).toEqual({ role: 'system', content: prompt })
   })
 
-  it('lets contextFn decide what the child knows, without the halves of exchanges it cuts off', async () => {
+  it('lets contextFn decide what the child knows, and drops calls and results without their other half', async () => {
     const seen: Message[][] = []
     const contextFn = async (records: Message[]): Promise<Message[]> => {
       seen.push(records)
@@ -127,7 +127,7 @@ describe('stello_create_session', () => {
   })
 
   it.each(['stello_create_session', 'new_task'])(
-    'is told to the model of %s when the child’s id is that of another session, which goes on alone',
+    'tells the model of %s when the id of the child belongs to another session, which goes on alone',
     async (name) => {
       const gate = createGate()
       const contextFn = (records: Message[]): Promise<Message[]> => gate.pass().then(() => records)
@@ -216,7 +216,7 @@ describe('onSessionFork of a fork that is paused while its context is made', () 
     await until('the activity has ended', async () => !(await handle.describe()).raw.pendingActivities?.length)
   }
 
-  it('is called after the resume, when a model has asked for the fork', async () => {
+  it('is called after the resume, for a fork that a model has asked for', async () => {
     const { gate, agent, forks } = forkingSlowly()
     const session = await stello.session(agent)
     const turn = await session.send('fork')
@@ -228,7 +228,7 @@ describe('onSessionFork of a fork that is paused while its context is made', () 
     expect(gate.arrived).toBe(1)
   })
 
-  it('is called after the resume, when a client has', async () => {
+  it('is called after the resume, for a fork that a client has asked for', async () => {
     const { gate, agent, forks } = forkingSlowly()
     const session = await stello.session(agent)
     const child = await session.fork({ label: 'of the client', profile: 'p' })

@@ -153,7 +153,7 @@ describe('tools of all forms, side by side', () => {
     expect(shown.get('g-missing TOOL_NOT_FOUND')).toMatchObject({ status: 'ERROR' })
   })
 
-  it('are told to the model as one text and one JSON Schema each, A to Z behind the built-ins', async () => {
+  it('are described to the model as one text and one JSON Schema each, A to Z after the built-ins', async () => {
     const llm = calling()
     const session = await stello.session({
       llm,
@@ -175,7 +175,7 @@ describe('tools of all forms, side by side', () => {
   })
 })
 
-it('one context for all forms: who asks, for whom, where, and what was said', async () => {
+it('one context for all forms: the caller, the user, the session, and what was said', async () => {
   const llm = calling({ name: 'context' })
   const { taskQueue } = await stello.work({ llm, capabilities: { tools: [context] } })
   const session = await stello.client.createSession({
@@ -213,7 +213,7 @@ describe('a name that is taken', () => {
     expect(llm.calls[1]?.messages.at(-1)?.content).toBe('not the end')
   })
 
-  it('by one of Stello’s two stays Stello’s, with a warning', async () => {
+  it('by one of Stello’s two tools stays Stello’s, with a warning', async () => {
     const mine = defineSimpleTool({ name: 'activate_skill', description: 'Mine', execute: () => 'mine' })
     const skills = new SkillRouterImpl().register({ name: 'review', description: 'Reviews', content: 'Check it.' })
     const llm = calling({ name: 'activate_skill', arguments: { name: 'review' } })
@@ -256,7 +256,7 @@ it('a tool registered with the agent by class or factory is made for each call a
   const session = await stello.client.createSession({ agent: agent.name, label: 'main' })
   await ask(session, 'go')
   expect((await session.transcript())[2]).toMatchObject({ role: 'tool', content: '{"rows":0}' })
-  // Looked at for each of two model calls, and made for the call.
+  // An instance for each of two model calls that list it, and one for the call.
   expect(life.filter((event) => event === 'connect')).toHaveLength(3)
   expect(life.filter((event) => event === 'close')).toHaveLength(3)
   expect(life.filter((event) => event.startsWith('run'))).toEqual(['run select'])

@@ -1,4 +1,4 @@
-/** What a worker process says of itself over HTTP, beside its metrics. */
+/** What a worker process says about itself over HTTP, beside its metrics. */
 import { afterEach, expect, it } from 'vitest'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { quietPort } from '../support/quiet-port.ts'
@@ -45,8 +45,9 @@ it('says that the process lives, how its loop lags, and how its worker stands', 
   await expect(fetch(`http://127.0.0.1:${metricsPort}/healthz`)).rejects.toThrow()
 })
 
-it('answers on this machine only, unless it is told another address', async () => {
-  // On Linux every address of 127.0.0.0/8 is this machine's: one that was not named stands for any other interface.
+it('answers only on this machine, unless it is given another address', async () => {
+  // On Linux every address of 127.0.0.0/8 belongs to this machine. One that was not given stands for any other
+  // interface.
   const elsewhere = (port: number): Promise<Response> => fetch(`http://127.0.0.2:${port}/healthz`)
   const [quiet, open] = [await quietPort(), await quietPort()]
   const worker = await stello.work({ llm: scriptedModel([]) }, { metricsPort: quiet })
@@ -57,7 +58,7 @@ it('answers on this machine only, unless it is told another address', async () =
   expect((await elsewhere(open)).status).toBe(200)
 })
 
-it('is alive but not ready where the store or Temporal cannot be reached, and says which', async () => {
+it('is alive but not ready when it cannot reach the store or Temporal, and says which', async () => {
   const store = await startProxyBefore(stello.servers.databaseUrl)
   const temporal = await startTcpProxy(stello.servers.temporalAddress)
   closing.push(

@@ -1,4 +1,4 @@
-/** Promise 1: the workflow's history does not know how long the conversation is. */
+/** The history of the workflow does not grow with the length of the conversation. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -32,7 +32,7 @@ it('costs the same history for late turns as for early ones, over all runs of th
   }
   const between = (from: number, to: number): number => (bytesAfter.get(to) ?? 0) - (bytesAfter.get(from) ?? 0)
   expect(between(30, 60)).toBeLessThanOrEqual(between(0, 30) * 1.1)
-  // A turn holds 32 KB of conversation, so this fails as soon as any of it gets into the history.
+  // A turn holds 32 KB of conversation, so this fails if any of it gets into the history.
   expect(between(30, 60) / 30).toBeLessThan(12 * 1024)
   expect(llm.calls.at(-1)?.messages).toHaveLength(59 * 4 + 3)
 }, 120_000)

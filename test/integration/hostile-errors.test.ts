@@ -1,4 +1,7 @@
-/** What a provider's headers, a tool or an author's code throw, with Temporal's own worker: it lives, and nothing is asked without end. */
+/**
+ * Hostile errors in the headers of a provider, of a tool and of an author's code, with Temporal's own worker: the
+ * worker lives, and nothing is asked without end.
+ */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/core/errors.ts'
@@ -30,7 +33,7 @@ it('Retry-After: 1e308 pauses the session, and the worker lives', async () => {
   }
 })
 
-it('A circular cause of a pure tool’s error is read by the model, and the worker lives', async () => {
+it('The model reads an error of a pure tool whose cause is circular, and the worker lives', async () => {
   let ran = 0
   const circular = new Error('round and round')
   circular.cause = circular
@@ -46,7 +49,7 @@ it('A circular cause of a pure tool’s error is read by the model, and the work
   expect(ran).toBe(3)
 })
 
-/** A `contextFn` whose own model is away, or that gives what is no JSON. */
+/** A `contextFn` whose own model is away, or that returns something that is no JSON. */
 function failing(): { asked(): number; p: { contextFn(): Promise<never> } } {
   let asked = 0
   const away = (): Promise<never> => (asked++, Promise.reject(new StelloError('MODEL_UNAVAILABLE', '503')))
@@ -69,7 +72,7 @@ it('A contextFn that meets 503 is asked three times, then the model reads why', 
   expect(asked()).toBe(3)
 })
 
-it('A contextFn that meets 503 in a client’s fork is asked three times, then that session pauses; resume asks anew', async () => {
+it('A contextFn that meets 503 in a client’s fork is asked three times, then that session pauses; resume asks again', async () => {
   const { asked, p } = failing()
   const parent = await stello.session({ llm: forkedBy('p'), capabilities: { profiles: profiles({ p }) } })
   const fork = await parent.fork({ label: 'fork', profile: 'p' })
@@ -82,7 +85,7 @@ it('A contextFn that meets 503 in a client’s fork is asked three times, then t
   expect(asked()).toBe(6)
 })
 
-it('A contextFn that gives what is no JSON is asked once, and the model reads why', async () => {
+it('A contextFn that returns something that is no JSON is asked once, and the model reads why', async () => {
   let asked = 0
   const p = { contextFn: async () => [{ role: 'user' as const, content: 'a', parts: [BigInt(++asked)] as never }] }
   const session = await stello.session({ llm: forkedBy('p'), capabilities: { profiles: profiles({ p }) } })

@@ -1,4 +1,4 @@
-/** Events over HTTP: streams that are cut and come back, the store that goes away, and the end of both sides. */
+/** Events over HTTP: streams that are cut and come back, a store that goes away, and the end of both sides. */
 import { expect, it } from 'vitest'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import { connectStello } from '../../src/client/index.ts'
@@ -20,7 +20,7 @@ const placesOf = (sent: readonly Sent[]): string[] =>
 const lastId = (sent: readonly Sent[]): string => sent.findLast(({ id }) => id !== undefined)?.id ?? ''
 const echo = scriptedModel(({ messages }) => `You said: ${messages.at(-1)?.content}`)
 
-/** Reads a tree over connections that are cut behind every `every` events. */
+/** Reads a tree over connections that are cut after every `every` events. */
 async function readInPieces({ events }: Face, path: string, every: number, total: number): Promise<string[]> {
   const places: string[] = []
   let from = ''
@@ -35,7 +35,7 @@ async function readInPieces({ events }: Face, path: string, every: number, total
   return places
 }
 
-it.each([1, 2, 5])('a stream that is cut behind every %i events gives each once, in order', async (every) => {
+it.each([1, 2, 5])('a stream that is cut after every %i events gives each once, in order', async (every) => {
   const face = await serve(stello.client)
   const session = await stello.session({ llm: echo })
   await ask(session, 'one')
@@ -54,7 +54,7 @@ it.each([1, 2, 5])('a stream that is cut behind every %i events gives each once,
     )
 })
 
-it('what happens while a stream is cut comes behind its cursor, also when it began from now and had told nothing', async () => {
+it('what happens while a stream is cut comes after its cursor, also if the stream began from now and had no event yet', async () => {
   const { events } = await serve(stello.client)
   const session = await stello.session({ llm: echo })
   await ask(session, 'before')
@@ -73,7 +73,7 @@ it('what happens while a stream is cut comes behind its cursor, also when it beg
   expect(seen.find(({ event }) => event === 'turn.started')?.data).toMatchObject({ data: { text: 'meanwhile' } })
 })
 
-it('what streams comes without an id, and not at all with live=0', async () => {
+it('live pieces come without an id, and not at all with live=0', async () => {
   const gate = createGate()
   const { events } = await serve(stello.client)
   const llm = {
@@ -116,14 +116,14 @@ it('a stream ends with `end` when its session is closed and read', async () => {
   expect((await again.ended()).map(({ event }) => event)).toEqual(['begin', 'end'])
 })
 
-it('a stream on which nothing happens shows that it is alive', async () => {
+it('a stream without events shows that it is alive', async () => {
   const { events } = await serve(stello.client, { keepAliveMs: 10 })
   const { id } = await stello.client.createSession({ agent: 'nobody-serves-it' })
   const stream = await events(`/sessions/${id}/events`)
   await until('some comments', async () => stream.comments() > 2)
 })
 
-it('the store that goes away and comes back is told, and no event is lost', async () => {
+it('a store that goes away and comes back is reported, and no event is lost', async () => {
   const { proxy, url } = await startProxyBefore(stello.servers.databaseUrl)
   const client = await connectStello({ ...stello.servers, databaseUrl: url })
   try {
@@ -158,7 +158,7 @@ it('the store that goes away and comes back is told, and no event is lost', asyn
   }
 })
 
-/** Tells which of its watches have been left. */
+/** Records which of its watches were left. */
 function watched(client: StelloClient): { client: StelloClient; signals: AbortSignal[] } {
   const signals: AbortSignal[] = []
   const session = (id: string): SessionHandle => {
@@ -174,7 +174,7 @@ function watched(client: StelloClient): { client: StelloClient; signals: AbortSi
   return { client: { ...client, session }, signals }
 }
 
-it('a reader that leaves ends the watch behind its stream', async () => {
+it('a reader that leaves ends the watch of its stream', async () => {
   const { client, signals } = watched(stello.client)
   const { events } = await serve(client)
   const { id } = await stello.client.createSession({ agent: 'nobody-serves-it' })
@@ -196,10 +196,10 @@ it('a server that stops ends streams and waits, and leaves its client open', asy
     ({ status }) => status,
     () => 'cut off',
   )
-  // So that the request has arrived.
+  // Now the request has arrived.
   await face.get('/agents')
   await face.stop()
-  // No `end`: the reader shall come back.
+  // No `end`, because the reader shall come back.
   expect((await stream.ended()).map(({ event }) => event)).toEqual(['begin'])
   expect([202, 'cut off']).toContain(await outcome)
   await expect(fetch(`${face.url}/api/about`)).rejects.toThrow()

@@ -1,4 +1,4 @@
-/** The routes of the HTTP face on real servers: what they give is what the OpenAPI document says. */
+/** The routes of the HTTP face on real servers: their answers are as the OpenAPI document says. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ interface Document {
   components: object
 }
 
-/** Asks, and compares every answer with the document. */
+/** Sends a request, and compares every answer with the document. */
 async function checkedFace(): Promise<Face & { asked: Set<string>; document: Document }> {
   const face = await serve(stello.client)
   const document = (await face.get('/openapi.json')).body as Document
@@ -68,7 +68,7 @@ const paying = replyBy([
 const JSON_PAGE = { accept: 'application/json' }
 
 describe('the routes', () => {
-  it('lead through the life of a session, and give what the document says', async () => {
+  it('lead through the life of a session, and answer as the document says', async () => {
     const face = await checkedFace()
     const { get, send } = face
     const { taskQueue: agent } = await stello.work({
@@ -77,7 +77,7 @@ describe('the routes', () => {
       permissions: { mode: 'default' },
     })
     expect((await get('/about')).body).toMatchObject({ version: '0.1.0', namespace: expect.any(String) })
-    expect((await get('/agents')).body).toContainEqual({ name: agent, served: true })
+    expect((await get('/agents')).body).toContainEqual({ name: agent, served: true, profiles: [] })
 
     const made = await send('POST', '/sessions', { agent, label: 'lunch', message: 'hello' })
     expect(made).toMatchObject({ status: 201, body: { id: expect.any(String), messageId: expect.any(String) } })
@@ -185,7 +185,7 @@ describe('the routes', () => {
     expect(listed.length).toBeGreaterThan(15)
   })
 
-  it('wait for an answer no longer than they are asked to', async () => {
+  it('wait for an answer no longer than the request says', async () => {
     const gate = createGate()
     const { get } = await serve(stello.client)
     const session = await stello.session({ llm: scriptedModel(() => gate.pass().then(() => 'late')) })
@@ -276,7 +276,7 @@ describe('bad input', () => {
     expect(await asked.json()).toMatchObject({ error: { code: 'INVALID_ARGUMENT' } })
   })
 
-  it('a session that is not there is 404 on every route, also on a stream', async () => {
+  it('a session that does not exist is 404 on every route, also on a stream', async () => {
     const { get, send } = await serve(stello.client)
     for (const path of ['', '/tree', '/records', '/timeline', '/stats', '/events', '/turns/m'])
       expect(await get(`/sessions/s-nowhere${path}`), path).toMatchObject({ status: 404 })

@@ -1,4 +1,4 @@
-/** A model that only knows text, in a real session. */
+/** A model that knows only text, in a real session. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import type { CompleteOptions, Completion } from '../../src/core/model.ts'
@@ -62,7 +62,7 @@ it.each([
   expect(llm.calls).toHaveLength(calls)
 })
 
-it('a reply that its model cut off runs nothing, however whole its action looks', async () => {
+it('a reply that its model cut off runs nothing, even if its action looks complete', async () => {
   const ran: string[] = []
   const pay = tool('pay', 'Pays', z.object({ to: z.string() }), ({ to }) => `paid ${ran.push(to)}`)
   const llm = scriptedModel([{ content: '{"action": "pay", "to": "Bo"} and', finishReason: 'length' }, 'Done.'])
@@ -72,7 +72,7 @@ it('a reply that its model cut off runs nothing, however whole its action looks'
   expect(ran).toEqual([])
 })
 
-it('people see the prose before an action while it streams, never the action', async () => {
+it('people see the text before an action while it streams, but never the action', async () => {
   const gate = createGate()
   const reply = `I look.\n\n${goesRound}`
   const inner = {
@@ -119,13 +119,13 @@ async function promptsOf(llm: ScriptedModel, agent: { llm: Parameters<typeof wit
 const LISTED =
   /^Be brief\.\n.*# Available Tools\n\nYou have access to the following 3 tool\(s\):\n\n## stello_create_session\n.*## again\nDisplay Name: Once more\nDescription: Asks for more\n\nParameters: none\n\n## weather\nDisplay Name: The weather\nDescription: Tells the weather\n\nParameters:\n  - city: string \(required\) - Its name$/s
 
-it('the system prompt of every round lists the session’s tools, built-ins too', async () => {
+it('the system prompt of every round lists the session’s tools, built-in ones too', async () => {
   const llm = scriptedModel([goesRound, 'Done.'])
   const prompts = await promptsOf(llm, { llm: jsonActions(llm) })
   expect(prompts).toEqual([expect.stringMatching(LISTED), expect.stringMatching(LISTED)])
 })
 
-it('a model that calls tools by itself reads of them only when asked for', async () => {
+it('a model that can call tools reads about them in its prompt only when that is asked for', async () => {
   const script = [{ toolCalls: [{ name: 'again' }] }, 'Done.']
   const silent = scriptedModel(script)
   expect(await promptsOf(silent, { llm: silent })).toEqual(['Be brief.', 'Be brief.'])
@@ -134,7 +134,7 @@ it('a model that calls tools by itself reads of them only when asked for', async
   expect(prompts).toEqual([expect.stringMatching(LISTED), expect.stringMatching(LISTED)])
 })
 
-it('a tool gets the arguments of a text model’s call while they stream in, in whatever form it writes', async () => {
+it('a tool gets the arguments of a text model’s call while they stream in, in every form of call', async () => {
   const gate = createGate()
   const partial: unknown[] = []
   const write = {
@@ -170,7 +170,7 @@ it('a tool gets the arguments of a text model’s call while they stream in, in 
   expect(await turn.result()).toMatchObject({ text: 'Done.' })
 })
 
-it('an action that turns out to be quoted gives its place, while it streams, to the one that is meant', async () => {
+it('an action that turns out to be quoted gives way, while it streams, to the intended one', async () => {
   const gate = createGate()
   const ran: unknown[] = []
   const write = tool('write', 'Writes', z.object({ text: z.string() }), ({ text }) => `wrote ${ran.push(text)}`)

@@ -1,4 +1,4 @@
-/** A session is written to the store first and started then: who reaches for it in between must not take it for lost. */
+/** A session is written to the store first and started then. A request in between must not take it for lost. */
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { createSessionHandle } from '../../src/client/session-handle.ts'
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const stello = useStello()
 
-it('is reached although it was started and opened between the look at Temporal and that at the store', async () => {
+it('is reached although it was started and opened between the look at Temporal and the look at the store', async () => {
   const { taskQueue: agent } = await stello.work({ llm: scriptedModel(['Here I am.']) })
   const sessionId = `s-${randomBytes(4).toString('hex')}`
   const config = { agent, label: 'young', model: 'agent', tools: 'agent' } as const

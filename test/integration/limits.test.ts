@@ -1,4 +1,4 @@
-/** How a turn ends before the model rests by itself. */
+/** What ends a turn before the model rests by itself. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'

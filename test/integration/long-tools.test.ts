@@ -1,4 +1,4 @@
-/** Tools that take long hold every slot there is for tools: whatever needs none of these goes on as ever. */
+/** Long tools hold every slot for tools. Everything that needs no such slot goes on as usual. */
 import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -35,7 +35,7 @@ function holding(): TestAgent {
   return { llm, capabilities: { tools } }
 }
 
-/** As many sessions as there are slots call the tool; each more of them waits for a slot. */
+/** As many sessions as there are slots call the tool. Each further one waits for a slot. */
 async function hold(agent: string): Promise<{ session: SessionHandle; turn: TurnHandle }> {
   const session = await stello.client.createSession({ agent })
   const turn = await session.send('hold')
@@ -64,7 +64,7 @@ it('lets other sessions be opened, answer, pause, resume and close', async () =>
   await eventOf(fork, 'session.closed')
 })
 
-it('lets a call that waits for a slot be cancelled: it has not begun, and never does', async () => {
+it('lets a call be cancelled that waits for a slot: it has not begun, and never does', async () => {
   const { taskQueue: agent } = await stello.work(holding(), small)
   await holdAll(agent)
   const { session, turn } = await hold(agent)
@@ -110,7 +110,7 @@ it('runs as many as it has slots for: half of them beside its model calls, the o
   expect(gate.arrived).toBe(SLOTS + 1)
 })
 
-/** Where its tool was to run, one queue after the other. */
+/** Where its tool was to run, one queue after another. */
 async function queuesOf({ id }: SessionHandle): Promise<string[]> {
   const { events } = await stello.client.temporal.workflow.getHandle(id).fetchHistory()
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: one }) =>

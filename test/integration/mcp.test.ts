@@ -4,12 +4,12 @@ import { expect, it } from 'vitest'
 import { fromEnv, mcp, type McpProgram } from '../../src/capabilities/index.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { badServer, published, useFolder } from '../unit/capabilities/mcp/mcp-fixture.ts'
-import { ask, useStello } from '../support/session-fixture.ts'
+import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { until } from '../support/until.ts'
 
 const stello = useStello()
 
-/** Calls the tool its message names, e.g. `b {}`, and then says what came of it. */
+/** Calls the tool that its message names, e.g. `b {}`, and then says what the result was. */
 function obedient(): ScriptedModel {
   return scriptedModel(({ messages }) => {
     const last = messages.at(-1)
@@ -20,19 +20,19 @@ function obedient(): ScriptedModel {
 
 const offered = (llm: ScriptedModel): string[] => llm.calls.at(-1)?.tools.map(({ name }) => name) ?? []
 
-it('a session calls the tools of a server, and a tool that the server learns is there at the next model call', async () => {
+it('a session calls the tools of a server, and a tool that the server adds is there at the next model call', async () => {
   const llm = obedient()
   const servers = { all: published('everything'), bad: badServer().server }
   const session = await stello.session({ llm, capabilities: { packs: [mcp({ servers })] } })
   expect(await ask(session, 'mcp__all__get-sum {"a": 2, "b": 40}')).toBe('The sum of 2 and 40 is 42.')
   expect(offered(llm)).not.toContain('mcp__bad__dance')
   expect(await ask(session, 'mcp__bad__learn {"name": "dance"}')).toBe('learnt')
-  // The server tells of its new tool behind the answer.
+  // The server tells of its new tool after the answer.
   for (let asked = 0; !offered(llm).includes('mcp__bad__dance'); asked++) await ask(session, `hello ${asked}`)
   expect(await ask(session, 'mcp__bad__dance {}')).toBe('I am dance')
 })
 
-it('a server that crashes in a call leaves an unknown outcome, and the session goes on with it', async () => {
+it('a server that crashes in a call leaves an unknown outcome, and the session goes on with that', async () => {
   const bad = badServer()
   const packs = [mcp({ servers: { bad: bad.server } })]
   const session = await stello.session({ llm: obedient(), capabilities: { packs } })
@@ -43,7 +43,7 @@ it('a server that crashes in a call leaves an unknown outcome, and the session g
   expect(bad.journal()).toEqual(['started', 'crashed', 'started'])
 })
 
-it('a call that its server never answers ends with its time-out, and the server with it', async () => {
+it('a call that its server never answers ends with its time-out, and the server is ended too', async () => {
   const bad = badServer()
   const server: McpProgram = { ...bad.server, tools: { freeze: { timeout: '3s' } } }
   const session = await stello.session({
@@ -96,7 +96,7 @@ it('a question of a server waits for a person without a worker, and the call beg
   const first = await stello.work(agent)
   const session = await stello.client.createSession({ agent: first.taskQueue })
   const asking = 'mcp__all__trigger-elicitation-request'
-  // The server offers the tool when it has heard that it may ask.
+  // The server offers the tool after it has heard that it may ask.
   for (let asked = 0; !offered(llm).includes(asking); asked++) await ask(session, `hello ${asked}`)
   const turn = await session.send(`${asking} {}`)
   const item = await until('it asks', async () => (await session.pending())[0])
@@ -105,4 +105,43 @@ it('a question of a server waits for a person without a worker, and the call beg
   await stello.work(agent)
   await session.answer(item.id, { decision: 'answer', text: 'Ada', values: { name: 'Ada', check: true } })
   expect((await turn.result()).text).toContain('- Name: Ada')
+})
+
+const URI = 'demo://resource/static/document/features.md'
+const reads = (server?: string): string => `ReadMcpResource ${JSON.stringify({ server, uri: URI })}`
+
+it.each(['mcp__billing', 'mcp__billing__*'])('the rule %s denies every way to a server', async (rule) => {
+  const llm = obedient()
+  const packs = [mcp({ servers: { open: published('everything'), billing: published('everything') } })]
+  const session = await stello.session({ llm, permissions: { mode: 'yolo', deny: [rule] }, capabilities: { packs } })
+  for (const call of [
+    reads('billing'),
+    'ListMcpResources {"server": "billing"}',
+    'GetMcpPrompt {"name": "billing:simple-prompt"}',
+  ]) {
+    const [tool] = call.split(' ')
+    const said = `TOOL_PERMISSION_DENIED: "${tool}" (ask the MCP server billing) is denied by the rule ${rule}`
+    expect(await ask(session, call)).toBe(said)
+  }
+  expect(await ask(session, 'ListMcpResources {}')).toMatch(/^open {2}demo:(?![^]*billing)/)
+  expect(await ask(session, reads())).toMatch(/^\[resource demo:/)
+  expect(await ask(session, 'GetMcpPrompt {"name": "none"}')).toMatch(/open:simple-prompt(?![^]*billing)/)
+  expect(JSON.stringify(llm.calls.at(-1)?.tools)).not.toContain('billing')
+})
+
+it('a rule that asks about a server asks when a call names it; without a name, the server is left out', async () => {
+  const packs = [mcp({ servers: { open: published('everything'), billing: published('everything') } })]
+  const session = await stello.session({
+    llm: obedient(),
+    permissions: { mode: 'yolo', ask: ['mcp__billing'] },
+    capabilities: { packs },
+  })
+  expect(await ask(session, 'ListMcpResources {}')).toMatch(/^open {2}demo:[^]*\nbilling: a rule asks a person first/)
+  expect(await ask(session, reads())).toMatch(/^\[resource demo:/)
+  const turn = await session.send(reads('billing'))
+  await eventsUntil(session, ({ type }) => type === 'pending.opened')
+  const [item] = await session.pending()
+  expect(item?.message).toContain('ask the MCP server billing')
+  await session.answer(item?.id ?? '', { decision: 'approve' })
+  expect((await turn.result()).text).toMatch(/^\[resource demo:/)
 })

@@ -1,4 +1,4 @@
-/** What a worker tells Prometheus, really scraped. */
+/** What a worker tells Prometheus, scraped for real. */
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/core/errors.ts'
@@ -83,7 +83,7 @@ it('counts tools by outcome, model calls, tokens, retries and pauses, beside Tem
   expect(samples[slowest]).toBeGreaterThanOrEqual(0.02)
 })
 
-it('has every counter from the start, with 0, and says how the sessions stand: by state, reason, and who is waited for', async () => {
+it('has every counter from the start, with 0, and counts the sessions by state, reason, and what they wait for', async () => {
   const metricsPort = await quietPort()
   const pay = tool('pay', 'Pays', z.object({}), () => 'paid', { onUnknownOutcome: 'ask' })
   const { taskQueue } = await stello.work(
@@ -160,7 +160,7 @@ it.each([0, 65_536, 1.5])('refuses %d as a port', async (metricsPort) => {
   })
 })
 
-it('refuses a port that is taken, and one that comes after the first worker of the process', async () => {
+it('refuses a port that is taken, and a port that is given after the first worker of the process has started', async () => {
   const taken = Number(new URL(`tcp://${stello.servers.temporalAddress}`).port)
   const agent = { llm: scriptedModel([]) }
   await expect(stello.work(agent, { metricsPort: taken })).rejects.toThrow(`cannot be served on port ${taken}`)

@@ -1,4 +1,4 @@
-/** Who is told when something waits for a person: a function, a webhook; each item once, and nobody is held up. */
+/** Notices of what waits for a person, to a function or a webhook: each item once, and nobody is held up. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -7,6 +7,8 @@ import { fromEnv } from '../../src/capabilities/index.ts'
 import type { Notice, PendingNotifier } from '../../src/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { tool } from '../../src/tool/define-tool.ts'
+import { createGate } from '../support/gate.ts'
+import { until } from '../support/until.ts'
 import { eventOf, useStello, type TestAgent } from '../support/session-fixture.ts'
 
 const stello = useStello()
@@ -15,6 +17,7 @@ const agentWith = (onPending: PendingNotifier): TestAgent => ({
   onPending,
   llm: scriptedModel(
     replyBy([
+      ['stay', 'nothing to do'],
       ['go', { toolCalls: [{ name: 'book' }] }],
       [({ role }) => role === 'tool', ({ messages }) => `read: ${messages.at(-1)?.content}`],
     ]),
@@ -48,7 +51,36 @@ describe('a function', () => {
     expect(notices).toHaveLength(2)
   })
 
-  it('that fails or never ends holds nobody up, and an event tells of it when it was tried often enough', async () => {
+  it('is told once of a pause, also when the session continues as new while it is being told', async () => {
+    const told: string[] = []
+    const gate = createGate()
+    const session = await stello.session(
+      agentWith(async ({ kind }) => {
+        told.push(kind)
+        if (kind === 'paused') await gate.pass()
+      }),
+    )
+    const turn = await session.send('go')
+    await expect.poll(() => told).toEqual(['question'])
+    await session.pause('lunch')
+    await gate.reached()
+    const workflow = stello.client.temporal.workflow.getHandle(session.id)
+    const { runId } = await workflow.describe()
+    // A requested cancellation stops the turn, and the run continues as new behind that.
+    await workflow.cancel()
+    await turn.result()
+    await until('nothing is left to do in this run but to tell', async () => {
+      const { raw, ...described } = await workflow.describe()
+      return described.runId !== runId || (raw.pendingActivities?.length === 1 && !raw.pendingWorkflowTask)
+    })
+    gate.open()
+    await until('the next run', async () => (await workflow.describe()).runId !== runId)
+    await session.resume()
+    expect((await (await session.send('stay')).result()).text).toBe('nothing to do')
+    expect(told).toEqual(['question', 'paused'])
+  })
+
+  it('that fails or never ends holds nobody up, and an event tells of it after enough tries', async () => {
     let tries = 0
     const session = await stello.session(
       agentWith(() => {
@@ -73,7 +105,7 @@ describe('a function', () => {
   })
 })
 
-it('a webhook gets the notice with its headers and a key, and once more when it has failed', async () => {
+it('a webhook gets the notice with its headers and a key, and again when it has failed', async () => {
   const got: { headers: Record<string, unknown>; body: Notice }[] = []
   const server = createServer((request, response) => {
     let text = ''

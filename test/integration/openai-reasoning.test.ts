@@ -1,6 +1,6 @@
 /**
- * Reasoning of OpenAI's models, in real sessions: a server that keeps OpenAI's rules refuses each request in which a call
- * lacks its reasoning, so every answer here shows that it came back.
+ * Reasoning of OpenAI's models, in real sessions. The server keeps OpenAI's rules: it refuses each request in which a
+ * call lacks its reasoning. So every answer here shows that the reasoning came back.
  */
 import { randomBytes } from 'node:crypto'
 import { afterEach, expect, it } from 'vitest'
@@ -42,7 +42,7 @@ function gate(): Gate {
   return made
 }
 
-/** A new one for each worker: what it knows comes from the store alone. */
+/** A new one for each worker, because it may know only what the store knows. */
 function agentOf(fake: FakeResponses, look: () => string | Promise<string> = () => 'a cat'): TestAgent {
   return {
     llm: openai({ model: 'gpt-5.4', baseURL: fake.url, api: 'responses', reasoning: { summary: 'auto' } }),
@@ -66,7 +66,7 @@ async function onOtherWorker(agent: TestAgent, next: TestAgent, meanwhile: (sess
   return { session, result: await turn.result() }
 }
 
-it('comes back behind a worker that is gone, over continue-as-new, and in a fork that inherits it', async () => {
+it('comes back after its worker is gone, over continue-as-new, and in a fork that inherits it', async () => {
   const fake = await start()
   const looking = gate()
   const slow = agentOf(fake, () => looking.pass().then(() => 'a cat'))
@@ -85,7 +85,7 @@ it('comes back behind a worker that is gone, over continue-as-new, and in a fork
   expect(new Set(fake.requests.map(({ body }) => body.prompt_cache_key))).toEqual(new Set([session.id]))
 }, 180_000)
 
-it('that a worker did not live to see the end of is thought anew, and only the second stays', async () => {
+it('whose worker was gone before its end is made again, and only the second one stays', async () => {
   const thinking = gate()
   const quick = scriptedModel(LOOKS)
   const fake = await start({
@@ -104,7 +104,7 @@ it('that a worker did not live to see the end of is thought anew, and only the s
   expect(kept.join()).not.toMatch(/rs_1/)
 }, 120_000)
 
-it('of one model stays with it when the session goes on with another', async () => {
+it('of one model stays with that model when the session goes on with another', async () => {
   const fake = await start()
   const name = `thinks-${randomBytes(4).toString('hex')}`
   const first = await stello.work({ ...agentOf(fake), name })

@@ -1,4 +1,4 @@
-/** A run was ended by an operator before the store ever heard of it, and one of its activities comes late. */
+/** An operator has ended a run before the store heard of it, and one of its activities comes late. */
 import { expect, it } from 'vitest'
 import { openSession } from '../../src/activities/session/open-session.ts'
 import type { OpenSessionOutcome } from '../../src/protocol/steps.ts'
@@ -13,7 +13,7 @@ const stello = useStello()
 
 const llm = scriptedModel(({ messages }) => `answer to ${messages.at(-1)?.content}`)
 
-it('the first activity of a run that was terminated, and the recovered session goes on', async () => {
+it('the first activity of a run that was terminated comes late, and the recovered session goes on', async () => {
   const name = `late-${Date.now()}`
   const worker = await stello.work({ name, llm })
   const session = await stello.client.createSession({ agent: name })
@@ -21,7 +21,7 @@ it('the first activity of a run that was terminated, and the recovered session g
   await worker.stop()
   const { workflow } = stello.client.temporal
   await workflow.getHandle(session.id).terminate('an operator')
-  // Nobody serves this one: the store never hears of it.
+  // Nobody serves this session, so the store never hears of it.
   const input: SessionInput = {
     session: { sessionId: session.id, label: 'by hand' },
     agent: name,

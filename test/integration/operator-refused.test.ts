@@ -1,4 +1,7 @@
-/** A message that was refused, and what Temporal makes of it later: a refusal counts where it was told, and nowhere else. */
+/**
+ * A message was refused, and an operator acts on Temporal later. A refusal counts only in the line of history in which
+ * it was told.
+ */
 import { describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
@@ -12,7 +15,10 @@ const stello = useStello()
 const workflowOf = ({ id }: SessionHandle): ReturnType<typeof stello.client.temporal.workflow.getHandle> =>
   stello.client.temporal.workflow.getHandle(id)
 
-/** A session that has answered `one` and refused `late`, which came without a text. The model waits for the gate at `hello`. */
+/**
+ * A session that has answered `one` and refused `late`, which came without a text. The model waits for the gate at
+ * `hello`.
+ */
 async function refusing(gate?: Gate): Promise<SessionHandle> {
   const llm = scriptedModel(async ({ messages }) => {
     const asked = messages.at(-1)?.content
@@ -26,7 +32,7 @@ async function refusing(gate?: Gate): Promise<SessionHandle> {
   return session
 }
 
-/** To before the refusal, which the new line of history knows nothing of. */
+/** A reset to before the refusal. The new line of history does not know of it. */
 async function forgetRefusal(session: SessionHandle): Promise<void> {
   await resetBefore(stello.client, session, 'm1.0', { forget: true })
   await eventOf(session, 'session.rewound')
@@ -57,7 +63,7 @@ describe('a message that was refused', () => {
     expect((await turn.result()).text).toBe('answer to two')
   })
 
-  it('stays refused after recover: to who waits, to who sends it again, and where it comes as a signal', async () => {
+  it('stays refused after recover: for the one who waits, for a second send, and when it comes as a signal', async () => {
     const session = await refusing()
     const refused = { code: 'INVALID_MESSAGE', message: expect.stringContaining('has no text') as string }
     await expect(session.send('hello', { messageId: 'late' })).rejects.toMatchObject(refused)

@@ -1,4 +1,7 @@
-/** An operator resets a session's workflow in Temporal: what lies behind the point neither shows, nor blocks, nor is done twice. */
+/**
+ * An operator resets a session's workflow in Temporal. What comes after that point is not shown, blocks nothing, and is
+ * not done twice.
+ */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -39,8 +42,8 @@ async function newSession(llm = script()): Promise<SessionHandle> {
 type Told = { type: string; seq?: number } & Record<string, unknown>
 
 /**
- * What a watcher that comes now gets to see, without what tells of time and of the rewind itself. The calls of one
- * round end in any order.
+ * The events that a new watcher gets, without times and without the rewind itself. The calls of one round end in any
+ * order.
  */
 async function seen(session: SessionHandle, turns: number): Promise<Told[]> {
   let ended = 0
@@ -67,35 +70,38 @@ describe('a reset', () => {
     ['a tool with an effect', 't2.0.0'],
     ['the second answer of a round', 'm2.1'],
     ['the first turn', 'm1.0'],
-  ])('to before %s, several turns back, leads to the same with nothing asked or done again', async (_what, key) => {
-    const llm = script()
-    const session = await newSession(llm)
-    const turns = []
-    for (const text of ['hello', 'pay', 'both', 'bye']) turns.push(await session.send(text))
-    const results = await Promise.all(turns.map((turn) => turn.result()))
-    await idleAfter(session, 4)
-    const before = {
-      transcript: await session.transcript(),
-      events: await seen(session, 4),
-      ...(await session.stats()),
-    }
-    const asked = llm.calls.length
-    await resetBefore(stello.client, session, key)
-    await rewound(session)
-    await idleAfter(session, 4)
-    expect(await Promise.all(turns.map((turn) => turn.result()))).toEqual(results)
-    expect({
-      transcript: await session.transcript(),
-      events: await seen(session, 4),
-      ...(await session.stats()),
-    }).toEqual(before)
-    expect(await session.state()).toMatchObject({ state: 'idle', turns: 4, records: before.transcript.length })
-    expect(llm.calls).toHaveLength(asked)
-    expect(effects.toSorted()).toEqual(['pay', 'pay', 'ship'])
-    expect(await ask(session, 'more')).toBe('answer to more')
-  })
+  ])(
+    'to before %s, several turns back, leads to the same result, and nothing is asked or done again',
+    async (_what, key) => {
+      const llm = script()
+      const session = await newSession(llm)
+      const turns = []
+      for (const text of ['hello', 'pay', 'both', 'bye']) turns.push(await session.send(text))
+      const results = await Promise.all(turns.map((turn) => turn.result()))
+      await idleAfter(session, 4)
+      const before = {
+        transcript: await session.transcript(),
+        events: await seen(session, 4),
+        ...(await session.stats()),
+      }
+      const asked = llm.calls.length
+      await resetBefore(stello.client, session, key)
+      await rewound(session)
+      await idleAfter(session, 4)
+      expect(await Promise.all(turns.map((turn) => turn.result()))).toEqual(results)
+      expect({
+        transcript: await session.transcript(),
+        events: await seen(session, 4),
+        ...(await session.stats()),
+      }).toEqual(before)
+      expect(await session.state()).toMatchObject({ state: 'idle', turns: 4, records: before.transcript.length })
+      expect(llm.calls).toHaveLength(asked)
+      expect(effects.toSorted()).toEqual(['pay', 'pay', 'ship'])
+      expect(await ask(session, 'more')).toBe('answer to more')
+    },
+  )
 
-  it('that forgets the messages since leads to another future, of which alone is told', async () => {
+  it('that forgets the messages since then leads to another future, and only that future is told', async () => {
     const session = await newSession()
     for (const text of ['one', 'two', 'fork', 'pay']) await ask(session, text)
     await idleAfter(session, 4)
@@ -139,7 +145,7 @@ describe('a reset', () => {
     expect(await ask(child, 'again')).toBe('answer to again')
   })
 
-  it('twice in a row, the second further back, does nothing again either', async () => {
+  it('that is done twice, the second time further back, repeats nothing either', async () => {
     const llm = script()
     const session = await newSession(llm)
     for (const text of ['one', 'pay', 'three']) await ask(session, text)
@@ -161,7 +167,7 @@ describe('a reset', () => {
     expect(effects).toEqual(['pay', 'pay'])
   })
 
-  it('in the middle of a round waits for the tool that runs instead of calling its outcome unknown', async () => {
+  it('in the middle of a round waits for the running tool and does not call its outcome unknown', async () => {
     const gate = createGate()
     const slow = tool('slow', 'Waits', z.object({}), async () => {
       await gate.pass()
@@ -202,7 +208,7 @@ describe('a reset', () => {
     ])
   })
 
-  it('of a paused session to before the pause goes on without asking in circles', async () => {
+  it('of a paused session to before the pause goes on, and does not ask again and again', async () => {
     const session = await newSession()
     await ask(session, 'one')
     await session.pause('lunch')
@@ -213,11 +219,11 @@ describe('a reset', () => {
     expect((await historyOf(stello.client, session.id)).events).toBeLessThan(40)
   })
 
-  it('between turns leaves the session idle when a pause is the first thing the store hears of', async () => {
+  it('between turns leaves the session idle when the store hears of a pause first', async () => {
     const session = await newSession()
     const turn = await session.send('one')
     await turn.result()
-    // The store has the answer a moment before the workflow knows of it.
+    // The store has the answer a moment before the workflow does.
     await viewOf(stello.client, session)
     await session.pause()
     await eventOf(session, 'session.paused')

@@ -1,4 +1,7 @@
-/** The workflow of a session is gone, and somebody starts it again under the same id: it goes on from the store. */
+/**
+ * The workflow of a session is gone, and somebody starts it again under the same id. The session goes on from the
+ * store.
+ */
 import type { WorkflowHandle } from '@temporalio/client'
 import { defaultPayloadConverter, type SignalDefinition } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
@@ -42,7 +45,7 @@ function stepsAsked({ events }: Awaited<ReturnType<WorkflowHandle['fetchHistory'
 const contents = async (session: SessionHandle): Promise<string[]> =>
   (await session.transcript()).map(({ content }) => content)
 
-/** Starts a workflow with the input of the last one, whatever has become of that. */
+/** Starts a workflow with the input of the last one, whatever has happened to that one. */
 async function startByHand({ id }: SessionHandle, signal?: SignalDefinition<[string?]>): Promise<WorkflowHandle> {
   const { workflow } = stello.client.temporal
   const { type, taskQueue } = await workflow.getHandle(id).describe()
@@ -64,7 +67,7 @@ async function stored(session: SessionHandle): Promise<{ gen: number; runs: stri
 }
 
 describe('a terminated session', () => {
-  it('says what happened and what to do, to who sends and to who waits', async () => {
+  it('says what happened and what to do, to everybody who sends or waits', async () => {
     const session = await stello.session({ llm: scriptedModel([]) })
     await viewOf(stello.client, session)
     await terminate(session)
@@ -157,7 +160,7 @@ describe('recover', () => {
     expect(llm.calls).toHaveLength(6)
   })
 
-  it('repeats no effect of a turn whose message holds what the store cannot keep', async () => {
+  it('repeats no effect of a turn whose message holds characters that the store cannot keep', async () => {
     const gate = createGate()
     const paid: string[] = []
     const pay = tool('pay', 'Pays', z.object({}), () => `${paid.push('paid')}`)
@@ -189,7 +192,7 @@ describe('recover', () => {
     expect(await contents(session)).toEqual([second, `answer to ${second}`])
   })
 
-  it('hands over a full queue behind a message under way, and has none of them refused', async () => {
+  it('hands over a full queue after a message under way, and none of them is refused', async () => {
     const gate = createGate()
     const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
     const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
@@ -212,7 +215,7 @@ describe('recover', () => {
       expect(await session.turn(messageId).result()).toMatchObject({ stopReason: 'closed' })
   })
 
-  it('has those refused that are too many for any queue, where people see it', async () => {
+  it('refuses the messages that are too many for any queue, and people see it', async () => {
     const name = `crowded-${Date.now()}`
     const session = await stello.client.createSession({ agent: name })
     const handle = stello.client.temporal.workflow.getHandle(session.id)
@@ -228,7 +231,7 @@ describe('recover', () => {
     await eventOf(session, 'session.closed')
   })
 
-  it('leaves a session paused that somebody had paused, until it is resumed', async () => {
+  it('leaves a session paused until it is resumed, if somebody had paused it', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
     await session.pause('lunch')
@@ -243,7 +246,7 @@ describe('recover', () => {
     expect((await turn.result()).text).toBe('answer to two')
   })
 
-  it('says that it was started anew with whatever may reach the store before its session is opened', async () => {
+  it('says that it was started anew, also if other news reaches the store before its session is opened', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
     await terminate(session)
@@ -260,7 +263,7 @@ describe('recover', () => {
     expect(said.at(-1)).toEqual(['m2.0', undefined])
   })
 
-  it('has a parent hear of the task it waited for', async () => {
+  it('tells a parent the answer of the task that it waited for', async () => {
     const gate = createGate()
     const wait = tool('wait', 'Waits', z.object({}), async () => {
       await gate.pass()
@@ -283,7 +286,7 @@ describe('recover', () => {
   it.each([
     ['the child first', ['child', 'parent']],
     ['the parent first', ['parent', 'child']],
-  ] as const)('has a task begun whose workflow was never started, %s', async (_how, order) => {
+  ] as const)('begins a task whose workflow was never started, %s', async (_how, order) => {
     const gate = createGate()
     const parent = await stello.session({
       llm: scriptedModel(
@@ -308,7 +311,7 @@ describe('recover', () => {
     expect((await child.transcript()).map(({ content }) => content)).toEqual(['what is it?', 'the answer'])
   })
 
-  it('refuses a closed session, and leaves one alone that runs', async () => {
+  it('refuses a closed session, and leaves a running one alone', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
     expect(await session.recover()).toEqual({ restarted: false, waiting: 0 })

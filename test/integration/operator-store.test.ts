@@ -1,4 +1,7 @@
-/** The store is full, put back to an earlier state, emptied, or damaged by hand: nothing is invented, and people are told. */
+/**
+ * The store is full, restored to an earlier state, emptied, or damaged by hand. Nothing is invented, and people are
+ * told.
+ */
 import { afterEach, describe, expect, inject, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -31,7 +34,7 @@ async function freeDisk(): Promise<void> {
 afterEach(freeDisk)
 
 describe('a full disk', () => {
-  it('holds a result back until there is room, half-writes nothing, repeats nothing, and shows why', async () => {
+  it('holds a result back until there is room, writes nothing by halves, repeats nothing, and shows why', async () => {
     const gate = createGate()
     let paid = 0
     const pay = tool('pay', 'Pays', z.object({}), async () => {
@@ -88,7 +91,7 @@ describe('a full disk', () => {
 })
 
 describe('a record deleted by hand', () => {
-  it('pauses the session, naming both; after it was put back, resume goes on', async () => {
+  it('pauses the session, naming both; after it is restored, resume goes on', async () => {
     const name = `damaged-${Date.now()}`
     const llm = script()
     const first = await stello.work({ name, llm })
@@ -119,7 +122,10 @@ describe('a record deleted by hand', () => {
   })
 })
 
-/** With its lock, which it has lost and taken again over one of its connections, each has forgotten what it remembered of the store. */
+/**
+ * Each of them has lost its lock, has taken it again over one of its connections, and has forgotten what it remembered
+ * of the store.
+ */
 async function workersAreBack(): Promise<void> {
   const { rows } = await stello.db.pool.query(
     `select distinct classid, objid from pg_locks where locktype = 'advisory' and granted
@@ -129,7 +135,7 @@ async function workersAreBack(): Promise<void> {
 }
 
 describe('a store restored from an older copy', () => {
-  it('pauses the session instead of going on from what a worker remembers; recover goes on from the copy', async () => {
+  it('pauses the session and ignores what a worker remembers; recover goes on from the copy', async () => {
     const llm = script()
     const session = await stello.session({ llm })
     await ask(session, 'one')
@@ -151,7 +157,7 @@ describe('a store restored from an older copy', () => {
 })
 
 describe('an emptied store', () => {
-  it('knows no session: callers are told so, the workflow pauses, and nothing is written', async () => {
+  it('knows no session: callers read that, the workflow pauses, and nothing is written', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
     await viewOf(stello.client, session)

@@ -37,7 +37,7 @@ const contents = async (session: SessionHandle): Promise<string[]> =>
   (await session.transcript()).map(({ content }) => content)
 
 describe('a Temporal server', () => {
-  it('that lost everything: sends say so, and recover goes on from the store', async () => {
+  it('that lost everything: a send says so, and recover goes on from the store', async () => {
     const llm = script()
     const name = `lost-${Date.now()}`
     const worker = await stello.work({ name, llm })
@@ -49,7 +49,7 @@ describe('a Temporal server', () => {
       code: 'SESSION_TERMINATED',
       hint: expect.stringContaining(`stello recover ${session.id}`),
     })
-    // Before any worker has registered the search attributes, which are lost, too.
+    // No worker has registered the search attributes yet, which are lost too.
     expect(await session.recover()).toEqual({ restarted: true, waiting: 0 })
     const { searchAttributes } = await stello.client.temporal.workflow.getHandle(session.id).describe()
     expect(searchAttributes['StelloRoot']).toEqual([session.id])
@@ -59,7 +59,7 @@ describe('a Temporal server', () => {
     expect(llm.calls).toHaveLength(3)
   })
 
-  it('that lost everything: a client from before opens new sessions', async () => {
+  it('that lost everything: a client that was connected before opens new sessions', async () => {
     const name = `new-${Date.now()}`
     const worker = await stello.work({ name, llm: script() })
     await ask(await stello.client.createSession({ agent: name }), 'one')
@@ -70,7 +70,7 @@ describe('a Temporal server', () => {
     expect(await ask(session, 'two')).toBe('answer to two')
   })
 
-  it('that was restored from an older copy: the session pauses, saying why, and recover goes on from the store', async () => {
+  it('that was restored from an older copy: the session pauses and says why, and recover goes on from the store', async () => {
     const llm = scriptedModel(replyBy([[() => true, ({ messages }) => `answer to ${messages.at(-1)?.content}`]]))
     const name = `older-${Date.now()}`
     const worker = await stello.work({ name, llm })
@@ -100,7 +100,7 @@ describe('a Temporal server', () => {
     expect(llm.calls).toHaveLength(4)
   })
 
-  it('whose run another has taken over from: who waits is told what to do', async () => {
+  it('whose run another one has taken over from: everybody who waits is told what to do', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
     await stello.db.pool.query(`update sessions set run_id = 'a later run' where id = $1`, [session.id])

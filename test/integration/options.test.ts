@@ -1,4 +1,4 @@
-/** What Temporal is told of a session's steps and runs: how long it waits, and that it never gives up. */
+/** The options of a session's steps and runs in Temporal: how long it waits, and that it never gives up. */
 import { optionalTsToMs } from '@temporalio/common/lib/time.js'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -11,7 +11,7 @@ import { ask, useStello } from '../support/session-fixture.ts'
 const stello = useStello()
 const workflow = (session: SessionHandle) => stello.client.temporal.workflow.getHandle(session.id)
 
-/** Of each kind of step: attempts (0 = without limit), seconds of silence allowed, seconds in all. */
+/** For each kind of step: attempts (0 = without limit), seconds of silence that are allowed, seconds in all. */
 async function limitsOf(session: SessionHandle): Promise<Record<string, (number | null | undefined)[]>> {
   const { events } = await workflow(session).fetchHistory()
   const scheduled = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: one }) => one ?? [])
@@ -29,7 +29,7 @@ async function taskTimeoutMs(session: SessionHandle): Promise<number | undefined
   return optionalTsToMs(raw.executionConfig?.defaultWorkflowTaskTimeout)
 }
 
-it('gives a step its own time, a heartbeat and half a minute, tries it without end, and lets no workflow task hang for more than 5 s', async () => {
+it('gives each step its own time, a heartbeat and half a minute, tries it without end, and ends a workflow task that hangs after 5 s', async () => {
   const look = tool('look', 'Looks', z.object({}), () => 'seen', { timeout: 7000 })
   const fork = { name: 'stello_create_session', arguments: { label: 'fork', profile: 'p' } }
   const llm = scriptedModel(

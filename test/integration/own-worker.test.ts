@@ -1,6 +1,6 @@
 /**
- * A worker whose author brings more than an agent: a data converter that encrypts, interceptors, workflows and activities of
- * their own; or a Temporal Worker, to which Stello is added as a plugin.
+ * A worker whose author brings more than an agent: a data converter that encrypts, interceptors, own workflows and
+ * activities. Or a Temporal Worker to which Stello is added as a plugin.
  */
 import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** Its words are secrets: nobody may read them in Temporal. */
+/** Its words are secrets. Nobody may read them in Temporal. */
 function confidant(): StelloAgent {
   const rules = replyBy([
     ['read the plum', { toolCalls: [{ name: 'read_plum', arguments: { page: 'quince' } }] }],
@@ -52,7 +52,7 @@ function confidant(): StelloAgent {
 }
 const SECRETS = ['plum', 'quince', 'medlar', 'bullace', 'sorbus', 'damson', 'greengage']
 
-/** All text in what Temporal holds, payloads included, apart from what stands under `but`. */
+/** All text in what Temporal holds, payloads included, without the fields named in `but`. */
 function textOf(value: unknown, but?: string): string {
   if (value instanceof Uint8Array) return Buffer.from(value).toString()
   if (typeof value !== 'object' || value === null) return String(value)
@@ -60,7 +60,7 @@ function textOf(value: unknown, but?: string): string {
   return shown.map(([key, each]) => `${key}: ${textOf(each, but)}`).join('\n')
 }
 
-/** What Temporal holds of a session, as somebody reads it who has no key. */
+/** What Temporal shows of a session to a reader without the key. */
 async function heldOf({ temporal }: StelloClient, workflowId: string): Promise<unknown> {
   const { namespace } = temporal.options
   const { events } = await temporal.workflow.getHandle(workflowId).fetchHistory()
@@ -83,7 +83,7 @@ describe('payloads that are encrypted', () => {
     ],
   }
 
-  it('let a turn with a tool and a child run, and leave nothing of it to be read in Temporal but search attributes', async () => {
+  it('let a turn with a tool and a child run, and only search attributes can be read in Temporal', async () => {
     const agent = confidant()
     await stello.serve(agent, { dataConverter, interceptors, activities, workflowsPath })
     const client = await connect(dataConverter)
@@ -92,7 +92,7 @@ describe('payloads that are encrypted', () => {
     const child = await onlyChild(client, session)
     for (const { id } of [session, child]) {
       const held = await heldOf(client, id)
-      // Ids of sessions are made of words of their labels, which are search attributes.
+      // The ids of sessions are made of words of their labels, and labels are search attributes.
       const hidden = textOf(held, 'searchAttributes').replaceAll(session.id, '').replaceAll(child.id, '')
       expect(hidden).toContain('callModel')
       expect(SECRETS.filter((secret) => hidden.includes(secret))).toEqual([])
@@ -112,7 +112,7 @@ describe('payloads that are encrypted', () => {
     expect(seen).toContain(`greet of ${queue}`)
   })
 
-  it('are read by a recovery, of which a client without the key is told', async () => {
+  it('are read by a recovery; a client without the key is told that it needs it', async () => {
     const agent = confidant()
     const worker = await stello.serve(agent, { dataConverter })
     const client = await connect(dataConverter)
@@ -133,7 +133,7 @@ describe('payloads that are encrypted', () => {
 })
 
 describe("a Temporal Worker of one's own", () => {
-  it('serves sessions beside its own workflows and activities, and closes all with itself', async () => {
+  it('serves sessions beside its own workflows and activities, and closes everything when it stops', async () => {
     quietRuntime()
     const agent = confidant()
     const { databaseUrl, temporalAddress: address, namespace = 'default' } = stello.servers

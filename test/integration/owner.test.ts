@@ -1,4 +1,7 @@
-/** Whose a session is: a tree belongs to the user its root was created for, and nothing below can say otherwise. */
+/**
+ * The owner of a session: a tree belongs to the user that its root was created for, and no session below can change
+ * that.
+ */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +19,7 @@ const stello = useStello()
 
 const READ = { name: 'Read', arguments: { file_path: 'notes.txt' } }
 
-/** A folder per user. Sessions that are nobody's work in alice's, as a careless author may have it. */
+/** A folder per user. Sessions without a user work in alice's folder, as a careless author may write it. */
 async function folderPerUser(more: Partial<TestAgent> = {}): Promise<TestAgent> {
   const base = await mkdtemp(join(tmpdir(), 'stello-owners-'))
   onTestFinished(() => rm(base, { recursive: true }))
@@ -50,7 +53,7 @@ describe('the child of bob reads the file of bob, not that of alice,', () => {
     expect(read).toEqual([expect.stringContaining('of bob')])
   })
 
-  it('forked by a client, and so does what is forked from that', async () => {
+  it('forked by a client, and so does a fork of that child', async () => {
     const bobs = await sessionOf('bob', await folderPerUser())
     const child = await bobs.fork({ label: 'child' })
     expect(await results(child, READ)).toEqual([expect.stringContaining('of bob')])
@@ -70,7 +73,7 @@ it('a fork of a client that names another user is refused, and makes no session'
   expect((await bobs.tree()).children).toEqual([])
 })
 
-it('tools, factories, descriptions, folders and hooks are told the same of a session', async () => {
+it('tools, factories, descriptions, folders and hooks are told the same about a session', async () => {
   const told: Record<string, unknown> = {}
   const tell = (who: string, { sessionId, rootId, parentId, depth, userId, profile }: Omit<SessionContext, 'signal'>) =>
     (told[who] = { sessionId, rootId, parentId, depth, userId, profile })
@@ -108,12 +111,12 @@ it('tools, factories, descriptions, folders and hooks are told the same of a ses
   await results(child, { name: 'stello_create_session', arguments: { label: 'grandchild' } })
   const grandchild = await onlyChild(stello.client, child)
   await results(grandchild, { name: 'made', arguments: {} }, { name: 'plain', arguments: {} }, READ)
-  // It is still bound by what binds its parent, though nobody named a profile.
+  // It is still bound by the rules of its parent, although no profile was named.
   const below = { ...about, sessionId: grandchild.id, parentId: child.id, depth: 2 }
   expect(told).toEqual({ root: below, hook: below, plain: below, factory: below })
 })
 
-it('a folder that is made of what is not there is refused, in words for people and model, and is not made', async () => {
+it('a folder that is made of a missing value is refused, in words for people and model, and is not made', async () => {
   const base = await mkdtemp(join(tmpdir(), 'stello-owners-'))
   onTestFinished(() => rm(base, { recursive: true }))
   const { tools } = filesystem({ sandboxManager: { root: ({ userId }) => join(base, String(userId)) } })
@@ -124,7 +127,7 @@ it('a folder that is made of what is not there is refused, in words for people a
   expect(await readdir(base)).toEqual([])
 })
 
-it('a session of nobody tells nobody, at the root of its tree', async () => {
+it('a session without a user says that it has none, at the root of its tree', async () => {
   const told: object[] = []
   const { taskQueue } = await stello.work({
     llm: scriptedModel(obedient),
@@ -168,7 +171,7 @@ describe('what is no name of a folder is no user', () => {
     expect(rows).toEqual([{ user: userId }])
   })
 
-  it('a row that somebody else wrote with one pauses its session before anything runs', async () => {
+  it('a row of another program with such a user pauses its session before anything runs', async () => {
     const name = `owned-${process.pid}`
     const session = await stello.client.createSession({ agent: name, userId: 'bob' })
     await stello.db.pool.query(`update sessions set config = config || '{"userId":"../alice"}' where id = $1`, [

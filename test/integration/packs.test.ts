@@ -1,4 +1,4 @@
-/** A pack that has a process behind it: opened with the worker, asked at each call, closed with the worker. */
+/** A pack with a process: it is opened with the worker, asked at each call, and closed with the worker. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import type { CapabilityPack } from '../../src/agent/capability-pack.ts'
@@ -36,7 +36,7 @@ const llm = () =>
     ]),
   )
 
-it('a pack is open before the first call and closed behind the last; its list may change in between', async () => {
+it('a pack is open before the first call and closed after the last; its list may change in between', async () => {
   const pack = server()
   const model = llm()
   const worker = await stello.work({ llm: model, capabilities: { packs: [pack] } })
@@ -52,7 +52,7 @@ it('a pack is open before the first call and closed behind the last; its list ma
   expect(pack.told.at(-1)).toBe('close')
 })
 
-it('a pack that cannot be asked pauses the session, which goes on when it can', async () => {
+it('a pack that does not answer pauses the session, which goes on when the pack answers again', async () => {
   const pack = server()
   const session = await stello.session({ llm: llm(), capabilities: { packs: [pack] } })
   pack.trouble = new Error('the server is away')

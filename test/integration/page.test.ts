@@ -7,6 +7,7 @@ import { createSession } from '../../src/store/sessions.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import { builtPage } from '../support/built-page.ts'
+import { profiles } from '../support/forks.ts'
 import { expectNoFaults, usePageBrowser } from '../support/page-browser.ts'
 import { eventOf, useStello } from '../support/session-fixture.ts'
 import { newSessionRow } from '../store/fixtures.ts'
@@ -88,6 +89,23 @@ describe('the page', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(/#\/s\//)
     expect(errors).toEqual([])
+  })
+
+  it('offers the profiles that the agent has, and takes a name that is typed', async () => {
+    const llm = scriptedModel(({ messages }) => messages.find(({ role }) => role === 'system')?.content ?? '(none)')
+    const forks = profiles({ reader: { systemPrompt: 'Read.' }, writer: {} })
+    const { taskQueue: name } = await stello.work({ llm, capabilities: { profiles: forks } })
+    const { url } = await site()
+    const { page } = await browser.open(`${url}/#/new`)
+    await page.getByRole('radio', { name }).check()
+    const offered = page.getByRole('group', { name: 'Profiles of the agent' }).getByRole('button')
+    await expect.poll(() => offered.allTextContents()).toEqual(['reader', 'writer'])
+    await page.getByLabel('Profile', { exact: true }).fill('writer')
+    expect(await offered.nth(1).getAttribute('aria-pressed')).toBe('true')
+    await offered.first().click()
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.waitForURL(/#\/s\//)
+    expect((await stello.client.roots({ agent: name })).map(({ profile }) => profile)).toEqual(['reader'])
   })
 
   it('answers an approval with edited arguments, which it checks first', async () => {

@@ -1,4 +1,4 @@
-/** Nothing new starts while a session is paused; what failed goes on where it stood. */
+/** Nothing new starts while a session is paused. A step that failed goes on from where it was. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -71,7 +71,7 @@ describe('pause', () => {
 })
 
 describe('resume', () => {
-  it('that the store has lost, since a copy from before was put in its place, is told once more', async () => {
+  it('that the store has lost, because an older copy took its place, is told once more', async () => {
     const session = await stello.session({ llm: scriptedModel(({ messages }) => `to ${messages.at(-1)?.content}`) })
     await ask(session, 'one')
     await stello.db.pool.query('update sessions set pause = $2 where id = $1', [
@@ -112,7 +112,7 @@ describe('a model that fails', () => {
     await fake.requested(1)
     const refused = performance.now()
     await fake.requested(2)
-    // The clock of the server that waits is another one.
+    // The server that waits has another clock.
     expect(performance.now() - refused).toBeGreaterThan(900)
     expect((await turn.result()).text).toBe('Hello.')
     const types = (await eventsUntil(session, ({ type }) => type === 'turn.completed')).map(({ type }) => type)
@@ -127,7 +127,7 @@ describe('a model that fails', () => {
     expect(fake.requests).toHaveLength(3)
   })
 
-  it('in the middle of its answer is asked again, and its half answer is nowhere', async () => {
+  it('in the middle of its answer is asked again, and its half answer is stored nowhere', async () => {
     const fake = await startFake({ script: () => 'A longer answer of many words.' })
     fake.dropNext({ afterBytes: 400 })
     const session = await stello.session({ llm: openai({ model: 'm', baseURL: fake.url }) })

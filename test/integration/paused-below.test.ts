@@ -1,4 +1,4 @@
-/** A pause below is heard above: whoever waits for a session is told what holds it up, at any depth. */
+/** A pause below is reported above: everybody who waits for a session is told what holds it up, at any depth. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -11,13 +11,13 @@ import { until } from '../support/until.ts'
 const stello = useStello()
 
 const task = (label: string, message: string) => ({ toolCalls: [{ name: 'new_task', arguments: { label, message } }] })
-/** `go` awaits a session that awaits one that is asked `deep`. */
+/** A session that is told `go` awaits a session, and that one awaits a session that is asked `deep`. */
 const NESTED: Rule[] = [
   ['go', task('middle', 'further')],
   ['further', task('bottom', 'deep')],
 ]
 
-/** The session at the end of the chain below, once it is there. */
+/** The session at the end of the chain, when it is there. */
 async function lowest(session: SessionHandle, depth: number): Promise<SessionHandle> {
   return until('the lowest session is there', async () => {
     let tree: SessionTree | undefined = await session.tree()
@@ -27,7 +27,7 @@ async function lowest(session: SessionHandle, depth: number): Promise<SessionHan
 }
 
 describe('a pause far below', () => {
-  it('is heard by whoever waits above: which session, why, and the command that helps', async () => {
+  it('is told to everybody who waits above: the session, the reason, and the command that helps', async () => {
     const gate = createGate()
     const llm = scriptedModel(
       replyBy([...NESTED, ['deep', () => gate.pass().then(() => 'found')], [() => true, 'done']]),
@@ -62,7 +62,7 @@ describe('a pause far below', () => {
     expect(await session.state()).toMatchObject({ heldBy: [] })
   })
 
-  it('of a fork that nobody waits for is heard by nobody', async () => {
+  it('of a fork that nobody waits for is told to nobody', async () => {
     const llm = scriptedModel(replyBy([[() => true, 'done']]))
     const session = await stello.session({ llm })
     const fork = await session.fork({ label: 'aside' })
@@ -74,7 +74,7 @@ describe('a pause far below', () => {
 })
 
 describe('a question far below', () => {
-  it('is heard above with the command that answers; answered, the turn goes on', async () => {
+  it('is told above with the command that answers; after the answer, the turn goes on', async () => {
     const gate = createGate()
     const pay = tool('pay', 'Pays', z.object({}), () => gate.pass().then(() => 'paid'), { onUnknownOutcome: 'ask' })
     const llm = scriptedModel(

@@ -1,4 +1,4 @@
-/** What waits for a person: how it is shown, what counts as an answer, and what else may end the wait. */
+/** What waits for a person: how it is shown, what counts as an answer, and what else ends the wait. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -25,7 +25,7 @@ interface Waiting {
   verified(): number
 }
 
-/** A session that waits to hear whether `pay` took effect: its worker went away in the middle of it. */
+/** A session that waits to hear whether `pay` took effect, because its worker went away in the middle of it. */
 async function waiting(): Promise<Waiting> {
   const gate = createGate()
   let verified = 0
@@ -53,7 +53,7 @@ async function waiting(): Promise<Waiting> {
   return { session, turn, item: item as InboxQuestion, runs: () => gate.arrived, verified: () => verified }
 }
 
-/** Until `takeAnswers`, what a person said about a call cannot be stored. */
+/** Until `takeAnswers` is called, what a person says about a call cannot be stored. */
 async function refuseAnswers(sqlState: string): Promise<void> {
   await stello.db.pool.query(`
     create function refuse() returns trigger language plpgsql as $$
@@ -107,11 +107,11 @@ describe('what waits for a person', () => {
     expect(closed?.data).toMatchObject({ id: item.id, decision: 'done', name: 'pay' })
   })
 
-  it('takes an answer that the store refused once the store is mended, without asking anybody again', async () => {
+  it('takes an answer that the store refused after the store is mended, and asks nobody again', async () => {
     const { session, turn, item, runs, verified } = await waiting()
     await refuseAnswers('22000')
     await session.answer(item.id, { decision: 'done', text: 'paid 3' })
-    // Until then the question holds the turn up, and is what is thrown.
+    // Until then the question holds up the turn, and the error names it.
     await eventOf(session, 'session.paused')
     await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({
       code: 'SESSION_PAUSED',
@@ -127,7 +127,7 @@ describe('what waits for a person', () => {
     expect([runs(), verified()]).toEqual([1, 1])
   })
 
-  it('takes an answer that the store had no room for, and lets no attempt at that wait on beside the next', async () => {
+  it('takes an answer that the store had no room for, and no earlier attempt at it waits beside the next one', async () => {
     const { session, turn, item } = await waiting()
     await refuseAnswers('53100')
     await session.answer(item.id, { decision: 'done', text: 'paid 3' })
@@ -174,7 +174,7 @@ describe('an answer in wrong words', () => {
 })
 
 describe('of several answers', () => {
-  it('the first counts: the others are refused, whichever way they come', async () => {
+  it('the first counts: the others are refused, by whatever way they come', async () => {
     const { session, turn, item, runs } = await waiting()
     const say = (decision: 'done' | 'not_done' | 'retry') =>
       workflow(session).executeUpdate(answerUpdate, { args: [{ id: item.id, decision }] })
@@ -218,7 +218,7 @@ describe('the wait for a person', () => {
 })
 
 describe('a reset of the workflow', () => {
-  /** The questions a watcher that comes now is told of, up to the one that is open in generation `gen`. */
+  /** The questions that a new watcher is told of, up to the one that is open in generation `gen`. */
   const questions = async (session: SessionHandle, gen: number): Promise<unknown[]> => {
     const fits = ({ type, data }: StelloEvent): boolean =>
       type === 'pending.opened' && readPendingId(data.id)?.gen === gen
@@ -227,7 +227,7 @@ describe('a reset of the workflow', () => {
     return events.filter(({ type }) => type.startsWith('pending.')).map(({ data }) => fieldOf(data, 'id'))
   }
 
-  it('to before the call that asked puts the question anew, and shows the old one nowhere', async () => {
+  it('to before the call that asked puts the question again, and shows the old one nowhere', async () => {
     const { session, turn, item, runs } = await waiting()
     await resetBefore(stello.client, session, 't1.0.0')
     const shown = await questions(session, 1)
@@ -240,7 +240,7 @@ describe('a reset of the workflow', () => {
     expect(runs()).toBe(1)
   })
 
-  it('to behind it puts the question anew as well, once the store knows of the reset', async () => {
+  it('to after it puts the question again as well, when the store knows of the reset', async () => {
     const { session, turn, item } = await waiting()
     await session.pause()
     await eventOf(session, 'session.paused')
@@ -255,7 +255,7 @@ describe('a reset of the workflow', () => {
     expect((await turn.result()).text).toContain('"pay" did not take effect')
   })
 
-  it('to behind it tells the person whose answer still meant the old question', async () => {
+  it('to after it tells the person whose answer still meant the old question', async () => {
     const { session, turn, item } = await waiting()
     await session.pause()
     await eventOf(session, 'session.paused')

@@ -1,4 +1,7 @@
-/** Permissions in sessions: modes and rules decide, people are asked durably, children get no more than their parents. */
+/**
+ * Permissions in sessions: modes and rules decide, people are asked durably, and children get no more than their
+ * parents.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +32,7 @@ const write = (path: string): Call => call('Write', { file_path: path, content: 
 const deploy = (runs: { count: number }) =>
   tool('deploy', 'd', z.object({}), () => `deployed ${++runs.count}`, { kind: 'execute' })
 
-/** Sends calls, answers the first question that comes, and returns what the model reads. */
+/** Sends calls, answers the first question, and returns what the model reads. */
 async function answered(session: SessionHandle, decision: 'approve' | 'deny', ...calls: Call[]): Promise<string[]> {
   const turn = await session.send(JSON.stringify(calls))
   for (let item = (await session.pending())[0]; ; item = (await session.pending())[0]) {
@@ -48,7 +51,7 @@ async function decisions(session: SessionHandle): Promise<DurableEvent['data'][]
   return events.flatMap(({ type, data }) => (type === 'permission.decided' ? [data] : []))
 }
 
-it('without permissions nothing is asked; in mode default a person permits what writes', async () => {
+it('without permissions nothing is asked; in mode default, a person permits what writes', async () => {
   const root = await newFolder()
   const packs = [filesystem({ sandboxManager: { root } })]
   const open = await stello.session({ llm: scriptedModel(obedient), capabilities: { packs } })
@@ -132,7 +135,7 @@ describe('a child', () => {
     ])
   })
 
-  it('is opened only when a person has permitted it, where a rule asks', async () => {
+  it('is opened only after a person has permitted it, if a rule asks', async () => {
     const session = await stello.session({
       llm: scriptedModel(obedient),
       systemTools: true,
@@ -147,14 +150,14 @@ describe('a child', () => {
   })
 })
 
-it('a mode or a rule that is none is refused where it is stated', async () => {
+it('an invalid mode or rule is refused where it is stated', async () => {
   const { taskQueue: agent } = await stello.work({ llm: scriptedModel(obedient) })
   await expect(stello.client.createSession({ agent, permissionMode: 'plann' })).rejects.toThrow(
     'permissionMode: must be one of plan, dontAsk, default',
   )
 })
 
-it('a session that plans changes nothing, nor do its children, until a person has approved the plan', async () => {
+it('a session that plans changes nothing, and its children change nothing, until a person has approved the plan', async () => {
   const runs = { count: 0 }
   const { taskQueue: agent } = await stello.work({
     llm: scriptedModel(obedient),
@@ -181,7 +184,7 @@ it('a session that plans changes nothing, nor do its children, until a person ha
   expect(await results(child, call('deploy'))).toEqual([expect.stringContaining('in plan mode')])
 })
 
-it('what a person permits for good runs again without a question, releases what waits for it, and can be taken back', async () => {
+it('what a person permits for good runs again without a question, releases the calls that wait for it, and can be taken back', async () => {
   const runs = { count: 0 }
   const { taskQueue: agent } = await stello.work({
     llm: scriptedModel(obedient),

@@ -1,4 +1,4 @@
-/** A worker whose database URL leads through Debian's PgBouncer. */
+/** A worker whose database URL leads through the PgBouncer of Debian. */
 import { afterEach, expect, it } from 'vitest'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
@@ -25,7 +25,7 @@ it('serves in session mode', async () => {
   await stop()
 })
 
-it('does not start in transaction mode, says what to do, and leaves nothing', async () => {
+it('does not start in transaction mode, says what to do, and leaves nothing behind', async () => {
   const { url } = await behind('transaction')
   quietRuntime()
   const agent = createStelloAgent({ name: 'pooled', llm: scriptedModel(() => 'hello') })

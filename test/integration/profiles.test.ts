@@ -1,4 +1,4 @@
-/** Sessions that begin with a profile: what it says counts from the first message on, and is missed when it is gone. */
+/** Sessions that begin with a profile: the profile counts from the first message on, and is missed when it is gone. */
 import { expect, it } from 'vitest'
 import type { ForkProfile } from '../../src/agent/profile.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
@@ -23,7 +23,7 @@ it.each<[string, ForkProfile, string | undefined, string]>([
   expect(await ask(await stello.client.createSession(options), 'hello')).toBe(prompt)
 })
 
-it('a profile that is gone when a session or a fork begins pauses it, naming those there are; resume finds it again', async () => {
+it('a profile that is gone when a session or a fork begins pauses it, naming the profiles that exist; resume finds it again', async () => {
   const withProfile = { llm: echo, capabilities: { profiles: profiles({ p: { systemPrompt: 'P' }, q: {} }) } }
   const first = await stello.work(withProfile)
   const name = first.taskQueue

@@ -1,4 +1,4 @@
-/** A tool that asks a person, in a real session: nobody waits in a worker, and the answer finds its call. */
+/** A tool that asks a person, in a real session. No worker waits, and the answer finds its call. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
@@ -23,11 +23,11 @@ interface Waiting {
   session: SessionHandle
   turn: TurnHandle
   item: InboxQuestion
-  /** Replaces the worker by another. */
+  /** Replaces the worker by another one. */
   replaceWorker(): Promise<void>
 }
 
-/** A session whose tool asks for a region, and then how many seats. */
+/** A session whose tool asks for a region, and then for the number of seats. */
 async function waiting(): Promise<Waiting> {
   const book = tool('book', 'Books', z.object({}), async (_, ctx) => {
     const { text } = await ctx.ask({ message: 'Which region?', options: [{ label: 'EU' }, { label: 'US' }] })
@@ -84,7 +84,7 @@ describe('a question of a tool', () => {
     expect((await turn.result()).text).toBe('booked: EU {"count":2}')
   })
 
-  it('refuses an answer that does not fit its form: the client at once, a signal by an event; it stays open', async () => {
+  it('refuses an answer that does not fit its form: the client at once, a signal by an event; the question stays open', async () => {
     const { session, turn, item } = await waiting()
     await workflow(session).executeUpdate(answerUpdate, { args: [{ id: item.id, decision: 'answer', text: 'US' }] })
     await eventsUntil(session, ({ type, data }) => type === 'pending.opened' && fieldOf(data, 'id') !== item.id)

@@ -1,4 +1,4 @@
-/** A provider that refuses a request for good: the session names the record, and there is always a way on. */
+/** A provider refuses a request for good. The session names the record, and there is always a way to go on. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { SessionHandle } from '../../src/client/index.ts'
@@ -25,7 +25,7 @@ async function startFake(script: Script, rules?: ChatRules): Promise<FakeOpenAI>
   return server
 }
 
-/** Refuses every conversation in which the word is said. @param says where it is */
+/** Refuses every conversation that holds the word. @param says where the word is */
 async function refusing(says: (index: number) => string): Promise<Model> {
   const { url } = await startFake(({ messages }) => {
     const index = messages.findIndex(({ content }) => content.includes('poison'))
@@ -52,7 +52,7 @@ async function cancel(session: SessionHandle): Promise<void> {
   await until('the session to be idle', async () => (await session.state()).state === 'idle')
 }
 
-/** Does what the command in a hint does. */
+/** Does what the command in a hint says. */
 async function followHint(pause: Pause | undefined): Promise<SessionHandle> {
   const [, id = '', before, label = ''] =
     /stello fork (\S+) --before (\d+) --label "([^"]+)"$/.exec(pause?.hint ?? '') ?? []
@@ -65,7 +65,7 @@ describe('a request that is refused for what a record says', () => {
     const session = await stello.session({ llm, systemPrompt: 'Be kind.', capabilities: { tools: [look] } })
     expect(await ask(session, 'one')).toBe('to one (1)')
     const pause = await pausedBy(session, 'look')
-    // one, its answer, look, the call, its result.
+    // The message "one", its answer, the message "look", the call, and its result.
     expect(pause).toMatchObject({
       reason: 'model_error',
       message: expect.stringContaining("400 Invalid 'messages[5].content': poison") as string,
@@ -141,7 +141,7 @@ describe('a request that is refused for what a record says', () => {
     expect(await ask(await followHint(pause), 'two')).toBe('to two (2)')
   })
 
-  it('cannot be forked before a record that there is not', async () => {
+  it('cannot be forked before a record that does not exist', async () => {
     const session = await stello.session({ llm: await refusing(() => '') })
     await ask(session, 'one')
     await expect(session.fork({ label: 'x', before: 4 })).rejects.toMatchObject({
@@ -155,27 +155,30 @@ describe('a request that is refused for what a record says', () => {
   })
 })
 
-describe.each(['openai', 'deepseek', 'google', 'mistral'] as const)('a model at %s that invents', (rules) => {
-  it('names and ids reads what it wrote, and its session goes on', async () => {
-    const invented = [
-      { name: 'functions.look', id: 'functions.look:0' },
-      { name: '', id: '' },
-      { name: 'a b', id: 'x'.repeat(90), arguments: '[1]' },
-      { name: 'look', id: 'x'.repeat(90), arguments: '{"n":' },
-    ]
-    const fake = await startFake(({ messages }) => {
-      const last = messages.at(-1)
-      if (last?.content === 'go') return { toolCalls: invented }
-      return messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])).join('\n') || 'nothing'
-    }, rules)
-    const llm = modelAt({ ...OPENAI, name: rules }, { model: 'm', baseURL: fake.url, apiKey: 'k' })
-    const session = await stello.session({ llm, capabilities: { tools: [look] } })
-    const read = await ask(session, 'go')
-    expect(read).toMatch(/^TOOL_NOT_FOUND: unknown tool "functions\.look"\. Available: .*look/)
-    expect(read).toMatch(/TOOL_NOT_FOUND: unknown tool ""/)
-    expect(read).toMatch(/TOOL_NOT_FOUND: unknown tool "a b"/)
-    expect(read).toMatch(/TOOL_VALIDATION_ERROR/)
-    expect(await ask(session, 'and now?')).toBe(read)
-    expect((await session.state()).state).toBe('idle')
-  })
-})
+describe.each(['openai', 'deepseek', 'google', 'mistral'] as const)(
+  'a model at %s that invents names and ids',
+  (rules) => {
+    it('reads what it wrote, and its session goes on', async () => {
+      const invented = [
+        { name: 'functions.look', id: 'functions.look:0' },
+        { name: '', id: '' },
+        { name: 'a b', id: 'x'.repeat(90), arguments: '[1]' },
+        { name: 'look', id: 'x'.repeat(90), arguments: '{"n":' },
+      ]
+      const fake = await startFake(({ messages }) => {
+        const last = messages.at(-1)
+        if (last?.content === 'go') return { toolCalls: invented }
+        return messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : [])).join('\n') || 'nothing'
+      }, rules)
+      const llm = modelAt({ ...OPENAI, name: rules }, { model: 'm', baseURL: fake.url, apiKey: 'k' })
+      const session = await stello.session({ llm, capabilities: { tools: [look] } })
+      const read = await ask(session, 'go')
+      expect(read).toMatch(/^TOOL_NOT_FOUND: unknown tool "functions\.look"\. Available: .*look/)
+      expect(read).toMatch(/TOOL_NOT_FOUND: unknown tool ""/)
+      expect(read).toMatch(/TOOL_NOT_FOUND: unknown tool "a b"/)
+      expect(read).toMatch(/TOOL_VALIDATION_ERROR/)
+      expect(await ask(session, 'and now?')).toBe(read)
+      expect((await session.state()).state).toBe('idle')
+    })
+  },
+)

@@ -1,4 +1,4 @@
-/** A session whose workflow Temporal does not start: nothing is left of it, or something that can be closed. */
+/** Temporal does not start the workflow of a session: nothing is left of it, or something that can be closed. */
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { connectStello } from '../../src/client/index.ts'
@@ -13,7 +13,7 @@ const stello = useStello()
 const newId = (): string => `s-${randomBytes(4).toString('hex')}`
 const config = { agent: 'nobody', label: 'a phantom', model: 'agent', tools: 'agent' } as const
 
-it('leaves nothing behind where Temporal refuses the start, says why, and the id is free', async () => {
+it('leaves nothing behind when Temporal refuses the start, says why, and the id is free', async () => {
   const wrong = await connectStello({ ...stello.servers, namespace: 'no-such-namespace' })
   const sessionId = newId()
   await expect(wrong.createSession({ agent: 'nobody', sessionId })).rejects.toMatchObject({
@@ -27,7 +27,7 @@ it('leaves nothing behind where Temporal refuses the start, says why, and the id
   await wrong.close()
 })
 
-it('keeps a session whose start nobody has confirmed, and names what completes or ends it', async () => {
+it('keeps a session whose start nobody has confirmed, and names the commands that complete or end it', async () => {
   const proxy = await startTcpProxy(stello.servers.temporalAddress)
   const away = await connectStello({ ...stello.servers, temporalAddress: proxy.address })
   await proxy.close()
@@ -43,7 +43,7 @@ it('keeps a session whose start nobody has confirmed, and names what completes o
   await away.close()
 })
 
-it('can be closed where only its row is there, with its forks, and a start that comes late finds it closed', async () => {
+it('can be closed with its forks when only its row exists, and a start that comes late finds it closed', async () => {
   const { taskQueue: agent } = await stello.work({ llm: scriptedModel([]) })
   const [root, child] = [newId(), newId()]
   const row = { sessionId: root, rootId: root, depth: 0, config: { ...config, agent }, origin: `client/${root}` }

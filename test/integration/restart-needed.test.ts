@@ -1,4 +1,7 @@
-/** Many sessions after a restore: only those whose workflow cannot go on are begun anew, the rest is not disturbed. */
+/**
+ * Many sessions after a restore: only those whose workflow cannot go on are started again. The others are not
+ * disturbed.
+ */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -31,11 +34,11 @@ it('does nothing to a session that runs well, also in the middle of a turn', asy
   expect(llm.calls).toHaveLength(2)
 })
 
-it('begins one anew whose workflow has fallen behind the store, and one that the store contradicts', async () => {
+it('starts a session again whose workflow is behind the store, or contradicts it', async () => {
   const session = await stello.session({ llm: scriptedModel(({ messages }) => `${messages.length}`) })
   const { id } = session
   expect(await ask(session, 'one')).toBe('1')
-  // As if the store had gone on with a run of which Temporal, restored from a copy, knows nothing.
+  // As if the store had gone on with a run that Temporal does not know, because it was restored from a copy.
   await stello.db.pool.query(`insert into runs (session_id, run_id, gen) values ($1, 'later', 0)`, [id])
   await stello.db.pool.query(`update sessions set run_id = 'later' where id = $1`, [id])
   expect(await session.recover(NEEDED)).toMatchObject({ restarted: true })
@@ -49,7 +52,7 @@ it('begins one anew whose workflow has fallen behind the store, and one that the
   expect(await session.recover(NEEDED)).toMatchObject({ restarted: true })
 })
 
-it('finds sessions by what they are paused for', async () => {
+it('finds sessions by the reason of their pause', async () => {
   const one = await stello.session({ llm: scriptedModel([]) })
   const other = await stello.client.createSession({ agent: (await one.state()).agent })
   await one.pause()

@@ -59,7 +59,7 @@ it('takes a label of any length from a model, and refuses one that is too long f
   }
 })
 
-it('tells the sender of a message that finds the queue full', async () => {
+it('tells the sender when a message finds the queue full', async () => {
   const session = await stello.session({ llm: scriptedModel(() => 'hi') })
   await session.pause()
   await viewOf(stello.client, session, ({ status }) => status === 'paused')
@@ -120,7 +120,7 @@ it('gives up a contextFn that hangs, and the model reads TOOL_TIMEOUT', async ()
   expect(await ask(session, 'fork')).toBe('TOOL_TIMEOUT: contextFn of profile "p" did not end within 0.1 s')
 })
 
-it('runs a tool that may not be repeated once, also when it throws what is tried again elsewhere', async () => {
+it('runs a tool that may not be repeated once, also if it throws an error that is tried again elsewhere', async () => {
   let runs = 0
   const pay = tool('pay', 'Pays', z.object({}), () => {
     runs++

@@ -1,4 +1,7 @@
-/** Whether sessions use the search attributes is chosen with the root of their tree, whoever asks for more of them later. */
+/**
+ * Whether sessions use the search attributes is decided when the root of their tree is created. Later requests do not
+ * change it.
+ */
 import type { temporal } from '@temporalio/proto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
@@ -22,13 +25,13 @@ function clientThat(finds: boolean): StelloClient {
   return createStelloClient({ db, listener, searchable, client: client.temporal, namespace: 'default' })
 }
 
-/** The pause is in the store only when what the workflow wrote of it is in its history. */
+/** The store has the pause only after the history has what the workflow wrote about it. */
 async function pause(session: SessionHandle, from = 0): Promise<void> {
   await session.pause()
   await eventsUntil(session, ({ type }) => type === 'session.paused', { from })
 }
 
-/** Of each run: what it was told, started with and wrote. */
+/** For each run: what it was told, what it was started with, and what it wrote. */
 async function uses(session: SessionHandle): Promise<boolean[][]> {
   return (await runsOf(stello, session)).map(({ input, events }) => [
     input.searchable,
@@ -45,30 +48,33 @@ function startedWith(event: temporal.api.history.v1.IHistoryEvent | undefined): 
 it.each([
   ['does without them', false],
   ['uses them', true],
-])('a tree %s for life when its root was created so: forks of both kinds, and what is recovered', async (_, chosen) => {
-  const fork = { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'by the model' } }] }
-  const llm = scriptedModel(
-    replyBy([
-      ['fork', fork],
-      [() => true, 'done'],
-    ]),
-  )
-  const { taskQueue } = await stello.work({ llm })
-  const [first, later] = [clientThat(chosen), clientThat(!chosen)]
-  const root = await first.createSession({ agent: taskQueue })
-  await ask(root, 'fork')
-  const byModel = await onlyChild(later, root)
-  const byClient = await later.session(root.id).fork({ label: 'by a client' })
-  await ask(byClient, 'hello')
-  const below = await later.session(byClient.id).fork({ label: 'below' })
-  for (const session of [root, byModel, byClient, below]) await pause(session)
-  await stello.client.temporal.workflow.getHandle(root.id).terminate('a test')
-  expect(await later.session(root.id).recover()).toMatchObject({ restarted: true })
-  const { offset } = await eventOf(root, 'session.restarted')
-  // Recovered, it is still paused.
-  await root.resume()
-  await pause(root, offset)
-  const same = [chosen, chosen, chosen]
-  expect(await uses(root)).toEqual([same, same])
-  for (const session of [byModel, byClient, below]) expect(await uses(session)).toEqual([same])
-})
+])(
+  'a tree %s for life if its root was created so: forks of both kinds, and sessions that are recovered',
+  async (_, chosen) => {
+    const fork = { toolCalls: [{ name: 'stello_create_session', arguments: { label: 'by the model' } }] }
+    const llm = scriptedModel(
+      replyBy([
+        ['fork', fork],
+        [() => true, 'done'],
+      ]),
+    )
+    const { taskQueue } = await stello.work({ llm })
+    const [first, later] = [clientThat(chosen), clientThat(!chosen)]
+    const root = await first.createSession({ agent: taskQueue })
+    await ask(root, 'fork')
+    const byModel = await onlyChild(later, root)
+    const byClient = await later.session(root.id).fork({ label: 'by a client' })
+    await ask(byClient, 'hello')
+    const below = await later.session(byClient.id).fork({ label: 'below' })
+    for (const session of [root, byModel, byClient, below]) await pause(session)
+    await stello.client.temporal.workflow.getHandle(root.id).terminate('a test')
+    expect(await later.session(root.id).recover()).toMatchObject({ restarted: true })
+    const { offset } = await eventOf(root, 'session.restarted')
+    // It is still paused after the recovery.
+    await root.resume()
+    await pause(root, offset)
+    const same = [chosen, chosen, chosen]
+    expect(await uses(root)).toEqual([same, same])
+    for (const session of [byModel, byClient, below]) expect(await uses(session)).toEqual([same])
+  },
+)

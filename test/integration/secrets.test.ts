@@ -1,4 +1,7 @@
-/** A secret that tools, models and headers come across is told nowhere: to the model, in the store, in Temporal, in a log. */
+/**
+ * A secret that tools, models and headers meet is told nowhere: not to the model, not in the store, not in Temporal,
+ * not in a log.
+ */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -12,7 +15,7 @@ const BEARER = 'of-the-header-77'
 const IN_URL = 'in-the-url-88'
 const SECRETS = [REDACTED, BEARER, IN_URL]
 
-/** Whatever the store holds, whatever Temporal holds of the workflow. */
+/** All that the store holds, and all that Temporal holds of the workflow. */
 async function everythingAbout(sessionId: string): Promise<string> {
   const { rows: tables } = await stello.db.pool.query<{ name: string }>(
     "select quote_ident(tablename) as name from pg_tables where schemaname = 'public'",
@@ -62,7 +65,7 @@ it('is cut from what tools throw, return and tell, and from their logs', async (
   for (const secret of SECRETS) expect(told).not.toContain(secret)
 })
 
-it('is cut from the pause, the events and the retries of a model that quotes it', async () => {
+it('is cut from the pause, the events and the retries when a model quotes it', async () => {
   const fake = await startFakeOpenAI({ script: () => 'hi' })
   try {
     fake.failNext({ status: 503, body: { error: { message: `busy: ${BEARER}` } } })

@@ -1,4 +1,7 @@
-/** Who waits for an answer while a server is briefly away waits on: the turn does too. */
+/**
+ * A caller that waits for an answer keeps waiting while a server is away for a short time, because the turn goes on
+ * too.
+ */
 import { afterEach, expect, it } from 'vitest'
 import { connectStello, type StelloClient } from '../../src/client/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
@@ -53,7 +56,7 @@ it('PostgreSQL', async () => {
   expect((await answer).text).toBe('answered')
 })
 
-it('PostgreSQL, for somebody who watches: nothing is missed, and the absence is told once', async () => {
+it('PostgreSQL, for a watcher: nothing is missed, and the absence is told once', async () => {
   const [{ client, store }, { id, gate }] = [await far(), await running()]
   const away: string[] = []
   const seen: (number | undefined)[] = []

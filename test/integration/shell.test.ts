@@ -1,4 +1,4 @@
-/** The shell in sessions: folder and shells are kept over workers, rules see what a command would touch. */
+/** The shell in sessions: folder and shells outlive a worker, and rules see what a command would touch. */
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** A worker that is asked to stop: what may be repeated is handed over, what may not is never run twice. */
+/** A worker is asked to stop: what may be repeated is handed over, and what may not is never run twice. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -19,7 +19,7 @@ const script = replyBy([
 
 interface Stage {
   session: SessionHandle
-  /** Where the tools of both workers wait. */
+  /** The gate where the tools of both workers wait. */
   gate: Gate
   /** Stops the first worker and starts the second. */
   change(): Promise<void>
@@ -80,19 +80,19 @@ describe('a worker that stops', () => {
     expect(gate.arrived).toBe(1)
   })
 
-  it('does not wait for a call whose workflow has been terminated', async () => {
+  it('does not wait for a call whose workflow was terminated', async () => {
     const { session, gate, change } = await setStage(() => script)
     const turn = await session.send('pay')
     await gate.reached()
     await stello.client.temporal.workflow.getHandle(session.id).terminate()
-    // By then a heartbeat has been answered that there is no such activity.
+    // By then, the answer to a heartbeat has said that there is no such activity.
     await expect(turn.result()).rejects.toMatchObject({ code: 'SESSION_TERMINATED' })
     await change()
     expect(gate.arrived).toBe(1)
   })
 })
 
-it('a worker that stops gives what runs ten seconds, unless it was told otherwise', async () => {
+it('a worker that stops gives running work ten seconds, unless it was told otherwise', async () => {
   const gate = createGate()
   const pay = tool('pay', 'Pays', z.object({}), async () => {
     await gate.pass()

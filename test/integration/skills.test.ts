@@ -1,4 +1,6 @@
-/** Hidden tools in sessions: a model is shown them when it has discovered them, also after another worker has taken over. */
+/**
+ * Hidden tools in sessions: a model sees them after it has discovered them, also after another worker has taken over.
+ */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { skills } from '../../src/capabilities/index.ts'
@@ -15,7 +17,7 @@ const listed = ({ packs }: { packs: ReturnType<typeof skills>[] }) => ({ capabil
 
 const shown = (model: ScriptedModel): string[] => model.calls.at(-1)?.tools.map(({ name }) => name) ?? []
 
-it('a hidden tool is shown from the round on after it was discovered, over worker changes', async () => {
+it('a hidden tool is shown from the round after its discovery on, also by another worker', async () => {
   const model = scriptedModel(obedient)
   const agent = { llm: model, ...listed({ packs: [skills({ defer: ['mail_*'] })] }) }
   const worker = await stello.work(agent)
@@ -37,7 +39,7 @@ it('a hidden tool is shown from the round on after it was discovered, over worke
   expect(shown(model)).not.toContain('mail_send')
 })
 
-it('Skill and activate_skill load the same skills, those that the session may have', async () => {
+it('Skill and activate_skill load the same skills, and only those that the session may have', async () => {
   const router = new SkillRouterImpl()
   router.register({ name: 'review', description: 'Reviews code', content: 'Review $ARGUMENTS.' })
   const session = await stello.session({
@@ -52,7 +54,7 @@ it('Skill and activate_skill load the same skills, those that the session may ha
   ])
 })
 
-it('activate_skill tells the folder of a skill with files, and reads a long skill in parts', async () => {
+it('activate_skill names the folder of a skill with files, and reads a long skill in parts', async () => {
   const router = new SkillRouterImpl()
   const long = 'x'.repeat(60_000)
   router.register({ name: 'long', description: 'd', content: long, folder: '/srv/skills/long', files: ['a.md'] })

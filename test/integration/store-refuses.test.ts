@@ -1,4 +1,7 @@
-/** The store refuses for a reason that has nothing to do with what it is given: what has ended is kept until it takes it. */
+/**
+ * The store refuses a write for a reason that has nothing to do with the content. A result is kept until the store
+ * takes it.
+ */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterEach, expect, it, vi } from 'vitest'
@@ -15,13 +18,13 @@ afterEach(async () => {
   for (const undo of undoing.splice(0).toReversed()) await undo()
 })
 
-/** Whom the worker and the client log in as, in a database that the test itself stays out of meanwhile. */
+/** The user as whom the worker and the client log in. The test itself stays out of that database meanwhile. */
 interface Stage {
   role: string
   database: string
-  /** To the server, past the database. */
+  /** A connection to the server, past that database. */
   ask(sql: string): Promise<unknown>
-  /** Ends the connections of that user, who comes again. */
+  /** Ends the connections of that user. The user connects again. */
   disconnect(): Promise<unknown>
 }
 
@@ -140,7 +143,7 @@ it.each(Object.entries(TROUBLES))(
   },
 )
 
-it('a worker that is asked to stop waits for it no longer than for a step that runs', async () => {
+it('a worker that is asked to stop waits for the store no longer than for a running step', async () => {
   const gate = createGate()
   const pay = tool('pay', 'Pays', z.object({}), () => gate.pass().then(() => 'paid'))
   const llm = scriptedModel(
@@ -157,7 +160,7 @@ it('a worker that is asked to stop waits for it no longer than for a step that r
   undoing.push(() => stello.db.pool.query('drop function if exists damaged() cascade'))
   gate.open()
   await vi.waitFor(() => expect(stello.warnings.join()).toContain('has ended and is tried'), 30_000)
-  // The turn is cancelled, and so its step has been told to stop before.
+  // The turn is cancelled, so its step was told to stop before.
   await session.cancelTurn()
   await worker.stop()
   expect(stello.warnings.join()).toContain('the worker stops, and how step t1.0.0 ended is lost')

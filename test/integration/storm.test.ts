@@ -7,13 +7,13 @@ import { startWeatheredProvider } from '../support/weathered-provider.ts'
 
 const stello = useStello()
 const AWAY_MS = 60_000
-/** Half of the sessions are of one tree, the others alone. */
+/** Half of the sessions belong to one tree. Each of the others is a tree of its own. */
 const ROOTS = 100
-/** How long the requests may take to arrive that were under way when the first was refused. */
+/** The time in which requests may still arrive that were under way when the first one was refused. */
 const BURST_MS = 2000
 
 it(
-  'all of 200 sessions end and none is paused; meanwhile one request a second at most; then the trees take turns',
+  'all of 200 sessions end and none is paused; meanwhile there is at most one request a second; then the trees take turns',
   { timeout: 300_000 },
   async () => {
     const provider = await startWeatheredProvider({ script: () => 'Hello.' }, { answerAfterMs: 100 })
@@ -54,7 +54,7 @@ it(
 
       const served = provider.requests.filter(({ status }) => status === 200)
       expect(served).toHaveLength(sessions.length)
-      // Taken as they come, half of the first ones would be of the large tree.
+      // In order of arrival, half of the first ones would belong to the large tree.
       const first = served.slice(0, 60).filter(({ message }) => message.startsWith('large'))
       expect(first.length).toBeLessThanOrEqual(6)
       // The slow start: one, then four, then eight.

@@ -1,4 +1,4 @@
-/** Tasks given to child sessions, whose answers are awaited. */
+/** Tasks for child sessions, whose answers are awaited. */
 import { describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
@@ -42,7 +42,7 @@ describe('new_task', () => {
     expect((await session.state()).state).toBe('waiting')
     gate.open()
     expect((await turn.result()).text).toBe('done: do a, done: do b')
-    // From its child's beginning to its answer, and not only what it took to write that down.
+    // The time from the beginning of its child to its answer, not only the time to write the answer down.
     const { tools } = await session.stats()
     expect(tools).toMatchObject([{ toolName: 'new_task', executionCount: 2 }])
     expect(tools[0]?.totalDuration).toBeGreaterThan(0)
@@ -85,7 +85,7 @@ describe('new_task', () => {
     })
   })
 
-  it('whose caller is terminated lets its child end as if it were heard', async () => {
+  it('whose caller is terminated lets its child end as usual', async () => {
     const gate = createGate()
     const session = await stello.session({ llm: scriptedModel(replyBy(taskAt(gate))), systemTools: true })
     await session.send('go')

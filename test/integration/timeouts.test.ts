@@ -15,7 +15,7 @@ const hang = tool(
   { timeout: 100 },
 )
 
-/** Asks for the tool once per entry, then says how many time-outs it has read. */
+/** Calls the tool once per entry, then says how many time-outs it has read. */
 function asking(hangs: boolean[]): ScriptedModel {
   return scriptedModel(({ messages, call }) => {
     const forever = hangs[call]
@@ -50,7 +50,7 @@ describe('a tool that hangs', () => {
     })
     expect(llm.calls).toHaveLength(3)
     await session.resume()
-    // Resume has cleared the count: two more do not pause.
+    // The resume has cleared the count, so two more time-outs do not pause.
     expect(await turn.result()).toMatchObject({ text: '5 time-outs', rounds: 5 })
   })
 

@@ -1,4 +1,4 @@
-/** Which tools a session has, by what agent, profile and session say of them. */
+/** The tools of a session, as agent, profile and session decide. */
 import { expect, it } from 'vitest'
 import { createStelloAgent } from '../../src/agent/agent.ts'
 import type { ForkProfile } from '../../src/agent/profile.ts'
@@ -17,7 +17,7 @@ const skills = new SkillRouterImpl()
   .register({ name: 'review', description: 'Reviews', content: 'Check it.' })
   .register({ name: 'search', description: 'Searches', content: 'Look.' })
 
-/** Calls the tool its message names, e.g. `b {}`, and then says what came of it. */
+/** Calls the tool that its message names, e.g. `b {}`, and then says what the result was. */
 function obedient(): ScriptedModel {
   return scriptedModel(({ messages }) => {
     const last = messages.at(-1)
@@ -47,7 +47,7 @@ async function begin(
 
 const forkTo = (profile?: string): string => `${FORK} ${JSON.stringify({ label: 'child', profile })}`
 
-it('agent, session, profile and every child below can only take tools away', async () => {
+it('agent, session, profile and every child below can only remove tools', async () => {
   const capabilities = {
     tools: tools('a', 'b', 'c', 'd'),
     profiles: profiles({
@@ -84,7 +84,7 @@ it.each<[string, ForkProfile, string[]]>([
   expect(offered()).toEqual(names)
 })
 
-it('allowedTools leaves Stello’s own tools, disallowedTools takes them away, also from being called', async () => {
+it('allowedTools leaves Stello’s own tools, and disallowedTools removes them, so that they cannot be called', async () => {
   const capabilities = { tools: tools('a'), skills }
   const allowing = await begin({ capabilities, systemTools: true }, { allowedTools: [] })
   expect(await ask(allowing.session, `${SKILL} {"name": "review"}`)).toBe('Check it.')
@@ -95,7 +95,7 @@ it('allowedTools leaves Stello’s own tools, disallowedTools takes them away, a
   expect((await forbidding.session.tree()).children).toEqual([])
 })
 
-it('the model sees built-ins, then user tools, each A to Z, whatever the order they were given in', async () => {
+it('the model sees built-in tools, then user tools, each A to Z, in whatever order they were given', async () => {
   const { session, offered } = await begin({
     capabilities: { tools: tools('zip', 'Read', '_x', 'apply'), skills },
     systemTools: true,

@@ -1,4 +1,6 @@
-/** `{ tree: true }`: a pause, a resume and a cancel reach all that is open below, and what is just being forked. */
+/**
+ * `{ tree: true }`: a pause, a resume and a cancel reach all open sessions below, and those that are just being forked.
+ */
 import { describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Rule, type ScriptedModel } from '../../src/testing/index.ts'
@@ -9,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const stello = useStello()
 
-/** Who says `go` awaits a task whose fork comes to the gate while it is made. */
+/** A session that is told `go` awaits a task. The fork of that task comes to the gate while it is made. */
 function forkingAt(gate: Gate, more: Rule[] = []): TestAgent & { llm: ScriptedModel } {
   const slowly = { contextFn: () => gate.pass().then(() => []) }
   const call = { name: 'new_task', arguments: { label: 'late', message: 'deep', profile: 'slowly' } }
@@ -50,7 +52,7 @@ describe('a tree', () => {
     expect(await stello.client.inbox(session.id)).toEqual([])
   })
 
-  it('is cancelled as a whole: the fork that is being made does nothing', async () => {
+  it('is cancelled as a whole: a fork that is being made does nothing', async () => {
     const [gate, held] = [createGate(), createGate()]
     const agent = forkingAt(gate, [['busy', () => held.pass().then(() => 'late')]])
     const session = await stello.session(agent)
@@ -65,7 +67,7 @@ describe('a tree', () => {
     expect(new Set(agent.llm.calls.map(({ messages }) => messages.at(-1)?.content))).toEqual(new Set(['busy', 'go']))
   })
 
-  it('is reached below a session that is closed; what has no workflow any more is named', async () => {
+  it('is reached below a closed session; sessions whose workflow is gone are named', async () => {
     const session = await stello.session({ llm: scriptedModel(() => 'done') })
     await ask(session, 'hello')
     const [one, two] = [await session.fork({ label: 'one' }), await session.fork({ label: 'two' })]

@@ -41,7 +41,7 @@ describe('a turn', () => {
     ])
   })
 
-  it('can be read while a round is under way: the results there are, in their places', async () => {
+  it('can be read while a round is under way: the results so far are at their places', async () => {
     const gate = createGate()
     const slow = tool('slow', 'Waits', z.object({}), async () => {
       await gate.pass()
@@ -70,7 +70,7 @@ describe('a turn', () => {
     ])
   })
 
-  it('runs the calls of one answer at the same time and hands their results over in call order', async () => {
+  it('runs the calls of one answer at the same time and hands their results over in the order of the calls', async () => {
     const gate = createGate()
     const ended: string[] = []
     const wait = tool('wait', 'Waits', z.object({ name: z.string() }), async ({ name }) => {
@@ -111,7 +111,7 @@ describe('a turn', () => {
     expect(results?.map((message) => message.content)).toEqual(names.map((name) => `result ${name}`))
   })
 
-  it('gives a tool the identity of its session and its call', async () => {
+  it('gives a tool the ids of its session and its call', async () => {
     const seen: unknown[] = []
     const look = tool('look', 'Looks', z.object({}), (_args, ctx) => {
       seen.push({ sessionId: ctx.sessionId, messageId: ctx.messageId, callId: ctx.callId, requestId: ctx.requestId })
@@ -161,7 +161,7 @@ describe('a message', () => {
     expect(llm.calls).toHaveLength(2)
   })
 
-  it('that many send at once under one id is answered once', async () => {
+  it('that is sent many times at once under one id is answered once', async () => {
     const llm = scriptedModel(({ call }) => `answer ${call}`)
     const session = await stello.session({ llm })
     const text = 'long '.repeat(2000)
@@ -173,7 +173,7 @@ describe('a message', () => {
     expect(await session.state()).toMatchObject({ turns: 2, records: 4 })
   })
 
-  it('sent before any worker runs is answered by the first that comes', async () => {
+  it('sent before any worker runs is answered by the first worker that comes', async () => {
     const name = `late-${Date.now()}`
     const session = await stello.client.createSession({ agent: name })
     const turn = await session.send('anybody?')

@@ -33,7 +33,7 @@ async function summariesOf(session: SessionHandle): Promise<string[]> {
   })
 }
 
-it('takes long labels in whatever script: Temporal is told as much as it takes', async () => {
+it('takes long labels in any script: Temporal gets as much as it takes', async () => {
   const label = '東'.repeat(20_000)
   const llm = scriptedModel(
     replyBy([
@@ -57,7 +57,7 @@ it('takes long labels in whatever script: Temporal is told as much as it takes',
   }
 })
 
-it('names a session by its label, and says in Markdown what it does and where its forks are', async () => {
+it('names a session by its label, and shows in Markdown what it does and where its forks are', async () => {
   const fork = { name: 'stello_create_session', arguments: { label: 'a [part]', profile: 'p' } }
   const llm = scriptedModel(
     replyBy([
@@ -120,7 +120,7 @@ it('shows in the history what each activity does', async () => {
   ])
 })
 
-it('names a tool as people know it, wherever they meet it', async () => {
+it('names a tool by its name for people in every place', async () => {
   const gate = createGate()
   const work = async (): Promise<string> => {
     await gate.pass()
@@ -210,7 +210,7 @@ it('tells people what they can send', async () => {
   }
 })
 
-it('takes every query that docs/temporal-ui.md shows, and what it finds has a state', async () => {
+it('accepts every query that docs/temporal-ui.md shows, and each workflow it finds has a state', async () => {
   const session = await stello.session({ llm: scriptedModel([]) })
   await viewOf(stello.client, session)
   const page = readFileSync(new URL('../../docs/temporal-ui.md', import.meta.url), 'utf8')

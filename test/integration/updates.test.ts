@@ -1,4 +1,4 @@
-/** What a long tool tells while it runs, and that telling costs the session nothing. */
+/** Updates of a long tool while it runs. They cost the session nothing. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -24,7 +24,7 @@ const working = (): ScriptedModel =>
     ]),
   )
 
-/** A tool that tells something, then works until the gate is open. */
+/** A tool that sends an update, then works until the gate is open. */
 function telling(tell: (ctx: ToolContext) => void) {
   const gate = createGate()
   const work = tool('work', 'Works', z.object({}), async (_args, ctx) => {
@@ -35,7 +35,7 @@ function telling(tell: (ctx: ToolContext) => void) {
   return { gate, work }
 }
 
-/** Looks until Temporal has been told by a heartbeat. */
+/** Asks until a heartbeat has reached Temporal. */
 async function heartbeatOf(session: SessionHandle): Promise<unknown> {
   for (;;) {
     const { raw } = await stello.client.temporal.workflow.getHandle(session.id).describe()
@@ -45,7 +45,7 @@ async function heartbeatOf(session: SessionHandle): Promise<unknown> {
 }
 
 describe('what a tool tells while it runs', () => {
-  it('is shown, the latest of each kind, however much it was', async () => {
+  it('is shown: the latest of each kind, however large it was', async () => {
     const { gate, work } = telling((ctx) => {
       for (let i = 0; i < 20_000; i++) ctx.onUpdate({ i })
       for (let i = 0; i < 20_000; i++) ctx.onProgress(`step ${i}`)
@@ -92,7 +92,7 @@ describe('what a tool tells while it runs', () => {
       for (let i = 0; i < 100; i++) ctx.updateOutput('x'.repeat(4000))
       void ctx.sendToolStatus(ctx.requestId, 'DOING', { result: 'x'.repeat(40_000) })
     })
-    // A workflow task more or less is no content.
+    // One workflow task more or less is no content.
     expect(chatty - silent).toBeLessThan(4000)
   })
 
@@ -121,7 +121,7 @@ describe('a watcher', () => {
     await watching.return?.()
   })
 
-  it('whose process stands still does not hold up the session, and sees all of it later', async () => {
+  it('whose process stands still does not hold up the session, and sees everything later', async () => {
     const session = await stello.session({ llm: scriptedModel(() => 'word '.repeat(2000)) })
     const script = fileURLToPath(new URL('../support/watcher-process.ts', import.meta.url))
     const watcher = fork(script, [JSON.stringify({ sessionId: session.id, ...stello.servers })], {

@@ -1,4 +1,4 @@
-/** Promise 6: what people see while it happens. */
+/** What watchers see while it happens. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -34,7 +34,7 @@ describe('the log', () => {
     expect(events.at(-1)?.data).toMatchObject({ turn: 1, stopReason: 'end_turn', text: 'It is 42.' })
   })
 
-  it('goes on behind a cursor without a gap and without a repetition', async () => {
+  it('goes on after a cursor without a gap and without a repetition', async () => {
     const session = await stello.session({ llm: scriptedModel(doubling), capabilities: { tools: [twice] } })
     await ask(session, 'go')
     const all = await eventsUntil(session, ended)
@@ -44,7 +44,7 @@ describe('the log', () => {
     for (const from of [3, '3']) expect(await eventsUntil(session, ended, { from })).toEqual(all.slice(3))
   })
 
-  it('begins with what is still to come when asked from now', async () => {
+  it('begins with future events when it is asked from now', async () => {
     const session = await stello.session({ llm: scriptedModel(({ messages }) => `to ${messages.at(-1)?.content}`) })
     await ask(session, 'one')
     const watching = session.watch({ from: 'now', live: false })[Symbol.asyncIterator]()

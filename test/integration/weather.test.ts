@@ -1,4 +1,4 @@
-/** A provider that is away for a while, over real HTTP: sessions wait, are seen to wait, and go on by themselves. */
+/** A provider is away for a while, over real HTTP. Sessions wait, show that they wait, and go on by themselves. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { fallback } from '../../src/models/fallback.ts'
@@ -27,7 +27,7 @@ const typesOf = async (session: SessionHandle): Promise<string[]> =>
   (await eventsUntil(session, ({ type }) => type === 'turn.completed')).map(({ type }) => type)
 
 describe('A provider that is away', () => {
-  it('is waited for: the session says so everywhere, is never paused, and goes on when it is back', async () => {
+  it('is waited for: the session shows it everywhere, is never paused, and goes on when it is back', async () => {
     const provider = await start('Hello.')
     provider.away({ status: 503 })
     const metricsPort = await quietPort()
@@ -65,7 +65,7 @@ describe('A provider that is away', () => {
     expect(await ask(session, 'again')).toBe('Hello.')
   })
 
-  it('is asked again when the wait it has named is over, and not before', async () => {
+  it('is asked again when the wait that it has named is over, and not before', async () => {
     const provider = await start('Hello.')
     provider.away({ status: 429, headers: { 'retry-after': '3' } })
     const { taskQueue } = await stello.work({ llm: modelOf(provider) })
@@ -81,7 +81,7 @@ describe('A provider that is away', () => {
     const before = provider.requests.length
     provider.away()
     await Promise.all(turns.map((turn) => turn.result()))
-    // The clock of the server that waits is another one.
+    // The server that waits has another clock.
     expect((provider.requests[before]?.at ?? 0) - last).toBeGreaterThan(2900)
   })
 
@@ -97,7 +97,7 @@ describe('A provider that is away', () => {
     expect((await session.transcript()).map(({ content }) => content)).toEqual(['Hi'])
   })
 
-  it('for longer than retryFor pauses the session, and resume asks anew', async () => {
+  it('for longer than retryFor pauses the session, and resume asks again', async () => {
     const provider = await start('Hello.')
     provider.away({ status: 503 })
     const session = await stello.session({ llm: modelOf(provider), retryFor: '3s' })
@@ -131,7 +131,7 @@ describe('With a fallback', () => {
     expect(await typesOf(session)).not.toContain('session.paused')
   })
 
-  it('an account without credit has the next model asked; without one, and with a wrong key, the session pauses', async () => {
+  it('an account without credit leads to the next model; without a next one, and with a wrong key, the session pauses', async () => {
     const [first, second] = [await start('From the first.'), await start('From the second.')]
     first.away({ status: 429, code: 'insufficient_quota' })
     const llm = fallback([modelOf(first, 'one'), modelOf(second, 'two')])

@@ -1,4 +1,6 @@
-/** Working folders on hosts: calls run where their folder is, hosts come and go, and nothing is run twice by that. */
+/**
+ * Working folders on hosts: calls run on the host of their folder, hosts come and go, and this makes nothing run twice.
+ */
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -34,7 +36,7 @@ const write = (content: string) => ({ name: 'Write', arguments: { file_path: 'a.
 const read = { name: 'Read', arguments: { file_path: 'a.txt' } }
 const fileIn = (base: string, id: string, generation = 1): string => join(base, id, String(generation), 'files/a.txt')
 
-/** The queues that the calls of a session were scheduled on, without the name of the agent. */
+/** The queues on which the calls of a session were scheduled, without the name of the agent. */
 async function queuesOf({ id }: SessionHandle, agent: string): Promise<string[]> {
   const { events } = await stello.client.temporal.workflow.getHandle(id).fetchHistory()
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: one }) =>
@@ -42,7 +44,7 @@ async function queuesOf({ id }: SessionHandle, agent: string): Promise<string[]>
   )
 }
 
-it('a call that lands on another host runs on the one that has the folder, also after that has started again', async () => {
+it('a call that lands on another host runs on the host that has the folder, also after that host was started again', async () => {
   const agent = name()
   const [here, there] = [await newBase(), await newBase()]
   const first = await serveOn({ agent, base: here, host: 'here' })
@@ -65,7 +67,7 @@ it('a call that lands on another host runs on the one that has the folder, also 
   expect(existsSync(join(there, session.id))).toBe(false)
 })
 
-it('a shell in the background outlives the workers of its host, and is read and ended there from any other', async () => {
+it('a shell in the background outlives the workers of its host; any other worker there can read and end it', async () => {
   const agent = name()
   const [here, there] = [await newBase(), await newBase()]
   const first = await serveOn({ agent, base: here, host: 'here' })
@@ -125,7 +127,7 @@ it('a folder whose host is gone is lost: the call is not run again, and the next
   expect(await readFile(fileIn(gone, session.id), 'utf8')).toBe('one')
 })
 
-it('a session that used the folder before its loss reads that once, also when another session found the loss', async () => {
+it('a session that used the folder before its loss is told once, also if another session found the loss', async () => {
   const agent = name()
   const [gone, base] = [await newBase(), await newBase()]
   const first = await serveOn({ agent, base: gone, host: 'gone', lostAfter: '1s' })
@@ -142,7 +144,7 @@ it('a session that used the folder before its loss reads that once, also when an
   expect(await results(late, read)).toEqual([expect.stringContaining('File not found')])
 })
 
-it('each session has a folder of its own where the pack says so, and a host takes no more than it has room for', async () => {
+it('each session has a folder of its own if the pack says so, and a host takes no more than it has room for', async () => {
   const agent = name()
   const [small, large] = [await newBase(), await newBase()]
   await serveOn({ agent, base: small, host: 'small', per: 'session', capacity: 1 })

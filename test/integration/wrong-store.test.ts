@@ -1,4 +1,6 @@
-/** A worker and a session of two stores meet on one task queue: nothing of the one is written into the other. */
+/**
+ * A worker and a session with different stores meet on one task queue. Nothing of one store is written into the other.
+ */
 import { randomBytes } from 'node:crypto'
 import type { temporal } from '@temporalio/proto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -52,7 +54,7 @@ async function openOn(client: StelloClient, { name }: StelloAgent, count: number
   return Promise.all(Array.from({ length: count }, () => client.createSession({ agent: name })))
 }
 
-/** What Temporal tells of the last attempt at the step that a session waits for. */
+/** What Temporal shows of the last attempt at the step that a session waits for. */
 async function refusalOf(session: SessionHandle): Promise<{ message: string; delayMs: number }> {
   const described = await stello.client.temporal.workflow.getHandle(session.id).describe()
   const [waiting] = described.raw.pendingActivities ?? []
@@ -66,12 +68,12 @@ const rowsOf = async (db: Database): Promise<unknown[]> =>
   (await db.pool.query('select session_id from steps union all select session_id from events')).rows
 
 describe('a worker on the wrong store', () => {
-  it('gives back what it is handed and ends, naming both; nothing is paused, asked twice or written', async () => {
+  it('gives back what it is handed and ends, naming both stores; nothing is paused, asked twice or written', async () => {
     const [llm, other] = [script(), await otherStore()]
     const agent = agentWith(llm)
     const sessions = await openOn(stello.client, agent, 10)
     const turns = await Promise.all(sessions.map((session) => session.send('tea')))
-    // It has a session of the same id, as where ids are chosen.
+    // It has a session with the same id, which is possible if callers choose their ids.
     const taken = { agent: agent.name, label: 'main', model: 'agent', tools: 'agent' } as const
     const sessionId = sessions[0]?.id ?? ''
     await createSession(other.db, { sessionId, rootId: sessionId, depth: 0, config: taken })
@@ -99,7 +101,7 @@ describe('a worker on the wrong store', () => {
     expect(rows).toEqual([])
   })
 
-  it('ends also where its URL leads to another store only later, and no step meets that one', async () => {
+  it('ends also if its URL leads to another store only later, and no step meets that store', async () => {
     const [first, second] = [await otherStore(), await otherStore()]
     const [llm, identities] = [script(), [await readIdentity(first.db), await readIdentity(second.db)]]
     const agent = agentWith(llm)
@@ -127,7 +129,7 @@ describe('a worker on the wrong store', () => {
 })
 
 describe('a session that another store has left over', () => {
-  it('ends no worker that serves sessions of its own, nor one that starts later: it waits, less and less often', async () => {
+  it('ends no worker that serves sessions of its own, nor one that starts later: it waits, and tries less and less often', async () => {
     const [gone, agent] = [await otherStore(), agentWith(script())]
     const first = await stello.serve(agent)
     const [own] = (await openOn(stello.client, agent, 1)) as [SessionHandle]
@@ -141,7 +143,7 @@ describe('a session that another store has left over', () => {
     expect(stello.warnings).toEqual([expect.stringContaining('belongs to store')])
     await first.stop()
 
-    // All it can know is what the store and Temporal say of sessions before.
+    // The worker knows only what the store and Temporal say about earlier sessions.
     const next = await stello.serve(agent)
     const [another] = (await openOn(gone.client, agent, 1)) as [SessionHandle]
     closing.push(() => stello.client.temporal.workflow.getHandle(another.id).terminate())
@@ -154,7 +156,7 @@ describe('a session that another store has left over', () => {
 })
 
 describe('the identity of its store', () => {
-  /** Of each run, what its activities were told. */
+  /** For each run, what its activities were told. */
   async function toldIn(sessionId: string, runId?: string): Promise<unknown[]> {
     const { events } = await stello.client.temporal.workflow.getHandle(sessionId, runId).fetchHistory()
     const inputs = (events ?? []).flatMap(

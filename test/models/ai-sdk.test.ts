@@ -32,7 +32,7 @@ for (const streaming of [true, false]) {
   const how = streaming ? 'a streaming' : 'a'
   modelContract(`${how} model of @ai-sdk/openai-compatible`, async (script) => (await compatible(script)).model, {
     streaming,
-    // This package tells the name that a stream begins with.
+    // This package reports the model's name at the beginning of a stream.
     namesModelAtEnd: false,
   })
   modelContract(
@@ -64,7 +64,7 @@ describe('reasoning', () => {
     expect(said).toBe(streaming ? 'I must look.' : '')
     expect(Object.keys(first.provider ?? {})).toEqual(['ai-sdk:anthropic.messages'])
     const records = [question, recordOf(first), result]
-    // Whether it streams changes the tools that this package sends, and thinking is bound to these.
+    // The tools that this package sends depend on streaming, and the reasoning is bound to the tools.
     const second = await model.complete(records, { tools: TOOLS, ...(streaming && onDelta) })
     expect(second.content).toBe('Rain.')
     expect(fake.requests[1]?.body.messages[1]?.content).toMatchObject([
@@ -76,7 +76,7 @@ describe('reasoning', () => {
     expect(JSON.stringify(fake.requests[2]?.body.messages)).not.toContain('I must look.')
   })
 
-  it('that has no more than its text goes back too, and to no other provider', async () => {
+  it('that has nothing but its text goes back too, and to no other provider', async () => {
     const { model, fake } = await compatible(ROUND)
     const first = await model.complete([question], { tools: TOOLS, onDelta: () => {} })
     await model.complete([question, recordOf(first), result], { tools: TOOLS })

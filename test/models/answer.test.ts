@@ -1,4 +1,4 @@
-/** Answers of servers that do not keep to the letter. What keeps to it is in the contract suite. */
+/** Answers of servers that deviate from the standard. Answers that keep to it are tested in the contract suite. */
 import { describe, expect, it } from 'vitest'
 import type { Completion, ModelDelta } from '../../src/core/model.ts'
 import { readAnswer, readStream } from '../../src/models/openai/chat-answer.ts'
@@ -75,13 +75,13 @@ describe('streamed tool calls', () => {
     expect(deltas.map((delta) => delta.type === 'toolCall' && delta.id)).toEqual(['call_0', 'call_1'])
   })
 
-  it('come through raw when their arguments are broken', async () => {
+  it('are passed on as they are when their arguments are broken', async () => {
     expect((await calls({ index: 0, id: 'a', function: { name: 'look', arguments: '{"n": oops' } })).toolCalls).toEqual(
       [call('a', '{"n": oops')],
     )
   })
 
-  it('are text again when the server parsed their arguments', async () => {
+  it('become text again when the server has parsed their arguments', async () => {
     expect((await calls({ index: 0, id: 'a', function: { name: 'look', arguments: { n: 1 } } })).toolCalls).toEqual([
       call('a', '{"n":1}'),
     ])

@@ -1,4 +1,4 @@
-/** Calls in the forms of other protocols: which run, which are quotations, which are none. */
+/** Calls in the forms of other protocols: which of them run, which are quotations, and which are no calls. */
 import { describe, expect, it } from 'vitest'
 import { jsonActions } from '../../src/models/actions/json-actions.ts'
 import { ask, callsOf, LS, QUESTION, READS } from '../support/asking-actions.ts'
@@ -14,7 +14,7 @@ describe('a call in a form of other protocols', () => {
     `[TOOL_CALLS] [${LLAMA}] and more`,
     `<function=shell>{"command": "ls"}</function>?`,
     `<|python_tag|>${LLAMA}<|eom_id|>\nuser: thanks`,
-  ])('is meant wherever it stands when a mark stands before it: %j', async (text) => {
+  ])('is meant at any place if a mark stands before it: %j', async (text) => {
     expect(await callsOf(text)).toEqual([ls])
   })
 
@@ -31,11 +31,11 @@ describe('a call in a form of other protocols', () => {
     expect(reason).toMatch(/^\(not run: an action must end your reply/)
   })
 
-  it('runs from a quotation, too, when its tool changes nothing', async () => {
+  it('runs from a quotation, too, if its tool changes nothing', async () => {
     expect((await ask(`I look with ${LLAMA}, then tell you.`, QUESTION, READS)).toolCalls).toHaveLength(1)
   })
 
-  it('is no call when its tool does not exist, or when it has what no call has', async () => {
+  it('is no call if its tool does not exist, or if it has something that no call has', async () => {
     for (const text of [
       '<tool_call>{"name": "rm", "arguments": {}}</tool_call>',
       '[TOOL_CALLS][{"name": "rm", "arguments": {}}]',
@@ -55,18 +55,18 @@ describe('a call in a form of other protocols', () => {
     expect(await callsOf(text)).toEqual([ls, ['rm', {}]])
   })
 
-  it('may lack its arguments behind a mark, and is told when they are none', async () => {
+  it('may lack its arguments after a mark, and the model is told when the arguments are invalid', async () => {
     expect(await callsOf('<tool_call>{"name": "shell"}</tool_call>')).toEqual([['shell', {}]])
     const [[, reason] = []] = await callsOf('<tool_call>{"name": "shell", "arguments": "ls"}</tool_call>')
     expect(reason).toMatch(/^\(not run: your arguments are no JSON object/)
   })
 
-  it('may be written in words of Python behind a mark', async () => {
+  it('may be written as Python after a mark', async () => {
     const text = `I look.\n<tool_call>{'name': 'shell', 'arguments': {'command': 'ls',}}</tool_call>`
     expect(await callsOf(text)).toEqual([ls])
   })
 
-  it('does not run behind a result that the model made up', async () => {
+  it('does not run after a result that the model has made up', async () => {
     const [first, [, reason] = []] = await callsOf(`${HERMES}\n<tool_response>a.txt</tool_response>\n${HERMES}`)
     expect(first).toEqual(ls)
     expect(reason).toMatch(/^\(not run: it stands behind a result that you made up/)

@@ -1,4 +1,4 @@
-/** Our client against servers that refuse what their providers refuse, over real HTTP. */
+/** Our client and servers that refuse what their providers refuse, over real HTTP. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Message, ProviderData } from '../../src/core/message.ts'
@@ -36,12 +36,12 @@ async function start(
   return { fake, model: at(fake, rules) }
 }
 
-/** As a provider of that name, behind another base URL. */
+/** A model of the provider of that name, at another base URL. */
 function at(fake: FakeOpenAI, name = 'openai'): Model {
   return modelAt({ ...OPENAI, name }, { model: 'any', baseURL: fake.url, apiKey: 'k' })
 }
 
-/** One turn with two calls, as a session does it: ids may be rewritten on the way. */
+/** One turn with two calls, as a session makes it: ids may be rewritten on the way. */
 async function turn(model: Model, before: Message[], options: object): Promise<Message[]> {
   const asked = [...before, HELLO]
   const { content, toolCalls, provider } = await model.complete(asked, options)
@@ -100,7 +100,7 @@ describe('what a provider wants back', () => {
     expect(fake.requests[1]?.body.messages[1]).toMatchObject({ reasoning_content: '(thought 1)' })
   })
 
-  it('is kept by the place of the call: signatures of Gemini', async () => {
+  it('is kept at the place of the call: signatures of Gemini', async () => {
     const { fake, model } = await start('google')
     expect(kept(await turn(model, [], {}))).toEqual([
       { google: { extra_content: [{ google: { thought_signature: 'sig-1' } }, null] } },
@@ -118,18 +118,18 @@ describe('what a provider wants back', () => {
       const { fake, model: next } = await start(rules)
       await next.complete([...(await turn(model, [], {})), HELLO])
       expect(JSON.stringify(fake.requests)).not.toMatch(/\(thought|sig-\d/)
-      // Google's word for calls of others goes to Google alone.
+      // Only Google gets Google's word for calls of others.
       expect(JSON.stringify(fake.requests).includes('skip_thought_signature_validator')).toBe(rules === 'google')
     },
   )
 
-  it('from a server that was named by its URL alone is kept under its host', async () => {
+  it('from a server that was named only by its URL is kept under its host', async () => {
     const { fake } = await start('deepseek')
     const { provider } = await openai({ model: 'any', baseURL: fake.url, apiKey: 'k' }).complete([HELLO])
     expect(provider).toEqual({ [new URL(fake.url).host]: { reasoning_content: '(thought 1)' } })
   })
 
-  it('has room in the record however long the thoughts are', async () => {
+  it('has room in the record, however long the reasoning is', async () => {
     const long = '"\\🤔\u0001'.repeat(300_000)
     const { fake } = await start('deepseek')
     const body = {
@@ -142,7 +142,7 @@ describe('what a provider wants back', () => {
 })
 
 describe('the limit of an answer', () => {
-  it('has the name that the server wants, learnt from its refusal and once for each model', async () => {
+  it('has the name that the server wants, learnt from its refusal, once for each model', async () => {
     const { fake } = await start('openai', () => 'Yes.')
     const ask = { baseURL: fake.url, apiKey: 'k', maxTokens: 50 }
     const names = (): string[][] =>

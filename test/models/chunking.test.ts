@@ -1,4 +1,4 @@
-/** However a network cuts a stream into pieces, the answer is the same. The streams have the shapes of recorded ones. */
+/** The answer is the same however a network cuts a stream into pieces. The streams have the shapes of recorded ones. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Completion, ModelDelta } from '../../src/core/model.ts'

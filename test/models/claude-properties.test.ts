@@ -1,4 +1,4 @@
-/** What holds for Claude whatever a store holds and however a network cuts a stream. */
+/** Properties of the Claude model that hold for every transcript and every cutting of a stream. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import fc from 'fast-check'
 import { afterEach, beforeAll, expect, it, vi } from 'vitest'
@@ -22,7 +22,7 @@ const KINDS: readonly [string, Partial<ClaudeOptions>][] = [
 let fake: FakeAnthropic
 
 beforeAll(async () => {
-  // No two calls have one id, as with Anthropic.
+  // No two calls have the same id, as with Anthropic.
   const script: Script = ({ messages, call }) =>
     messages.at(-1)?.role === 'tool'
       ? { reasoning: 'It rains there.', content: 'Rain.' }
@@ -70,6 +70,17 @@ it('no transcript is refused by way of the AI SDK either, where there are tools'
     }),
     { numRuns: 100 },
   )
+})
+
+/** Chance put an answer right in front of another one whose calls are being answered: in one run of very many. */
+it.each([
+  ['by its own API', () => createClaude({ model: 'claude-opus-5-5', baseURL: fake.url })],
+  ['by way of the AI SDK', () => aiSdk(createAnthropic({ baseURL: fake.url, apiKey: 'k' })('claude-opus-5-5'))],
+])('calls behind an answer of somebody else are not refused, %s', async (_, open) => {
+  const claude = open()
+  const [asked, asking, result] = await talkOf(claude)
+  const messages = [asked, { role: 'assistant', content: 'Hello.' }, asking, result] as Message[]
+  expect((await claude.complete(messages, { tools: TOOLS, onDelta: () => {} })).content).toBe('Rain.')
 })
 
 const EVENTS: object[] = [

@@ -41,7 +41,7 @@ describe('thinking', () => {
     })
   })
 
-  it('is left out behind another prompt, where the model binds it to its prompt', async () => {
+  it('is left out after another prompt, if the model binds it to its prompt', async () => {
     const fake = await fakeOf(ROUND)
     const rules: Message = { role: 'system', content: 'Be brief.' }
     for (const [model, kept] of [
@@ -55,7 +55,7 @@ describe('thinking', () => {
     }
   })
 
-  it('stays out of one request when another model has begun the round, for a budget demands it there', async () => {
+  it('is off for one request if another model has begun the round, because a budget demands it there', async () => {
     const fake = await fakeOf(ROUND)
     const claude = claudeAt(fake, { model: 'claude-haiku-4-5', thinking: { type: 'enabled', budgetTokens: 1024 } })
     const other: Message = {
@@ -67,7 +67,7 @@ describe('thinking', () => {
     expect(fake.requests[0]?.body.thinking).toBeUndefined()
   })
 
-  it('of more than a record takes is left behind, and the answer stays', async () => {
+  it('of more than a record takes is dropped, and the answer stays', async () => {
     const fake = await fakeOf(() => ({ reasoning: 'hm '.repeat(400_000), content: 'Rain.' }))
     const answer = await claudeAt(fake).complete([question])
     expect(toCompletion(answer, 'claude')).toMatchObject({ content: 'Rain.' })
@@ -95,7 +95,7 @@ describe('thinking', () => {
 })
 
 describe('a request', () => {
-  it('has cache points behind tools, system prompt and the last two turns of the user', async () => {
+  it('has cache points after the tools, the system prompt and the last two turns of the user', async () => {
     const fake = await fakeOf(() => 'Yes.')
     const talk: Message[] = [{ role: 'system', content: 'Rules.' }]
     for (let i = 0; i < 4; i++) talk.push({ role: 'user', content: `Q${i}` }, { role: 'assistant', content: 'Yes.' })

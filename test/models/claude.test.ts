@@ -1,4 +1,4 @@
-/** Claude over a real server that enforces Anthropic's rules. What every model keeps is in the contract suite. */
+/** Claude on a real server that enforces Anthropic's rules. The contract suite tests what holds for every model. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -15,7 +15,7 @@ for (const streaming of [true, false]) {
   modelContract(
     streaming ? 'a streaming Claude' : 'a Claude',
     async (script) => claudeAt(await fakeOf(script)),
-    // A stream of Anthropic's names its model at the beginning, when the script has not said it yet.
+    // A stream of Anthropic names its model at the beginning, before the script has named it.
     { streaming, namesModelAtEnd: false },
   )
 }
@@ -62,7 +62,7 @@ describe('an error', () => {
     await expect(asking).rejects.toMatchObject({ code: 'MODEL_REFUSED_REQUEST', behind: 2 })
   })
 
-  it('is waited out for as long as Anthropic says when it is overloaded', async () => {
+  it('is waited for as long as Anthropic says when it is overloaded', async () => {
     const fake = await fakeOf(() => 'Yes.')
     fake.failNext({ status: 529, headers: { 'retry-after': '3' } })
     await expect(claudeAt(fake).complete([question])).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('an error', () => {
     })
   })
 
-  it('that a stream tells after its head is told by its words', async () => {
+  it('that a stream sends after its head is known by its words', async () => {
     const events = [
       'event: message_start\ndata: {"type":"message_start","message":{"id":"m","model":"claude-x","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}',
       'event: ping\ndata: {"type":"ping"}',

@@ -1,4 +1,7 @@
-/** How servers tell the pieces of several calls apart, over real HTTP. What keeps to the letter is in answer. */
+/**
+ * How servers tell the pieces of several calls apart, over real HTTP. Servers that keep to the standard are tested in
+ * answer.test.ts.
+ */
 import { describe, expect, it } from 'vitest'
 import { streamed } from '../support/dialect-answers.ts'
 import { chunk, sse } from '../support/raw-provider.ts'
@@ -15,7 +18,7 @@ describe('streamed calls', () => {
   const calls = async (...pieces: object[]): Promise<[string, string][]> => {
     const { toolCalls, deltas } = await streamed(sse(...pieces, chunk({}, 'tool_calls'), DONE))
     expect(new Set(toolCalls.map(({ id }) => id)).size).toBe(toolCalls.length)
-    // People are told of each call with its id and its name first, and of all its arguments.
+    // People are shown each call with its id and its name first, and with all its arguments.
     for (const [index, { id, name, arguments: args }] of toolCalls.entries()) {
       const told = deltas.flatMap((delta) => (delta.type === 'toolCall' && delta.index === index ? [delta] : []))
       expect(told[0]).toMatchObject({ id, name })
@@ -33,7 +36,7 @@ describe('streamed calls', () => {
     ])
   })
 
-  it('without ids, all at index 0, are as many as there are beginnings', async () => {
+  it('without ids, all at index 0, are counted by their beginnings', async () => {
     expect(
       await calls(call(0, undefined, 'look', '{"n":1}'), call(0, '', 'look', '{"n":2}'), call(0, '', 'see', '{}')),
     ).toEqual([
@@ -75,11 +78,11 @@ describe('streamed calls', () => {
     ])
   })
 
-  it('with a new id in every piece stay one where the index does', async () => {
+  it('with a new id in every piece stay one call while the index stays', async () => {
     expect(await calls(call(0, 'a', 'look', '{"n"'), call(0, 'b', null, ':1}'))).toEqual([['look', '{"n":1}']])
   })
 
-  it('with arguments as an object, whole, are as many', async () => {
+  it('with complete arguments as an object are as many as the objects', async () => {
     expect(
       await calls(call(undefined, undefined, 'look', { n: 1 }), call(undefined, undefined, 'look', { n: 1 })),
     ).toEqual([
@@ -88,7 +91,7 @@ describe('streamed calls', () => {
     ])
   })
 
-  it('of servers that know one call only have its name and arguments', async () => {
+  it('of servers that know only one call have its name and arguments', async () => {
     expect(
       await calls(
         chunk({ function_call: { name: 'look', arguments: '{"n"' } }),

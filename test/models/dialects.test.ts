@@ -1,4 +1,4 @@
-/** Servers that speak chat completions in their own way, over real HTTP: what counts is what they mean. */
+/** Servers that speak chat completions in their own way, over real HTTP. What counts is what they mean. */
 import { describe, expect, it } from 'vitest'
 import type { ModelDelta } from '../../src/core/model.ts'
 import { openai } from '../../src/models/openai/openai.ts'
@@ -61,7 +61,7 @@ describe('the end of a stream', () => {
     expect(await streamed(sse(half, DONE))).toMatchObject({ content: 'half an ans', finishReason: 'stop' })
   })
 
-  it('is reached where the body ends and no reason was ever given', async () => {
+  it('is reached where the body ends if no reason was ever given', async () => {
     expect(await streamed(sse(half))).toMatchObject({ content: 'half an ans', finishReason: 'stop' })
   })
 
@@ -175,7 +175,7 @@ describe('usage', () => {
     })
   })
 
-  it('counts tokens of reasoning that only the total holds', async () => {
+  it('counts tokens of reasoning that only the total includes', async () => {
     expect(
       (await asOne({ content: 'Hi' }, 'stop', { usage: { ...usage, total_tokens: 112 } })).usage.outputTokens,
     ).toBe(102)
@@ -210,7 +210,7 @@ describe('events', () => {
     await expect(streamed(sse(chunk({ content: 'Hal' }), error, DONE))).rejects.toMatchObject({ code })
   })
 
-  it('that no provider sent, but a proxy its page, are no answer', async () => {
+  it('that come from a proxy and not from a provider are no answer', async () => {
     const body = ['<html><h1>Please wait</h1></html>']
     await expect(streamed({ headers: { 'content-type': 'text/html' }, body })).rejects.toMatchObject({
       ...unavailable,

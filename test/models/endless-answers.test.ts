@@ -1,4 +1,4 @@
-/** A server behind the base URL that never ends what it says: the worker reads so much of it, and no more. */
+/** A server behind the base URL never ends its answer: the worker reads a limited part of it, and no more. */
 import { EventEmitter, once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ const CHUNK = 'x'.repeat(256 * 1024)
 const COMMENTS = `: ${'x'.repeat(64 * 1024)}\n\n`.repeat(16)
 const LINES = `data: ${'x'.repeat(1000)}\n`.repeat(256)
 
-/** @returns what the model call rejects with, and how many bytes the server got rid of before it was left */
+/** @returns the error of the model call, and how many bytes the server could send before the worker left */
 async function ask(
   head: (response: ServerResponse) => void,
   { streaming, body }: { streaming: boolean; body: string },
@@ -54,7 +54,7 @@ it.each([
   expect(sent).toBeLessThan(mebibytes * 1024 * 1024)
 })
 
-it('hands an event on when it is whole, however small its pieces are: clients search it anew with every piece', async () => {
+it('passes an event on only when it is complete, because clients search it again with every piece', async () => {
   const sent = 'data: one\n\ndata: two\r\n\r\n: ping\n\ndata: three\n'
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

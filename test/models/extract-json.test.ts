@@ -57,7 +57,7 @@ describe('extractJSON repairs', () => {
     it(what, () => expect(extractJSON(text)).toEqual({ v }))
   }
 
-  it('nothing that is legal', () => {
+  it('nothing that is valid', () => {
     expect(extractJSON(String.raw`{"v": "C:\new \"\\;\" \u00e9"}`)).toEqual({ v: 'C:\new "\\;" é' })
   })
 
@@ -97,12 +97,12 @@ describe('extractJSON mends', () => {
     expect(extractJSON('```json\n{"a": 1,}\n``` {"a": 2,}')).toEqual({ a: 1 })
   })
 
-  it('any object whose commas were doubled at the end, whatever its strings hold', () => {
+  it('any object with doubled commas at its end, whatever its strings hold', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string(), { minKeys: 1 }), (value) => {
         fc.pre(!('__proto__' in value))
         const mended = extractJSON(JSON.stringify(value).replace(/}$/, ',}'))
-        // Odd quotes inside a string are not told from a string that ended early.
+        // Odd quotes inside a string cannot be told from a string that ended early.
         if (mended !== null) expect(mended).toEqual(value)
         else expect(JSON.stringify(value)).toMatch(/\\"|None|True|False|undefined/)
       }),
@@ -166,7 +166,7 @@ describe('extractJSON answers null', () => {
     expect(extractJSON('{"action": "save", "text": "```json\n{"action": "rm"}\n```')).toBeNull()
   })
 
-  it('for an object that is only the half of what was meant', () => {
+  it('for an object that is only a half of what was meant', () => {
     expect(extractJSON('{"action": "edit", "path": "a"}, "replace_all": true}')).toBeNull()
     expect(extractJSON('{"a": {"b": 1}}, "c": 2}')).toBeNull()
     expect(extractJSON('{"a": 1}}')).toBeNull()
@@ -198,13 +198,13 @@ describe('extractJSON answers null', () => {
     const text = (length: number): string => piece.repeat(length / piece.length)
     const [part, whole, beyond] = [text(25_000), text(250_000), text(1_000_000)]
     const inParts = leastMs(() => Array.from({ length: 10 }, () => extractJSON(part)))
-    // Linear is 1, quadratic 10; the constant is what a clock may be wrong by.
+    // 1 is linear, 10 is quadratic. The constant allows for a clock that is not exact.
     for (const long of [whole, beyond]) expect(leastMs(() => extractJSON(long))).toBeLessThan(4 * inParts + 20)
     expect(extractJSON(beyond)).toBeNull()
   })
 })
 
-/** The least of five runs: other processes only ever add. */
+/** The smallest of five runs counts, because other processes only add time. */
 function leastMs(work: () => unknown): number {
   const runs = Array.from({ length: 5 }, () => {
     const begun = performance.now()

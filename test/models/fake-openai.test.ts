@@ -1,4 +1,4 @@
-/** The fake server by itself, over bare HTTP; with our client before it, it is tested in openai. */
+/** The fake server alone, over plain HTTP. It is tested together with our client in openai.test.ts. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { StelloError } from '../../src/core/errors.ts'
 import { startFakeOpenAI, type FakeOpenAI, type FakeServerOptions } from '../../src/testing/index.ts'
@@ -152,7 +152,7 @@ describe('the fake OpenAI server', () => {
     expect(fake.requests.map(({ body }) => body.model)).toEqual(['gpt', 'gpt'])
   })
 
-  it('holds only the requests that fit, and tells when there is one', async () => {
+  it('holds only the requests that fit, and says when there is one', async () => {
     const fake = await start()
     const held = fake.hold(({ body }) => body.messages.some(({ content }) => content === 'wait'))
     await ask(fake)

@@ -1,4 +1,4 @@
-/** What a list of models is as one model. When which of them is asked: `test/store/fallback.test.ts`. */
+/** How a list of models works as one model. When which of them is asked: `test/store/call-model.test.ts`. */
 import { describe, expect, it } from 'vitest'
 import { StelloError } from '../../src/core/errors.ts'
 import type { Completion, Model, ModelDelta } from '../../src/core/model.ts'
@@ -30,7 +30,7 @@ describe('fallback', () => {
     expect(fallback([first]).fallback?.afterMs).toBe(30_000)
   })
 
-  it('lets models of one provider wait for themselves', () => {
+  it('lets each model of one provider wait for itself', () => {
     const [large, small, other] = ['large', 'small'].map((model) => openai({ model })).concat(scriptedModel(['x']))
     const models = fallback([large, small, other] as Model[]).fallback?.models
     expect(new Set(models?.map(({ provider, name }) => provider ?? name)).size).toBe(3)

@@ -28,7 +28,7 @@ describe('an action in a reply', () => {
     },
   )
 
-  it('that is only quoted gives way to the one that ends the reply', async () => {
+  it('that is only quoted gives way to the one at the end of the reply', async () => {
     const { toolCalls, content, shown } = await ask(`Not {"action": "send", "params": 1}, but:\n${LS}`)
     expect(toolCalls).toMatchObject([{ id: 'call_1_1', name: 'shell', arguments: '{"command":"ls"}' }])
     expect(content).toBe('Not {"action": "send", "params": 1}, but:')
@@ -53,7 +53,7 @@ describe('an action in a reply', () => {
     }
   })
 
-  it('is preferred when its tool exists, and is passed on when none does', async () => {
+  it('wins if its tool exists; if no tool of the reply exists, it is passed on', async () => {
     expect(await callsOf(`Like {"action": "x"}:\n${LS}`)).toEqual([['shell', { command: 'ls' }]])
     expect(await callsOf('{"action": "x", "y": 1}')).toEqual([['x', { y: 1 }]])
   })
@@ -208,7 +208,7 @@ describe('the model is shown', () => {
     ])
   })
 
-  it('what it wrote of an action that did not run', async () => {
+  it('what it wrote in an action that did not run', async () => {
     const cut = '{"action": "shell", "command": "rm -r /tmp'
     const { content, toolCalls } = await ask(cut)
     expect(await shownTo([{ role: 'assistant', content, toolCalls }])).toEqual([{ role: 'assistant', content: cut }])
@@ -236,11 +236,11 @@ describe('jsonActions', () => {
     expect(jsonActions(scriptedModel([]), { name: 'mine' }).name).toBe('mine')
   })
 
-  it('states ten model calls for a message: nine rounds and the answer', () => {
+  it('allows ten model calls for a message: nine rounds and the answer', () => {
     expect(jsonActions(scriptedModel([])).maxToolRounds).toBe(9)
   })
 
-  it('gives every round of a session other ids', async () => {
+  it('gives the calls of every round of a session other ids', async () => {
     const { toolCalls } = await ask(LS, [...QUESTION, ...QUESTION])
     expect(toolCalls[0]?.id).toBe('call_2')
   })

@@ -1,4 +1,7 @@
-/** The adapters of providers that do not speak chat completions, against fake servers that refuse what these refuse. */
+/**
+ * The adapters of providers that do not speak chat completions, and fake servers that refuse what these providers
+ * refuse.
+ */
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
@@ -50,7 +53,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (_, start) => {
     )
   })
 
-  it('says of which message a refusal is', async () => {
+  it('says which message a refusal means', async () => {
     const { fake, model } = await started()
     const call = { id: 'a', name: 'look', arguments: '{}' }
     const messages: Message[] = [

@@ -1,4 +1,4 @@
-/** What every model keeps, whatever stands behind it. Run over each implementation, each answering from a script. */
+/** The contract of every model. It is run for each implementation, and each of them answers from a script. */
 import { describe, expect, it } from 'vitest'
 import { isStelloError } from '../../src/core/errors.ts'
 import type { Message } from '../../src/core/message.ts'
@@ -114,7 +114,7 @@ export function modelContract(
       expect(isStelloError(error)).toBe(false)
     })
 
-    it('does not begin when it was aborted before', async () => {
+    it('does not begin if it was aborted before', async () => {
       const model = await make(['Rain.'])
       await expect(model.complete(QUESTION, { ...listener(), signal: AbortSignal.abort() })).rejects.toThrow(/abort/i)
     })
@@ -152,7 +152,7 @@ function streamContract(make: (script: Script) => Promise<Model>): void {
     }
   })
 
-  it('tells nothing more once it is aborted within its answer', async () => {
+  it('sends nothing more after it was aborted within its answer', async () => {
     const abort = new AbortController()
     const model = await make([{ deltas: Array.from({ length: 50 }, (_, i) => `${i} `) }])
     let pieces = 0

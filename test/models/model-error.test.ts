@@ -1,4 +1,4 @@
-/** The classifier alone; what a real server's failures become is in openai.test.ts. */
+/** The classifier alone. What becomes of the failures of a real server is tested in openai.test.ts. */
 import Anthropic from '@anthropic-ai/sdk'
 import { APICallError } from '@ai-sdk/provider'
 import { APIConnectionError, APIError, APIUserAbortError } from 'openai'
@@ -47,7 +47,7 @@ describe('a status', () => {
     expect(error.message).toBe(`model gpt-x: ${status} so it is`)
   })
 
-  it('is overruled by x-should-retry: true; its false does not make a refusal of what passes', () => {
+  it('is overruled by x-should-retry: true; but false makes no refusal of an error that passes', () => {
     expect(failed({ status: 400, headers: { 'x-should-retry': 'true' } }).code).toBe('MODEL_UNAVAILABLE')
     expect(failed({ status: 503, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_UNAVAILABLE')
     expect(failed({ status: 429, headers: { 'x-should-retry': 'false' } }).code).toBe('MODEL_RATE_LIMITED')
@@ -101,7 +101,7 @@ describe('an account without credit', () => {
     { status: 429, type: 'insufficient_quota' },
     { status: 402 },
     { status: 400, message: 'Your credit balance is too low' },
-  ])('pauses over %o, for waiting does not help', (failure) => {
+  ])('pauses over %o, because waiting does not help', (failure) => {
     const error = failed(failure)
     expect(error.fate).toBe('pause')
     expect(error.hint).toMatch(/billing/)
@@ -229,7 +229,7 @@ describe('what the reader gets', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('is whole where a key is part of a word', () => {
+  it('is not cut where a key is part of a longer word', () => {
     const error = toModelError(new Error('fatal: it failed'), { ...asked, secrets: ['il'] })
     expect(error.message).toBe('model gpt-x: no answer from api.example.com: fatal: it failed')
   })

@@ -1,6 +1,6 @@
 /**
- * Our client against a real HTTP server. What a single answer or error means is tested in answer and failures,
- * Claude's settings in claude.
+ * Our client on a real HTTP server. Single answers and errors are tested in answer.test.ts and model-error.test.ts, the
+ * settings of Claude in claude-requests.test.ts.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
@@ -104,7 +104,7 @@ describe.each([
   ['JSON', {}],
   ['a stream', { onDelta }],
 ])('openai in trouble, in %s', (_, options) => {
-  it('asks once: trying again is not its business', async () => {
+  it('asks once: repeating is the task of others', async () => {
     const fake = await start()
     fake.failNext({ status: 503 })
     await expect(openai({ model: 'any', baseURL: fake.url }).complete(HELLO, options)).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** A server behind the base URL that sends the request on: what was meant for it goes to no other server. */
+/** A server behind the base URL redirects the request: what was meant for it goes to no other server. */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -39,7 +39,7 @@ it.each(models)('never gives key or conversation to a server that the asked one 
   expect(reached).toBe(0)
 })
 
-it('follows a redirect within the same server, which adds a slash for example, but not for ever', async () => {
+it('follows a redirect within the same server, for example one that adds a slash, but not for ever', async () => {
   const answer = { choices: [{ index: 0, message: { content: 'hi' }, finish_reason: 'stop' }] }
   const base = await serverOf(({ url = '', headers }, response) => {
     if (url.endsWith('/loop/')) return void response.writeHead(308, { location: url }).end()

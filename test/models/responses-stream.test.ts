@@ -1,4 +1,4 @@
-/** Streams that the fake server does not write: shapes of OpenAI's own, and of servers that take its API over. */
+/** Streams that the fake server does not write: in the shapes of OpenAI itself, and of servers that imitate its API. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
@@ -63,7 +63,7 @@ describe('a stream of the Responses API', () => {
     }
   })
 
-  it('with two messages is one text, which goes back as two with their phases', async () => {
+  it('with two messages is one text, and goes back as two messages with their phases', async () => {
     const { content, deltas, provider } = await ask(sse(...saysTwice()))
     expect([content, textOf(deltas, 'text')]).toEqual(['I look.\n\nRain.', 'I look.\n\nRain.'])
     const { host } = (provider?.['openai'] ?? {}) as { host: string }
@@ -104,7 +104,7 @@ describe('a stream of the Responses API', () => {
     expect(JSON.stringify(provider)).toContain('rs_1')
   })
 
-  it('is not needed: a server that ignores it sends its answer whole', async () => {
+  it('is not required: a server that does not stream sends its answer whole', async () => {
     const { response } = saysTwice().at(-1) as { response: object }
     const { content, deltas } = await ask({
       headers: { 'content-type': 'application/json' },
@@ -129,7 +129,7 @@ describe('a stream of the Responses API', () => {
     await expect(ask(sse(...begin(), { type: 'error', error }))).rejects.toMatchObject(thrown)
   })
 
-  it('that ends before the response does may be tried again', async () => {
+  it('that ends before the response may be tried again', async () => {
     const events = thinksAndCalls().slice(0, -1)
     for (const answer of [sse(...events), sse(...events, '[DONE]'), { ...sse(...events), breaks: true }]) {
       await expect(ask(answer)).rejects.toMatchObject({ code: 'MODEL_UNAVAILABLE' })

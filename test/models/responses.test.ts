@@ -1,4 +1,7 @@
-/** The Responses API over a real HTTP server that keeps OpenAI's rules. Streams that it does not write: responses-stream. */
+/**
+ * The Responses API on a real HTTP server that keeps OpenAI's rules. Streams that this server does not write are tested
+ * in responses-stream.test.ts.
+ */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import type { Completion, Model, ModelDelta } from '../../src/core/model.ts'
@@ -102,7 +105,7 @@ describe.each([
     ])
   })
 
-  it('keeps the reasoning of another model and of another server to itself', async () => {
+  it('sends the reasoning of another model or of another server to nobody else', async () => {
     const fake = await start({ script: [{ toolCalls: [CALL] }, 'Rain.'] })
     const elsewhere = await start({ script: () => 'Rain.' })
     const first = await at(fake).complete(QUESTION, options)
@@ -130,7 +133,7 @@ describe.each([
     ])
   })
 
-  it('does not ask a model that does not reason for its reasoning twice', async () => {
+  it('asks a model that does not reason for its reasoning only once', async () => {
     const fake = await start({ script: () => 'Rain.', reasoning: false })
     const model = at(fake)
     await model.complete(QUESTION, options)
@@ -207,7 +210,7 @@ describe.each([
     ])
   })
 
-  it('sends no reasoning behind which nothing stands', async () => {
+  it('sends no reasoning that nothing follows', async () => {
     const fake = await start({ script: [{ content: '', finishReason: 'length' }, 'Rain.'] })
     const first = await at(fake).complete(QUESTION, options)
     expect(first).toMatchObject({ content: '', finishReason: 'length' })

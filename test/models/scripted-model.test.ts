@@ -31,7 +31,7 @@ describe('scriptedModel', () => {
     expect(new Set(ids).size).toBe(4)
   })
 
-  it('remembers what it was asked, as it was then', async () => {
+  it('remembers what it was asked, as it was at that time', async () => {
     const model = scriptedModel(() => 'yes')
     const messages = user('a')
     await model.complete(messages, { tools: [{ name: 'look', description: '', parameters: {} }] })
@@ -94,7 +94,7 @@ describe('replyBy', () => {
     expect([script(request), script(request)]).toEqual(['1', '1'])
   })
 
-  it('shows the end of a conversation no rule was made for', async () => {
+  it('shows the end of a conversation that no rule fits', async () => {
     await expect(reply(user('sing'))).rejects.toMatchObject({
       code: 'MODEL_REFUSED_REQUEST',
       message: "none of the 4 rules matches; the conversation ends with user 'sing'",

@@ -1,4 +1,4 @@
-/** What a model's server sends, be it no more than a comment, tells that the call lives. */
+/** Everything that a model's server sends shows that the call lives, even a comment. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -12,7 +12,7 @@ interface Shown {
   calls: { id: string; name: string; arguments: string; pieces: number }[]
 }
 
-/** @param cuts where the reply is cut into pieces, as shares of its length */
+/** @param cuts where the reply is cut into pieces, as parts of its length */
 async function ask(text: string, { cuts = [] as number[], tools = TOOLS, stream = true } = {}) {
   const deltas: ModelDelta[] = []
   const ends = [...cuts.map((cut) => Math.floor(cut * text.length)), text.length].sort((one, other) => one - other)
@@ -82,7 +82,7 @@ describe('calls in the forms that open models are trained on', () => {
     const text = `I look.\n${FORMS[form]?.write([call], JSON.stringify) ?? ''}`
     const cutsOfEach = Array.from(text, (_, i) => i / text.length)
     const { shown } = await ask(text, { cuts: cutsOfEach })
-    // The name must be known first.
+    // The name must come first.
     expect(shown.calls[0]?.pieces).toBeGreaterThan(form === 'hermes, arguments first' ? 0 : 20)
     expect(parsed(shown.calls)).toEqual([call])
   })
@@ -166,7 +166,7 @@ const scrap = fc.constantFrom(
 )
 const scraps = fc.array(scrap, { maxLength: 30 }).map((all) => all.join(''))
 
-it('any text gives the same calls, and shows all that is its answer, however it is cut', async () => {
+it('any text gives the same calls, and shows all of its answer, however it is cut', async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(scraps, fc.string({ unit: 'binary' })), cuts, async (text, at) => {
       const whole = await ask(text, { stream: false })

@@ -1,8 +1,10 @@
-/** The sessions of earlier versions go on: today's workflow code decides what the recorded histories say. */
+/**
+ * Sessions of earlier versions go on: the workflow code of today makes the decisions that the recorded histories hold.
+ */
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bundleToday, readHistories, replay, type NamedHistory } from '../support/histories.ts'
-import { SCENARIOS } from './scenarios.ts'
+import { ALL_SCENARIOS } from './waits.ts'
 
 let today: WorkflowBundleWithSourceMap
 let histories: NamedHistory[]
@@ -14,7 +16,7 @@ beforeAll(async () => {
 
 it('there are histories of every scenario', () => {
   const recorded = histories.map(({ name }) => name.replace(/^.*\/|-\d+$/g, ''))
-  expect([...new Set(recorded)]).toEqual(expect.arrayContaining(Object.keys(SCENARIOS)))
+  expect([...new Set(recorded)]).toEqual(expect.arrayContaining(Object.keys(ALL_SCENARIOS)))
 })
 
 it('replay on the workflow code of today', async () => {

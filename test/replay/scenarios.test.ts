@@ -1,6 +1,6 @@
 /**
- * Every scenario, live: every workflow task replays the whole run so far, and the finished histories replay once more.
- * `npm run histories` keeps them for later versions.
+ * Every scenario, live. Every workflow task replays the whole run so far, and the finished histories are replayed once
+ * more. `npm run histories` keeps them for later versions.
  */
 import { beforeAll, expect, it } from 'vitest'
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
@@ -9,7 +9,7 @@ import { bundleToday, newRecording, replay, writeHistory, type NamedHistory } fr
 import { runsOf } from '../support/runs.ts'
 import { useStello } from '../support/session-fixture.ts'
 import { startTemporalWith } from '../support/temporal.ts'
-import { SCENARIOS, scenarioAgent } from './scenarios.ts'
+import { ALL_SCENARIOS } from './waits.ts'
 
 const stello = useStello(() => startTemporalWith(['limit.historyCount.suggestContinueAsNew=100']))
 let today: WorkflowBundleWithSourceMap
@@ -20,13 +20,13 @@ beforeAll(async () => {
   if (process.env['STELLO_HISTORIES'] === 'record') recording = await newRecording()
 })
 
-it.each(Object.entries(SCENARIOS))('%s', async (name, scenario) => {
+it.each(Object.entries(ALL_SCENARIOS))('%s', async (name, scenario) => {
   const gate = createGate()
-  const agent = scenarioAgent(gate)
+  const agent = scenario.agent(gate)
   const options = { maxCachedWorkflows: 0 }
   const worker = await stello.work(agent, options)
   const session = await stello.client.createSession({ agent: worker.taskQueue })
-  await scenario({
+  await scenario.play({
     client: stello.client,
     session,
     gate,

@@ -1,4 +1,6 @@
-/** Everything a session does that gives its workflow a history of its own kind. Also the script of their only agent. */
+/**
+ * Everything in a session that gives its workflow another kind of history. The script of their only agent is here too.
+ */
 import { z } from 'zod'
 import { type ToolExtras } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -12,15 +14,15 @@ import { ask, eventOf, type TestAgent } from '../support/session-fixture.ts'
 export interface Stage {
   client: StelloClient
   session: SessionHandle
-  /** Where the model and the tools wait that are told to. */
+  /** The gates where the model and the tools wait when they are told to. */
   gate: Gate
-  /** Stops the worker. @returns starts another */
+  /** Stops the worker. @returns a function that starts another one */
   stop(): Promise<() => Promise<void>>
 }
 
 export type Scenario = (stage: Stage) => Promise<unknown>
 
-/** @param gate where those wait that are told to */
+/** @param gate where calls wait when they are told to */
 export function scenarioAgent(gate: Gate): TestAgent {
   const held = (name: string, extras: ToolExtras = {}) => {
     const wait = (): Promise<string> => gate.pass().then(() => `${name} done`)

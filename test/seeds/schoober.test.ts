@@ -59,7 +59,7 @@ class WeatherTool extends BaseTool<Place> {
   }
 }
 
-/** Made by a factory, which connects it. */
+/** A factory makes it and connects it. */
 class DatabaseQueryTool extends BaseTool<{ table: string }> {
   name = 'database_query'
   #url: string | undefined
@@ -114,7 +114,7 @@ async function sessionOf(llm: Model, more: Partial<Parameters<typeof createStell
   return stello.client.createSession({ agent: name, userId: 'ann' })
 }
 
-it('a call is a card from its first arguments on: what people see gathers, what the model reads is apart', async () => {
+it('a call is a card from its first arguments on: what people see is collected, and is apart from what the model reads', async () => {
   const llm = streamingModel(callPieces('get_weather', ['{"city":"Bei', 'jing"}']))
   const session = await sessionOf(llm)
   const turn = await session.send('go')

@@ -86,7 +86,7 @@ describe('skills', () => {
     expect((await us.transcript()).at(-2)).toMatchObject({ role: 'tool', isError: true })
   })
 
-  it('come from a folder in the home of who runs it', async () => {
+  it('come from a folder in the home of the user who runs the worker', async () => {
     const home = mkdtempSync(join(tmpdir(), 'seed-stello-'))
     onTestFinished(() => rmSync(home, { recursive: true }))
     vi.stubEnv('HOME', home)

@@ -1,4 +1,4 @@
-/** xclaw's section on tools: a model that only knows text, its registry, its prompt, its loop. */
+/** xclaw's section on tools: a model that knows only text, its registry, its prompt, its loop. */
 import { execSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -71,7 +71,7 @@ describe('extractJSON', () => {
     expect(extractJSON(text)).toEqual(call)
   })
 
-  it('repairs what is no JSON, touches nothing that is, and finds nothing in an answer', () => {
+  it('repairs what is no JSON, leaves valid JSON as it is, and finds nothing in an answer', () => {
     const found = extractJSON('{"action": "shell", "command": "find . -exec wc {} \\;"}')
     expect(found).toEqual({ action: 'shell', command: 'find . -exec wc {} \\;' })
     expect(extractJSON('{"command": "a \\\\; \\u0041\\n"}')).toEqual({ command: 'a \\; A\n' })
@@ -79,7 +79,7 @@ describe('extractJSON', () => {
   })
 })
 
-it('buildToolsPrompt tells of every tool there is, so a new one needs no new words', () => {
+it('buildToolsPrompt describes every tool that exists, so a new tool needs no change of it', () => {
   expect(SYSTEM_PROMPT).toMatch(/Available tools:\n### shell\nRuns a bash command [^#]*\(string\): The bash command$/)
   expect(buildToolsPrompt()).toBe(`### shell
 Runs a bash command and returns what it prints
@@ -94,7 +94,7 @@ Parameters:
 })
 
 describe('the loop', () => {
-  it('runs actions, tells the model what came of them, and ends with plain text', async () => {
+  it('runs actions, tells the model their results, and ends with plain text', async () => {
     const file = join(folder, 'package.json')
     writeFileSync(file, '{"name": "xclaw"}')
     const replies = [

@@ -1,4 +1,4 @@
-/** What a rewind leaves behind: where an event belongs says so, never how its key is written. */
+/** What a rewind leaves behind. The place of an event decides, never the way its key is written. */
 import { expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { resolveRun } from '../../src/store/runs.ts'
@@ -11,7 +11,7 @@ import { fieldOf, readEvents } from '../support/events.ts'
 const at = useDatabase()
 
 let told = 0
-/** Keys say nothing: they are not even of the usual form. */
+/** The keys say nothing here. They do not even have the usual form. */
 async function tell(run: RunRef, ...places: (readonly [string, EventPlace])[]): Promise<void> {
   const events = places.map(([type, place]) => someEvent({ key: `key ${told++}`, at: place, type }))
   await announceFacts(at.db, run, 'a1', { events })
@@ -20,7 +20,7 @@ async function tell(run: RunRef, ...places: (readonly [string, EventPlace])[]): 
 const typesOf = async ({ sessionId }: RunRef): Promise<string[]> =>
   (await readEvents(at.db, sessionId, 0)).map(({ type }) => type)
 
-it('a reset inside a turn leaves behind what its later rounds, its end, later turns and later announcements told', async () => {
+it('a reset inside a turn leaves behind the events of its later rounds, of its end, of later turns and of later announcements', async () => {
   const run = await openSession(at.db)
   await tell(
     run,
@@ -50,7 +50,7 @@ it('a reset between turns keeps the end of the last one', async () => {
   expect(await typesOf(run)).toEqual(['end of turn 1', 'session.rewound'])
 })
 
-it('a reset of a workflow that was started anew leaves alone what those before it announced', async () => {
+it('a reset of a workflow that was started anew leaves the announcements of earlier workflows alone', async () => {
   const run = await openSession(at.db)
   await tell(run, ['announcement 7 of the first', { told: 7 }])
   const started = { ...run, runId: 'started', fresh: true, place: placeAt(0) } as const
@@ -65,7 +65,7 @@ it('a reset of a workflow that was started anew leaves alone what those before i
   ])
 })
 
-it('a second reset, to before the first, leaves behind that there was a first', async () => {
+it('a second reset, to before the first, leaves the first reset behind too', async () => {
   const run = await openSession(at.db)
   await resolveRun(at.db, { ...run, runId: 'reset', turn: 1, place: { seq: 2, told: 0 } })
   await resolveRun(at.db, { ...run, runId: 'reset again', turn: 1, place: { seq: 2, told: 0 } })

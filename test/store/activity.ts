@@ -1,4 +1,4 @@
-/** Activities as a worker runs them, with the store and without Temporal: what it composes for them, and one attempt. */
+/** Activities as a worker runs them, with the store and without Temporal: their dependencies, and one attempt. */
 import { Context } from '@temporalio/activity'
 import type { Client } from '@temporalio/client'
 import { noopMetricMeter } from '@temporalio/common'
@@ -16,7 +16,7 @@ import { TranscriptCache } from '../../src/store/transcript-cache.ts'
 import { fakeActivity } from '../support/activity-context.ts'
 import { NAMESPACE, OWNER, TOKEN } from './fixtures.ts'
 
-/** Temporal knows of no run but the one that asks: what looks at other workflows cannot be tried so. */
+/** Temporal knows only the run that asks. Code that looks at other workflows cannot be tested so. */
 export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootId: string = OWNER): Deps {
   const log = { warn: () => undefined }
   const notify = (): void => undefined
@@ -51,6 +51,6 @@ const askingRunIsNewest = {
 } as unknown as Client
 
 /** One attempt that nobody stops. */
-export function attempt<T>(run: RunRef, work: () => Promise<T>): Promise<T> {
-  return fakeActivity({ run, token: TOKEN }).inside(work)
+export function attempt<T>(run: RunRef, work: () => Promise<T>, more: { allowedMs?: number } = {}): Promise<T> {
+  return fakeActivity({ run, token: TOKEN, ...more }).inside(work)
 }

@@ -27,6 +27,7 @@ type Effect = keyof typeof HINTS
 
 interface Extra {
   hooks?: ToolHooks
+  deny?: string[]
   hints?: Partial<ToolExtras>
 }
 
@@ -60,7 +61,12 @@ async function calling(effect: Effect, running?: Gate, extra: Extra = {}): Promi
   const worker = (bootId?: string): Deps => ({
     ...depsOf(
       at.db,
-      { llm: scriptedModel([]), permissions: {}, ...extra.hooks, capabilities: { tools: [wipe] } },
+      {
+        llm: scriptedModel([]),
+        permissions: { deny: extra.deny ?? [] },
+        ...extra.hooks,
+        capabilities: { tools: [wipe] },
+      },
       bootId,
     ),
   })
@@ -228,13 +234,30 @@ it('every decision is told: what asks, and what the person says', async () => {
   ])
 })
 
-it('the agent’s function may allow with other arguments, which deny rules are asked about too', async () => {
+it('the agent’s function may allow with other arguments', async () => {
   const { tried, sessionId, runs } = await calling('pure', undefined, {
     hooks: { canUseTool: () => ({ behavior: 'allow', updatedInput: {} }) },
   })
   expect(await tried()).toMatchObject({ kind: 'settled', isError: false })
   const told = (await readEvents(at.db, sessionId, 0)).filter(({ type }) => type === 'permission.decided')
   expect([runs(), told]).toMatchObject([1, [{ data: { decision: 'allow', by: 'hook', why: 'with other arguments' } }]])
+})
+
+it('a deny rule also holds for the arguments that the agent’s function has put in', async () => {
+  let looks = 0
+  const { tried, runs, sessionId } = await calling('pure', undefined, {
+    deny: ['wipe(rm b)'],
+    hooks: { canUseTool: () => ({ behavior: 'allow', updatedInput: {} }) },
+    hints: {
+      touches() {
+        const path = looks++ === 0 ? 'a' : 'b'
+        return [{ kind: 'command', command: `rm ${path}`, argv: ['rm', path], readonly: false }]
+      },
+    },
+  })
+  expect(await tried()).toMatchObject({ isError: true, code: 'TOOL_PERMISSION_DENIED' })
+  const told = (await readEvents(at.db, sessionId, 0)).filter(({ type }) => type === 'permission.decided')
+  expect([runs(), told]).toMatchObject([0, [{ data: { decision: 'deny', by: 'rule', rule: 'wipe(rm b)' } }]])
 })
 
 it('the agent’s function may deny, and end the turn', async () => {

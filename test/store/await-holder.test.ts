@@ -1,5 +1,5 @@
 /**
- * A backstop ran out while the store was away: the worker that has the step in hand may know how it ended, and gets to say
+ * A backstop ran out while the store was away. The worker that has the step in hand may know how it ended. It may say
  * so before the step is ended from outside.
  */
 import { afterEach, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ interface InHand {
   end(): Promise<ModelOutcome | ToolOutcome>
 }
 
-/** A step that `owner` has in hand, and whose backstop ran out. */
+/** A step that `owner` has in hand and whose backstop ran out. */
 async function inHand(of: 'model' | 'tool', owner: string): Promise<InHand> {
   const tools = [defineSimpleTool({ name: 'pay', description: 'd', execute: () => 'never' })]
   const deps = depsOf(at.db, { llm: scriptedModel([]), capabilities: { tools } })
@@ -65,15 +65,18 @@ async function living(): Promise<string> {
   return bootId
 }
 
-it.each(['model', 'tool'] as const)('takes the outcome of a %s step that its living worker still tells', async (of) => {
-  const { step, end } = await inHand(of, await living())
-  await sentBy(async (sent) => {
-    const ended = end()
-    await until('it waits', async () => sent.filter(({ name }) => name === 'holder_read').length > 1)
-    await settle(at.db, step, { kind: 'told by its worker', gen: 0 }, {})
-    expect(await ended).toMatchObject({ kind: 'told by its worker' })
-  })
-})
+it.each(['model', 'tool'] as const)(
+  'takes the outcome of a %s step that its living worker still reports',
+  async (of) => {
+    const { step, end } = await inHand(of, await living())
+    await sentBy(async (sent) => {
+      const ended = end()
+      await until('it waits', async () => sent.filter(({ name }) => name === 'holder_read').length > 1)
+      await settle(at.db, step, { kind: 'told by its worker', gen: 0 }, {})
+      expect(await ended).toMatchObject({ kind: 'told by its worker' })
+    })
+  },
+)
 
 it('ends the step when its living worker has had its chance', async () => {
   const { end } = await inHand('tool', await living())

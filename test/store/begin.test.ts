@@ -15,7 +15,7 @@ const at = useDatabase()
 const key = 't1.0.0'
 const preparing = { key, preparing: true }
 
-/** Taken by a worker that is dead by then; `meanwhile` it still lives. */
+/** Taken by a worker that is dead when `meanwhile` is over. */
 async function lost(meanwhile: (run: RunRef, step: StepId) => unknown = () => undefined): Promise<RunRef> {
   const run = await openSession(at.db)
   await meanwhile(run, await take(at.db, run, { ...preparing, owner: await visit(at.db) }))
@@ -30,7 +30,7 @@ describe('a step whose worker died while it prepared', () => {
     expect(await claim(at.db, await lost(), preparing)).toMatchObject({ kind: 'mine', begun: false, deaths: 1 })
   })
 
-  it('has not begun either where its first taker had only been waited for', async () => {
+  it('has not begun either if its first taker had only been waited for', async () => {
     const run = await openSession(at.db)
     await forceStep(at.db, { run, key, kind: 'tool', name: 'pay' })
     await take(at.db, run, { ...preparing, owner: await visit(at.db) })
@@ -38,7 +38,7 @@ describe('a step whose worker died while it prepared', () => {
     expect(await claim(at.db, run, preparing)).toMatchObject({ kind: 'mine', begun: false })
   })
 
-  it('is nothing that an abandoned run had begun', async () => {
+  it('is not begun although an abandoned run had begun it', async () => {
     const run = await openSession(at.db)
     await take(at.db, run, { ...preparing, owner: await visit(at.db) })
     const reset = resetRun({ ...run, place: placeAt(0) }, 'run-2', 0)
@@ -46,19 +46,19 @@ describe('a step whose worker died while it prepared', () => {
   })
 })
 
-describe('a step that was begun behind its preparation', () => {
+describe('a step that was begun after its preparation', () => {
   it('has an unknown end when its worker dies', async () => {
     expect(await claim(at.db, await lost(begin), preparing)).toMatchObject({ kind: 'mine', begun: true })
   })
 
-  it('keeps it unknown, however many take it to prepare it', async () => {
+  it('stays unknown, however many workers take it to prepare it', async () => {
     const run = await lost(begin)
     await take(at.db, run, { ...preparing, owner: await visit(at.db) })
     await stealDeadSteps(at.db, taker('a survivor'))
     expect(await claim(at.db, run, { ...preparing, alone: true })).toMatchObject({ kind: 'mine', begun: true })
   })
 
-  it('keeps it unknown in the generation that a reset opens', async () => {
+  it('stays unknown in the generation that a reset opens', async () => {
     const run = await openSession(at.db)
     const owner = await visit(at.db)
     await beginStep(at.db, await take(at.db, run, { ...preparing, owner }))

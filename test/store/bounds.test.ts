@@ -1,4 +1,4 @@
-/** The bounds of a tree: every child is counted once, by whoever makes it, and none is one too many. */
+/** The bounds of a tree: every child is counted once, whoever makes it, and there is never one too many. */
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_BOUNDS, type TreeBounds } from '../../src/protocol/limits.ts'
 import { changeBounds, fixBounds, mayFork, readTree } from '../../src/store/bounds.ts'
@@ -22,7 +22,7 @@ function childOf(run: RunRef, { rootId = run.sessionId, ...row }: Partial<NewSes
 /** A session of a tree that may fork itself. */
 const openChildOf = (run: RunRef): Promise<RunRef> => openSession(at.db, childOf(run))
 
-/** As a model's call opens a child. */
+/** Opens a child as the call of a model does. */
 async function opens(run: RunRef, child: NewSessionRow, key = `t1.0.${newId()}`): Promise<void> {
   const step = await take(at.db, run, { key, kind: 'child' })
   await settleStep(at.db, step, { kind: 'childOpened' }, { child: { ...child, origin: key, records: [] } })
@@ -36,7 +36,7 @@ const codes = async (works: Promise<unknown>[]): Promise<Record<string, number>>
 }
 
 describe('a tree', () => {
-  it('lets one session have no more children than it may, whatever asks at once', async () => {
+  it('lets one session have no more children than it may have, also when many ask at once', async () => {
     const run = await rootOf({ maxChildren: 5 })
     const asked = Array.from({ length: 32 }, (_, n) =>
       n % 2 ? opens(run, childOf(run)) : createSession(at.db, childOf(run)),
@@ -46,7 +46,7 @@ describe('a tree', () => {
     expect(await readTree(at.db, run.sessionId)).toMatchObject({ sessions: 6 })
   })
 
-  it('has no more sessions than it may, whichever of them ask at once', async () => {
+  it('has no more sessions than it may have, also when many ask at once', async () => {
     const run = await rootOf({ maxSessions: 9 })
     const forks = await Promise.all([openChildOf(run), openChildOf(run), openChildOf(run)])
     const asked = [run, ...forks].flatMap((parent) =>
@@ -68,7 +68,7 @@ describe('a tree', () => {
     expect(await readTree(at.db, run.sessionId)).toMatchObject({ sessions: 2 })
   })
 
-  it('leaves nothing of a fork that is refused, and says what bounds it and how that is raised', async () => {
+  it('keeps nothing of a fork that is refused, and says which bound it met and how to raise it', async () => {
     const run = await rootOf({ maxDepth: 1 })
     const child = await openChildOf(run)
     const deeper = childOf(child, { rootId: run.sessionId, depth: 2 })
@@ -84,7 +84,7 @@ describe('a tree', () => {
     expect(await readTree(at.db, child.sessionId)).toMatchObject({ rootId: run.sessionId, sessions: 2 })
   })
 
-  it('keeps what a client stated when its agent completes it, and what a client states later', async () => {
+  it('keeps the bounds that a client stated when its agent completes them, and those that a client states later', async () => {
     const run = await rootOf({ maxDepth: 9 })
     await fixBounds(at.db, run.sessionId, DEFAULT_BOUNDS)
     expect((await readTree(at.db, run.sessionId))?.bounds).toEqual({ ...DEFAULT_BOUNDS, maxDepth: 9 })

@@ -1,6 +1,6 @@
 /**
- * A model that is busy or away: how often it is asked, how long is waited in between, and when that is given up. And who is
- * said to have answered.
+ * A model that is busy or away: how often it is asked, how long the waits are, and when the session gives up. And who
+ * is named as the one that answered.
  */
 import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
@@ -25,8 +25,8 @@ const ANSWER: Completion = {
 }
 
 /**
- * A step of which each attempt says how long until the next one, or what the workflow is told. Each attempt is made by a
- * worker that knows nothing of the weather, unless `gates` are kept.
+ * Attempts at a step. Each says how long until the next one, or what the workflow is told. Each is made by a worker
+ * that knows nothing about the provider, unless `gates` are kept.
  */
 async function stepWith(
   error: unknown,
@@ -82,27 +82,27 @@ it('is tried for the last time when retryFor is over', async () => {
   expect(await step.next()).toBeLessThanOrEqual(200)
 })
 
-it('is tried six times where the fault is a bug of its own code', async () => {
+it('is tried six times if the fault is a bug of its own code', async () => {
   const step = await stepWith(new TypeError('x is not a function'))
   const paused = { kind: 'failed', pause: { reason: 'model_error', message: 'x is not a function' } }
   for (const expected of [1000, 2000, 4000, 8000, 16_000]) expect(await step.next()).toBe(expected)
   expect(await step.next()).toMatchObject(paused)
 })
 
-it('is waited for where fetch has found nobody', async () => {
+it('is waited for if fetch reaches nobody', async () => {
   const step = await stepWith(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') }))
   for (let tries = 0; tries < 10; tries++) expect(await step.next()).toBeGreaterThanOrEqual(100)
 })
 
-it('is asked again when it has said it may be', async () => {
+it('is asked again when it has said that it may be', async () => {
   const step = await stepWith(new StelloError('MODEL_RATE_LIMITED', 'too fast', { retryAfterMs: 60_000 }))
   const delays = [await step.next(), await step.next()] as number[]
-  // It comes back a little before, and stands in line.
+  // It comes back a little before that, and stands in line.
   for (const delay of delays) expect(delay).toBeGreaterThan(54_000)
   for (const delay of delays) expect(delay).toBeLessThanOrEqual(60_000)
 })
 
-it('is not asked while its provider is away: the session waits outside, and people see for what', async () => {
+it('is not asked while its provider is away: the session waits outside, and people see what it waits for', async () => {
   const step = await stepWith(new StelloError('MODEL_UNAVAILABLE', 'busy', { status: 503, retryAfterMs: 60_000 }), {
     gates: new Gates(),
   })
@@ -120,7 +120,7 @@ it('is not asked while its provider is away: the session waits outside, and peop
   expect((await listSessions(at.db))[0]?.weather).toBeUndefined()
 })
 
-it('that has named a wait to another session, longer than retryFor leaves to this one, is not waited for', async () => {
+it('is not waited for if it has named another session a wait that is longer than retryFor leaves to this one', async () => {
   const gates = new Gates()
   const busy = new StelloError('MODEL_RATE_LIMITED', 'busy', { status: 429, retryAfterMs: 7_200_000 })
   const [other, step] = [await stepWith(busy, { gates }), await stepWith(busy, { gates })]
@@ -144,7 +144,7 @@ it('whose session was closed meanwhile does not wait for it', async () => {
   expect(await step.next()).toEqual({ kind: 'notStarted', closing: true })
 })
 
-it('is passed over by its fallback when it fails one step for too long, whatever it answers to others', async () => {
+it('gives way to its fallback when it fails one step for too long, whatever it answers to others', async () => {
   const asked: string[] = []
   const first: Model = {
     name: 'a',
@@ -153,7 +153,7 @@ it('is passed over by its fallback when it fails one step for too long, whatever
   const second: Model = { name: 'b', complete: () => (asked.push('b'), Promise.resolve(ANSWER)) }
   const deps = depsOf(at.db, { llm: fallback([first, second], { after: '30s' }) })
   const run = await openSession(at.db)
-  // A worker to which the first model looks well each time.
+  // A worker that takes the first model for well each time.
   const next = (): Promise<ModelOutcome> =>
     attempt(run, () => callModel({ ...deps, gates: new Gates() }, openingCall(run)))
   await expect(next()).rejects.toThrow('waits for a: 500')
@@ -171,7 +171,7 @@ it('is passed over by its fallback when it fails one step for too long, whatever
   expect(rows).toEqual([{ record: 'b', usage: 'b' }])
 })
 
-it('that lets its gate down for a moment is asked in the same attempt', async () => {
+it('whose gate was closed for a moment is asked in the same attempt', async () => {
   let away = true
   const busy = new StelloError('MODEL_UNAVAILABLE', 'busy', { status: 503, retryAfterMs: 50 })
   const deps = depsOf(at.db, {
@@ -184,7 +184,7 @@ it('that lets its gate down for a moment is asked in the same attempt', async ()
   expect(await next()).toMatchObject({ kind: 'answered', text: 'hi' })
 })
 
-it('is asked once where waiting mends nothing', async () => {
+it('is asked once if waiting mends nothing', async () => {
   const step = await stepWith(new StelloError('MODEL_AUTH', 'who are you?'))
   expect(await step.next()).toMatchObject({ kind: 'failed', pause: { reason: 'model_error' } })
   expect(step.calls()).toBe(1)
@@ -193,7 +193,7 @@ it('is asked once where waiting mends nothing', async () => {
 it.each([
   ['another model answered than was asked', 'm-2026-01-01', 'm-2026-01-01'],
   ['the model does not say who answered', undefined, 'm'],
-])('record, usage and event tell who answered, when %s', async (_when, model, by) => {
+])('record, usage and event name the model that answered, when %s', async (_when, model, by) => {
   const usage = { inputTokens: 1, outputTokens: 2 }
   const answer: Completion = { content: 'hi', toolCalls: [], usage, finishReason: 'stop', ...(model && { model }) }
   const deps = depsOf(at.db, { llm: { name: 'm', complete: () => Promise.resolve(answer) } })

@@ -50,7 +50,7 @@ async function calling(
   }
 }
 
-it('that did not happen is given back, since finding that out has used up some of its time, and runs in the next attempt', async () => {
+it('that did not happen is given back and runs in the next attempt, because finding out has used some of its time', async () => {
   let paid = 0
   const pay = defineSimpleTool({
     name: 'pay',
@@ -98,13 +98,13 @@ it.each(['validate', 'factory'])(
 
     expect(await tried()).toMatchObject({ kind: 'settled', isError: false, preview: 'paid 1' })
     dying.open()
-    // Who was only thought dead finds that it must not begin.
+    // A worker that was only thought dead finds that it must not begin.
     await expect(dead).rejects.toThrow('does not begin')
     expect(paid).toBe(1)
   },
 )
 
-it('whose instance cannot be made is tried again, since it has not begun', async () => {
+it('whose instance cannot be made is tried again, because it has not begun', async () => {
   let paid = 0
   let made = 0
   const pay = {

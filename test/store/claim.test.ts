@@ -1,4 +1,7 @@
-/** Who gets a step: exactly one attempt, and only in the session's current run. Taking over the dead is in takeover. */
+/**
+ * Who gets a step: exactly one attempt, and only in the current run of the session. Steps of dead workers:
+ * takeover.test.ts.
+ */
 import { describe, expect, it } from 'vitest'
 import { rejectionKey } from '../../src/protocol/events.ts'
 import { announceFacts } from '../../src/store/announce-facts.ts'
@@ -40,7 +43,7 @@ describe('claimStep', () => {
     expect(claims.filter(({ kind }) => kind === 'busy')).toHaveLength(7)
   })
 
-  it('names the owner of a step that is under way, and says when it is the caller itself', async () => {
+  it('names the owner of a step that is under way, and says so if the caller owns it', async () => {
     const run = await openSession(at.db)
     await take(at.db, run)
     expect(await claim(at.db, run, { owner: OTHER_OWNER })).toEqual({ kind: 'busy', gen: 0, lease: 1, owner: OWNER })
@@ -97,7 +100,7 @@ describe('claimStep', () => {
     expect(await countRows(at.db, 'steps', run.sessionId)).toBe(1)
   })
 
-  it('opens no message that was refused before, also where the workflow has forgotten that', async () => {
+  it('opens no message that was refused before, also if the workflow has forgotten that', async () => {
     const run = await openSession(at.db)
     const refusal = someEvent({
       key: rejectionKey('a'),
@@ -124,7 +127,7 @@ describe('claimStep', () => {
     expect(await countRows(at.db, 'records', run.sessionId)).toBe(1)
   })
 
-  it('gives a released step to the next attempt, which is told of failures and that nothing is under way', async () => {
+  it('gives a released step to the next attempt, with its failures, and says that nothing is under way', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
     expect(await releaseStep(at.db, step, { failed: true })).toBe(1)
@@ -155,7 +158,7 @@ describe('claimStep', () => {
     expect(await claim(at.db, run, { owner: OWNER })).toEqual({ kind: 'busy', gen: 0, lease: 2, owner: OTHER_OWNER })
   })
 
-  it('commits at once what must not be repeated, and later what may be', async () => {
+  it('commits at once what must not be repeated, and later what may be repeated', async () => {
     const settingOf = async (pool: 'pool' | 'lazyPool'): Promise<unknown> =>
       (await at.db[pool].query('show synchronous_commit')).rows
     expect(await settingOf('pool')).toEqual([{ synchronous_commit: 'on' }])
@@ -184,7 +187,7 @@ describe('a step whose worker has died', () => {
 describe('forceStep', () => {
   const proposing = { key: 't1.0.0', kind: 'tool', name: 'send_mail' } as const
 
-  it('leaves a step that never began claimable, as one that nobody has begun', async () => {
+  it('leaves a step that never began as one that nobody has begun', async () => {
     const run = await openSession(at.db)
     await forceStep(at.db, { run, ...proposing })
     expect(await claim(at.db, run, { ...proposing })).toMatchObject({ kind: 'mine', begun: false })
@@ -193,7 +196,7 @@ describe('forceStep', () => {
     })
   })
 
-  it('keeps whoever runs the step from settling it, and tells the next one that it had begun', async () => {
+  it('keeps the worker that runs the step from settling it, and tells the next one that it had begun', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { ...proposing })
     await forceStep(at.db, { run, ...proposing })
@@ -216,7 +219,7 @@ describe('proposeOutcome', () => {
     })
   })
 
-  it('returns the outcome that is there already', async () => {
+  it('returns the outcome that exists already', async () => {
     const run = await openSession(at.db)
     await settleStep(at.db, await take(at.db, run, { ...proposing }), { kind: 'sent' }, {})
     expect(await proposeOutcome(at.db, { run, ...proposing }, timedOut)).toEqual({ kind: 'sent' })

@@ -1,4 +1,4 @@
-/** A cascade and what grows below it at the same moment: whoever comes second finds the other. */
+/** A cascade, and a tree that grows at the same moment: the second of the two finds the first. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { readSession } from '../../src/store/session-row.ts'
@@ -27,7 +27,7 @@ const isClosing = async ({ sessionId }: Pick<RunRef, 'sessionId'>): Promise<bool
   (await readSession(at.db, sessionId))?.closing
 
 describe('a cascade', () => {
-  it('lets nothing begin in the session and below it, however deep', async () => {
+  it('lets nothing begin in the session and below it, at any depth', async () => {
     const root = await openSession(at.db)
     const [one, other] = [await open(root), await openSession(at.db)]
     const two = await open(one)
@@ -74,13 +74,13 @@ describe('a cascade', () => {
     expect(ended).toMatchObject({ code: 'SESSION_CLOSED' })
   })
 
-  it('leaves a session that is closed free for a client to fork it', async () => {
+  it('leaves a closed session free, so that a client can fork it', async () => {
     const root = await openSession(at.db)
     await announceFacts(at.db, root, 'a1', { closing: true, closed: true })
     await createSession(at.db, child(root))
   })
 
-  it('is told to whoever closes alone in it, so that the close is passed on', async () => {
+  it('is told to a session of the tree that is closed alone, so that the close is passed on', async () => {
     const root = await openSession(at.db)
     const one = await open(root)
     expect(await announceFacts(at.db, one, 'a1', {})).toMatchObject({ closing: false })

@@ -1,4 +1,7 @@
-/** A conversation that nears the end of its model's window: what is summarised, who pays, and what happens when it fails. */
+/**
+ * A conversation comes near the end of its model's window: what is summarised, who pays, and what happens when it
+ * fails.
+ */
 import { describe, expect, it } from 'vitest'
 import { compact } from '../../src/activities/compaction/compact.ts'
 import { callModel } from '../../src/activities/model/call-model.ts'
@@ -166,7 +169,7 @@ describe('a summary that cannot be made', () => {
     expect(await session.events()).toEqual([])
   })
 
-  it('is given up after minutes where another provider was to write it', async () => {
+  it('is given up after some minutes if another provider was to write it', async () => {
     const cheap = (): Promise<never> =>
       Promise.reject(new StelloError('MODEL_RATE_LIMITED', 'busy', { retryAfterMs: 600_000 }))
     const compaction = { model: { name: 'cheap', complete: cheap } }
@@ -186,7 +189,7 @@ describe('a summary that cannot be made', () => {
 
 describe('the count of the provider', () => {
   it('corrects the estimate of the next prompt', async () => {
-    // Twice as many tokens as estimated: the prompt is full although the estimate alone says that it is not.
+    // Twice as many tokens as estimated: the prompt is full, although the estimate alone says that it is not.
     const model = fake((asked) => ({ usage: { inputTokens: asked.messages.length * 220, outputTokens: 1 } }), 3000)
     const session = await sessionWith(at.db, talk(5), { llm: model.llm })
     expect(await session.call()).toMatchObject({ kind: 'answered' })

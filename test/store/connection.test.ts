@@ -1,4 +1,7 @@
-/** The other end of a connection vanishes without a word: who waits on it is told, and nothing stays held for it. */
+/**
+ * The other end of a connection vanishes without a word. Whoever waits on it gets an error, and nothing stays held for
+ * it.
+ */
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { expect, it } from 'vitest'
@@ -14,7 +17,7 @@ import { askedBy, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
-/** With one connection per pool: who still holds one keeps all others waiting. */
+/** With one connection per pool, a connection that is still held keeps all others waiting. */
 async function behindProxy(): Promise<{ proxy: TcpProxy; db: Database }> {
   const { proxy, url } = await startProxyBefore(at.url)
   return { proxy, db: openDatabase(url, { max: 1, answerWithinMs: 500 }) }
@@ -31,7 +34,7 @@ it('gives up a statement that is not answered, with its connection', async () =>
   await proxy.close()
 })
 
-it('gives up a transaction that is not answered, without asking to roll it back', async () => {
+it('gives up a transaction that is not answered, and does not ask to roll it back', async () => {
   const { proxy, db } = await behindProxy()
   const asked: string[] = []
   const unanswered = transaction(db, async (tx) => {
@@ -62,7 +65,7 @@ it.each([
   await proxy.close()
 })
 
-it('keeps its settings beside those of the URL, which win where both say something', async () => {
+it('keeps its settings beside those of the URL; the URL wins if both state one', async () => {
   const options = '-c search_path=elsewhere -c tcp_keepalives_count=7'
   const db = openDatabase(`${at.url}?${new URLSearchParams({ options, fallback_application_name: 'x' }).toString()}`)
   const shown = async (setting: string): Promise<unknown> =>
@@ -76,7 +79,7 @@ interface Socket {
   ports: number[]
   /** Seconds until the system sends a probe. */
   probeIn: number | undefined
-  /** What was sent is not acknowledged yet: until then no probe is due. */
+  /** What was sent is not acknowledged yet. Until then no probe is due. */
   sending: boolean
 }
 
@@ -93,7 +96,7 @@ async function sockets(): Promise<Socket[]> {
   })
 }
 
-/** Every kind of connection there is, all open at once. */
+/** Every kind of connection that exists, all open at once. */
 async function openAll(): Promise<{ close(): Promise<void> }> {
   const db = openDatabase(at.url)
   const liveness = await holdLiveness(at.url, newBootId())
@@ -131,7 +134,7 @@ it.runIf(process.platform === 'linux')('has both ends of every connection ask wh
   const server = Number(new URL(at.url).port)
   let ends: Socket[] = []
   await until('all is acknowledged', async () => {
-    // A client port alone is not enough: the same port may also lead to another server.
+    // A client port alone is not enough, because the same port may also lead to another server.
     ends = (await sockets()).filter(({ ports }) => ports.includes(server) && ports.some((port) => clients.has(port)))
     return !ends.some(({ sending }) => sending)
   })
@@ -167,7 +170,7 @@ it('gives up every statement after 30 s, unless told otherwise', async () => {
   await db.close()
 })
 
-it('is not cut by a server that ends connections which are silent, where silence is what it is for', async () => {
+it('is not cut by a server that ends silent connections, if silence is its purpose', async () => {
   const database = new URL(at.url).pathname.slice(1)
   await at.db.pool.query(`alter database ${database} set idle_session_timeout = '1h'`)
   let all: Awaited<ReturnType<typeof openAll>> | undefined

@@ -47,7 +47,7 @@ export function fake(reply: Reply = () => ({}), window?: number): Fake {
   return { llm, asked, summaries: () => count(true), answers: () => count(false) }
 }
 
-/** So many exchanges; each message has about `tokens` tokens. */
+/** That many exchanges. Each message has about `tokens` tokens. */
 export function talk(turns: number, tokens = 100): Message[] {
   const long = WORDS.repeat(Math.ceil((tokens * 4) / WORDS.length))
   return Array.from({ length: turns }, (_, i): Message[] => [

@@ -1,4 +1,6 @@
-/** How often a step has killed who took it: what counts as a death, what ends the counting, who may be its last taker. */
+/**
+ * How many workers a step has killed: what counts as a death, what ends the counting, and who may be its last taker.
+ */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { TAKERS, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
 import { stealDeadSteps } from '../../src/store/liveness.ts'
@@ -22,7 +24,7 @@ async function died(): Promise<{ run: RunRef; step: StepId }> {
 }
 
 const steal = (): Promise<unknown> => stealDeadSteps(at.db, taker(SURVIVOR))
-/** As by an attempt that waited for its end. */
+/** As an attempt does that has waited for its end. */
 const findDead = (step: StepId): Promise<unknown> =>
   releaseStep(at.db, step, { failed: false, begun: true, died: true })
 
@@ -111,7 +113,7 @@ describe('the deaths before count no more', () => {
     expect(await deathsOf(run)).toBe(0)
   })
 
-  it('but they do when it was the tool that said so, which would be run for ever', async () => {
+  it('but they do if the tool itself said so, because it would run for ever otherwise', async () => {
     const run = await openSession(at.db)
     await killTakers(at.db, run, 2)
     await reopenStep(at.db, await take(at.db, run, { alone: true }), { writes: {} })
@@ -130,7 +132,7 @@ describe('one more death would be the last', () => {
     expect(await claim(at.db, run, { alone: true })).toMatchObject({ kind: 'mine', deaths: TAKERS - 1, begun: true })
   })
 
-  it('and behind it anybody may end the step', async () => {
+  it('and after it anybody may end the step', async () => {
     const run = await openSession(at.db)
     await killTakers(at.db, run, TAKERS)
     expect(await claim(at.db, run)).toMatchObject({ kind: 'mine', deaths: TAKERS })

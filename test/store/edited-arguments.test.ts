@@ -1,4 +1,7 @@
-/** A call that a person permits with other arguments: these are checked, and these run; the record keeps the model's. */
+/**
+ * A person permits a call with other arguments: they are checked, and the call runs with them. The record keeps those
+ * of the model.
+ */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
@@ -7,6 +10,7 @@ import type { PendingItem } from '../../src/protocol/pending.ts'
 import type { Answer } from '../../src/protocol/read-answer.ts'
 import type { Elsewhere, ToolOutcome } from '../../src/protocol/steps.ts'
 import { readQuestions } from '../../src/store/inbox.ts'
+import { listKeptRules } from '../../src/store/kept-rules.ts'
 import { putMessage } from '../../src/store/message-bodies.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { tool } from '../../src/tool/define-tool.ts'
@@ -81,6 +85,8 @@ describe('a call that is permitted with other arguments', () => {
     ])
     const closed = (await readEvents(at.db, sessionId, 0)).find(({ type }) => type === 'pending.closed')
     expect(closed?.data).toMatchObject({ decision: 'approve', args: { path: 'b.txt' }, remember: 'session' })
+    // The rules that were offered speak of a.txt.
+    expect((await listKeptRules(at.db)).filter((rule) => rule.sessionId === sessionId)).toEqual([])
   })
 
   it('takes long ones from the store', async () => {

@@ -1,4 +1,7 @@
-/** Another server answers where the workers' locks were: a promoted replica, a copy, the same one after a crash. */
+/**
+ * The workers' locks were on one server, and another server answers now: a promoted replica, a copy, or the same server
+ * after a crash.
+ */
 import { execFile } from 'node:child_process'
 import { chmod, chown, copyFile, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -17,7 +20,7 @@ import { asSuperuser } from '../support/superuser.ts'
 import { openSession, take, NAMESPACE, taker } from './fixtures.ts'
 
 const run = promisify(execFile)
-/** Nobody has been anywhere for so long, and everybody for so short. */
+/** Grace times: so long that nobody has been there for it, and none at all. */
 const [AGES, NOTHING] = [3_600_000, 0]
 
 const NOBODY = '0'
@@ -39,7 +42,7 @@ async function start(
   prepare?: (home: string, data: string) => Promise<void>,
 ): Promise<Server> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'stello-failover-')))
-  // As root, PostgreSQL runs as another user, who must be able to enter.
+  // If the test is root, PostgreSQL runs as another user, and that user must be able to enter.
   await chmod(home, 0o755)
   const runAs = await postgresUser()
   const stop = (): Promise<void> => stopPostgres(home, runAs)
@@ -59,7 +62,7 @@ async function copy(from: Server, home: string): Promise<void> {
   await rm(join(home, 'postgres', 'data', 'postmaster.pid'), { force: true })
 }
 
-/** Streams from `primary`, and answers what is only read. */
+/** Streams from `primary`, and answers reads. */
 async function startReplica(primary: Server): Promise<Server> {
   const { port, password } = new URL(primary.url)
   const source = `primary_conninfo=host=127.0.0.1 port=${port} user=postgres password=${password}`
@@ -85,7 +88,7 @@ function open(url: string): Database {
   return db
 }
 
-/** Holds its lock on this server until it dies, and does not come back by itself. */
+/** Holds its lock on this server until it dies. It does not come back by itself. */
 async function arrive(url: string, bootId: string): Promise<{ die(): Promise<void> }> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)
@@ -101,7 +104,7 @@ async function arrive(url: string, bootId: string): Promise<{ die(): Promise<voi
 const deadOn = async (db: Database, judge: string, graceMs: number): Promise<string[]> =>
   (await claimDeadWorkers(db, taker(judge), graceMs)).map(({ bootId }) => bootId).toSorted()
 
-it('on a promoted replica nobody is dead who has not been there, until the first to come has been there for long', async () => {
+it('on a promoted replica nobody is dead who has not come yet, until the first has been there for long', async () => {
   const primary = await start()
   const before = open(primary.url)
   await migrate(before)
@@ -127,7 +130,7 @@ it('on a promoted replica nobody is dead who has not been there, until the first
   expect(await stealDeadSteps(after, taker(first), AGES)).toHaveLength(1)
 })
 
-it('on a copy of the data nobody is dead who has not been there', async () => {
+it('on a copy of the data nobody is dead who has not come yet', async () => {
   const source = await start()
   const before = open(source.url)
   await migrate(before)
@@ -143,7 +146,7 @@ it('on a copy of the data nobody is dead who has not been there', async () => {
   expect(await deadOn(after, first, NOTHING)).toEqual([second])
 })
 
-it('in a database put back from a copy nobody is dead who has not been there, although its server was not restarted', async () => {
+it('in a database that was restored from a copy nobody is dead who has not come yet, although its server was not restarted', async () => {
   const { url } = await start()
   const db = open(url)
   await migrate(db)

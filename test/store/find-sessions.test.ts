@@ -1,4 +1,4 @@
-/** What a person may call a session, and which session that is. */
+/** The names by which a person may call a session, and which session is meant. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { findSessions } from '../../src/store/find-sessions.ts'
@@ -14,7 +14,7 @@ async function session(sessionId: string, label: string): Promise<void> {
 }
 
 describe('a session is found', () => {
-  it('by its id, also where that is the beginning of another', async () => {
+  it('by its id, also if another id begins with it', async () => {
     await session('s-aa', 'one')
     await session('s-aab', 's-aa')
     expect(await findSessions(at.db, 's-aa')).toEqual(['s-aa'])
@@ -28,13 +28,13 @@ describe('a session is found', () => {
     expect(await findSessions(at.db, 's-B')).toEqual([])
   })
 
-  it('by its label, rather than by an id that begins so', async () => {
+  it('by its label rather than by an id that begins with it', async () => {
     await session('tea-time', 'nothing')
     await session('s-c', 'tea')
     expect(await findSessions(at.db, 'tea')).toEqual(['s-c'])
   })
 
-  it('by a label that another one had before it was closed', async () => {
+  it('by a label that another session had before it was closed', async () => {
     const closed = await openSession(at.db, { config: { ...newSessionRow().config, label: 'again' } })
     expect(await findSessions(at.db, 'again')).toEqual([closed.sessionId])
     await announceFacts(at.db, closed, 'a1', { closed: true })
@@ -43,7 +43,7 @@ describe('a session is found', () => {
     expect(await findSessions(at.db, 'again')).toEqual(['s-d'])
   })
 
-  it('never by nothing, by half a character, or by what only looks like a pattern', async () => {
+  it('never by an empty text, by half a character, or by a text that looks like a pattern', async () => {
     for (const text of ['', '%', 's_', '\uD83D', 'a\0']) expect(await findSessions(at.db, text)).toEqual([])
   })
 

@@ -18,9 +18,9 @@ import { until } from '../support/until.ts'
 export const OWNER = '1001'
 export const OTHER_OWNER = '1002'
 export const NAMESPACE = 'default'
-/** What Temporal says of a run that was begun last. */
+/** Temporal's answer about a run that was begun last. */
 export const NEW_RUN: Pick<RunRef, 'namespace' | 'isNewest'> = { namespace: NAMESPACE, isNewest: async () => true }
-/** A worker that looks for what dead ones left. */
+/** A worker that looks for the steps of dead workers. */
 export const taker = (bootId: string): Taker => ({ bootId, namespace: NAMESPACE })
 export const TOKEN: Uint8Array = new Uint8Array([1, 2, 3])
 
@@ -64,13 +64,13 @@ export async function take(db: Database, run: RunRef, request: Partial<ClaimRequ
   return { sessionId: run.sessionId, gen: claimed.gen, key: request.key ?? 'm1.0', lease: claimed.lease }
 }
 
-/** As if its worker had died: another takes it. */
+/** As if the worker had died: another one takes the step. */
 export async function takeOver(db: Database, run: RunRef, step: StepId, owner: string = OTHER_OWNER): Promise<StepId> {
   await releaseStep(db, step, { failed: false, begun: true })
   return take(db, run, { key: step.key, owner })
 }
 
-/** Worker after worker takes the step, and dies with it. */
+/** One worker after another takes the step and dies with it. */
 export async function killTakers(
   db: Database,
   run: RunRef,
@@ -107,17 +107,17 @@ export async function countRows(db: Database, table: string, sessionId: string):
   return rows[0]?.n ?? 0
 }
 
-/** Behind record `seq`, about to ask the model of the turn under way. */
+/** A place after record `seq`, where the model of the turn under way is asked next. */
 export function placeAt(seq: number): Place {
   return { seq, told: 0, round: 0, asking: true }
 }
 
-/** A run that a reset of Temporal begins behind record `seq`. */
+/** A run that a reset of Temporal begins after record `seq`. */
 export function resetRun(run: RunRef, runId: string, seq: number): RunRef {
   return { ...run, runId, place: placeAt(seq) }
 }
 
-/** Begins `work` of a run while another takes the session over, which is done when `work` waits for it. */
+/** Begins `work` of a run while another run takes the session over. The take-over ends when `work` waits for it. */
 export async function overtaken<T>(db: Database, { sessionId }: RunRef, work: () => Promise<T>): Promise<T> {
   const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   const tx = await db.pool.connect()
@@ -138,9 +138,9 @@ export async function overtaken<T>(db: Database, { sessionId }: RunRef, work: ()
 }
 
 /**
- * Some worker has held its lock on this server: who holds none, after the grace given, is dead.
+ * Some worker has held its lock on this server. So a worker that holds none is dead when the grace time is over.
  *
- * @returns its boot id: it is dead itself
+ * @returns the boot id of that worker, which is dead itself
  */
 export async function visit(db: Database): Promise<string> {
   const bootId = newBootId()
@@ -150,7 +150,7 @@ export async function visit(db: Database): Promise<string> {
   return bootId
 }
 
-/** An event as it is told, whatever it may hold: the store looks at its key and its place. */
+/** An event with any content. The store looks only at its key and its place. */
 export function someEvent(event: Omit<NewEvent, 'type' | 'data'> & { type: string; data?: object }): NewEvent {
   return { data: {}, ...event } as NewEvent
 }

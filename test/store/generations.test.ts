@@ -1,4 +1,4 @@
-/** Temporal rewound under the store: which run may write, what it sees, and what it need not do again. */
+/** Temporal is rewound under the store: which run may write, what it sees, and what it does not have to do again. */
 import { modelKey } from '../../src/protocol/keys.ts'
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
@@ -49,7 +49,7 @@ describe('resolveRun', () => {
     expect(await countRows(at.db, 'generations', run.sessionId)).toBe(0)
   })
 
-  it('refuses a run that another has taken over from', async () => {
+  it('refuses a run that another one has taken over from', async () => {
     const run = await openSession(at.db)
     await resolveRun(at.db, { ...run, runId: 'run-2', prevRunId: 'run-1' })
     expect(await resolveRun(at.db, run)).toEqual({ kind: 'stale' })
@@ -73,7 +73,7 @@ describe('resolveRun', () => {
     expect(await resolveRun(at.db, run)).toEqual({ kind: 'current', gen: 0 })
   })
 
-  it('asks Temporal while no other run can be adopted: one that was the newest is before the next', async () => {
+  it('asks Temporal while no other run can be adopted, because the newest run of one moment may not be the newest of the next', async () => {
     const run = await sessionOf(2)
     const [first, second] = [resetRun(run, 'first', 1), resetRun(run, 'second', 1)]
     let later: Promise<unknown> | undefined
@@ -106,7 +106,7 @@ describe('resolveRun', () => {
     })
   })
 
-  it('descends from a generation the store knows when the store is behind the workflow', async () => {
+  it('descends from the latest generation that the store knows when the store is behind the workflow', async () => {
     const run = await sessionOf(1)
     expect(await resolveRun(at.db, { ...resetRun(run, 'unheard of', 1), gen: 7 })).toEqual({ kind: 'current', gen: 1 })
     const { rows } = await at.db.pool.query('select gen, parent_gen from generations where session_id = $1', [
@@ -128,7 +128,7 @@ describe('resolveRun', () => {
     expect(await resolveRun(at.db, resetRun(run, 'reset', 1))).toEqual({ kind: 'current', gen: 1 })
   })
 
-  it('lets a fresh run go on behind the last record, also when it is told something before it is opened', async () => {
+  it('lets a fresh run go on after the last record, also if other news comes before it is opened', async () => {
     const run = await sessionOf(2)
     const started = { ...resetRun(run, 'started', 0), fresh: true } as const
     expect(await announceFacts(at.db, started, 'a1', { events: [] })).toMatchObject({ gen: 1 })
@@ -157,13 +157,13 @@ describe('a new generation', () => {
     expect(await contents(run, 0, 3)).toEqual(['old 1', 'old 2', 'old 3'])
   })
 
-  it('goes on inside a round: what was given out before the reset is still read', async () => {
+  it('goes on inside a round: what was given out before the reset can still be read', async () => {
     const run = await sessionOf(3)
     await resolveRun(at.db, resetRun(run, 'reset', 3))
     expect(await contents(run, 1, 3)).toEqual(['old 1', 'old 2', 'old 3'])
   })
 
-  it('of a new generation sees only what each kept of the one before', async () => {
+  it('of a new generation sees only what each of them kept of the one before', async () => {
     const run = await sessionOf(3)
     const first = resetRun(run, 'reset-1', 2)
     const step = await take(at.db, first, { key: 'm3.0', inputHash: 'another question' })
@@ -227,7 +227,7 @@ describe('a new generation', () => {
     expect(await readTurn(at.db, run.sessionId, 'a', 1)).toMatchObject({ gen: 1, status: 'ended', text: 'done' })
   })
 
-  it.each(['\0 pay', 'pay \ud83d'])('reuses what hangs on the message %j, as the store holds it', async (text) => {
+  it.each(['\0 pay', 'pay \ud83d'])('reuses what belongs to the message %j, as the store holds it', async (text) => {
     const run = await openSession(at.db)
     const ask = (content: string): Parameters<typeof claim>[2] => {
       const record = nextRecord('', 1, { role: 'user', content })
@@ -247,7 +247,7 @@ describe('a new generation', () => {
     expect(await contents(run, 1, 2)).toEqual(['message a', 'the answer'])
   })
 
-  it('opens a message anew that only the abandoned future had opened', async () => {
+  it('opens a message again that only the abandoned future had opened', async () => {
     const run = await sessionOf(1)
     await take(at.db, run, { key: 'm2.0', opening: opening(2, 'a', 2) })
     const reset = { ...resetRun(run, 'reset', 1), turn: 1 }
@@ -257,7 +257,7 @@ describe('a new generation', () => {
     })
   })
 
-  it('knows a message that its visible past had opened', async () => {
+  it('knows a message that its own past had opened', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
     await settleStep(at.db, step, { gen: 0 }, { records: [userRecord(2)] })

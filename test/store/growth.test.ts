@@ -1,4 +1,4 @@
-/** What a step costs the store does not grow with the session: counted in rows PostgreSQL reads. */
+/** What a step costs the store does not grow with the session. The cost is counted in rows that PostgreSQL reads. */
 import { modelKey } from '../../src/protocol/keys.ts'
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
@@ -27,7 +27,7 @@ it('reads no more rows in a session of 2,000 turns than in a new one', async () 
   expect(late).toBeLessThan(early + 10)
 })
 
-it('looks at the end of a transcript only, to find where a fork may branch', async () => {
+it('reads only the end of a transcript to find where a fork may branch', async () => {
   const run = await openSession(at.db)
   const { sessionId } = run
   const calls = Array.from({ length: 100 }, (_, i) => ({ id: `c${i}`, name: 'look', arguments: '{}' }))
@@ -50,7 +50,7 @@ it('looks at the end of a transcript only, to find where a fork may branch', asy
   }
 })
 
-it('sees that a session is paused without reading the turns it had', async () => {
+it('sees that a session is paused without reading the turns that it had', async () => {
   const run = await openSession(at.db)
   const { sessionId } = run
   await at.db.pool.query(
@@ -102,7 +102,7 @@ it.each([
 
 const silent: Listener = { subscribe: () => () => undefined, close: async () => undefined }
 
-/** Reset behind its last record. */
+/** A reset to the place after its last record. */
 async function rewind(run: RunRef): Promise<void> {
   const place = { seq: 6000, told: 0 }
   expect(await resolveRun(at.db, { ...run, runId: 'run-2', turn: 3000, place })).toEqual({ kind: 'current', gen: 1 })
@@ -126,12 +126,12 @@ async function turnsBefore(sessionId: string, turns: number): Promise<void> {
   )
 }
 
-/** Rows read by one turn behind `before` turns. */
+/** The rows that one turn reads after `before` turns. */
 async function rowsOfTurn(before: number): Promise<number> {
   const run = await openSession(at.db)
   const { sessionId } = run
   await turnsBefore(sessionId, before)
-  // One connection: a backend counts what it has read itself.
+  // One connection, because a backend counts only what it has read itself.
   const db = openDatabase(at.url, { max: 1 })
   try {
     const [turn, seq] = [before + 1, 2 * before + 1]

@@ -1,4 +1,4 @@
-/** Pausing a tree and what grows in it at the same moment: whoever comes second finds the other. */
+/** A tree is paused while it grows: the second of the two finds the first. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { holdTree, openInTree, releaseTree } from '../../src/store/hold-tree.ts'
@@ -29,7 +29,7 @@ const INSERT = `insert into sessions (id, root_id, parent_id, depth, agent, labe
                 values ($1, $2, $2, 1, 'test', 'just made', '{}')`
 
 describe('a tree that is paused', () => {
-  it('has what is forked in it begin paused, by a step that was begun before, and by a client', async () => {
+  it('lets everything that is forked in it begin paused, by a step that was begun before, and by a client', async () => {
     const root = await openSession(at.db)
     const begun = await take(at.db, root, { key: 't1.0.0', kind: 'child' })
     await holdTree(at.db, root.sessionId, PAUSE)
@@ -40,7 +40,7 @@ describe('a tree that is paused', () => {
       expect(await pauseOf(sessionId)).toEqual(PAUSE)
       expect(await typesOf(sessionId)).toEqual(['session.paused'])
     }
-    // And what is forked from these.
+    // And so does what is forked from these.
     const run = { ...NEW_RUN, sessionId: ofStep.sessionId, runId: 'run-1', gen: 0, turn: 1, place: placeAt(0) }
     await resolveRun(at.db, run)
     expect(await claim(at.db, run)).toEqual({ kind: 'paused' })
@@ -61,7 +61,7 @@ describe('a tree that is paused', () => {
     expect(await pauseOf(below.sessionId)).toEqual(PAUSE)
   })
 
-  it('marked first, reaches the child that waits for the mark', async () => {
+  it('that is marked first reaches the child that waits for the mark', async () => {
     const root = await openSession(at.db)
     const mark = `update sessions set pauses_forks = '${JSON.stringify(PAUSE)}' where id = $1`
     const id = newId()
@@ -81,7 +81,7 @@ describe('a tree that is paused', () => {
 })
 
 describe('a tree that is resumed', () => {
-  it('has what no run has opened go on, and what is forked later begin', async () => {
+  it('lets sessions go on that no run has opened, and later forks begin as usual', async () => {
     const root = await openSession(at.db)
     await holdTree(at.db, root.sessionId, PAUSE)
     const early = await fork(root)
@@ -99,7 +99,7 @@ describe('a tree that is resumed', () => {
     expect(await pauseOf(id)).toBeUndefined()
   })
 
-  it('also in part: a session that is resumed alone forks as ever', async () => {
+  it('also if only one of its sessions is resumed: that session forks as usual', async () => {
     const root = await openSession(at.db)
     await holdTree(at.db, root.sessionId, PAUSE)
     await announceFacts(at.db, root, 'a1', { pause: PAUSE })

@@ -1,4 +1,7 @@
-/** Models that answer what no model should: the step ends once, with a few words, and nothing is asked for again without end. */
+/**
+ * Models that answer what no model should answer: the step ends once, with few words, and nothing is asked again
+ * without end.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
@@ -23,7 +26,7 @@ const good: Completion = {
 }
 
 interface Asked {
-  /** What the workflow is told, or how long Temporal waits until the next attempt. */
+  /** What the workflow is told, or how long Temporal waits before the next attempt. */
   outcome: ModelOutcome | { retryInMs: unknown }
   calls: number
 }
@@ -60,7 +63,7 @@ it.each([
   ['an error of 5 MB', new Error(LONG)],
   ['an object without a string form', Object.create(null)],
   ['a code of its own', Object.assign(new Error('x'), { name: 'StelloError', code: LONG, fate: 'retry' })],
-])('A model that throws %s is waited for as any other', async (_what, thrown) => {
+])('A model that throws %s is waited for like any other', async (_what, thrown) => {
   expect(await ask(throwing(thrown))).toMatchObject({ outcome: { retryInMs: expect.any(Number) as number }, calls: 10 })
 })
 
@@ -82,7 +85,7 @@ it('A wait of a year pauses the session at once, and says how long it would be',
   })
 })
 
-it('A wait that the agent allows is waited, one beyond it is not', async () => {
+it('A wait that the agent allows is kept, and a longer one is not', async () => {
   const busy = new StelloError('MODEL_UNAVAILABLE', 'busy', { retryAfterMs: 7000 })
   expect((await ask(throwing(busy), '9 seconds')).outcome).toMatchObject({ retryInMs: expect.any(Number) as number })
   expect((await ask(throwing(busy), '6 seconds')).calls).toBe(1)
@@ -109,7 +112,7 @@ it.each([
   })
 })
 
-it('Fields of an answer that nobody asked for reach neither the workflow nor the store', async () => {
+it('Unknown fields of an answer reach neither the workflow nor the store', async () => {
   const usage = { inputTokens: 1, outputTokens: 1, raw: LONG }
   expect((await ask(() => ({ ...good, usage }))).outcome).toMatchObject({
     kind: 'answered',
@@ -133,7 +136,7 @@ it('A model that streams without end is broken off and told so, and is not asked
   expect(await aborted).toMatchObject({ code: 'MODEL_BAD_ANSWER' })
 })
 
-it('Pieces of an answer that are none are left out, and nothing else is', async () => {
+it('Invalid pieces of an answer are left out, and nothing else is', async () => {
   const odd = [
     null,
     'text',

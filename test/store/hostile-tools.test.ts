@@ -1,4 +1,7 @@
-/** Whatever a tool throws or returns, its call ends in one attempt, as an error of the tool: nobody takes it for a worker's death. */
+/**
+ * Whatever a tool throws or returns, its call ends in one attempt, as an error of the tool. Nobody takes it for the
+ * death of a worker.
+ */
 import { expect, it } from 'vitest'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import { defineSimpleTool } from '../../src/tool/compat.ts'

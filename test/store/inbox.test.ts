@@ -1,4 +1,7 @@
-/** What waits for a person in a tree, and whom it holds up: only who waits for it, through however many calls. */
+/**
+ * What waits for a person in a tree, and which sessions it holds up: only those that wait for it, through any number of
+ * calls.
+ */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { readHoldups, readInbox } from '../../src/store/inbox.ts'
@@ -90,7 +93,7 @@ describe('what holds a session up', () => {
     expect(await holders(root)).toBeUndefined()
   })
 
-  it('stands in the list of sessions, which takes two statements, however many there are', async () => {
+  it('is shown in the list of sessions, which takes two statements, however many sessions there are', async () => {
     const root = await openSession(at.db)
     const children = [await awaits(root), await awaits(root, { key: 't1.0.1', hash: 'other' })]
     for (const child of children) await pause(child)
@@ -104,7 +107,7 @@ describe('what holds a session up', () => {
 })
 
 describe('the inbox', () => {
-  it('holds pauses beside questions, oldest first, as long as their sessions are open', async () => {
+  it('holds pauses beside questions, oldest first, while their sessions are open', async () => {
     const [one, two] = [await openSession(at.db), await openSession(at.db)]
     await pause(one)
     await pause(two)

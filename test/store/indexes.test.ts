@@ -1,4 +1,4 @@
-/** Indexes are built beside the work of others, once, and again where that failed. */
+/** Indexes are built while others work, once, and again if that failed. */
 import { expect, it } from 'vitest'
 import { updateIndexes } from '../../src/store/indexes.ts'
 import { until } from '../support/until.ts'
@@ -14,13 +14,13 @@ const stateOf = async (name: string): Promise<boolean | undefined> => {
   return rows[0]?.valid
 }
 
-it('drops what is of no use any more', async () => {
+it('drops what is no longer used', async () => {
   await at.db.pool.query('create index tests_gone on sessions (label)')
   expect([...(await updateIndexes(at.db, { definitions: { tests_gone: null } }))]).toEqual([])
   expect(await stateOf('tests_gone')).toBeUndefined()
 })
 
-it('makes the question to a person an update that leaves all indexes alone', async () => {
+it('lets the update that stores a question leave all indexes alone', async () => {
   const step = await take(at.db, await openSession(at.db))
   const tx = await at.db.pool.connect()
   await tx.query('begin')
@@ -33,7 +33,7 @@ it('makes the question to a person an update that leaves all indexes alone', asy
   expect(rows).toEqual([{ updates: 1, hot: 1 }])
 })
 
-it('lets others write while an index is built, which waits for those that wrote before', async () => {
+it('lets others write while an index is built, and the build waits for earlier writers', async () => {
   const definitions = { tests_label: 'on sessions (label)' }
   const tx = await at.db.pool.connect()
   await tx.query('begin')
@@ -49,7 +49,7 @@ it('lets others write while an index is built, which waits for those that wrote 
   expect(await stateOf('tests_label')).toBe(true)
 })
 
-it('waits no longer than it is told for who holds it up, says so, and is finished the next time', async () => {
+it('waits no longer than it is told for a transaction that holds it up, says so, and ends the work the next time', async () => {
   const definitions = { tests_agent: 'on sessions (agent, label)' }
   const tx = await at.db.pool.connect()
   await tx.query('begin')
@@ -64,7 +64,7 @@ it('waits no longer than it is told for who holds it up, says so, and is finishe
   expect(await stateOf('tests_agent')).toBe(true)
 })
 
-it('is done by one of several that start at once, and none of them waits for ever', async () => {
+it('is done by one of several workers that start at once, and none of them waits for ever', async () => {
   const definitions = { tests_depth: 'on sessions (depth)' }
   const all = await Promise.all([1, 2, 3].map(() => updateIndexes(at.db, { definitions })))
   expect(all.flatMap((failed) => [...failed])).toEqual([])

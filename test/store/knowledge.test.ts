@@ -36,7 +36,7 @@ async function call(pack: KnowledgePack, name: string, args: unknown) {
   return { text: content, isError }
 }
 
-it('documents are found by their words, best first, and read from there', async () => {
+it('documents are found by their words, best first, and can be read from the place that was found', async () => {
   const { open } = useDocuments({
     'boats.md': '# Boats\n\nA dinghy is a small boat.\n\n# Sails\n\nA jib is a sail.',
     'cars/motor.txt': 'A motor drives the car.',
@@ -79,7 +79,7 @@ it('two workers that index at once do the work once', async () => {
   expect(done.map(({ indexed }) => indexed).toSorted((a, b) => a - b)).toEqual([0, 2])
 })
 
-it('what is no text, is linked or hidden is left out; a folder that is missing keeps the worker from starting', async () => {
+it('binary, linked and hidden files are left out; a missing folder keeps the worker from starting', async () => {
   const { open, write, folder } = useDocuments({ 'a.md': 'alpha', 'bytes.md': 'a\0b', '.hidden/b.md': 'beta' })
   write('../secret.md', 'secret')
   onTestFinished(() => rmSync(join(folder, '../secret.md'), { force: true }))

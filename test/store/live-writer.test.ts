@@ -1,4 +1,4 @@
-/** What streams while a step runs: few rows, nothing left behind. */
+/** What streams while a step runs: it takes few rows, and leaves nothing behind. */
 import type { ClientDeps } from '../../src/client/start-session.ts'
 import { watchSession } from '../../src/client/watch.ts'
 import { expect, it } from 'vitest'
@@ -17,7 +17,7 @@ import { fieldOf, readLive } from '../support/events.ts'
 const at = useDatabase()
 const quiet = { warn: () => undefined }
 
-it('keeps one row of what only the latest counts of, however often and late it comes', async () => {
+it('keeps one row for values of which only the latest counts, however often and late they come', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const writer = createLiveWriter(at.db, () => undefined, quiet)
@@ -48,14 +48,14 @@ it('leaves no rows behind: the end of a step waits for what is being written', a
   const live = writer.step(run.sessionId, step.key, step.lease)
   live.text('hello')
   void writer.close()
-  // Behind the moment in which the write begins.
+  // A time after the write has begun.
   await Promise.resolve()
   await live.end()
   await settleStep(at.db, step, {}, {})
   expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
 })
 
-it('shows nothing of a step that is settled, whatever was written late', async () => {
+it('shows nothing of a settled step, whatever was written late', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   await settleStep(at.db, step, {}, {})
@@ -66,7 +66,7 @@ it('shows nothing of a step that is settled, whatever was written late', async (
   expect(await readLive(at.db, run.sessionId)).toEqual([])
 })
 
-it('goes on when a tool tells what is no JSON', async () => {
+it('goes on when a tool sends something that is no JSON', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const warnings: string[] = []
@@ -91,7 +91,7 @@ it('goes on when a tool tells what is no JSON', async () => {
 const textOf = (pieces: LivePiece[]): string =>
   pieces.flatMap(({ event }) => (event.type === 'message.delta' ? [event.data.text] : [])).join('')
 
-/** The store takes nothing live until the returned function is called. @param sqlState why */
+/** The store takes no live row until the returned function is called. @param sqlState the reason it gives */
 async function refuseLive(sqlState: string): Promise<() => Promise<unknown>> {
   await at.db.pool.query(`
     create function refuse_live() returns trigger language plpgsql as $$
@@ -129,7 +129,10 @@ it('catches up by itself when the store answers again, whatever it was that came
   await writer.close()
 })
 
-/** Tells `first` to a writer whose write of it succeeds unheard, then `second`, and waits for what is shown in the end. */
+/**
+ * Gives `first` to a writer that never hears of the success of its write, then `second`, and waits for what is shown in
+ * the end.
+ */
 async function tellUnheard(
   first: (live: LiveStep) => void,
   second: (live: LiveStep) => void,
@@ -161,14 +164,14 @@ async function tellUnheard(
   }
 }
 
-it('loses no text that comes behind a write of which nobody heard that it had succeeded', () =>
+it('loses no text that comes after a write whose success was not reported', () =>
   tellUnheard(
     (live) => live.text('hel'),
     (live) => live.text('lo'),
     (pieces) => textOf(pieces) === 'hello',
   ))
 
-it('shows the latest card behind a write of which nobody heard that it had succeeded, and no other', () =>
+it('shows only the latest card after a write whose success was not reported', () =>
   tellUnheard(
     (live) => live.card({ id: 'c1', name: 'write' }, { status: 'WAIT' }),
     (live) => live.card({ id: 'c1', name: 'write' }, { status: 'DOING' }),
@@ -183,7 +186,7 @@ it('leaves no rows behind when the step ends while a write of it fails', async (
   const live = writer.step(run.sessionId, step.key, step.lease)
   live.text('hello')
   void writer.close()
-  // Behind the moment in which the write begins.
+  // A time after the write has begun.
   await Promise.resolve()
   await live.end()
   await accept()
@@ -223,7 +226,7 @@ it('gives up what the store never takes, and goes on', async () => {
   expect((await readLive(at.db, run.sessionId)).map(({ event }) => fieldOf(event.data, 'text'))).toEqual(['taken'])
 })
 
-it('tries once more when it closes, and not after that', async () => {
+it('tries once more when it closes, and then stops', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const accept = await refuseLive('53100')

@@ -1,4 +1,6 @@
-/** A call whose activity is gone: what its tool finds out, whether a person is asked, and what the ledger makes of it. */
+/**
+ * A call whose activity is gone: what its tool finds out, whether a person is asked, and what the ledger makes of it.
+ */
 import { noopMetricMeter } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import type { Attempt } from '../../src/activities/step/attempt.ts'
@@ -76,7 +78,7 @@ function callOf({ sessionId }: RunRef, tool: Tool): CallAtHand {
 interface Lost {
   run: RunRef
   call: CallAtHand
-  /** What the ledger makes of it; undefined: nothing is known beyond how the call was lost. */
+  /** What the ledger makes of it; undefined if nothing is known but how the call was lost. */
   end(how: 'cancelled' | 'timedOut'): Promise<ToolOutcome | undefined>
   /** What the model reads. */
   read(): Promise<string | undefined>
@@ -122,7 +124,7 @@ describe.each(['cancelled', 'timedOut'] as const)('a call that was begun and is 
     expect(await readQuestions(at.db, [run.sessionId])).toEqual([])
   })
 
-  it('is not looked into when it never was begun', async () => {
+  it('is not looked into if it never began', async () => {
     let asked = 0
     const { end } = await lost(pay({ verify: () => void asked++ }), false)
     expect(await end(how)).toBeUndefined()
@@ -137,7 +139,7 @@ describe('a call that ran into its backstop', () => {
     expect(await claim(at.db, run, step)).toMatchObject({ kind: 'mine', begun: false })
   })
 
-  it('is no longer looked into, and nobody is asked, when its turn is cancelled meanwhile', async () => {
+  it('is no longer looked into, and nobody is asked, if its turn is cancelled meanwhile', async () => {
     let signal: AbortSignal | undefined
     const looking = createGate()
     const verify = async (_: unknown, ctx: ToolContext): Promise<undefined> => {
@@ -153,7 +155,7 @@ describe('a call that ran into its backstop', () => {
     expect(await readQuestions(at.db, [run.sessionId])).toEqual([])
   })
 
-  it('has a person asked; lost once more, it waits with the same question', async () => {
+  it('lets a person decide; lost once more, it waits with the same question', async () => {
     const { run, end } = await lost(pay({ onUnknownOutcome: 'ask' }))
     const first = await end('timedOut')
     expect(first).toMatchObject({ kind: 'pending', item: { kind: 'unknown_outcome' } })
@@ -163,7 +165,7 @@ describe('a call that ran into its backstop', () => {
 })
 
 describe('a call of a turn that was cancelled', () => {
-  it('is not run when it did not happen; the model reads no more than that, since its worker may still run it', async () => {
+  it('is not run if it did not happen; the model reads no more than that, because its worker may still run it', async () => {
     const { end, read } = await lost(pay({ verify: () => ({ happened: false }) }))
     expect(await end('cancelled')).toMatchObject({ code: 'TOOL_CANCELLED' })
     expect(await read()).toContain('it had not taken effect; if a worker still runs it, it may yet')
@@ -195,7 +197,7 @@ describe('an answer', () => {
     expect(await read()).toContain('a person has said so')
   })
 
-  it('of which a worker heard late does not touch a call that runs again', async () => {
+  it('that a worker hears of too late does not touch a call that runs again', async () => {
     const { run, say } = await asked()
     expect(await say('retry')).toEqual({ kind: 'due', gen: 0 })
     const running = await take(at.db, run, step)
@@ -210,7 +212,7 @@ describe('an answer', () => {
     expect(await readQuestions(at.db, [run.sessionId])).toHaveLength(1)
   })
 
-  it('of several at the same moment: one decides, for everybody', async () => {
+  it('that comes with others at the same moment: one decides, for everybody', async () => {
     const { run, say } = await asked()
     const said = await Promise.allSettled([say('done'), say('not_done'), say('done')])
     const outcomes = said.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))

@@ -1,4 +1,6 @@
-/** The schema is brought up to date once, whoever starts first; a newer one is refused only where it says so. */
+/**
+ * The schema is brought up to date once, whichever worker starts first. A newer schema is refused only if it says so.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { checkDatabase, openDatabase, run, transaction } from '../../src/store/database.ts'
 import { checkSchema, migrate, readSchema } from '../../src/store/migrate.ts'
@@ -37,7 +39,7 @@ describe('migrate', () => {
     for (const other of others) await other.close()
   })
 
-  it('writes nothing where the schema is up to date: a worker needs no right to create tables then', async () => {
+  it('writes nothing if the schema is up to date, so a worker then needs no right to create tables', async () => {
     const reading = openDatabase(`${at.url}?options=-c%20default_transaction_read_only=on`)
     expect(await migrate(reading)).toEqual([])
     await checkSchema(reading)
@@ -48,13 +50,13 @@ describe('migrate', () => {
 describe('a schema that a newer version has changed', () => {
   beforeAll(() => at.db.pool.query(`insert into migrations (name) values ($1)`, [FUTURE]))
 
-  it('keeps no worker of this version from starting again: it takes nothing away from it', async () => {
+  it('keeps no worker of this version from starting again, because it takes nothing away from it', async () => {
     expect(await migrate(at.db)).toEqual([])
     await checkSchema(at.db)
     expect(await readSchema(at.db)).toMatchObject({ usable: true, unknown: [FUTURE], newest: FUTURE })
   })
 
-  it('is refused once it says that only newer ones can work on it, and what to do', async () => {
+  it('is refused once it says that only newer versions can work with it, and the error says what to do', async () => {
     await at.db.pool.query('update compatibility set oldest = $1', [FUTURE])
     for (const start of [migrate, checkSchema])
       await expect(start(at.db)).rejects.toMatchObject({
@@ -63,13 +65,13 @@ describe('a schema that a newer version has changed', () => {
       })
   })
 
-  it('is refused where it does not say which versions can', async () => {
+  it('is refused if it does not say which versions can work with it', async () => {
     await at.db.pool.query('delete from compatibility')
     await expect(migrate(at.db)).rejects.toMatchObject({ hint: expect.stringContaining('update stello-temporal') })
   })
 })
 
-describe('tables that stand where ours would', () => {
+describe('tables that stand in the place of ours', () => {
   let other: OtherDatabase
   beforeAll(async () => void (other = await createDatabase(at.url)))
   afterAll(() => other.drop())
@@ -109,7 +111,7 @@ describe('a database that cannot be reached', () => {
     await db.close()
   })
 
-  it('makes a statement one to try again', async () => {
+  it('makes a statement fail with an error that is tried again', async () => {
     const db = openDatabase('postgresql://user:secret@127.0.0.1:1/nowhere')
     await expect(run(db.pool, ONE, [])).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',

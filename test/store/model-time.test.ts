@@ -20,7 +20,7 @@ const answer: Completion = {
   finishReason: 'stop',
 }
 
-/** What each attempt ends with: the text that Temporal shows until the next one, or what the workflow is told. */
+/** How each attempt ends: with the text that Temporal shows until the next one, or with what the workflow is told. */
 async function attempts(
   complete: (options: CompleteOptions) => Promise<Completion>,
   settings: Partial<AgentDefinition>,
@@ -37,20 +37,20 @@ async function attempts(
   return ended
 }
 
-it('is given up after a silence, which is told, and asked again like one that is away', async () => {
+it('is given up after a silence, which is told, and asked again like a model that is away', async () => {
   const complete = ({ onAlive }: CompleteOptions): Promise<never> => (onAlive?.(), hanging())
   const told: unknown = expect.stringContaining('model slow gave nothing for 0.05 s')
   expect(await attempts(complete, { idleTimeout: 50 }, 3)).toEqual([told, told, told])
 })
 
-it('has only its whole time if it gives no sign of life, and is not given it more than twice', async () => {
+it('has only its whole time if it gives no sign of life, and gets that time no more than twice', async () => {
   const message = 'model slow: no answer within 0.05 s'
   const [first, second] = await attempts(hanging, { modelTimeout: 50, idleTimeout: 10 }, 2)
   expect(first).toContain(message)
   expect(second).toMatchObject({ kind: 'failed', pause: { clears: 'weather', message } })
 })
 
-it('that streams is alive, however long it takes within its whole time', async () => {
+it('that streams is alive as long as it stays within its whole time', async () => {
   async function complete({ onDelta }: CompleteOptions): Promise<Completion> {
     for (let i = 0; i < 8; i++) {
       onDelta?.({ type: 'text', text: 'h' })

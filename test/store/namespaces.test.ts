@@ -1,4 +1,4 @@
-/** Two of Temporal's namespaces share one store: what belongs to which. */
+/** Two namespaces of Temporal share one store: which steps and workers belong to which. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
 import { claimDeadWorkers, enterWorker, findPerhapsBusySessions } from '../../src/store/workers.ts'
@@ -17,14 +17,14 @@ describe('workers of two namespaces of Temporal with one store', () => {
   const ofSession = (stolen: { sessionId: string }[], id: string): unknown[] =>
     stolen.filter(({ sessionId }) => sessionId === id)
 
-  it('leave each other the steps of the dead: only there can their attempts be ended', async () => {
+  it('leave each other the steps of the dead, because attempts can be ended only in their own namespace', async () => {
     const run = await openSession(at.db)
     await take(at.db, run, { owner: newBootId() })
     expect(ofSession(await stealDeadSteps(at.db, elsewhere, NO_GRACE), run.sessionId)).toEqual([])
     expect(ofSession(await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE), run.sessionId)).toHaveLength(1)
   })
 
-  it('leave each other the dead themselves, and the sessions that these may have had in hand', async () => {
+  it('leave each other the dead workers, and the sessions that these may have had in hand', async () => {
     const agent = `agent-${newBootId()}`
     const bootId = newBootId()
     const held = await holdLiveness(at.url, bootId)

@@ -1,6 +1,7 @@
 /**
- * A step that Temporal gave up before anybody had claimed it: a lock on a table of the store, as `vacuum full` takes it,
- * that lasts longer than the step's time. Whoever claims it later writes what its first claim owes.
+ * Temporal gives up a step before any worker has claimed it. The cause is a lock on a table of the store, such as that
+ * of `vacuum full`, that lasts longer than the time of the step. A later claim writes what the first claim would have
+ * written.
  */
 import { describe, expect, it } from 'vitest'
 import { announce } from '../../src/activities/session/announce.ts'
@@ -75,7 +76,7 @@ describe('a model call that opens a turn, given up by Temporal before it was cla
     expect((await typesOf(step)).slice(gen)).toEqual(['turn.started', 'message.completed', 'turn.completed'])
   })
 
-  it('is not asked again in the line of a reset when the line before has its answer', async () => {
+  it('is not asked again in the line of a reset if the line before has its answer', async () => {
     const step = await openingStep()
     await asked(step)
     const again = { ...step, run: resetRun(step.run, 'run-2', 1) }
@@ -110,7 +111,7 @@ describe('a model call that opens a turn, given up by Temporal before it was cla
   })
 })
 
-it('the answer of a line of history that has no record of the question is taken over with the question', async () => {
+it('the answer of a line of history without a record of the question is taken over together with the question', async () => {
   const step = await openingStep()
   await asked(step)
   const { sessionId } = step.run

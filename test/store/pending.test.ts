@@ -1,4 +1,4 @@
-/** Steps that wait for a person: parked and answered in their own row, once, and shown as long as they wait. */
+/** Steps that wait for a person: parked and answered in their own row, once, and shown while they wait. */
 import { describe, expect, it } from 'vitest'
 import type { Question } from '../../src/protocol/pending.ts'
 import { announceFacts } from '../../src/store/announce-facts.ts'
@@ -111,7 +111,7 @@ describe('parkStep', () => {
 })
 
 describe('a parked step', () => {
-  it('is nobody’s: no dead worker is looked for, and whoever claims it is told of the question, and runs nothing', async () => {
+  it('belongs to nobody: no dead worker is looked for, and a worker that claims it is told of the question and runs nothing', async () => {
     const { run, item } = await parked()
     await visit(at.db)
     expect(
@@ -122,7 +122,7 @@ describe('a parked step', () => {
     expect(await idsIn(run.sessionId)).toEqual([item.id])
   })
 
-  it('is not run while its question is open, also where it may be repeated', async () => {
+  it('is not run while its question is open, even if it may be repeated', async () => {
     const { run, step, item } = await parked()
     const ran = runStep(
       workerOn(at.db),
@@ -135,7 +135,7 @@ describe('a parked step', () => {
     expect(await settleStep(at.db, step, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
   })
 
-  it('is told from one that was begun and from one that never was', async () => {
+  it('can be told from one that was begun and from one that never was', async () => {
     const { run } = await parked()
     expect(await forceStep(at.db, { run, ...request })).toMatchObject({ begun: false })
     await take(at.db, run, { ...request, key: 't1.0.1' })
@@ -150,7 +150,7 @@ describe('a parked step', () => {
     expect(await readParked(at.db, step)).toMatchObject({ outcome: { kind: 'settled' } })
   })
 
-  it('is not begun for the generation that a reset opens, which asks by another id', async () => {
+  it('is not begun for the generation that a reset opens, and asks there by another id', async () => {
     const { run, item } = await parked()
     const rewound = resetRun(run, 'run-2', 1)
     const again = await claim(at.db, rewound, request)
@@ -162,7 +162,7 @@ describe('a parked step', () => {
 })
 
 describe('reopenStep', () => {
-  it('gives the step back as never begun; the next question has another id', async () => {
+  it('gives the step back as one that never began; the next question has another id', async () => {
     const { run, step, item } = await parked()
     const closed = { events: [someEvent({ key: `${item.id}.closed`, at: { told: 1 }, type: 'pending.closed' })] }
     expect(await reopenStep(at.db, step, { writes: closed })).toBe(true)
@@ -197,7 +197,7 @@ describe('reopenStep', () => {
 })
 
 describe('releaseStep', () => {
-  it('counts a failure once, however often it is asked because its answer was lost', async () => {
+  it('counts a failure once, even if it is repeated because its reply was lost', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, request)
     expect(await releaseStep(at.db, step, { failed: true })).toBe(1)
@@ -205,7 +205,7 @@ describe('releaseStep', () => {
     expect(await claim(at.db, run, request)).toMatchObject({ kind: 'mine', failures: 1, begun: false })
   })
 
-  it('may leave the step begun, so that whoever takes it does not run it', async () => {
+  it('may leave the step begun, so that the next worker does not run it', async () => {
     const run = await openSession(at.db)
     await releaseStep(at.db, await take(at.db, run, request), { failed: false, begun: true })
     expect(await claim(at.db, run, { ...request, owner: OTHER_OWNER })).toMatchObject({ kind: 'mine', begun: true })
@@ -213,7 +213,7 @@ describe('releaseStep', () => {
 })
 
 describe('readQuestions', () => {
-  it('shows the oldest first, of the sessions asked for, or of all', async () => {
+  it('shows the oldest first, of the given sessions or of all', async () => {
     const { run, item } = await parked()
     const older = await take(at.db, run, { ...request, key: 't1.0.1' })
     await parkStep(at.db, older, questionOf(older))

@@ -1,4 +1,4 @@
-/** Where a call of a working folder runs, and when the folder counts as lost. */
+/** On which host a call of a working folder runs, and when the folder counts as lost. */
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import type { Deps } from '../../src/activities/deps.ts'
@@ -41,7 +41,11 @@ async function calling(room?: number): Promise<Played> {
       lostAfterMs: 5,
       ...(room !== undefined && { capacity: room }),
       host: async () => host,
-      enter: async ({ generation }: { generation: number }) => `/srv/${generation}`,
+      enter: async ({ generation }: { generation: number }, signal: AbortSignal) => {
+        if (host !== 'stuck') return `/srv/${generation}`
+        signal.addEventListener('abort', () => ran.push('told to end'))
+        return new Promise<never>(() => {})
+      },
     }
     const capabilities = { tools: [pay], packs: [{ tools: [], workspaces: keeper }] }
     return { ...depsOf(at.db, { llm: scriptedModel([]), capabilities }), host }
@@ -57,7 +61,8 @@ async function calling(room?: number): Promise<Played> {
     on(host, index, more) {
       const call = { id: `c-${index}`, name: 'pay' }
       const input = { sessionId, key: `t1.0.${index}`, call, gen: 0, ...place, index, seq: 2 + index }
-      return attempt(run, () => callTool(deps(host), { ...input, ...more }))
+      const allowed = host === 'stuck' ? { allowedMs: 20 } : {}
+      return attempt(run, () => callTool(deps(host), { ...input, ...more }), allowed)
     },
     async begunAndLost() {
       const { chain } = await deps('any').transcripts.read(at.db, sessionId, 0, 1)
@@ -88,7 +93,7 @@ it('the first host that needs the folder gets it; calls on other hosts are sent 
   expect(ran).toEqual(['a /srv/1'])
 })
 
-it('a host of which a worker lives is only busy: a call that it did not take is sent there again', async () => {
+it('a host with a living worker is only busy: a call that it did not take is sent there again', async () => {
   const { on, sessionId } = await calling()
   await serving('a')
   await on('a', 1)
@@ -96,7 +101,7 @@ it('a host of which a worker lives is only busy: a call that it did not take is 
   expect(await readWorkspace(at.db, sessionId)).toEqual({ generation: 1, host: 'a' })
 })
 
-it('a call that the only workers of a dead host did not take is not run again, and neither is its verify', async () => {
+it('a call that the only workers of a dead host did not take is not run again, and its verify is not run either', async () => {
   const { on, ran, begunAndLost, sessionId } = await calling()
   await on('a', 1)
   await begunAndLost()
@@ -107,7 +112,7 @@ it('a call that the only workers of a dead host did not take is not run again, a
   expect(await readWorkspace(at.db, sessionId)).toEqual({ generation: 2 })
 })
 
-it('calls of one round that all were not taken lose the folder once', async () => {
+it('several calls of one round that were not taken lose the folder once', async () => {
   const { on, sessionId } = await calling()
   await on('a', 1)
   await on('b', 0, untaken)
@@ -125,7 +130,7 @@ it('a session that knows an earlier generation is told first; one that knows non
   expect(ran).toEqual(['a /srv/1', 'b /srv/2'])
 })
 
-it('a full host gives the folder to a living one with room; without any, the model reads that', async () => {
+it('a full host gives the folder to a living host with room; if there is none, the model reads that', async () => {
   const first = await calling(1)
   await serving('full', 1)
   await first.on('full', 0)
@@ -136,4 +141,24 @@ it('a full host gives the folder to a living one with room; without any, the mod
   expect(await third.on('full', 0)).toEqual(sentTo('roomy'))
   const hosts = await readHosts(at.db, { namespace: NAMESPACE, agent: 'test' })
   expect(hosts).toContainEqual({ host: 'roomy', alive: true, workspaces: 1, capacity: 1 })
+})
+
+it('the folder of a closed session takes no room', async () => {
+  const before = await calling(1)
+  await serving('small', 1)
+  await before.on('small', 0)
+  expect(await (await calling(1)).on('small', 0)).toEqual(settled({ code: 'TOOL_EXECUTION_ERROR' }))
+  await at.db.pool.query('update sessions set closed_at = now() where id = $1', [before.sessionId])
+  expect(await (await calling(1)).on('small', 0)).toEqual(settled({ isError: false }))
+})
+
+it('a folder that never becomes ready is waited for only so long: the code that fills it is told, and the model reads why', async () => {
+  const { on, ran } = await calling()
+  expect(await on('stuck', 0)).toEqual(
+    settled({
+      code: 'TOOL_TIMEOUT',
+      preview: expect.stringContaining('what fills a new folder (hydrate) has not ended'),
+    }),
+  )
+  expect(ran).toEqual(['told to end'])
 })

@@ -1,4 +1,4 @@
-/** Whether PostgreSQL is reached directly: with Debian's PgBouncer in between, in each of its modes. */
+/** Whether PostgreSQL is reached directly, with the PgBouncer of Debian in between, in each of its modes. */
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { proveDirect } from '../../src/store/direct.ts'
@@ -91,7 +91,7 @@ describe('the proof that a connection is direct', () => {
   })
 })
 
-it('behind a pooler in session mode a worker that is gone holds no lock', async () => {
+it('after its worker is gone, no lock is held through a pooler in session mode', async () => {
   const { proxy, url } = await startProxyBefore(await behind({ mode: 'session' }))
   closing.push(() => proxy.close())
   await visit(at.db)

@@ -1,6 +1,7 @@
 /**
- * A real PostgreSQL for the contract tests of the store: the server `STELLO_TEST_DATABASE_URL` names, else one of our
- * own that lives as long as the test file, of the npm package that `STELLO_TEST_POSTGRES` names. Each file gets its own database, so files never see each other's rows.
+ * A real PostgreSQL for the contract tests of the store. It is the server that `STELLO_TEST_DATABASE_URL` names, or
+ * else a server that lives as long as the test file, from the npm package that `STELLO_TEST_POSTGRES` names. Each file
+ * gets a database of its own, so files never see each other's rows.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, realpath, rm } from 'node:fs/promises'
@@ -53,7 +54,7 @@ export interface TestDatabase {
   readonly url: string
 }
 
-/** One database for the tests of this file, migrated unless `empty`. Its properties may be read inside tests only. */
+/** One database for the tests of this file, migrated unless `empty`. Its properties may be read only inside tests. */
 export function useDatabase(options: { empty?: boolean } = {}): TestDatabase {
   let server: Server | undefined
   let db: Database | undefined
@@ -86,7 +87,7 @@ export function useDatabase(options: { empty?: boolean } = {}): TestDatabase {
   }
 }
 
-/** How many statements `work` sends to PostgreSQL, whatever connection they take. */
+/** How many statements `work` sends to PostgreSQL, over any connection. */
 export async function countStatements(work: () => Promise<unknown>): Promise<number> {
   return (await askedBy(work)).length
 }
@@ -102,7 +103,7 @@ export interface Sent {
   values: readonly unknown[]
 }
 
-/** The statements that are sent to PostgreSQL until `work` is done. It may look at those there are so far. */
+/** The statements that are sent to PostgreSQL until `work` is done. `work` may look at those that were sent so far. */
 export async function sentBy(work: (sent: readonly Sent[]) => Promise<unknown>): Promise<Sent[]> {
   const prototype = pg.Client.prototype as { query: (...args: unknown[]) => unknown }
   const { query } = prototype

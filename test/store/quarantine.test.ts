@@ -1,4 +1,6 @@
-/** What becomes of each kind of step whose takers died three times: nothing of the user's runs, and people are told. */
+/**
+ * What becomes of each kind of step after three workers died with it: no code of the user runs, and people are told.
+ */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { announceFork } from '../../src/activities/child/announce-fork.ts'
@@ -33,7 +35,7 @@ import { attemptOf, work, workerOn } from './steps.ts'
 
 const at = useDatabase()
 
-/** Whatever of the user's runs says so. */
+/** Any code of the user that runs says so here. */
 let ran: string[] = []
 const runs =
   (what: string) =>
@@ -113,7 +115,7 @@ describe('a tool call', () => {
     expect(await eventsOf(run)).toEqual([told(about), expect.objectContaining({ type: 'tool.status' })])
   })
 
-  it('that has a person asked waits for the person, and runs once more when the person says so', async () => {
+  it('that asks a person waits for the person, and runs once more when the person says so', async () => {
     const agent = agentOf({ onUnknownOutcome: 'ask', verify: () => runs('verify')(undefined) })
     const { run, deps, input } = await call(agent, 'glob', '{}')
     const tried = () => attempt(run, () => callTool(deps, input))
@@ -154,7 +156,7 @@ it('a fork that a model asks for is not prepared: the model reads why', async ()
   expect(await eventsOf(run)).toEqual([told(about), expect.objectContaining({ type: 'tool.status' })])
 })
 
-it('a hook is passed over', async () => {
+it('a hook is skipped', async () => {
   const run = await openSession(at.db)
   const request = {
     key: 't1.0.0.fork',
@@ -169,7 +171,7 @@ it('a hook is passed over', async () => {
   expect(await eventsOf(run)).toEqual([told({ key: request.key, kind: 'hook', name: 'onSessionFork', turn: 1 })])
 })
 
-it('a model call pauses the session each time, and a resume has the model asked again', async () => {
+it('a model call pauses the session each time, and a resume asks the model again', async () => {
   const deps = depsOf(at.db, agentOf())
   const run = await openSession(at.db)
   const question = nextRecord('', 1, { role: 'user', content: 'hello' })
@@ -208,7 +210,7 @@ it('a client’s fork pauses the session, and a resume prepares it', async () =>
 })
 
 describe('steps that have killed two takers', () => {
-  it('are run one at a time by a worker, which others do not wait for', async () => {
+  it('are run one at a time by a worker, and other steps do not wait for them', async () => {
     const asked: unknown[] = []
     const lastChance = new (class extends LastChance {
       override enter(waitedMs: number): (() => void) | undefined {

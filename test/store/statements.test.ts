@@ -1,4 +1,7 @@
-/** Every statement of the store, prepared against the schema: a misspelt column is found before anybody needs it. */
+/**
+ * Every statement of the store, prepared against the schema, so that a misspelt column is found before the statement is
+ * used.
+ */
 import { readFile, readdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import { allStatements, statement } from '../../src/store/statement.ts'

@@ -1,4 +1,4 @@
-/** Steps as a worker carries them out, without Temporal: for the tests of the ledger rule. */
+/** Steps as a worker carries them out, without Temporal, for the tests of the ledger rule. */
 import type { Attempt } from '../../src/activities/step/attempt.ts'
 import type { StopWhy } from '../../src/activities/step/in-flight.ts'
 import type { Deps } from '../../src/activities/deps.ts'

@@ -1,4 +1,4 @@
-/** Whose summaries are read: by forks, after a rewind, and after a provider has refused a prompt. */
+/** Which summaries are read: by forks, after a rewind, and after a provider has refused a prompt. */
 import { describe, expect, it } from 'vitest'
 import { compact } from '../../src/activities/compaction/compact.ts'
 import { callModel } from '../../src/activities/model/call-model.ts'
@@ -36,7 +36,7 @@ describe('a fork', () => {
     expect(await countRows(at.db, 'summaries', first.sessionId)).toBe(0)
   })
 
-  it('is asked when all that it inherits is summarised: behind the summary are only its own records', async () => {
+  it('is asked when all that it inherits is summarised: only its own records come after the summary', async () => {
     const model = fake(undefined, 3000)
     const parent = await openSession(at.db)
     await write(at.db, parent, 'a', 1, [...talk(5), ...talk(1, 1500)])
@@ -59,7 +59,7 @@ describe('a fork', () => {
     expect(before.chain).toBe((await deps.transcripts.read(at.db, parent.sessionId, 0, 12)).chain)
   })
 
-  it('that has found the prompt too long pays nothing if another fork was faster', async () => {
+  it('pays nothing if another fork made the summary first', async () => {
     const model = fake(undefined, 3000)
     const session = await sessionWith(at.db, talk(12), { llm: model.llm })
     await session.compact({ standsFor: 0 })
@@ -79,7 +79,7 @@ describe('a fork', () => {
 })
 
 describe('a rewind', () => {
-  it('behind the summary leaves it behind; one after it keeps it', async () => {
+  it('to a place before the summary leaves it behind; a rewind to a place after it keeps it', async () => {
     const model = fake(undefined, 3000)
     const session = await sessionWith(at.db, talk(20), { llm: model.llm })
     await session.compact()
@@ -112,7 +112,7 @@ describe('a provider that refuses a prompt', () => {
       refusals++
       await session.compact({ key: `c${n}`, refusals })
     }
-    // The model that summarises is refused too, and reads half as much at once.
+    // The model that summarises is refused too, and then reads half as much at once.
     expect(refusals).toBe(2)
     expect(await session.events()).toMatchObject([
       { why: 'refused', cut: false },
@@ -131,7 +131,7 @@ describe('a provider that refuses a prompt', () => {
     })
   })
 
-  it('pauses the session at once where the agent leaves conversations as they are', async () => {
+  it('pauses the session at once if the agent leaves conversations as they are', async () => {
     const refusing: Reply = () => Promise.reject(new StelloError('MODEL_CONTEXT_TOO_LONG', 'too long'))
     const session = await sessionWith(at.db, talk(5), { llm: fake(refusing).llm, compaction: false })
     expect(await session.call()).toMatchObject({ kind: 'failed', pause: { message: 'too long' } })

@@ -1,4 +1,4 @@
-/** Whether a worker lives, and what becomes of the steps of one that does not. */
+/** Whether a worker lives, and what becomes of the steps of a dead one. */
 import pg from 'pg'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { holdLiveness, isAlive, newBootId, stealDeadSteps, type Liveness } from '../../src/store/liveness.ts'
@@ -36,7 +36,7 @@ describe('holdLiveness', () => {
     await held.release()
   })
 
-  it('knows boot ids over the whole range of 63 bits apart', async () => {
+  it('tells boot ids apart over the whole range of 63 bits', async () => {
     const [small, big] = ['7', (2n ** 63n - 1n).toString()]
     const held = [await holdLiveness(at.url, small), await holdLiveness(at.url, big)]
     expect(await isAlive(at.db, small, NO_GRACE)).toBe(true)
@@ -60,7 +60,7 @@ describe('when connections of a lock are lost', () => {
     bootId: string
     liveness: Liveness
     proxy: TcpProxy
-    /** What `holdLiveness` tells. */
+    /** What `holdLiveness` reports. */
     told: [kind: string, held: boolean][]
   }
 
@@ -75,7 +75,7 @@ describe('when connections of a lock are lost', () => {
     return { bootId, liveness, proxy, told }
   }
 
-  it('holds on by the other one where the place of the first is gone, says so once, and takes it when there is one', async () => {
+  it('keeps the lock by its other connection if the first is lost, says so once, and takes it again when it can', async () => {
     const { bootId, liveness, proxy, told } = await watched()
     proxy.refuse(true)
     await cut(bootId, 'one')
@@ -93,7 +93,7 @@ describe('when connections of a lock are lost', () => {
     expect(await isAlive(at.db, bootId, NO_GRACE, async () => undefined)).toBe(true)
   })
 
-  it('says that nothing holds the lock where both are lost, until one is back', async () => {
+  it('says that nothing holds the lock if both are lost, until one is back', async () => {
     const { bootId, liveness, proxy, told } = await watched()
     proxy.refuse(true)
     await cut(bootId)
@@ -109,7 +109,7 @@ describe('when connections of a lock are lost', () => {
     expect(await isAlive(at.db, bootId, NO_GRACE)).toBe(true)
   })
 
-  it('gives what it has taken back where it cannot have both', async () => {
+  it('gives back what it has taken if it cannot have both', async () => {
     const { proxy, url } = await startProxyBefore(at.url)
     onTestFinished(() => proxy.close())
     proxy.refuseAfter(1)
@@ -119,11 +119,11 @@ describe('when connections of a lock are lost', () => {
 })
 
 describe('isAlive', () => {
-  it('calls nobody dead while workers have just come to this server: the others may be on their way', async () => {
+  it('calls nobody dead while workers have just come to this server, because the others may be on their way', async () => {
     expect(await isAlive(at.db, newBootId(), 3_600_000_000)).toBe(true)
   })
 
-  it('calls somebody dead who has not come although the first has been there for 15 s, and nobody sooner', async () => {
+  it('calls a worker dead that has not come 15 s after the first one, and not sooner', async () => {
     const been = (since: string) => at.db.pool.query('update holders set since = now() - $1::interval', [since])
     const run = await openSession(at.db)
     const owner = newBootId()
@@ -145,7 +145,7 @@ describe('isAlive', () => {
     expect(await isAlive(at.db, bootId, NO_GRACE, () => lock(bootId))).toBe(true)
   })
 
-  it('waits by itself between the two', async () => {
+  it('waits by itself between the two looks', async () => {
     const bootId = newBootId()
     const client = new pg.Client({ connectionString: at.url })
     await client.connect()
@@ -177,7 +177,7 @@ describe('a worker that has left', () => {
     return bootId
   }
 
-  it('is dead at once: what it had in hand is nobody’s', async () => {
+  it('is dead at once: its steps belong to nobody', async () => {
     const bootId = await leave('1 minute')
     await expect.poll(() => isAlive(at.db, bootId, AGES)).toBe(false)
     await leave('1 minute')
@@ -234,7 +234,7 @@ describe('stealDeadSteps', () => {
     expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
   })
 
-  it('leaves the steps of the worker that asks alone, although its lock is free', async () => {
+  it('leaves the steps of the asking worker alone, even if its lock is free', async () => {
     const run = await openSession(at.db)
     const owner = newBootId()
     const step = await take(at.db, run, { owner })
@@ -259,7 +259,7 @@ describe('stealDeadSteps', () => {
     ).toEqual([])
   })
 
-  it('hands each dead step to one of two workers that look at once', async () => {
+  it('gives each dead step to one of two workers that look at once', async () => {
     const run = await openSession(at.db)
     const owner = newBootId()
     const keys = Array.from({ length: 10 }, (_, i) => `t1.0.${i}`)

@@ -1,4 +1,4 @@
-/** What a turn takes in the store: its text stands there once, in the records, and what else is written refers to it. */
+/** The size of a turn in the store: its text is stored once, in the records, and everything else refers to it. */
 import { expect, it } from 'vitest'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
@@ -15,7 +15,7 @@ import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
-/** Letters that cannot be compressed: what PostgreSQL stores of them is what they are. */
+/** Letters that cannot be compressed, so that PostgreSQL stores them as they are. */
 function noise(length: number): string {
   let state = length
   const next = (): string => {
@@ -76,7 +76,7 @@ async function turn(): Promise<Turn> {
   return { run, outcomes: [...outcomes, await again(run)], again }
 }
 
-/** What each table holds beside its keys, of which a row has the same whatever is said in it. */
+/** What each table holds beside its keys. The keys of a row take the same space whatever is said in it. */
 const CONTENT = {
   records: 'message, whole',
   events: 'data',
@@ -104,7 +104,7 @@ it('takes at most 1.3 times its text, and with all keys, numbers and times 1.5 t
   expect(taken.rows).toBe(18)
 })
 
-it('is read whole all the same: by watchers, by who waits for the answer, by another attempt, and in another generation', async () => {
+it('is read whole all the same: by watchers, by the one who waits for the answer, by another attempt, and in another generation', async () => {
   const { run, outcomes, again } = await turn()
   const { sessionId } = run
   const told = [

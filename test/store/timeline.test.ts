@@ -1,4 +1,7 @@
-/** The time line: who ran when. An attempt whose worker died stays to be seen after the next one has overwritten its row. */
+/**
+ * The time line: which worker ran what, and when. An attempt whose worker died stays visible after the next attempt has
+ * overwritten its row.
+ */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { updateIndexes } from '../../src/store/indexes.ts'
@@ -72,7 +75,7 @@ describe('an attempt whose worker has died', () => {
     })
   })
 
-  it('is told as well by the attempt that finds it dead, and by nobody else who gives a step back', async () => {
+  it('is told as well by the attempt that finds it dead, but not when a step is given back for another reason', async () => {
     const run = await openSession(at.db)
     await releaseStep(at.db, await take(at.db, run, CALL), { failed: true })
     const step = await take(at.db, run, CALL)
@@ -84,7 +87,7 @@ describe('an attempt whose worker has died', () => {
     ])
   })
 
-  it('does not wait for a session that somebody has locked, and is taken over when that is done', async () => {
+  it('does not wait for a locked session, which is taken over when the lock is gone', async () => {
     const [locked, free] = [await openSession(at.db), await openSession(at.db)]
     for (const run of [locked, free]) await take(at.db, run, { ...CALL, owner: await visit(at.db) })
     const tx = await at.db.pool.connect()
@@ -154,7 +157,7 @@ it('shows how steps have ended, waits for people, and pauses', async () => {
   ])
 })
 
-it('leaves out what was rewound, and shows what a later generation has taken over when it was done', async () => {
+it('leaves out what was rewound, and shows what a later generation has taken over, at the time when it was done', async () => {
   const run = await openSession(at.db)
   for (const seq of [1, 2]) {
     const step = await take(at.db, run, { key: `m${seq}.0`, name: `model ${seq}` })
@@ -170,7 +173,7 @@ it('leaves out what was rewound, and shows what a later generation has taken ove
   expect(await readTimeline(at.db, [run.sessionId])).toEqual(before)
 })
 
-it('reads the newest 5,000 spans, and of the log only what belongs there', async () => {
+it('reads the newest 5,000 spans, and only those events of the log that belong there', async () => {
   await updateIndexes(at.db)
   const { sessionId } = await openSession(at.db)
   await at.db.pool.query(

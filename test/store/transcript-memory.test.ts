@@ -1,4 +1,4 @@
-/** What the cache of transcripts really keeps in memory: no more than it was allowed, whatever records are made of. */
+/** How much memory the cache of transcripts really takes: no more than it may, whatever the records hold. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
@@ -18,14 +18,14 @@ const collect = runInNewContext('gc') as () => void
 
 const MB = 1024 * 1024
 const LIMIT = 2 * MB
-/** What tests and drivers keep beside it. */
+/** What the tests and the drivers keep beside it. */
 const SLACK = 2 * MB
 
 type Made = (seq: number) => NewRecord
 const said = (message: (seq: number) => Message): Made => {
   return (seq) => nextRecord('', seq, message(seq))
 }
-/** Of two bytes each; made anew, so that no two records share them. */
+/** Characters of two bytes each, made anew, so that no two records share them. */
 const wide = (length: number, seq: number): string => `${seq}й`.repeat(length).slice(0, length)
 
 const KINDS: [what: string, sessions: number, records: number, made: Made][] = [
@@ -39,7 +39,7 @@ const KINDS: [what: string, sessions: number, records: number, made: Made][] = [
   ['nothing', 10_000, 0, said(() => ({ role: 'user', content: '' }))],
 ]
 
-it.each(KINDS)('holds no more than its limit in memory, with %s', async (what, sessions, records, made) => {
+it.each(KINDS)('takes no more memory than its limit, with %s', async (what, sessions, records, made) => {
   const cache = new TranscriptCache(LIMIT)
   const first = what.includes('before the first') ? 2 : 1
   const ids = Array.from({ length: sessions }, () => newId())
@@ -55,7 +55,7 @@ it.each(KINDS)('holds no more than its limit in memory, with %s', async (what, s
 })
 
 function used(): number {
-  // The engine remembers what was matched last.
+  // The engine remembers the last text that a pattern matched.
   ;/./.exec('.')
   collect()
   const { heapUsed, external } = process.memoryUsage()

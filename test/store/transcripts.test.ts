@@ -1,4 +1,4 @@
-/** What a model is shown: own records, inherited ones by reference, from the cache or from the store. */
+/** What a model is shown: own records, and inherited ones by reference, from the cache or from the store. */
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import { foldChain, inputHash, nextRecord } from '../../src/store/hashes.ts'
@@ -36,7 +36,7 @@ describe('readOwnRecords', () => {
 })
 
 describe('a fork that inherits', () => {
-  it('of 2,000 records copies none and reads the parent’s first, then its own', async () => {
+  it('of 2,000 records copies none and reads the records of the parent first, then its own', async () => {
     const parent = await openSession(at.db)
     await write(
       at.db,
@@ -98,7 +98,7 @@ describe('readWholeRecord', () => {
 })
 
 describe('TranscriptCache', () => {
-  it('reads nothing for what it has read or was told of', async () => {
+  it('reads nothing again that it has read or was told of', async () => {
     const run = await openSession(at.db)
     const cache = new TranscriptCache()
     await write(at.db, run, 'a', 1, [user('1')])
@@ -122,7 +122,7 @@ describe('TranscriptCache', () => {
     expect(contents((await cache.read(at.db, run.sessionId, 0, 3)).messages)).toEqual(['1', '2', '3'])
   })
 
-  it('keeps one of each record when several read the same ones at once', async () => {
+  it('keeps one copy of each record when several read the same ones at once', async () => {
     const run = await openSession(at.db)
     const all = Array.from({ length: 50 }, (_, i) => `${i + 1}`)
     await write(at.db, run, 'a', 1, all.map(user))

@@ -63,7 +63,7 @@ describe('a value', () => {
     expect([await count(run, 1, 1), await count(run, 1, 9)]).toEqual(['old 1', 'old 2'])
   })
 
-  it('costs no row where none is set', async () => {
+  it('costs no row if none is set', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
     await settleStep(at.db, step, {}, { records: [userRecord(1)] })
@@ -112,7 +112,7 @@ describe('a call', () => {
     expect([await count(run, 0, 2), await count(run, 0, 3)]).toEqual([1, 2])
   })
 
-  it('does not find what a call after it has set, in whatever order they run', async () => {
+  it('does not find what a later call has set, in whatever order they run', async () => {
     const { call } = await calling(counting)
     expect([await call(1), await call(0)]).toMatchObject([{ preview: 'counted 1' }, { preview: 'counted 1' }])
   })

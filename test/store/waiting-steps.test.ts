@@ -1,4 +1,4 @@
-/** A step that cannot be taken yet: who waits for it can be stopped. */
+/** A step that cannot be taken yet: the one who waits for it can be stopped. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { currentAttempt } from '../../src/activities/step/attempt.ts'
 import { runStep } from '../../src/activities/step/run-step.ts'
@@ -13,7 +13,7 @@ import { attemptOf, work, workerOn } from './steps.ts'
 
 const at = useDatabase()
 
-it.each(['cancel', 'shutdown'] as const)('does not wait on for another worker after a %s', async (why) => {
+it.each(['cancel', 'shutdown'] as const)('does not go on waiting for another worker after a %s', async (why) => {
   const run = await openSession(at.db)
   const other = newBootId()
   const held = await holdLiveness(at.url, other)
@@ -27,7 +27,7 @@ it.each(['cancel', 'shutdown'] as const)('does not wait on for another worker af
   await held.release()
 })
 
-describe('while a step cannot be taken, its attempt is heard of, and so hears of a cancel', () => {
+describe('an attempt at a step that cannot be taken sends heartbeats, and so hears of a cancel', () => {
   const closing: (() => Promise<void>)[] = []
 
   afterEach(async () => {

@@ -1,4 +1,4 @@
-/** What watching a tree costs the store, and that nothing is missed for it. */
+/** What it costs the store to watch a tree, without missing anything. */
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { ClientDeps } from '../../src/client/start-session.ts'
 import { watchSession } from '../../src/client/watch.ts'
@@ -31,7 +31,7 @@ it('an idle watcher asks once per look, whatever the number of sessions, and not
   for (const { ids } of asked.slice(1)) expect(ids.toSorted()).toEqual([root.sessionId, ...open].toSorted())
 })
 
-it('looks at no other session than the one that something is heard of', async () => {
+it('looks only at the session that has news', async () => {
   const root = await openSession(at.db)
   const [child = ''] = await children(root, 'open', 50)
   const [listener, notifier] = [createListener(at.url), createNotifier(at.db)]
@@ -49,7 +49,7 @@ it('looks at no other session than the one that something is heard of', async ()
   await notifier.close()
 })
 
-it('finds what nobody told it of, however much is told of other sessions', async () => {
+it('finds what nobody told it of, however many other sessions have news', async () => {
   const root = await openSession(at.db)
   const [told = '', untold = ''] = await children(root, 'open', 2)
   const watching = watch(root, {
@@ -80,7 +80,7 @@ it('shows the whole of a fork that was made, worked and closed between two looks
   await watching.shows(`work of ${behind.sessionId}`)
 })
 
-describe('a closed session that is rewound is shown again, and no fork of its abandoned future', () => {
+describe('a closed session that is rewound is shown again, without the forks of its abandoned future', () => {
   let root: RunRef
   let child: RunRef
 
@@ -138,7 +138,7 @@ describe('a closed session that is rewound is shown again, and no fork of its ab
   })
 })
 
-it('yields each event once and in order where there is more than a page, also of a future that was abandoned', async () => {
+it('yields each event once and in order over more than one page, also of a future that was abandoned', async () => {
   const root = await openSession(at.db)
   const [first = '', second = ''] = await children(root, 'open', 2)
   for (const [id, count] of [
@@ -176,7 +176,7 @@ it('says that the session is gone when the store was emptied', async () => {
   await expect(watching.ended).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' })
 })
 
-it('reads no event, no step and nothing that streams to see that nothing is new in 2,500 sessions', async () => {
+it('reads no event, no step and no live piece to see that 2,500 sessions have nothing new', async () => {
   const root = await openSession(at.db)
   await children(root, 'open', 2500)
   const { rows } = await at.db.pool.query<{ id: string; next_offset: number }>(
@@ -206,7 +206,7 @@ it('reads no event, no step and nothing that streams to see that nothing is new 
 const looksOf = (sent: readonly Sent[]): { ids: string[] }[] =>
   sent.filter(({ name }) => name === 'look').map(({ values }) => ({ ids: values[0] as string[] }))
 
-/** Until so many looks were sent. */
+/** Waits until that many looks were sent. */
 const looked =
   (count: number) =>
   (sent: readonly Sent[]): Promise<unknown> =>

@@ -1,4 +1,4 @@
-/** Which workers there are, who searches for what a dead one left, and among which sessions. */
+/** Which workers exist, which of them searches for the steps of a dead one, and in which sessions. */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { holdLiveness, isAlive, newBootId } from '../../src/store/liveness.ts'
 import { settleStep } from '../../src/store/settle.ts'
@@ -39,7 +39,7 @@ describe('claimDeadWorkers', () => {
     return { bootId, claimed, die: () => held.release() }
   }
 
-  it('gives each dead worker to one of those that look at once, which keeps it', async () => {
+  it('gives each dead worker to one of those that look at once, and that one keeps it', async () => {
     const survivors = await Promise.all(Array.from({ length: 8 }, survivor))
     const dead = Array.from({ length: 50 }, () => newBootId())
     await at.db.pool.query(`insert into workers (boot_id, agent, namespace) select unnest($1::text[]), 'test', $2`, [
@@ -52,7 +52,7 @@ describe('claimDeadWorkers', () => {
     expect((await look()).map((all) => all.toSorted())).toEqual(first.map((all) => all.toSorted()))
   })
 
-  it('gives it to nobody who asked just before another had it', async () => {
+  it('does not give it to a worker that asked just before another one got it', async () => {
     const dead = [await die(), await die(), await die()]
     const [one, two] = [await survivor(), await survivor()]
     const tx = await at.db.pool.connect()
@@ -71,7 +71,7 @@ describe('claimDeadWorkers', () => {
     expect(dead.filter((bootId) => claimed.includes(bootId))).toEqual([])
   })
 
-  it('gives it to another when the one that has it gives up, or dies', async () => {
+  it('gives it to another one if the first gives up or dies', async () => {
     const dead = await die()
     const [one, two] = [await survivor(), await survivor()]
     expect(await one.claimed()).toContain(dead)
@@ -84,7 +84,7 @@ describe('claimDeadWorkers', () => {
     expect(await one.claimed()).not.toContain(dead)
   })
 
-  it('leaves the living, those that may be on their way, and the one that asks alone', async () => {
+  it('leaves alone: living workers, workers that may be on their way, and the one that asks', async () => {
     const dead = await die()
     const [one, two] = [await survivor(), await survivor()]
     for (const { bootId } of [one, two]) await enterWorker(at.db, { bootId, agent: 'test', namespace: NAMESPACE })
@@ -106,7 +106,7 @@ describe('findPerhapsBusySessions', () => {
   const busyOf = (agent: string) => findPerhapsBusySessions(at.db, { agent, namespace: NAMESPACE }, 1000)
   const of = (agent: string) => ({ config: { ...newSessionRow().config, agent } })
 
-  it('finds those with an open turn and those that were busy last, however many were never opened', async () => {
+  it('finds sessions with an open turn and those that were busy last, however many were never opened', async () => {
     const agent = 'with many that were never opened'
     const [open, ended] = [await openSession(at.db, of(agent)), await openSession(at.db, of(agent))]
     await settleStep(at.db, await take(at.db, ended, { opening: opening(1, 'a', 1) }), {}, END)
@@ -136,7 +136,7 @@ describe('findPerhapsBusySessions', () => {
     expect(await busyOf(agent)).toContain(never.sessionId)
   })
 
-  it('leaves out those of others, and those that have been closed for long', async () => {
+  it('leaves out sessions of others, and those that have been closed for long', async () => {
     const agent = 'with closed ones'
     await openSession(at.db)
     const [living, closing, closed] = [

@@ -1,21 +1,23 @@
-/** What an activity finds around itself, for tests that call it without a worker of Temporal. */
+/** The environment of an activity, for tests that call it without a worker of Temporal. */
 import { asyncLocalStorage, type Context } from '@temporalio/activity'
 import { ActivityCancellationDetails, type ActivityCancellationDetailsOptions } from '@temporalio/common'
 
 interface Surroundings {
   run: { sessionId: string; runId: string }
   token: Uint8Array
-  /** Called with each heartbeat: what Temporal has to say comes with its answer. */
+  /** Called with each heartbeat. Temporal answers a heartbeat with what it has to say. */
   heard?(): void
+  /** How long the activity may take, in milliseconds. Default a minute. */
+  allowedMs?: number
 }
 
 export interface FakeActivity {
   inside<T>(work: () => T): T
-  /** As the SDK tells an activity that it is over for Temporal, or for its worker. */
+  /** Tells the activity that it is over for Temporal, or for its worker, as the SDK does. */
   stop(why: ActivityCancellationDetailsOptions): void
 }
 
-export function fakeActivity({ run, token, heard = () => undefined }: Surroundings): FakeActivity {
+export function fakeActivity({ run, token, heard = () => undefined, allowedMs = 60_000 }: Surroundings): FakeActivity {
   const stopping = new AbortController()
   let cancellationDetails: ActivityCancellationDetails | undefined
   const context = {
@@ -23,7 +25,7 @@ export function fakeActivity({ run, token, heard = () => undefined }: Surroundin
       workflowNamespace: 'default',
       workflowExecution: { workflowId: run.sessionId, runId: run.runId },
       taskToken: token,
-      startToCloseTimeoutMs: 60_000,
+      startToCloseTimeoutMs: allowedMs,
     },
     cancellationSignal: stopping.signal,
     get cancellationDetails() {

@@ -1,4 +1,4 @@
-/** Asks a text model that replies as given, and gathers what people are shown. */
+/** Asks a text model that gives the stated reply, and collects what people are shown. */
 import type { Message } from '../../src/core/message.ts'
 import type { Completion, ModelDelta, ToolSpec } from '../../src/core/model.ts'
 import { jsonActions } from '../../src/models/actions/json-actions.ts'
@@ -31,7 +31,7 @@ export async function ask(
   return { ...completion, shown: shown.join(''), asked: inner.calls[0]?.messages ?? [] }
 }
 
-/** Names and arguments; arguments that are no JSON as text. */
+/** Names and arguments. Arguments that are no JSON stay text. */
 export async function callsOf(reply: Reply): Promise<[string, unknown][]> {
   const { toolCalls } = await ask(reply)
   return toolCalls.map(({ name, arguments: text }) => [name, text.startsWith('{') ? JSON.parse(text) : text])

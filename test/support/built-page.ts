@@ -1,4 +1,7 @@
-/** The page as the package has it, built once for each process of tests. Its own process builds it: React knows by NODE_ENV. */
+/**
+ * The page as the package has it, built once for each test process. A process of its own builds it, because React
+ * depends on NODE_ENV.
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

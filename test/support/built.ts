@@ -1,6 +1,7 @@
 /**
- * What many test processes need, made once for a run of the tests: the workflow bundle, and the modules that tests run as
- * processes, as JavaScript with the bundle beside them, as in the published package. So they start with a third of the work.
+ * What many test processes need, made once for a run of the tests: the workflow bundle, and the modules that tests run
+ * as processes, as JavaScript beside the bundle, as in the published package. Such a process starts with a third of the
+ * work.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -15,10 +16,20 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const workflows = new URL('../../src/workflows', import.meta.url)
 const BUNDLE = 'src/workflow-bundle.js'
 
-/** What is built, with all that it imports. */
-const MODULES = ['src/cli/main.ts', 'test/support/worker-process.ts', 'test/crash/tree/agent-process.ts']
+/** The modules that are built, with all that they import: processes, the agents that they load, and what modules of a user import. */
+const MODULES = [
+  'src/cli/main.ts',
+  'src/client/index.ts',
+  'src/index.ts',
+  'src/testing/index.ts',
+  'src/worker.ts',
+  'test/cli/agent.ts',
+  'test/cli/chat-agent.ts',
+  'test/crash/tree/agent-process.ts',
+  'test/support/worker-process.ts',
+]
 
-/** @param folder outside the repository, new; dependencies are found as inside */
+/** @param folder outside the repository, new; dependencies are found as they are inside */
 export async function build(folder: string): Promise<void> {
   const config = {
     extends: join(root, 'tsconfig.json'),
@@ -52,7 +63,7 @@ export function builtModule(module: string): string {
   return join(inject('builtFolder'), module.replace(/\.ts$/, '.js'))
 }
 
-/** Workers in this process run the bundle of the whole run. */
+/** Workers in this process run the bundle that was made for the whole run. */
 export function takeBuiltBundle(): void {
   keepBundle(workflows, readFileSync(join(inject('builtFolder'), BUNDLE), 'utf8'))
 }

@@ -1,4 +1,7 @@
-/** Temporal with settings of its own for a test file: a server, or on a cluster, which is configured once, a namespace. */
+/**
+ * Temporal with its own settings for one test file: a server of its own. On a cluster, which is configured once, a
+ * namespace of its own.
+ */
 import { inject } from 'vitest'
 import type { OpenedServers } from './session-fixture.ts'
 import { startTemporalWith } from './temporal.ts'

@@ -1,4 +1,4 @@
-/** Where sessions are played whose workers are killed: a provider and doors outside the workers. */
+/** The place where workers of sessions are killed: a provider and doors outside the workers. */
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
@@ -10,11 +10,11 @@ import { useStello, type Fixture, type OpenServers } from './session-fixture.ts'
 import type { Witnesses } from './story.ts'
 import type { WorkerSettings } from './worker-process.ts'
 
-/** Its members are there inside tests only. */
+/** Its properties may be read only inside tests. */
 interface Stage extends Witnesses {
   readonly agent: string
   readonly servers: Fixture['servers']
-  /** Killed behind the last scene, if it lives then. */
+  /** Killed after the last test, if it still lives. */
   startWorker(settings?: Partial<WorkerSettings>, preloads?: string[]): Promise<WorkerProcess>
   killWorkers(): Promise<void>
   session(): Promise<SessionHandle>
@@ -41,7 +41,7 @@ export function useCrashStage(options: StageOptions = {}): Stage & { readonly ho
   return stage
 }
 
-/** A new stage for each test, which counts everything from zero, and whose doors are shut. */
+/** A new stage for each test: it counts everything from zero, and its doors are shut. */
 export function useFreshStage(options: StageOptions = {}): Stage & { readonly door: Gate } {
   const stello = useStello(options.openServers)
   const stage = {} as Stage & { door: Gate; close(): Promise<void> }
@@ -83,12 +83,12 @@ async function openStage(
   }
 }
 
-/** Behind what a message asks for: tells it from others that ask for the same. */
+/** A number after the words of a message. It tells the message from others that ask for the same. */
 export const TAG: RegExp = /#\S+/
 
 /**
- * A message names what to do, e.g. `look #1`. The same in every repetition: nothing is remembered, and the tokens do not
- * depend on what a tool said.
+ * A message names what to do, e.g. `look #1`. Each repetition gives the same answer: nothing is remembered, and the
+ * tokens do not depend on the result of a tool.
  */
 const answer: ScriptFunction = ({ messages }) => {
   const asked = messages.findLastIndex(({ role }) => role === 'user')

@@ -1,4 +1,4 @@
-/** Workers that can be killed, and the doors at which their user code knocks. */
+/** Workers that can be killed, and the doors at which their user code waits. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -11,9 +11,11 @@ export interface Knock {
   /** A tool, or other user code of the worker's agent. */
   tool: string
   pid: number
-  /** The idempotency key of the call, which begins with session and step; of a hook its parent's id, else empty. */
+  /**
+   * The idempotency key of the call, which begins with session and step. For a hook the id of its parent, else empty.
+   */
   key: string
-  /** What the call was given, so that a test can tell it from others. */
+  /** The arguments of the call, so that a test can tell it from others. */
   tag: string
 }
 
@@ -22,11 +24,11 @@ export interface Doors {
   readonly knocks: readonly Knock[]
   /** Resolves when there were `n` knocks. */
   knocked(n: number): Promise<void>
-  /** Resolves when `n` of them have got their result. */
+  /** Resolves when `n` of them have their results. */
   answered(n: number): Promise<void>
-  /** From now on those that knock, of these the ones that fit, wait at the gate. */
+  /** From now on, those that knock and fit wait at the gate. */
   hold(which?: (knock: Knock) => boolean): Gate
-  /** From now on that tool is told this, held or not. */
+  /** From now on, that tool gets this result, held or not. */
   say(tool: string, text: string): void
   close(): Promise<void>
 }
@@ -74,13 +76,13 @@ export async function startDoors(): Promise<Doors> {
 
 export interface WorkerProcess {
   readonly pid: number
-  /** Resolves when it serves; rejects when it ends before. */
+  /** Resolves when it serves. Rejects if it ends before. */
   readonly ready: Promise<void>
-  /** Resolves when it is gone, whatever ended it. */
+  /** Resolves when it is gone, for any reason. */
   readonly ended: Promise<Exit>
   /** SIGKILL: no chance to say goodbye. Resolves when it is gone. */
   kill(): Promise<void>
-  /** SIGTERM. Resolves when the worker knows. */
+  /** Sends SIGTERM. Resolves when the worker has received it. */
   terminate(): Promise<void>
   /** SIGTERM once more. */
   insist(): void
@@ -92,11 +94,11 @@ export interface Exit {
 }
 
 export interface SpawnOptions {
-  /** Path of a module, as JavaScript, that sends a message to its parent as soon as it serves. */
+  /** The path of a JavaScript module that sends a message to its parent when it serves. */
   module: string
-  /** Modules the process loads before anything else. */
+  /** Modules that the process loads before anything else. */
   preloads?: readonly string[]
-  /** Its standard error, as a file descriptor. Default: ours. */
+  /** The file descriptor for its standard error. Default: ours. */
   stderr?: number
 }
 
@@ -107,7 +109,7 @@ export async function startWorkerProcess(settings: WorkerSettings, preloads: str
   return worker
 }
 
-/** A worker that is only starting: it, too, can be killed. */
+/** A worker that is still starting can be killed, too. */
 export function spawnWorker(settings: object, options: SpawnOptions): WorkerProcess {
   const { module, preloads = [], stderr = 'inherit' } = options
   const child: ChildProcess = fork(module, [JSON.stringify(settings)], {

@@ -1,4 +1,4 @@
-/** A database taken away, copied and put back, as from a backup. Whoever uses it sees an outage meanwhile. */
+/** A database is taken away, copied and restored, as from a backup. Its users see an outage meanwhile. */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
@@ -31,7 +31,7 @@ export interface OtherDatabase {
   drop(): Promise<void>
 }
 
-/** Another one, empty, on the same server. */
+/** Makes another database, empty, on the same server. */
 export async function createDatabase(url: string): Promise<OtherDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
   await onServer(url, [`create database ${name}`])
@@ -41,9 +41,9 @@ export async function createDatabase(url: string): Promise<OtherDatabase> {
 }
 
 /**
- * From now on the URL of the first leads to what was the second.
+ * From now on, the URL of the first leads to what was the second.
  *
- * @param meanwhile is done when all connections are cut and none can be had
+ * @param meanwhile runs when all connections are cut and none can be made
  */
 export async function swapDatabases(
   first: string,

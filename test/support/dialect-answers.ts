@@ -1,4 +1,4 @@
-/** What our client makes of an answer of a server, over real HTTP. */
+/** What our client makes of a server's answer, over real HTTP. */
 import type { Message } from '../../src/core/message.ts'
 import type { Completion, ModelDelta } from '../../src/core/model.ts'
 import { openai } from '../../src/models/openai/openai.ts'

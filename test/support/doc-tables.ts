@@ -1,4 +1,4 @@
-/** Tables of the documents, for tests that hold them to the code. */
+/** Tables of the documents, for tests that compare them with the code. */
 import { readFileSync } from 'node:fs'
 
 /**

@@ -6,4 +6,7 @@ interface Element {
   readonly className: string
   readonly href: string
   readonly rel: string
+  readonly textContent: string
+  scrollTop: number
+  readonly scrollHeight: number
 }

@@ -1,8 +1,8 @@
-/** What a session has in its log, and what streams in it, as a watcher reads them. */
+/** The log of a session, and what streams in it, as a watcher reads them. */
 import type { Database } from '../../src/store/database.ts'
 import { lookAt, type LivePiece, type StoredEvent } from '../../src/store/event-log.ts'
 
-/** The biggest `integer` of PostgreSQL: an offset behind all events. */
+/** The largest `integer` of PostgreSQL: an offset after all events. */
 const LAST_OFFSET = 2 ** 31 - 1
 
 /** A page of events, from an offset on. */
@@ -16,7 +16,7 @@ export async function readLive(db: Database, sessionId: string): Promise<LivePie
   return sessions.flatMap(({ pieces }) => pieces)
 }
 
-/** A field of an event's data, whatever the event's type: a test that waits for a field need not say of which. */
+/** A field of an event's data, of any type of event, so that a test that waits for a field need not name the type. */
 export function fieldOf(data: object | undefined, name: string): unknown {
   return data && Object.entries(data).find(([key]) => key === name)?.[1]
 }

@@ -1,4 +1,4 @@
-/** Forks, as tests set them up and look at them. */
+/** Forks, as tests make them and look at them. */
 import { expect } from 'vitest'
 import { ForkProfileRegistryImpl, type ForkProfile } from '../../src/agent/profile.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
@@ -21,7 +21,7 @@ export function profiles(named: Record<string, ForkProfile>): ForkProfileRegistr
   )
 }
 
-/** Forks whose workflows are gone: to be told of a close is all that can be asked of them. Their ids come before `b`. */
+/** Forks whose workflows are gone. They can only be told of a close. Their ids come before `b`. */
 export async function goneForks({ db }: Pick<Fixture, 'db'>, of: SessionHandle, count: number): Promise<void> {
   const { agent } = await of.state()
   const config = { agent, label: 'gone', model: 'agent', tools: 'agent' } as const
@@ -31,7 +31,7 @@ export async function goneForks({ db }: Pick<Fixture, 'db'>, of: SessionHandle, 
     await createSession(db, { sessionId: `a-${parentId}-${n}`, rootId: parentId, parentId, depth: 1, config })
 }
 
-/** A model that forks its session when told to `fork`, and else says `ok`. */
+/** A model that forks its session when it is told `fork`, and says `ok` otherwise. */
 export function forking(): ScriptedModel {
   return scriptedModel(
     replyBy([
@@ -41,7 +41,7 @@ export function forking(): ScriptedModel {
   )
 }
 
-/** Of a script: who says `go` awaits a task, which comes to the gate before it answers. */
+/** A rule of a script: a session that is told `go` awaits a task, which comes to the gate before it answers. */
 export function taskAt(gate: Gate): Rule[] {
   return [
     ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],

@@ -1,4 +1,4 @@
-/** Holding things still without a clock: a gate that tests open, and waiting for what others do. */
+/** Holds things still without a clock: gates that tests open, and waits for what others do. */
 
 export interface Gate {
   /** Resolves when the gate is open. */

@@ -1,6 +1,6 @@
 /**
- * Histories of workflow runs as files: recorded once, replayed for ever. Each recording is a folder of its own under
- * `test/histories`, never changed afterwards: the sessions of users have such histories too.
+ * Histories of workflow runs as files: recorded once, replayed for ever. Each recording is a folder of its own below
+ * `test/histories` and is never changed, because the sessions of users have such histories too.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { quietRuntime } from './session-fixture.ts'
 const { History } = temporal.api.history.v1
 
 export interface NamedHistory {
-  /** Scenario, and which of its sessions and runs. */
+  /** The scenario, and which of its sessions and runs. */
   name: string
   history: temporal.api.history.v1.IHistory
 }
@@ -27,7 +27,7 @@ export function bundleToday(): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflows(new URL('../../src/workflows', import.meta.url))
 }
 
-/** @returns what the code does otherwise than the histories say, by name */
+/** @returns by name, where the code differs from the histories */
 export async function replay(
   workflowBundle: WorkflowBundleWithSourceMap,
   histories: NamedHistory[],
@@ -65,7 +65,7 @@ export async function writeHistory(folder: string, { name, history }: NamedHisto
   await writeFile(join(folder, `${name}.json.gz`), gzipSync(toJson(history), { level: 9 }))
 }
 
-/** Whose process it was, and where its code lay, is nobody's business and does not matter to a replay. */
+/** The process and the path of the code do not matter to a replay, so they are not recorded. */
 function toJson(history: NamedHistory['history']): string {
   const value: unknown = History.toObject(History.fromObject(history), { longs: String, enums: String, bytes: String })
   return JSON.stringify(value, (key, inner: unknown) => (key === 'identity' || key === 'stackTrace' ? '' : inner))

@@ -1,4 +1,4 @@
-/** A server of the HTTP face, and what a test reads from it. Closed behind each test. */
+/** A server of the HTTP face, and what a test reads from it. It is closed after each test. */
 import { request as nodeRequest, type OutgoingHttpHeaders } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterEach } from 'vitest'
@@ -11,7 +11,7 @@ export interface Answered {
   body: unknown
 }
 
-/** Who asks. Paths are below `/api`. */
+/** The client of the server. Paths are below `/api`. */
 export interface Face extends HttpServer {
   get(path: string, headers?: Record<string, string>): Promise<Answered>
   send(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<Answered>
@@ -27,7 +27,7 @@ export interface Sent {
 
 /** A stream of events that is open. */
 export interface Stream {
-  /** All events up to and with the first that fits, since the stream began. */
+  /** All events since the stream began, up to the first that fits. */
   until(fits: (event: Sent) => boolean): Promise<Sent[]>
   /** All events, when the server has ended the stream. */
   ended(): Promise<Sent[]>
@@ -107,13 +107,13 @@ async function openStream(url: string, headers: Record<string, string>): Promise
   }
 }
 
-/** With headers that `fetch` does not let anybody set. @returns status and body */
+/** A request with headers that `fetch` does not let anybody set. @returns status and body */
 export function rawRequest(
   url: string,
   { method = 'GET', headers = {}, body }: { method?: string; headers?: OutgoingHttpHeaders; body?: string } = {},
 ): Promise<{ status: number; body: string; headers: NodeJS.Dict<string | string[]> }> {
   return new Promise((resolve, reject) => {
-    // A URL would be tidied: `..` must arrive as it was written.
+    // A URL object would resolve `..`, which must arrive as it was written.
     const [, origin = '', path = ''] = /^(http:\/\/[^/]+)(.*)$/.exec(url) ?? []
     const asked = nodeRequest(origin, { path, method, headers }, (response) => {
       let text = ''

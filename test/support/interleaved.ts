@@ -1,11 +1,11 @@
-/** Two that write at the same moment. */
+/** Two writers at the same moment. */
 import type { Database } from '../../src/store/database.ts'
 import { until } from './until.ts'
 
 /**
  * Does `first` in a transaction that ends only when `second` waits for it.
  *
- * @returns what `second` came to, or the error it ended with
+ * @returns the result of `second`, or its error
  */
 export async function interleaved(
   db: Database,

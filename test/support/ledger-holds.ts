@@ -1,16 +1,16 @@
 /**
- * Holds a worker at the very statement with which it claims or settles a step, or announces something: a trigger waits for a lock of the test.
- * PostgreSQL goes on with a statement whose client was killed meanwhile, so that the test decides whether the dead
- * worker's last word still counts.
+ * Holds a worker at the very statement with which it claims or settles a step, or announces something: a trigger waits
+ * for a lock of the test. PostgreSQL goes on with a statement whose client was killed meanwhile, so the test decides
+ * whether the last statement of the dead worker still counts.
  */
 import pg from 'pg'
 import { until } from './until.ts'
 
 export interface HeldStep {
   session: string
-  /** Of a child of that session. */
+  /** A step of a child of that session. */
   child?: boolean
-  /** Unset: whatever the step. */
+  /** Unset: any step. */
   step?: string
   /** `park`: a person is asked. `retake`: a step that was given back is taken again. `adopt`: the session's next run. The others are announced: `end` of a turn. */
   moment: 'claim' | 'retake' | 'settle' | 'park' | 'adopt' | 'pause' | 'resume' | 'end' | 'close'
@@ -19,9 +19,9 @@ export interface HeldStep {
 export interface LedgerHold {
   /** Resolves when a worker waits. */
   reached(): Promise<void>
-  /** Whoever waits goes on, and nobody is held any more. Resolves when that is committed. */
+  /** The worker that waits goes on, and no other is held any more. Resolves when its statement is committed. */
   letThrough(): Promise<void>
-  /** Whoever waits is thrown out by the server, without a trace, and nobody is held any more. */
+  /** The server ends the connection of the worker that waits, without a trace, and no other is held any more. */
   drop(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export interface LedgerHolds {
   close(): Promise<void>
 }
 
-/** Of our locks with two numbers, which differ from those of a worker with one. */
+/** The two numbers of our locks. Locks of workers have one number, so they differ. */
 const LOCKS = 4711
 
 const SETUP = `
@@ -77,7 +77,7 @@ export async function startLedgerHolds(databaseUrl: string): Promise<LedgerHolds
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   await client.query(SETUP)
-  // Locks belong to the connection, and it takes one query at a time.
+  // A connection owns its locks, and takes one query at a time.
   let last: Promise<unknown> = Promise.resolve()
   const query = <Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<pg.QueryResult<Row>> => {
     const result = last.then(() => client.query<Row>(text, values))

@@ -1,6 +1,6 @@
 /**
- * A Temporal and a PostgreSQL of a test's own, which it may kill, freeze and start again: on the same files and the
- * same ports. Never the shared ones.
+ * A Temporal and a PostgreSQL for one test alone. It may kill them, freeze them and start them again, on the same files
+ * and the same ports. They are never the shared ones.
  */
 import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,17 +16,17 @@ export type Server = 'temporal' | 'postgres'
 export interface OwnServers {
   readonly temporalAddress: string
   readonly databaseUrl: string
-  /** SIGKILL, to all of them at once; PostgreSQL with every process it has. Resolves when they are gone. */
+  /** Sends SIGKILL to all of them at once, and to every process of PostgreSQL. Resolves when they are gone. */
   kill(...servers: Server[]): Promise<void>
-  /** SIGKILL to one backend of PostgreSQL. Resolves when all its processes have been replaced and answer. */
+  /** Sends SIGKILL to one backend of PostgreSQL. Resolves when all its processes have been replaced and answer. */
   crash(): Promise<void>
-  /** Starts whatever is dead. Resolves when all answer. */
+  /** Starts the dead ones. Resolves when all answer. */
   start(): Promise<void>
   /** Kills PostgreSQL and starts it again as a standby, which only reads. Resolves when it answers. */
   standBy(): Promise<void>
   /** Makes the standby take writes again. */
   promote(): Promise<void>
-  /** SIGSTOP: connections stay, nothing is answered. */
+  /** Sends SIGSTOP: connections stay, and nothing is answered. */
   freeze(server: Server): void
   thaw(server: Server): void
   close(): Promise<void>
@@ -34,7 +34,7 @@ export interface OwnServers {
 
 export async function startOwnServers(): Promise<OwnServers> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'stello-own-')))
-  // As root, PostgreSQL runs as another user, who must be able to enter.
+  // If the test is root, PostgreSQL runs as another user, and that user must be able to enter.
   await chmod(folder, 0o755)
   const home = join(folder, '.stello')
   const [temporalPort, uiPort, postgresPort] = [await quietPort(), await quietPort(), await quietPort()]
@@ -51,7 +51,7 @@ export async function startOwnServers(): Promise<OwnServers> {
   }
   const kill = async (...servers: Server[]): Promise<void> => {
     const gone = (): boolean => !servers.flatMap(processesOf).some(isAlive)
-    // A child that PostgreSQL forks meanwhile is met by the next round.
+    // A child that PostgreSQL forks meanwhile is found in the next round.
     await until(() => {
       signal(servers, 'SIGKILL')
       return gone()

@@ -1,16 +1,16 @@
-/** A real Chromium that looks at the page, and hears every error of it. */
+/** A real Chromium that opens the page and records every error of it. */
 import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { demandChromium } from '../../src/capabilities/browser/chromium.ts'
 
-/** A page, and what its console has said of errors; the policy's refusals are among them. */
+/** A page, and the errors on its console. Refusals of the content policy are among them. */
 export interface Opened {
   page: Page
   errors: string[]
 }
 
-/** One browser for the file; every page is closed behind its test. */
+/** One browser for the file. Every page is closed after its test. */
 export function usePageBrowser(): { open(url: string, how?: BrowserContextOptions): Promise<Opened> } {
   let browser: Browser | undefined
   beforeAll(async () => {
@@ -38,9 +38,9 @@ export function usePageBrowser(): { open(url: string, how?: BrowserContextOption
   }
 }
 
-/** What axe finds that keeps people from using the view: its serious and critical faults. */
+/** The serious and critical faults that axe finds in the view. */
 export async function faultsOf(page: Page): Promise<string[]> {
-  // By the debugger, which the page's policy does not hold.
+  // By the debugger, which the content policy of the page does not restrict.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
   return violations

@@ -1,4 +1,4 @@
-/** PgBouncer of the distribution between a test and its PostgreSQL, in one of its modes. */
+/** The PgBouncer of the distribution between a test and its PostgreSQL, in one of its modes. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -9,16 +9,16 @@ import { postgresUser } from '../../src/dev/postgres-server.ts'
 import { quietPort } from './quiet-port.ts'
 
 export interface PgBouncer {
-  /** Of the same database, through PgBouncer. */
+  /** The URL of the same database, through PgBouncer. */
   readonly url: string
   close(): Promise<void>
 }
 
 export interface PgBouncerOptions {
   mode: 'session' | 'transaction' | 'statement'
-  /** Takes the `options` that a client states for its connection, and passes none of them on. Default true. */
+  /** Accepts the `options` that a client states for its connection, and passes none of them on. Default true. */
   takesOptions?: boolean
-  /** Connections to PostgreSQL, at most. Default 60. */
+  /** The most connections to PostgreSQL. Default 60. */
   poolSize?: number
 }
 
@@ -74,7 +74,7 @@ export async function startPgBouncer(
   }
 }
 
-/** Where it is missing, root installs it: CI is a fresh Debian. */
+/** If it is missing, root installs it, because CI is a fresh Debian. */
 function program(): string {
   const found = find()
   if (found) return found
@@ -82,7 +82,7 @@ function program(): string {
   const apt = (...args: string[]): void => {
     // In that runlevel the package starts no server of its own.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
-    // One after the other: another file may need it at the same moment.
+    // One after another, because another file may install it at the same moment.
     const command = [join(tmpdir(), 'stello-apt.lock'), 'apt-get', '-qq', ...args]
     execFileSync('flock', command, { env, stdio: ['ignore', 'ignore', 'inherit'] })
   }

@@ -1,6 +1,6 @@
 /**
- * A port outside the range that the system gives to clients: while its server is dead, nobody takes it by chance. Those
- * above are no good for a production Temporal anyway, which keeps ports as signed 16 bit numbers.
+ * A port outside the range that the system gives to clients, so that nobody takes it by chance while its server is
+ * dead. Higher ports do not fit a production Temporal, which keeps ports as signed 16 bit numbers.
  */
 import { randomInt } from 'node:crypto'
 import { choosePort } from '../../src/dev/ports.ts'

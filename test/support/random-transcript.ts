@@ -1,8 +1,8 @@
-/** Transcripts as no store holds them: calls and results in any order, ids and names that models invent. */
+/** Transcripts that no store would hold: calls and results in any order, and ids and names that models invent. */
 import fc from 'fast-check'
 import type { Message, Part, ToolCall } from '../../src/core/message.ts'
 
-/** Few ids, so that they repeat and sometimes meet. */
+/** Few ids, so that they repeat and sometimes match. */
 const id = fc.constantFrom('a', 'b', 'a_1', '', 'call 1', 'call_1', 'x'.repeat(80), 'toolu_01:é', 'functions.look:0')
 const name = fc.constantFrom('look', 'functions.look', 'a b', '', 'n'.repeat(90), 'búsqueda', '🔍')
 const args = fc.constantFrom('{}', '{"n":1}', '', ' ', '{"n":', '[1]', 'null', '"text"', '{"__proto__":{"a":1}}')

@@ -1,4 +1,4 @@
-/** A real HTTP server that answers with the very bytes it is told, and keeps what it was asked. */
+/** A real HTTP server that sends exactly the bytes that it is given, and keeps the requests. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ export interface RawAnswer {
   headers?: Record<string, string>
   /** Sent piece by piece. */
   body: readonly (string | Uint8Array)[]
-  /** The connection breaks behind the body. */
+  /** The connection breaks after the body. */
   breaks?: boolean
 }
 

@@ -1,8 +1,8 @@
-/** Streams of the Responses API in the shapes in which OpenAI sends them, written anew. */
+/** Streams of the Responses API in the shapes that OpenAI sends, written anew. */
 
 const ENCRYPTED = 'gAAAAABo-0123456789'
 
-/** The events that every stream begins with. */
+/** The events at the beginning of every stream. */
 export function begin(): object[] {
   const response = { id: 'resp_1', object: 'response', model: 'gpt-5.4-2026-03-05', status: 'in_progress', output: [] }
   return [
@@ -61,8 +61,8 @@ const call = (id: string, args: string, status = 'completed'): object => ({
 })
 
 /**
- * Two summaries, a text, two calls whose arguments come in turns. The reasoning is whole only in its `done`: in `added`
- * and in the last event its encrypted content is another.
+ * Two summaries, a text, two calls whose arguments alternate. The reasoning is complete only in its `done`. In `added`
+ * and in the last event, its encrypted content is another one.
  */
 export function thinksAndCalls(): object[] {
   const items = [
@@ -102,7 +102,7 @@ export function thinksAndCalls(): object[] {
   ]
 }
 
-/** Two messages, as newer models write them: on the way, and at the end. */
+/** Two messages, as newer models write them: one on the way, and one at the end. */
 export function saysTwice(): object[] {
   const items = [message('msg_1', 'commentary', 'I look.'), message('msg_2', 'final_answer', 'Rain.')]
   return [
@@ -117,7 +117,7 @@ export function saysTwice(): object[] {
   ]
 }
 
-/** Cut off in the middle of a call, which then is in the last event alone. */
+/** Cut off in the middle of a call, which is then only in the last event. */
 export function runsOutOfTokens(): object[] {
   const cut = call('a', '{"city":"Tro', 'incomplete')
   return [
@@ -145,7 +145,7 @@ export function refuses(): object[] {
   ]
 }
 
-/** A server that sends items whole, as some do that take the API over. */
+/** A server that sends items whole, as some servers do that imitate the API. */
 export function sendsWholeItems(): object[] {
   const items = [reasoning('rs_1', ENCRYPTED, 'Hm'), call('a', '{"city":"Oslo"}')]
   return [

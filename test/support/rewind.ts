@@ -2,10 +2,10 @@
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 
-/** `ResetReapplyExcludeType` of Temporal's API: signals after the point are forgotten too. */
+/** `ResetReapplyExcludeType` of Temporal's API: signals after the point are dropped too. */
 const SIGNALS = 1
 
-/** Resets to just before the workflow asked for the step `key` (of the run that is the newest now). */
+/** Resets to the place just before the workflow asked for the step `key`, in the run that is the newest now. */
 export async function resetBefore(
   client: StelloClient,
   session: SessionHandle,

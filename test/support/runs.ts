@@ -1,4 +1,4 @@
-/** The runs of a session's workflow: each began with the state the one before it left. */
+/** The runs of a session's workflow. Each began with the state that the one before it left. */
 import type { temporal } from '@temporalio/proto'
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { SessionHandle } from '../../src/client/index.ts'
@@ -10,7 +10,7 @@ export interface Run {
   runId: string
   history: temporal.api.history.v1.IHistory
   events: temporal.api.history.v1.IHistoryEvent[]
-  /** Of the whole history, as the server counts them. */
+  /** Bytes and events of the whole history, as the server counts them. */
   bytes: number
   /** What the run was started with. */
   input: SessionInput<SessionState>

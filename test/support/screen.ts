@@ -1,9 +1,9 @@
-/** The screen of a terminal as a person sees it: what the output has become, with everything that was drawn over. */
+/** The screen of a terminal as a person sees it: the final state of the output, after everything was drawn over. */
 import { createRequire } from 'node:module'
 import { expect } from 'vitest'
 import { openTerminal, type Terminal, type TerminalOptions } from './terminal.ts'
 
-/** What is used of xterm. Its own types bring those of browsers into every file of the tests. */
+/** The part of xterm that is used. Its own types bring the types of browsers into every test file. */
 interface View {
   write(text: string, done?: () => void): void
   onData(listen: (text: string) => void): void
@@ -36,7 +36,7 @@ export function openScreen(command: string[], options: TerminalOptions): Screen 
   const terminal = openTerminal(command, { ...options, columns, rows })
   const view = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true })
   terminal.onOutput((text) => view.write(text))
-  // What the program asks of its terminal is answered.
+  // The program asks its terminal questions, and gets answers.
   view.onData((text) => terminal.press(text))
   const lines = async (from: number): Promise<string[]> => {
     await new Promise<void>((resolve) => view.write('', resolve))

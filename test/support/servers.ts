@@ -1,4 +1,4 @@
-/** What the tests that need servers share in a run: one Temporal, one PostgreSQL, and what is built once. */
+/** What the tests of a run share if they need servers: one Temporal, one PostgreSQL, and what is built once. */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,20 +18,22 @@ declare module 'vitest' {
     /** How many workers serve an agent of a test. Default 1. */
     workersPerAgent?: number
     /**
-     * On a cluster, whose dynamic configuration is set once: the namespace that has a setting, written `name=value`. Else a
-     * test file starts a server of its own for it.
+     * On a cluster, whose dynamic configuration is set once: the namespace that has a setting, written `name=value`.
+     * Otherwise a test file starts a server of its own for it.
      */
     namespacesWith?: Record<string, string>
   }
 }
 
 /**
- * Nobody needs the data of a test after a power cut, and a server that is killed loses nothing without `fsync`. Files that
- * run side by side take more connections than one developer.
+ * Nobody needs the data of a test after a power cut, and a killed server loses nothing without `fsync`. Test files that
+ * run side by side take more connections than one developer does.
  */
 const POSTGRES_SETTINGS = ['fsync=off', 'max_connections=600']
 
-/** Every project calls this, in the same process, one after the other: the first makes all, the others find it. */
+/**
+ * Every project calls this, in the same process, one after another. The first makes everything, and the others find it.
+ */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = join(tmpdir(), `stello-test-${process.pid}`)
   const home = join(folder, '.stello')
@@ -40,7 +42,7 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   if (!existsSync(folder)) {
     await mkdir(home, { recursive: true })
     await chmod(folder, 0o755)
-    // As root, PostgreSQL runs as another user, who must be able to enter.
+    // If the tests run as root, PostgreSQL runs as another user, and that user must be able to enter.
     await chmod(home, 0o711)
     const runAs = await postgresUser()
     await Promise.all([startPostgres(runAs, { home, settings: POSTGRES_SETTINGS, onProgress }), build(built)])

@@ -1,6 +1,6 @@
 /**
  * What a test needs to run sessions: a database of its own for the file, workers in this process, a client. Everything
- * that was opened is closed behind each test.
+ * that was opened is closed after each test.
  */
 import { randomBytes } from 'node:crypto'
 import { IllegalStateError } from '@temporalio/common'
@@ -30,17 +30,17 @@ export interface TestServers {
 
 export type OpenedServers = Omit<TestServers, 'databaseUrl'> & { databaseUrl?: string; close(): Promise<void> }
 
-/** Servers of its own for a test file, which configures or kills them. PostgreSQL stays the shared one unless given. */
+/** Servers for one test file, which configures or kills them. PostgreSQL stays the shared one unless it is given. */
 export type OpenServers = () => Promise<OpenedServers>
 
 export interface Fixture {
   readonly client: StelloClient
   readonly db: Database
   readonly servers: TestServers
-  /** What workers and agents warned of since the test began; where several workers serve an agent, see `together`. */
+  /** The warnings of workers and agents since the test began. If several workers serve an agent, see `together`. */
   readonly warnings: readonly string[]
   serve(agent: StelloAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
-  /** A worker for an agent whose name, which is its task queue, is new unless given. */
+  /** A worker for an agent. Its name, which is its task queue, is new unless it is given. */
   work(agent: TestAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
   /** A worker and a session of it. */
   session(agent: TestAgent, options?: Partial<StelloWorkerOptions>): Promise<SessionHandle>
@@ -90,7 +90,7 @@ export function useStello(openServers?: OpenServers): Fixture {
   })
 
   const serve: Fixture['serve'] = async (agent, options) => {
-    // One that serves metrics installs the runtime itself.
+    // A worker that serves metrics installs the runtime itself.
     if (options?.metricsPort === undefined) quietRuntime()
     const told: string[][] = Array.from({ length: inject('workersPerAgent') ?? 1 }, () => [])
     warnings.push(told)
@@ -132,7 +132,9 @@ export function useStello(openServers?: OpenServers): Fixture {
   }
 }
 
-/** What each worker of an agent says is listed once, what one of them repeats as often as it does. */
+/**
+ * A warning that every worker of an agent gives is listed once. A warning that one worker repeats is listed as often.
+ */
 function together(workers: string[][]): string[] {
   const all: string[] = []
   for (const lines of workers) {
@@ -146,7 +148,10 @@ function together(workers: string[][]): string[] {
   return all
 }
 
-/** Attempts that fail are part of many tests. The runtime ends with its last worker, so this is done before each. */
+/**
+ * Failed attempts are part of many tests, so their log is off. The runtime ends with its last worker, so this is done
+ * before each test.
+ */
 export function quietRuntime(): void {
   try {
     const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' })
@@ -171,7 +176,7 @@ export async function ask(session: SessionHandle, text: string): Promise<string>
   return (await (await session.send(text)).result()).text
 }
 
-/** The events of a session (with `tree`, of those below it too) up to and with the first that fits. */
+/** The events of a session up to the first that fits. With `tree`, the events of the sessions below it too. */
 export async function eventsUntil(
   session: SessionHandle,
   fits: (event: StelloEvent) => boolean,

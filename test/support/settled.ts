@@ -1,9 +1,9 @@
-/** What a session's workflow itself says, once it has taken in what was done, and what Temporal shows of it. */
+/** What a session's workflow itself says after it has taken in all news, and what Temporal shows of it. */
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import { stateQuery } from '../../src/protocol/messages.ts'
 import { type SessionView } from '../../src/protocol/views.ts'
 
-/** Asks the workflow until it says what is waited for; each question is a round trip to the worker. */
+/** Asks the workflow until the answer fits. Each question is a round trip to the worker. */
 export async function viewOf(
   client: StelloClient,
   session: SessionHandle,
@@ -21,7 +21,7 @@ export async function historyOf(client: StelloClient, sessionId: string): Promis
   return { bytes: historySize, events: historyLength }
 }
 
-/** What Temporal shows of the steps that are under way: the last failure, and the note of the last heartbeat. */
+/** What Temporal shows of the steps under way: the last failure, and the note of the last heartbeat. */
 export async function stepsShown(client: StelloClient, session: SessionHandle): Promise<string> {
   const { raw } = await client.temporal.workflow.getHandle(session.id).describe()
   const steps = raw.pendingActivities ?? []

@@ -1,4 +1,4 @@
-/** A scripted model as one that only knows text would play it: its calls become actions of text, one per reply. */
+/** A scripted model that plays a model which knows only text: its calls become actions of text, one per reply. */
 import { jsonActions } from '../../src/models/actions/json-actions.ts'
 import { scriptedModel, type ScriptFunction } from '../../src/testing/index.ts'
 import type { Model } from '../../src/core/model.ts'

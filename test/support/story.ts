@@ -1,5 +1,5 @@
 /**
- * What a session and its forks have come to, without what may differ from run to run: ids, times, durations. A session
+ * The final state of a session and its forks, without what may differ from run to run: ids, times, durations. A session
  * that was disturbed is compared with one that was not.
  */
 import { expect } from 'vitest'
@@ -26,7 +26,7 @@ export interface Chapter {
 
 export interface Story {
   chapter: Chapter
-  /** How often the provider was asked, and user code called, for each step. */
+  /** For each step, how often the provider was asked, and how often user code was called. */
   asked: Record<string, number>
   called: Record<string, number>
 }
@@ -56,7 +56,7 @@ export async function readStory(witnesses: Witnesses, session: SessionHandle): P
       const [id = '', step = 'hook'] = key.split(':')
       const name = `${names.get(id)} ${step}`
       if (!names.has(id)) continue
-      // A step that is repeated is the same call: two keys for one step were two questions.
+      // A repeated step is the same call. Two keys for one step would be two questions.
       expect(counts, `two keys for ${name}`).not.toHaveProperty([name])
       counts[name] = keys.filter((each) => each === key).length
     }
@@ -133,13 +133,13 @@ export interface Differences {
   /** Steps that were repeated (1) or never begun (-1). */
   asked?: Record<string, number>
   called?: Record<string, number>
-  /** A tool whose outcome is unknown: its result is the one thing that may differ. */
+  /** A tool whose outcome is unknown. Only its result may differ. */
   unknown?: string
-  /** A step that ends before a resume without a kill, and behind it with one. */
+  /** A step that ends before a resume without a kill, and after it with one. */
   order?: 'of events may differ'
 }
 
-/** The same conversation, tree, counts, events; no finished step was repeated. */
+/** The same conversation, tree, counts and events. No finished step was repeated. */
 export function expectUndisturbed(actual: Story, undisturbed: Story, but: Differences = {}): void {
   const { unknown } = but
   if (unknown) {

@@ -1,16 +1,16 @@
-/** A model whose answer streams piece by piece, each followed by the next when the test lets it. */
+/** A model whose answer streams in pieces. The next piece comes when the test lets it come. */
 import type { Completion, Model, ModelDelta } from '../../src/core/model.ts'
 import { orAborted } from '../../src/testing/or-aborted.ts'
 import { createGate, type Gate } from './gate.ts'
 
 export interface StreamingModel extends Model {
-  /** One behind each piece: `reached` when it was sent, the next piece comes when it is open. */
+  /** One gate after each piece: it is `reached` when the piece was sent, and the next piece comes when it is open. */
   readonly gates: readonly Gate[]
-  /** Lets everything through. */
+  /** Opens all gates. */
   open(): void
 }
 
-/** Answers a user by these pieces, and a tool's result by repeating it. */
+/** Answers a user with these pieces, and a tool's result by repeating it. */
 export function streamingModel(pieces: ModelDelta[]): StreamingModel {
   const gates = pieces.map(() => createGate())
   return {
@@ -39,7 +39,7 @@ export function callPieces(name: string, pieces: string[], index = 0): ModelDelt
   }))
 }
 
-/** The answer that such pieces make. */
+/** The answer that these pieces make. */
 export function toCompletion(pieces: ModelDelta[]): Completion {
   const calls: Completion['toolCalls'] = []
   let content = ''

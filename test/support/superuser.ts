@@ -1,4 +1,4 @@
-/** Tests make databases and roles, which the role of the development servers may not. */
+/** Tests make databases and roles. The role of the development servers may not do that. */
 import { superuserUrl } from '../../src/dev/postgres-server.ts'
 
 /** The URL of a server of ours, as its superuser. */

@@ -1,4 +1,4 @@
-/** Stands between a worker and a server, so that a test can cut off a process that lives on. */
+/** A proxy between a worker and a server. With it, a test can cut off a process that lives on. */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { createGate, type Gate } from './gate.ts'
@@ -6,15 +6,15 @@ import { createGate, type Gate } from './gate.ts'
 export interface TcpProxy {
   /** `host:port` */
   readonly address: string
-  /** Nothing that the server says passes any more; what the worker says does. */
+  /** From now on, the words of the server are held back. Those of the worker pass. */
   hold(): void
-  /** What was held passes, and all that follows. */
+  /** What was held back passes now, and all that follows. */
   release(): void
-  /** Whether new connections are refused. Those that are there stay. */
+  /** Whether new connections are refused. Existing ones stay. */
   refuse(refused: boolean): void
-  /** New connections are refused once so many more have been let in. */
+  /** New connections are refused after that many more. */
   refuseAfter(admitted: number): void
-  /** How many there are now. */
+  /** How many connections there are now. */
   connections(): number
   /** How many connections were refused so far. */
   refusals(): number
@@ -23,7 +23,7 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-/** Before a server that has a URL. @returns also the URL that leads through it */
+/** A proxy in front of a server that has a URL. @returns also the URL that leads through it */
 export async function startProxyBefore(url: string): Promise<{ proxy: TcpProxy; url: string }> {
   const through = new URL(url)
   const proxy = await startTcpProxy(through.host)

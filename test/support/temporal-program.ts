@@ -1,4 +1,7 @@
-/** Gets the Temporal program before the first test: on a fresh machine it is built, which takes longer than a test may. */
+/**
+ * Gets the Temporal program before the first test. On a fresh machine it is built, which takes longer than a test may
+ * take.
+ */
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 
 export default async function setup(): Promise<void> {

@@ -1,4 +1,4 @@
-/** A Temporal server of its own, for a test file that needs it configured differently or does it harm. */
+/** A Temporal server for one test file, which configures it differently or damages it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** A command on a real pseudo-terminal, so that Ctrl-C is what a terminal makes of it: a signal to all its processes. */
+/** A command on a real pseudo-terminal, where Ctrl-C is what a terminal makes of it: a signal to all its processes. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
@@ -7,10 +7,10 @@ import { afterAll } from 'vitest'
 export const CTRL_C = '\u0003'
 
 export interface Terminal {
-  /** Resolves with all output so far once `text` stands in it; rejects when the command ends before. */
+  /** Resolves with all output so far when `text` is in it. Rejects if the command ends before. */
   printed(text: string): Promise<string>
   press(keys: string): void
-  /** Calls with every piece of output, from the first on. */
+  /** Calls back with every piece of output, from the first on. */
   onOutput(listen: (text: string) => void): void
   /** The window gets another size. */
   resize(columns: number, rows: number): void
@@ -81,7 +81,7 @@ export function openTerminal(
         'rows',
         `${high}`,
       ]),
-    // `script` itself takes no SIGHUP. Its end is what closes the terminal.
+    // `script` itself ignores SIGHUP. The terminal is closed when `script` ends.
     close: () => void child.kill('SIGKILL'),
     printed: (text) =>
       new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Right calls as open models are trained to write them, whatever names and arguments they have. */
+/** Correct calls in the forms that open models are trained to write, with any names and arguments. */
 import fc from 'fast-check'
 import type { ToolSpec } from '../../src/core/model.ts'
 
@@ -8,7 +8,9 @@ export interface WrittenCall {
 }
 
 const object = { type: 'object' }
-/** Their names have all that names may have. None is read only, so that the strictest rules hold. */
+/**
+ * Their names use every character that a name may have. None of the tools is read only, so the strictest rules hold.
+ */
 export const TOOLS: ToolSpec[] = ['shell', 'get_weather', 'write-file', 'a', 'mcp__files__read', 'find2'].map(
   (name) => {
     return { name, description: `Does ${name}`, parameters: object }
@@ -63,7 +65,7 @@ const value: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
     fc.dictionary(key, tie('value'), { maxKeys: 3 }),
   ),
 })).value
-/** As JSON has them: without -0. */
+/** Values as JSON has them: without -0. */
 const args = fc
   .dictionary(key, value, { maxKeys: 4 })
   .map((given) => JSON.parse(JSON.stringify(given)) as Record<string, unknown>)
@@ -73,7 +75,7 @@ export const writtenCall: fc.Arbitrary<WrittenCall> = fc.record({
 })
 
 type Json = (value: unknown) => string
-/** How models put space into JSON. */
+/** The ways in which models put space into JSON. */
 const SPACINGS: Json[] = [
   (one) => JSON.stringify(one),
   (one) => JSON.stringify(one, null, 2),
@@ -159,7 +161,7 @@ const thought = fc.constantFrom(
 export interface WrittenReply {
   form: string
   calls: WrittenCall[]
-  /** What stands before the calls, without the thought. */
+  /** The text before the calls, without the reasoning. */
   prose: string
   thought: string
   text: string

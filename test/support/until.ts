@@ -1,8 +1,8 @@
-/** Looks until what is waited for is there: for what tells nobody of itself. */
+/** Looks again and again until something is there, for things that send no notice. */
 import { setTimeout } from 'node:timers/promises'
 
 const LOOK_EVERY_MS = 20
-/** Nothing takes this long: the test fails with what it waited for instead of with its time-out. */
+/** Nothing takes this long. A test that does fails with what it waited for, and not with its time-out. */
 const GIVE_UP_MS = 120_000
 
 export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {

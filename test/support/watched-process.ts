@@ -1,13 +1,15 @@
-/** A process under a watchdog, for tests that block it: its loop stands still, or its watchdog was stopped before. */
+/**
+ * A process under a watchdog, for tests that block it: its loop stands still, or its watchdog was stopped before that.
+ */
 import { startWatchdog } from '../../src/worker/watchdog.ts'
 
 export interface WatchedSettings {
   limitMs: number
-  /** Taken in hand, one after the other. */
+  /** The steps that are taken in hand, one after another. */
   steps?: number
-  /** Of its two workers so many stop before. */
+  /** How many of its two workers stop before that. */
   stopped?: number
-  /** `answer`: tells each message back. `end`: does nothing any more. */
+  /** `answer`: sends each message back. `end`: does nothing more. */
   next: 'block' | 'answer' | 'end'
   /** How long the loop stands still; the process then ends with code 7. Default: until it is killed. */
   blockMs?: number

@@ -1,4 +1,4 @@
-/** Somebody who watches a session from a process of their own, for tests that stop them. */
+/** A watcher of a session in a process of its own, for tests that stop it. */
 import { connectStello } from '../../src/client/index.ts'
 
 const { sessionId, ...servers } = JSON.parse(process.argv[2] ?? '') as {

@@ -1,4 +1,4 @@
-/** A provider that goes away and comes back when the test says so: a real HTTP server before a fake provider. */
+/** A provider that goes away and comes back when the test says so: a real HTTP server in front of a fake provider. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ export interface Refused {
 }
 
 export interface ProviderRequest {
-  /** When it came, by `performance.now()`. */
+  /** When the request came, by `performance.now()`. */
   at: number
   /** The user's last message. */
   message: string
@@ -24,7 +24,7 @@ export interface ProviderRequest {
 export interface WeatheredProvider {
   readonly url: string
   readonly requests: readonly ProviderRequest[]
-  /** From now on, every request is refused so. Unset: it is served. */
+  /** From now on, every request is refused with this error. Unset: requests are served. */
   away(refused?: Refused): void
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * A worker as a process of its own, for tests that kill it. Its model is the fake provider of the test; its user code
- * knocks at the test's doors before it returns, so that the test knows what has begun and decides when it ends.
+ * A worker in a process of its own, for tests that kill it. Its model is the fake provider of the test. Its user code
+ * knocks at the doors of the test before it returns, so the test knows what has begun and decides when it ends.
  */
 import { existsSync } from 'node:fs'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
@@ -28,7 +28,7 @@ export interface WorkerSettings {
   temporalAddress: string
   databaseUrl: string
   modelUrl: string
-  /** Default: chat completions. */
+  /** The API that its model speaks. Default: chat completions. */
   api?: 'responses'
   /** A second provider, which is asked when the first is away. */
   standInUrl?: string
@@ -40,11 +40,11 @@ export interface WorkerSettings {
   stallLimitMs?: number
   autoResume?: NonNullable<AgentDefinition['autoResume']>
   compaction?: NonNullable<AgentDefinition['compaction']>
-  /** The agent has the tools for agents. */
+  /** The agent has the tools for child agents. */
   agents?: true
-  /** The agent has file tools for it. */
+  /** The folder for which the agent has file tools. */
   folder?: string
-  /** The agent has a shell in the folder, and rounds enough for a job. */
+  /** The agent has a shell in the folder, and enough rounds for a job. */
   shell?: boolean
   /** The agent has file tools for working folders on a host. */
   workspaces?: WorkspacesOptions
@@ -67,7 +67,7 @@ function knocking(name: string, extras: ToolExtras): ReturnType<typeof tool> {
   )
 }
 
-/** The test may say that it could not begin. */
+/** The test may say that the call could not begin. */
 const charge = tool('charge', 'Charges an account', z.object({}), async (_args, { idempotencyKey }) => {
   const answer = await knock('charge', { key: idempotencyKey })
   if (answer === 'busy') throw new RetryableError('the bank is busy', { retryAfter: '2s' })
@@ -87,13 +87,13 @@ const asking = (name: string, extras: ToolExtras): ReturnType<typeof tool> =>
     extras,
   )
 
-/** Asks a person for so long, and then knocks with the answer. */
+/** Asks a person, waits for a limited time, and then knocks with the answer. */
 const survey = tool('survey', 'Asks for a while', z.object({ ms: z.number() }), async ({ ms }, ctx) => {
   const { text, expired } = await ctx.ask({ message: 'which?', expiresIn: ms, default: { text: 'right' } })
   return knock('survey', { key: ctx.idempotencyKey, tag: `${text}${expired ? ' by default' : ''}` })
 })
 
-/** The test says what is found out, as JSON; what is no JSON makes it throw. */
+/** The test says what is found out, as JSON. Text that is no JSON makes it throw. */
 async function verify(): Promise<Verification> {
   return JSON.parse(await knock('verify', {})) as Verification
 }
@@ -110,7 +110,7 @@ const block = tool(
   },
 )
 
-/** Nothing else runs in this process until the file is there. */
+/** Blocks everything in this process until the file is there. */
 function stall({ file }: { file: string }): undefined {
   while (!existsSync(file));
 }
@@ -126,7 +126,7 @@ const stalling = (name: string, extras: ToolExtras): ReturnType<typeof tool> =>
 
 const thinking = { api: 'responses', reasoning: { summary: 'auto' } } as const
 const provider = openai({ model: 'fake', baseURL: settings.modelUrl, ...(settings.api && thinking) })
-/** Its own code lets nothing else run when it is asked to choke. */
+/** Blocks the whole process when it is asked to. */
 const llm: Model = {
   ...provider,
   complete(messages, options) {

@@ -1,4 +1,4 @@
-/** What the files for production and for installation say; what the servers make of it is tested in test/cluster. */
+/** What the files for production and for installation say. What the servers make of them is tested in test/cluster. */
 import { readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -67,7 +67,7 @@ describe('.github/workflows/ci.yml', () => {
     expect(statSync(fileURLToPath(new URL('../../.ci/run', import.meta.url))).mode & 0o111).toBe(0o111)
   })
 
-  it('has a job for each version of Node that docs/deploy.md says is supported, beginning with the oldest of package.json', () => {
+  it('has a job for each version of Node that docs/deploy.md calls supported, beginning with the oldest of package.json', () => {
     const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } }
     const supported = [...read('docs/deploy.md').matchAll(/^\| Node (\d+) \|/gm)].map(([, version]) => Number(version))
     expect(strategy.matrix.node).toEqual(supported)
@@ -92,7 +92,7 @@ describe('package-lock.json', () => {
   }
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
   const locked = Object.entries(packages).filter(([path]) => path !== '')
-  /** What CI and the image install: Linux with glibc, on x64 and arm64. */
+  /** The packages that CI and the image install: Linux with glibc, on x64 and arm64. */
   const installed = ({ os = ['linux'], cpu = ['x64'], libc = ['glibc'] }: Locked): boolean =>
     os.includes('linux') && (cpu.includes('x64') || cpu.includes('arm64')) && libc.includes('glibc')
 

@@ -1,4 +1,4 @@
-/** Tables of the documents that repeat a table of the code say the same. */
+/** Tables of the documents that repeat a table of the code agree with it. */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { ERROR_CODES, PAUSE_REASONS, fateOf, reasonOf } from '../../src/core/errors.ts'
@@ -26,7 +26,7 @@ const byName = <Row extends { name?: string | undefined }>(rows: Row[]): Row[] =
   rows.toSorted((a, b) => ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
 const quoted = (cell = ''): string[] => Array.from(cell.matchAll(/`([\w-]+)`/g), ([, word]) => word ?? '')
 
-it('what may be asked of a person, and what answers it', () => {
+it('what a person may be asked, and which words answer', () => {
   const documented = rowsBelow('cli.md', '| kind | question |').map(([kind, , decisions, texts]) => {
     return { kind: quoted(kind), decisions: quoted(decisions), texts }
   })
@@ -57,7 +57,7 @@ it('every error code, with its fate and why it pauses a session', () => {
   expect(documented.toSorted()).toEqual(known.toSorted())
 })
 
-it('every error code, and every reason of a pause but that which nothing uses yet, with what helps', () => {
+it('every error code, and every reason of a pause except the unused one, with what helps', () => {
   const page = readFileSync(new URL('../../docs/troubleshooting.md', import.meta.url), 'utf8')
   expect(ERROR_CODES.filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   expect(PAUSE_REASONS.filter((reason) => !page.includes(`paused (${reason})`))).toEqual(['budget'])

@@ -23,7 +23,7 @@ describe('an event', () => {
     return wholeEvent({ type, ...at, seq, data: kept }, seq === null ? null : message)
   }
 
-  it('keeps what its record does not say, of each call too', () => {
+  it('keeps what its record does not say, also about each call', () => {
     expect(keepEvent({ type: 'message.completed', at, data }, records)).toEqual({
       data: { calls: [{ title: 'Look' }], usage: { inputTokens: 1 } },
       seq: 7,

@@ -1,4 +1,4 @@
-/** What models and repositories write is read in time that grows with its length: n, 4n, and not their square. */
+/** Texts of models and repositories are read in time that grows with their length, and not with its square. */
 import { describe, expect, it } from 'vitest'
 import { parseArguments } from '../../src/activities/tool/parse-arguments.ts'
 import { readPartial } from '../../src/activities/model/partial-arguments.ts'
@@ -18,7 +18,7 @@ const quietly = (work: () => unknown): void => {
   try {
     work()
   } catch {
-    // A refusal is an end.
+    // A refusal counts as an end.
   }
 }
 const replace = (text: string, part: string) => () => {
@@ -54,7 +54,7 @@ const STREAMS = [
   '```{"a": 1}',
 ]
 
-/** Makes work of a size; the square of the smallest would be seconds. */
+/** Makes an input of a size. The square of the smallest size would take seconds. */
 const SCANNERS: [string, number, (n: number) => () => unknown][] = [
   ['blank lines that Write looks through', 50_000, (n) => () => omits('\n'.repeat(n))],
   ['comments that Write looks through', 50_000, (n) => () => omits('#\n \n'.repeat(n))],
@@ -117,7 +117,7 @@ const SCANNERS: [string, number, (n: number) => () => unknown][] = [
   ['text that is cut', 200_000, (n) => () => brief('東'.repeat(n), 100)],
 ]
 
-/** Of this process: the machine may be busy with other things. */
+/** The time of this process only, because the machine may be busy with other things. */
 function millis(work: () => unknown): number {
   const begun = process.cpuUsage()
   work()
@@ -128,25 +128,26 @@ function millis(work: () => unknown): number {
 it.each(SCANNERS)('%s', (_what, n, make) => {
   make(1000)()
   const [small, large] = [make(n), make(4 * n)]
-  // The cheapest of some: garbage is collected now and then.
+  // The shortest of some runs, because garbage is collected now and then.
   const best = (work: () => unknown): number => Math.min(...Array.from({ length: 3 }, () => millis(work)))
-  // Four times as much takes sixteen times as long where it is squared; what is too quick to tell is quick.
+  // Work that is squared takes sixteen times as long for four times as much. Work that is too quick to measure is
+  // quick.
   expect(best(large)).toBeLessThan(Math.max(10 * best(small), 250))
 })
 
-describe('what cannot be made linear has an end', () => {
+describe('what cannot be made linear has a limit', () => {
   it('a reply whose repair is quadratic', () => {
     const hostile = `{a:${"'b".repeat(4000)}}`
     expect(millis(() => extractJSON(hostile))).toBeLessThan(5000)
   })
 
-  it('arguments that a pattern of the author’s takes for ever to match', () => {
+  it('arguments that a pattern of the author would take for ever to match', () => {
     const call = { id: 'c', name: 'f', arguments: JSON.stringify(`${'a'.repeat(60)}b`) }
     const parsed = parseArguments(call, (args) => ({ ok: /^(a+)+$/.test(args as string), value: args, problem: 'no' }))
     expect(parsed).toEqual({ ok: false, problem: 'the arguments of "f" could not be checked within 5 s' })
   })
 
-  it('arguments that stream in, deep within each other', () => {
+  it('arguments that stream in with deep nesting', () => {
     expect(readPartial(`{"a":${'['.repeat(30_000)}`)).toBeUndefined()
     expect(readPartial('{"a":{"b":["c')).toEqual({ a: { b: ['c'] } })
     expect(readPartial(`{"a":"${'[{\\"'.repeat(100)}`)).toEqual({ a: '[{"'.repeat(100) })

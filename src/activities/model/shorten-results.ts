@@ -1,6 +1,6 @@
 /**
- * Shortens old tool results, for one prompt only. Pure: the same transcript gives the same texts, and the border between old
- * and new moves in wide steps, so that a provider's cache of the prompt stays good over many rounds.
+ * Shortens old tool results, for one prompt only. Pure: the same transcript gives the same texts. The border between
+ * old and new moves in wide steps, so the provider's cache of the prompt stays valid over many rounds.
  */
 import { preview, type Message } from '../../core/message.ts'
 import { messageTokens } from './token-estimate.ts'

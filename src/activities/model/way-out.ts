@@ -1,7 +1,7 @@
 /**
- * A provider that refuses a request for good would refuse it in every later turn too, because what it means stays in the
- * transcript. So there is always a way out, and people are told. If the turn itself has brought that record in, a cancel
- * leaves the turn out of what models read. If the record is older, a fork before it goes on.
+ * A provider that refuses a request for good would refuse it in every later turn too, because the cause stays in the
+ * transcript. So there is always a way out, and people are told. If the record belongs to the turn under way, a cancel
+ * leaves that turn out of what models read. If the record is older, a fork before it goes on.
  */
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'

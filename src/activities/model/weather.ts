@@ -32,7 +32,10 @@ const OTHER_ATTEMPTS = 6
 const OVER_TIME_ATTEMPTS = 2
 /** People are told of a wait that is at least so long. */
 const TOLD_AFTER_MS = 5000
-/** Whoever has left comes back so long before the gate opens, at a time of its own, and stands in line again. */
+/**
+ * A session that has left the line comes back at most this long before the gate opens, at a random time, and stands in
+ * line again.
+ */
 const EARLY_MS = 5000
 /** The shortest wait outside. */
 const AT_ONCE_MS = 100

@@ -11,6 +11,7 @@ import { closeBelow, openChildren } from '../../store/closing.ts'
 import type { TurnWrite, Writes } from '../../store/writes.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
+import { releaseOf } from './release-session.ts'
 
 export async function announce(deps: Deps, input: AnnounceInput): Promise<AnnounceOutcome> {
   const attempt = currentAttempt(deps, input)
@@ -30,10 +31,12 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
   if (closing && writes.closing && input.close?.after === undefined) await closeBelow(deps.db, input.sessionId)
   if (input.pause) deps.metrics.paused(input.pause.reason)
   deps.notify(input.sessionId)
+  const release = input.close && input.close.after === undefined && (await releaseOf(deps, input.sessionId))
   const tell = deps.agent.onPending !== undefined && input.pause && input.pause.nextTryAt === undefined
   return {
     gen,
     ...(tell && { tell: true as const }),
+    ...(release && { release }),
     children: closing && input.close ? await openChildren(deps.db, input.sessionId, input.close) : [],
   }
 }

@@ -10,7 +10,7 @@ import type { Decided } from '../../protocol/read-answer.ts'
 import type { Waiting } from '../../protocol/steps.ts'
 import type { StepId } from '../../store/claim.ts'
 import { isDataError } from '../../store/database.ts'
-import { parkStep, reopenStep } from '../../store/parked.ts'
+import { parkStep, reopenStep, timeLeft } from '../../store/parked.ts'
 import { readOutcome, releaseStep, settleStep, type Weather } from '../../store/settle.ts'
 import type { Writes } from '../../store/writes.ts'
 import type { Attempt } from './attempt.ts'
@@ -172,15 +172,18 @@ function lost(deps: Deps, key: string, sessionId: string, error: StelloError): E
   return shutsDown({ cause: error })
 }
 
-/** What the workflow learns about a step that waits for a person. */
-export function waitsFor({ agent }: Pick<Deps, 'agent'>, { id, kind, expiresAt }: PendingRef, gen: number): Waiting {
-  const item = {
-    id,
-    kind,
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(agent.onPending && { tell: true as const }),
-  }
-  return { kind: 'pending', gen, item }
+/**
+ * What the workflow learns about a step that waits for a person. The time that is left is measured by one clock, the
+ * store's, so it holds for a timer of Temporal too, whatever the time is there.
+ */
+export async function waitsFor(
+  { agent, db }: Pick<Deps, 'agent' | 'db'>,
+  { id, kind, expiresAt }: PendingRef,
+  gen: number,
+): Promise<Waiting> {
+  const tell = agent.onPending && { tell: true as const }
+  if (expiresAt === undefined) return { kind: 'pending', gen, item: { id, kind, ...tell } }
+  return { kind: 'pending', gen, item: { id, kind, expiresAt, ...tell }, leftMs: await timeLeft(db, expiresAt) }
 }
 
 function otherOutcome(step: StepId, outcome: unknown): unknown {

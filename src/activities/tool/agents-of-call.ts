@@ -1,7 +1,7 @@
 /**
  * `ctx.agents` of one call. Everything but a wait happens at once and may be repeated. A wait that is not over ends the
- * attempt: the step is given back, the workflow keeps whom the call waits for, and the call runs again from its
- * beginning when one of them has told something. So a wait needs no worker, and no memory of this process.
+ * attempt. The step is given back, and the workflow remembers which agents the call waits for. When one of them has
+ * told something, the call runs again from its beginning. So a wait needs no worker, and no memory of this process.
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -90,8 +90,10 @@ export class AgentsOfCall implements CallAgents {
     if (found && isDeepStrictEqual(idsOf(found), [...ids])) return found
     const { match = 'all', timeoutMs, owned = false } = wanted
     if (ids.length > AGENTS_LIMIT) throw invalid(`a call waits for at most ${AGENTS_LIMIT} agents, not ${ids.length}`)
-    const agents = await this.#withGone(await this.look(ids))
-    const open = agents.filter(({ status }) => !hasEnded(status, wanted))
+    const looked = await this.look(ids)
+    const gone = await this.#gone(looked.filter(({ status }) => !hasEnded(status, wanted)))
+    const agents = looked.map((agent) => gone.get(agent.id) ?? agent)
+    const open = agents.filter(({ id, status }) => !gone.has(id) && !hasEnded(status, wanted))
     const enough = match === 'any' ? open.length < agents.length || agents.length === 0 : open.length === 0
     const { waited } = this.#at.input
     const before = waited && nth < waited.nth
@@ -105,7 +107,7 @@ export class AgentsOfCall implements CallAgents {
       ...(owned && { stops: true }),
     }
     this.#interrupt({ awaits, found: this.#found.slice(0, nth) })
-    // An error could be caught, and the code behind it would then run while the call waits.
+    // An error could be caught, and the code after it would then run while the call waits.
     return new Promise<never>(() => {})
   }
 
@@ -135,16 +137,16 @@ export class AgentsOfCall implements CallAgents {
     if (!row) throw unknownAgent(id)
   }
 
-  /** The workflow of an agent that runs may have been terminated: then it will tell nothing. */
-  #withGone(agents: AgentView[]): Promise<AgentView[]> {
-    return Promise.all(
-      agents.map(async (agent): Promise<AgentView> => {
-        if (agent.status !== 'running' && agent.status !== 'paused') return agent
+  /** The workflow of an agent that is open may have been ended from outside: then the agent will tell nothing, not even its close. */
+  async #gone(open: readonly AgentView[]): Promise<Map<string, AgentView>> {
+    const looked = await Promise.all(
+      open.map(async (agent): Promise<[string, AgentView][]> => {
         const workflow = await describeWorkflow(this.#deps.client, agent.id)
         const runs = workflow?.status.name === 'RUNNING' || workflow?.status.name === 'CONTINUED_AS_NEW'
-        return runs ? agent : { ...agent, status: 'errored', text: GONE }
+        return runs ? [] : [[agent.id, { ...agent, status: 'errored', text: GONE }]]
       }),
     )
+    return new Map(looked.flat())
   }
 }
 

@@ -8,6 +8,7 @@ import { approvalExpiry, type HookedCall } from '../../agent/permission-settings
 import { StelloError } from '../../core/errors.ts'
 import { toJson } from '../../core/to-json.ts'
 import { decide, type Asking, type Permissions, type Verdict } from '../../permissions/decide.ts'
+import { toRule } from '../../permissions/rule.ts'
 import { suggestRules } from '../../permissions/suggest.ts'
 import type { DurableEvents } from '../../protocol/events.ts'
 import type { Expiry, ShownToPermit } from '../../protocol/pending.ts'
@@ -58,8 +59,8 @@ export interface Permitting {
   /** The arguments of the call, as text. */
   input: string
   /**
-   * What a person has permitted: the hash of what was shown, or whatever runs now, because the person has written these
-   * arguments. Undefined: nothing.
+   * What a person has permitted. A hash: what was shown. `true`: the call as it is now, because the person has written
+   * its arguments. Undefined: nothing.
    */
   approved?: string | true
   told(decision: Decision): void
@@ -90,7 +91,8 @@ export function createPermit({ agent, session, input, standing, withKept, approv
     const hash = inputHash('permit', subject.name, input, toJson(at.touches ?? []))
     // The person's own event says who has permitted it.
     if (approved === true || approved === hash) return { kind: 'allow', args }
-    const verdict = decide(await withKept(permissions), at)
+    const withRules = await withKept(permissions)
+    const verdict = decide(withRules, at)
     const kept = decided(verdict)
     if (kept) return kept
 
@@ -123,13 +125,19 @@ export function createPermit({ agent, session, input, standing, withKept, approv
       return yes ? { kind: 'allow', args } : denied(`"${subject.name}" was not permitted`)
     }
     tell(verdict.rule === undefined ? 'mode' : 'rule', verdict)
-    // A rule that asks wins over what is kept. And a tool that finds nothing to name, as in a command that is a comment,
-    // would give a rule for all of its calls.
-    const rules = verdict.rule !== undefined || at.touches?.length === 0 ? [] : suggestRules(verdict.parts)
+    // A tool that finds nothing to name, as in a command that is a comment, would give a rule for all of its calls.
+    const offered = at.touches?.length === 0 ? [] : suggestRules(verdict.parts)
+    const rules = runsWith(offered, withRules, at) ? offered : []
     const shown = { hash, touches: shownTouches(at), rules }
     const expiry = approvalExpiry(agent.permissions)
     return { kind: 'ask', asks: { question, shown, ...(expiry && { expiry }) } }
   }
+}
+
+/** Whether the call would run if these rules were kept. Rules that ask, and lists of profiles, win over what is kept. */
+function runsWith(rules: readonly string[], permissions: Permissions, at: Asking): boolean {
+  const kept = [...(permissions.kept ?? []), ...rules.map(toRule)]
+  return decide({ ...permissions, kept }, at).decision === 'allow'
 }
 
 /** What the agent's function has put in the place of the arguments is checked like them, and may be denied by a rule. */

@@ -4,6 +4,7 @@
  * beginning, and the same question returns the answer.
  */
 import { durationText, toWaitMs } from '../../core/duration.ts'
+import type { AgentPermissions } from '../../agent/permission-settings.ts'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import { jsonBytes, preview } from '../../core/message.ts'
@@ -41,12 +42,14 @@ const SCHEMA_LIMIT = 16 * 1024
  * Runs work that may ask people.
  *
  * @param answers to questions of earlier attempts at the call
+ * @param permissions of the agent: a confirmation waits as long as any other permission
  * @returns `asks` as soon as the work asks something that has no answer yet; its signal then fires
  */
 export function withQuestions<T>(
   ctx: ToolContext,
   answers: readonly AnswerGiven[],
   work: (ctx: ToolContext) => Promise<T>,
+  permissions: AgentPermissions = {},
 ): Promise<T | { asks: Asks }> {
   const over = new AbortController()
   let park: (asked: { asks: Asks }) => void
@@ -65,21 +68,29 @@ export function withQuestions<T>(
     return new Promise<never>(() => {})
   }
   const confirmationHandler = async (request: unknown): Promise<boolean> => {
-    const { text, declined } = await ask(toConfirmation(request))
+    const { text, declined } = await ask(toConfirmation(request, permissions))
     return !declined && text.trim().toLowerCase() === YES.toLowerCase()
   }
   const signal = AbortSignal.any([ctx.signal, over.signal])
   return Promise.race([asked, work({ ...ctx, ask, confirmationHandler, signal })])
 }
 
-/** @param request a text, or an object with `title`, `message` and what else people should see */
-function toConfirmation(request: unknown): PersonQuestion {
-  const { title, message, ...more } = isObject(request) ? request : { message: request }
+/**
+ * @param request a text, or an object with `title`, `message`, `expiresIn`, `default` and what else people should see
+ * @throws StelloError TOOL_EXECUTION_ERROR when its default is neither true nor false
+ */
+function toConfirmation(request: unknown, permissions: AgentPermissions): PersonQuestion {
+  const { title, message, expiresIn, default: stated, ...more } = isObject(request) ? request : { message: request }
+  if (stated !== undefined && typeof stated !== 'boolean') throw unaskable('its default is neither true nor false')
+  const confirmed = stated ?? (expiresIn === undefined && permissions.default === 'approve')
+  const wait = (expiresIn as PersonQuestion['expiresIn']) ?? permissions.expiresIn
   const [asked = 'May this be done?', header] = [message, title].filter((text) => typeof text === 'string')
   return {
     message: asked,
     ...(header !== undefined && { header }),
     options: [{ label: YES }, { label: NO }],
+    ...(wait !== undefined && { expiresIn: wait }),
+    ...((confirmed || (stated !== undefined && wait === undefined)) && { default: { text: confirmed ? YES : NO } }),
     ...(Object.keys(more).length > 0 && { preview: JSON.stringify(shown(more, PREVIEW_SHOWN)) }),
   }
 }

@@ -82,7 +82,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     const agents = new AgentsOfCall(deps, at, claim.decided?.waited as AgentsWaited[] | undefined)
     const permit = permits?.(claim, told)
     try {
-      const workspace = await enterWorkspace(deps, placing, stop)
+      const workspace = await enterWorkspace(deps, placing, { stop, withinMs: attempt.withinMs })
       const placed = { ...at, ...(workspace && { workspace }) }
       const until = AbortSignal.any([stop, agents.over])
       const execution = { ...toExecution(deps, placed, tool?.timeoutMs, until, use.channel), agents }

@@ -1,6 +1,6 @@
 /**
- * The values of the session as one attempt at a call sees them. What it sets is kept here until the call is settled, so
- * an attempt that fails or asks a person leaves nothing behind.
+ * The values of the session as one attempt at a call sees them. What the attempt sets is kept here until the call is
+ * settled, so an attempt that fails or asks a person leaves no values.
  */
 import { storableJson } from '../../core/clean.ts'
 import { StelloError, messageOf } from '../../core/errors.ts'

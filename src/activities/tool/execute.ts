@@ -27,6 +27,8 @@ export interface Execution extends StoredSession {
   messages: readonly Message[]
   /** Unset: every file may be read. */
   mayRead?: NonNullable<ToolContext['mayRead']>
+  /** Unset: no rule denies or asks. */
+  ruled?: NonNullable<ToolContext['ruled']>
   channel: ToolChannel
   values: CallValues
   workspace?: NonNullable<ToolContext['workspace']>
@@ -88,13 +90,15 @@ export function withinTimeOut<T>(
 }
 
 function toContext(execution: Execution): Omit<ToolContext, 'signal'> {
-  const { messages, channel, values, skills, listTools, agents, mayRead, workspace, idempotencyKey, ...of } = execution
+  const { messages, channel, values, skills, listTools, agents, mayRead, ruled, workspace, idempotencyKey, ...of } =
+    execution
   const own = {
     values,
     skills,
     listTools,
     ...(agents && { agents }),
     ...(mayRead && { mayRead }),
+    ...(ruled && { ruled }),
     idempotencyKey,
     contextSnapshot: { messages },
     ...(workspace && { workspace }),

@@ -47,6 +47,8 @@ function shownTouch(touch: Touch, root: string | undefined): string {
       return `run ${preview(touch.command, LONGEST)}`
     case 'url':
       return `ask ${preview(touch.url, LONGEST)}`
+    case 'server':
+      return `ask the MCP server ${touch.server}`
     case 'unknown':
       return `do something unknown: ${preview(touch.what, LONGEST)}`
   }

@@ -55,7 +55,7 @@ export async function runPhases({
     const run = (): Promise<unknown> => execute(prepared, use.channel, ctx)
     return { value: await withHooks(agent.hooks, prepared, ctx, { begin, work: run }) }
   }
-  return withinTimeOut(call.name, execution, (ctx) => withQuestions(ctx, answers, work))
+  return withinTimeOut(call.name, execution, (ctx) => withQuestions(ctx, answers, work, agent.permissions))
 }
 
 export function heldBack(held: Held): CallEnd | { asks: Asked } {

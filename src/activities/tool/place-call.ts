@@ -12,6 +12,7 @@
  *  4. A call that carries an earlier generation than the store has is not run. The model reads TOOL_WORKSPACE_LOST, and
  *     from then on the session carries the new generation. Its next call begins at 1.
  */
+import type { WorkspaceKeeper } from '../../agent/workspace-keeper.ts'
 import { StelloError } from '../../core/errors.ts'
 import { newEvent, type NewEvent } from '../../protocol/events.ts'
 import type { CallToolInput, Elsewhere } from '../../protocol/steps.ts'
@@ -25,6 +26,7 @@ import {
 } from '../../store/workspace-owners.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import type { Deps } from '../deps.ts'
+import { bounded, type Bounds } from '../step/bounded.ts'
 import type { CallAtHand } from './tool-call.ts'
 
 export interface Here {
@@ -79,21 +81,30 @@ export async function placeOf(deps: Deps, at: CallAtHand, tool: Tool): Promise<P
 }
 
 /**
- * Enters the folder of a call that has one.
+ * Enters the folder of a call that has one. The code that fills a new folder is the author's, so it may hang.
  *
- * @throws StelloError TOOL_EXECUTION_ERROR when every host is full; as `WorkspaceKeeper.enter`
+ * @throws StelloError TOOL_EXECUTION_ERROR when every host is full; TOOL_TIMEOUT when the folder is not ready in time;
+ *   TOOL_CANCELLED; as `WorkspaceKeeper.enter`
  */
 export async function enterWorkspace(
   { agent }: Deps,
   placing: Placing,
-  stop: AbortSignal,
+  { stop, withinMs }: { stop: AbortSignal; withinMs: number },
 ): Promise<ToolContext['workspace']> {
   if (placing.kind === 'nowhere') {
     throw new StelloError('TOOL_EXECUTION_ERROR', 'no host has room for the working folder of this session')
   }
-  if (placing.kind !== 'here' || !agent.workspaces) return undefined
+  const { workspaces } = agent
+  if (placing.kind !== 'here' || !workspaces) return undefined
   const { id, generation } = placing
-  return { id, root: await agent.workspaces.enter({ id, generation }, stop) }
+  const late = `the working folder was not ready within ${withinMs / 1000} s: what fills a new folder (hydrate) has not ended`
+  const bounds: Bounds = {
+    timeoutMs: withinMs,
+    stop,
+    timedOut: () => new StelloError('TOOL_TIMEOUT', late),
+    stopped: () => new StelloError('TOOL_CANCELLED', 'the call was cancelled before its working folder was ready'),
+  }
+  return { id, root: await bounded(bounds, (signal) => workspaces.enter({ id, generation }, signal)) }
 }
 
 /** The event that the session works in the folder from now on; none when it knows that. */
@@ -102,6 +113,11 @@ export function acquired(placing: Placing, { workspace, turn, round }: CallToolI
   const { id, host, generation } = placing
   const data = { workspaceId: id, host, generation, turn }
   return [newEvent('workspace.acquired', { of: [id, generation], at: { turn, round }, data })]
+}
+
+/** The id of the folder of a session. */
+export function workspaceIdOf({ per }: Pick<WorkspaceKeeper, 'per'>, sessionId: string, rootId: string): string {
+  return per === 'tree' ? rootId : sessionId
 }
 
 type Sent = NonNullable<CallToolInput['sent']>
@@ -114,7 +130,7 @@ function needOf(
   const { workspaces } = agent
   if (!workspaces || host === undefined || tool?.runsIn !== 'workspace') return undefined
   const { rootId } = facts
-  const id = workspaces.per === 'tree' ? rootId : input.sessionId
+  const id = workspaceIdOf(workspaces, input.sessionId, rootId)
   const need = { id, rootId, agent: agent.name, host, namespace: client.options.namespace }
   return { need, lostAfterMs: workspaces.lostAfterMs }
 }

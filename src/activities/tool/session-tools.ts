@@ -5,13 +5,14 @@
  * belongs to the pack is answered with the reason.
  */
 import type { StelloAgent } from '../../agent/agent.ts'
-import { nameOfPack, readAsked, type CapabilityPack } from '../../agent/capability-pack.ts'
+import { nameOfPack, readAsked, type CapabilityPack, type PackContext } from '../../agent/capability-pack.ts'
 import { sessionTools, type SessionTools } from '../../agent/tool-list.ts'
 import { StelloError, isStelloError, messageOf } from '../../core/errors.ts'
-import type { SessionContext, Tool } from '../../tool/tool.ts'
+import type { Tool } from '../../tool/tool.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 import { aboutSession } from '../session/about-session.ts'
 import { bounded } from '../step/bounded.ts'
+import { rulesToAsk } from './session-permissions.ts'
 import { shutsDown } from '../step/failures.ts'
 
 const ASKED_MS = 5000
@@ -29,7 +30,7 @@ export async function askedTools({ agent, sessionId, session, stop }: Asking): P
   // A profile has exactly the tools that it lists.
   const packs = config.tools === 'agent' ? agent.packs.filter(({ tools }) => typeof tools === 'function') : []
   if (packs.length === 0) return sessionTools(agent, config)
-  const context = aboutSession(sessionId, session)
+  const context = { ...aboutSession(sessionId, session), ...rulesToAsk(agent, config) }
   const given = await Promise.all(packs.map((pack) => ask(pack, (signal) => ({ ...context, signal }), stop)))
   const tools = new Map<string, Tool>()
   for (const [index, pack] of packs.entries()) attempt(pack, () => readAsked(pack, given[index], tools))
@@ -50,7 +51,7 @@ export async function toolsForCall(asking: Asking, called: string): Promise<Sess
 
 async function ask(
   pack: CapabilityPack,
-  context: (signal: AbortSignal) => SessionContext,
+  context: (signal: AbortSignal) => PackContext,
   stop: AbortSignal,
 ): Promise<unknown> {
   const { tools } = pack

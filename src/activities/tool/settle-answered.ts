@@ -55,7 +55,7 @@ export async function settleAnswered(
   const by = 'decision' in said ? 'person' : 'expired'
   const answer = 'decision' in said ? said : answerOf(item)
   const ending = await carriedOut(deps, at, { gen, item, answer, by, ...(decided && { decided }) })
-  if (typeof ending === 'string') return { ...waitsFor(deps, item, gen), refused: brief(ending, REFUSED_SHOWN) }
+  if (typeof ending === 'string') return { ...(await waitsFor(deps, item, gen)), refused: brief(ending, REFUSED_SHOWN) }
   const closed = closing(ending, item, { ...answer, by, args: argsOf(ending, item) })
   const told = item.kind === 'approval' ? [decidedBy(by, at, item, answer)] : []
   // The rules speak of what was shown, not of other arguments.

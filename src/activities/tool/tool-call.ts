@@ -16,7 +16,7 @@ import { aboutSession } from '../session/about-session.ts'
 import { describeTools } from '../model/describe-tools.ts'
 import { summaryMessage } from '../model/prompt.ts'
 import { askedTools, toolsForCall } from './session-tools.ts'
-import { readableIn } from './session-permissions.ts'
+import { readable, rulesToAsk } from './session-permissions.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 export interface CallAtHand {
@@ -77,10 +77,11 @@ export function toExecution(
   channel: ToolChannel,
 ): Execution {
   const before = { sessionId: input.sessionId, gen: input.gen, seq: input.seq - 1 }
-  const mayRead = readableIn(deps.agent, facts.config, call.name)
+  const rules = rulesToAsk(deps.agent, facts.config)
   return {
     ...facts,
-    ...(mayRead && { mayRead }),
+    ...rules,
+    ...readable(call.name, rules),
     sessionId: input.sessionId,
     messageId: input.messageId,
     idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),

@@ -35,7 +35,7 @@ export async function findOut(
   try {
     const placing = await placeOf(deps, at, tool)
     if (!placing) return undefined
-    const workspace = await enterWorkspace(deps, placing, stop)
+    const workspace = await enterWorkspace(deps, placing, { stop, withinMs })
     const execution = toExecution(deps, { ...at, ...(workspace && { workspace }) }, tool.timeoutMs, stop, channel)
     const bounded = { ...execution, timeoutMs: Math.min(execution.timeoutMs, withinMs) }
     const found: unknown = await withinTimeOut(tool.name, bounded, async (ctx) => {

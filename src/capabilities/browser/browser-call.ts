@@ -7,6 +7,7 @@ import { pagePart } from '../html/page-part.ts'
 import { untrusted } from '../html/untrusted.ts'
 import type { NetworkGuard } from '../network/network-guard.ts'
 import { NetworkRefusal, reaching, type NotReached } from '../network/network-refusal.ts'
+import { heldBackText, type Journey } from './journey.ts'
 import type { SessionPages } from './session-pages.ts'
 
 /** What the tools of one pack share. */
@@ -25,6 +26,8 @@ const URL_VALUE = 'browser.url'
 const LOAD_MS = 10_000
 const LOST =
   'The page was closed meanwhile: the worker has changed or was restarted, or the page was not used for long. It was opened again at its last URL. What was typed and who was signed in is gone, and the refs are new.'
+const MOVED =
+  'Not done: the page has gone to another host meanwhile, where this call was not permitted. It is shown as it is now.'
 const NONE = 'No page is open. Open one with BrowserOpen.'
 
 /**
@@ -41,7 +44,14 @@ export function withPage(
   return answering(ctx, () =>
     room.pages.use(ctx.sessionId, async (known) => {
       const url = await lastUrl(ctx)
-      if (known) return done(room, ctx, await work(known))
+      if (known) {
+        judge(room, ctx)
+        const moved = acts && hostIn(known.url()) !== hostIn(url)
+        const content = moved ? [textPart(MOVED), ...(await shown(known, ctx))] : await work(known)
+        const heldBack = takeHeldBack(room, ctx)
+        const failed = acts && (moved || heldBack.length > 0)
+        return { ...done(room, ctx, [...heldBack, ...content]), ...(failed && { isError: true }) }
+      }
       if (url === undefined) throw new NetworkRefusal('network_error', NONE)
       const page = await visit(room, ctx, url)
       const content = acts ? await shown(page, ctx) : await work(page)
@@ -53,7 +63,11 @@ export function withPage(
 /** Opens a URL in the session's page. */
 export function openPage(room: BrowserRoom, ctx: ToolContext, url: string): Promise<unknown> {
   return answering(ctx, () =>
-    room.pages.use(ctx.sessionId, async () => done(room, ctx, await shown(await visit(room, ctx, url), ctx))),
+    room.pages.use(ctx.sessionId, async () => {
+      const page = await visit(room, ctx, url, { permitted: true })
+      const content = await shown(page, ctx)
+      return done(room, ctx, [...takeHeldBack(room, ctx), ...content])
+    }),
   )
 }
 
@@ -85,12 +99,43 @@ export function textPart(text: string): { type: 'text'; text: string } {
   return { type: 'text', text }
 }
 
-async function visit({ pages, guard }: BrowserRoom, ctx: ToolContext, url: string): Promise<Page> {
-  const { href } = guard.demand(url)
-  const page = await pages.open(ctx.sessionId)
-  await page.goto(href, { waitUntil: 'domcontentloaded', signal: ctx.signal })
+/** @param permitted whether the call was permitted to open this URL; else rules are asked about it, as about a link */
+async function visit(
+  room: BrowserRoom,
+  ctx: ToolContext,
+  url: string,
+  { permitted = false }: { permitted?: boolean } = {},
+): Promise<Page> {
+  const { href } = room.guard.demand(url)
+  const page = await room.pages.open(ctx.sessionId)
+  const journey = judge(room, ctx)
+  // What the page before was kept from is of no interest now.
+  journey?.takeHeldBack()
+  if (permitted) journey?.opens(href)
+  try {
+    await page.goto(href, { waitUntil: 'domcontentloaded', signal: ctx.signal })
+  } catch (error) {
+    const [heldBack] = journey?.takeHeldBack() ?? []
+    throw heldBack ? new NetworkRefusal('permission_denied', heldBackText(heldBack)) : error
+  }
   await settled(page)
   return page
+}
+
+/** Where a page is led is judged as if BrowserOpen were to open it. */
+function judge({ pages }: BrowserRoom, ctx: ToolContext): Journey | undefined {
+  const journey = pages.journeyOf(ctx.sessionId)
+  journey?.judgedBy((url) => ctx.ruled?.('BrowserOpen', { kind: 'url', url }))
+  return journey
+}
+
+function takeHeldBack({ pages }: BrowserRoom, { sessionId }: ToolContext): unknown[] {
+  const heldBack = pages.journeyOf(sessionId)?.takeHeldBack() ?? []
+  return heldBack.map((each) => textPart(heldBackText(each)))
+}
+
+function hostIn(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
 /** Waits until the page is loaded; one that never is can be read as it is. */

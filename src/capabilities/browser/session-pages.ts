@@ -1,5 +1,7 @@
 /** One page for each session, in a browser context of its own: no cookie of one session reaches another. */
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { contextIdOf, holdNavigations } from './hold-navigations.ts'
+import { Journey } from './journey.ts'
 
 export interface SessionPagesOptions {
   launch(): Promise<Browser>
@@ -9,6 +11,8 @@ export interface SessionPagesOptions {
 
 interface Kept {
   context: BrowserContext
+  contextId: string | undefined
+  journey: Journey
   idle?: NodeJS.Timeout
 }
 
@@ -48,12 +52,18 @@ export class SessionPages {
     if (known) return known
     const context = await (await this.#launched()).newContext({ acceptDownloads: false, viewport: VIEWPORT })
     context.setDefaultTimeout(TIMEOUT_MS)
-    const kept: Kept = { context }
+    const page = await context.newPage()
+    const kept: Kept = { context, contextId: await contextIdOf(page), journey: new Journey() }
     this.#kept.set(sessionId, kept)
     context.once('close', () => {
       if (this.#kept.get(sessionId) === kept) this.#kept.delete(sessionId)
     })
-    return context.newPage()
+    return page
+  }
+
+  /** Where the pages of a session may be led. Undefined: it has none. */
+  journeyOf(sessionId: string): Journey | undefined {
+    return this.#kept.get(sessionId)?.journey
   }
 
   async close(): Promise<void> {
@@ -70,9 +80,15 @@ export class SessionPages {
     await kept?.context.close().catch(() => undefined)
   }
 
+  async #launch(): Promise<Browser> {
+    const browser = await this.#options.launch()
+    await holdNavigations(browser, (id) => [...this.#kept.values()].find(({ contextId }) => contextId === id)?.journey)
+    return browser
+  }
+
   /** The browser, which is started again when it has died. */
   #launched(): Promise<Browser> {
-    const launching = (this.#browser ??= this.#options.launch())
+    const launching = (this.#browser ??= this.#launch())
     const forget = (): void => {
       if (this.#browser === launching) this.#browser = undefined
     }

@@ -1,5 +1,7 @@
 /** The connections of a worker: one for each server, or one for each server and session. */
+import type { PackContext } from '../../agent/capability-pack.ts'
 import type { SessionContext } from '../../tool/tool.ts'
+import { ruledServer } from './mcp-rules.ts'
 import { ServerConnection, type Offer } from './server-connection.ts'
 import { checkServer, type McpServer, type McpServerOf } from './server-options.ts'
 
@@ -59,10 +61,15 @@ export class ConnectionPool {
     await Promise.all(connections.map((each) => each.then((connection) => connection.close()).catch(() => undefined)))
   }
 
-  /** What the servers of a session offer. @throws Error when one that must be there could never be reached */
-  async offered(session: SessionContext): Promise<Offered[]> {
+  /**
+   * What the servers of a session offer. One that a rule denies is not asked.
+   *
+   * @throws Error when one that must be there could never be reached
+   */
+  async offered(session: PackContext): Promise<Offered[]> {
+    const names = [...this.#servers.keys()].filter((name) => ruledServer(session, name) !== 'deny')
     const all = await Promise.all(
-      [...this.#servers.keys()].map(async (name) => {
+      names.map(async (name) => {
         const connection = await this.connection(name, session)
         const asked = connection.offer().then((offer) => [{ connection, offer }])
         return connection.server.optional ? asked.catch(() => []) : asked

@@ -6,6 +6,7 @@ import { createTool } from '../../tool/compat.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { fromPrompt } from './call-results.ts'
 import type { ConnectionPool, Offered } from './connection-pool.ts'
+import { touchedServer } from './mcp-rules.ts'
 
 const schema = z.object({
   name: z.string().min(1).describe('server:prompt'),
@@ -30,6 +31,7 @@ export function promptTool(pool: ConnectionPool, offered: readonly Offered[]): T
       long: `Prompts, with their arguments (* must be given):\n${lines.join('\n')}`,
     },
     schema,
+    touches: ({ name }) => touchedServer(/^[^:]+(?=:)/.exec(name)?.[0]),
     async execute({ name, arguments: args = {} }, ctx) {
       const found = offered.find(({ connection, offer }) =>
         offer.prompts.some((prompt) => name === `${connection.name}:${prompt.name}`),

@@ -1,9 +1,11 @@
 /** ListMcpResources and ReadMcpResource: what servers have to read, found and read by its address. */
 import { z } from 'zod'
 import { createTool } from '../../tool/compat.ts'
-import type { SessionContext, Tool } from '../../tool/tool.ts'
+import type { PackContext } from '../../agent/capability-pack.ts'
+import type { Tool } from '../../tool/tool.ts'
 import { fromResource } from './call-results.ts'
 import type { ConnectionPool } from './connection-pool.ts'
+import { ruledServer, touchedServer } from './mcp-rules.ts'
 import type { ServerConnection } from './server-connection.ts'
 
 const server = z.string().optional().describe('Only this server')
@@ -23,11 +25,13 @@ function listResources(pool: ConnectionPool): Tool {
     },
     aliases: { serverName: 'server' },
     schema: z.object({ server }),
+    touches: (args) => touchedServer(args.server),
     execute: (args, ctx) =>
       answering(async () => {
-        const connections = await among(pool, ctx, args.server)
-        const lines = await Promise.all(connections.map(linesOf))
-        return lines.flat().join('\n') || 'There are no resources.'
+        const { found, left } = await among(pool, ctx, args.server)
+        const lines = (await Promise.all(found.map(linesOf))).flat()
+        const all = [...(lines.length > 0 ? lines : ['There are no resources.']), ...left.map(toName)]
+        return all.join('\n')
       }),
   })
 }
@@ -40,9 +44,12 @@ function readResource(pool: ConnectionPool): Tool {
     description: { short: 'Reads a resource of an MCP server by its address.' },
     aliases: { serverName: 'server' },
     schema: z.object({ server, uri: z.string().min(1).describe('As ListMcpResources shows it') }),
+    touches: (args) => touchedServer(args.server),
     execute: ({ server: name, uri }, ctx) =>
       answering(async () => {
-        const connection = await holding(await among(pool, ctx, name), uri)
+        const { found, left } = await among(pool, ctx, name)
+        if (found.length === 0) throw new Refused(left.map(toName).join('\n'))
+        const connection = await holding(found, uri)
         return fromResource(await connection.read((link) => link.readResource(uri, ctx.signal)))
       }),
   })
@@ -60,11 +67,17 @@ async function answering<Result>(work: () => Promise<Result>): Promise<Result | 
   }
 }
 
-async function among(pool: ConnectionPool, session: SessionContext, name?: string): Promise<ServerConnection[]> {
+/** The servers with resources that a call is about. `left`: those that it must name, because a rule asks about them. */
+async function among(
+  pool: ConnectionPool,
+  session: PackContext,
+  name?: string,
+): Promise<{ found: ServerConnection[]; left: ServerConnection[] }> {
   const offered = await pool.offered(session)
   const all = offered.filter(({ offer }) => offer.hasResources).map(({ connection }) => connection)
-  const found = name === undefined ? all : all.filter((connection) => connection.name === name)
-  if (found.length > 0) return found
+  const left = name === undefined ? all.filter((each) => ruledServer(session, each.name) !== undefined) : []
+  const found = all.filter((each) => (name === undefined ? !left.includes(each) : each.name === name))
+  if (found.length + left.length > 0) return { found, left }
   const names = all.map((connection) => connection.name).join(', ')
   throw new Refused(`There is no MCP server "${name}" with resources. There are: ${names}`)
 }
@@ -88,6 +101,10 @@ async function linesOf(connection: ServerConnection): Promise<string[]> {
     ...resources.map(({ uri, ...about }) => line(connection, uri, about)),
     ...templates.map(({ uriTemplate, ...about }) => line(connection, uriTemplate, about)),
   ]
+}
+
+function toName({ name }: ServerConnection): string {
+  return `${name}: a rule asks a person first. Call again with server: ${name}`
 }
 
 interface About {

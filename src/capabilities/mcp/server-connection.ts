@@ -220,7 +220,7 @@ export class ServerConnection {
     const [running, ...others] = this.#running
     if (!running || others.length > 0) return { action: 'decline' }
     try {
-      const answer = running.ctx.ask(toQuestion(this.name, asked)).then(toElicitResult)
+      const answer = running.ctx.ask(toQuestion(this.name, asked, this.#server.questions)).then(toElicitResult)
       // A question that must wait ends the attempt, and is never answered in it.
       return await Promise.race([answer, cancelledBy(running.ctx.signal)])
     } catch (error) {

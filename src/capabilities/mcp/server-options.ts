@@ -1,5 +1,5 @@
 /** What an agent says of its MCP servers, and the checks of it. */
-import { toMs, type Duration } from '../../core/duration.ts'
+import { toMs, toWaitMs, type Duration } from '../../core/duration.ts'
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import type { RetrySettings } from '../../core/retries.ts'
@@ -34,6 +34,19 @@ export interface McpServerSettings {
   tools?: Record<string, McpToolSettings>
   /** Sessions go on without its tools while it cannot be reached. Default false: they wait for it. */
   optional?: boolean
+  /** Its questions to a person (elicitation). Only for a server of one session. */
+  questions?: McpQuestionSettings
+}
+
+/** How long a server's question waits for a person, and what the server reads then. */
+export interface McpQuestionSettings {
+  /** How long it waits: milliseconds, or text such as `'2 days'`, at most a year. Unset: for ever. */
+  expiresIn?: Duration
+  /**
+   * The filled form when nobody has answered by then. It counts where it fits the form that the server asks for. Unset, or
+   * where it does not fit: the server reads that the person has declined.
+   */
+  default?: Readonly<Record<string, unknown>>
 }
 
 /** A server that a worker starts as a program and speaks to over stdin and stdout. */
@@ -74,9 +87,10 @@ export type McpServerOf = McpServer | ((session: SessionContext) => McpServer | 
 /** Such a name stays as it is inside the name of a tool, and no two of them can make the same name. */
 const NAME = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/
 const NAME_LIMIT = 32
-const SETTINGS = ['per', 'timeout', 'tools', 'optional']
+const SETTINGS = ['per', 'timeout', 'tools', 'optional', 'questions']
 const PROGRAM = ['command', 'args', 'env', 'cwd', ...SETTINGS]
 const ADDRESS = ['url', 'headers', 'token', ...SETTINGS]
+const OF_QUESTIONS = ['expiresIn', 'default']
 const OF_TOOL = ['effect', 'kind', 'timeout', 'retries', 'onUnknownOutcome']
 
 /** @throws StelloError INVALID_ARGUMENT naming the server and the field */
@@ -93,13 +107,16 @@ export function checkServers(servers: unknown): Map<string, McpServerOf> {
       const rule = `must be at most ${NAME_LIMIT} letters, digits, "-" or single "_"`
       throw invalid(`the name ${JSON.stringify(name)}`, rule, 'it becomes a part of the names of the tools')
     }
-    if (typeof server !== 'function') checkServer(name, server)
+    if (typeof server !== 'function') checkServer(name, server, true)
   }
   return new Map(Object.entries(servers)) as Map<string, McpServerOf>
 }
 
-/** @throws StelloError INVALID_ARGUMENT naming the server and the field */
-export function checkServer(name: string, server: unknown): McpServer {
+/**
+ * @param listed it is stated as it is, not made for a session, so only `per: 'session'` gives each session its own
+ * @throws StelloError INVALID_ARGUMENT naming the server and the field
+ */
+export function checkServer(name: string, server: unknown, listed = false): McpServer {
   const where = `server "${name}"`
   const program = isObject(server) && server['command'] !== undefined
   if (!isObject(server) || program === (server['url'] !== undefined)) {
@@ -126,6 +143,13 @@ export function checkServer(name: string, server: unknown): McpServer {
   refuse('per', ['worker', 'session'].includes(String(per)), 'must be worker or session', "per: 'session'")
   refuse('optional', typeof optional === 'boolean', 'must be true or false', 'optional: true')
   if (timeout !== undefined) toMs(timeout as Duration, `mcp: ${where}.timeout`)
+  if (server['questions'] !== undefined) checkQuestions(`${where}.questions`, server['questions'])
+  refuse(
+    'questions',
+    !listed || per === 'session',
+    'is only for a server that each session has its own of',
+    "per: 'session'",
+  )
   refuse('tools', isObject(tools), 'must be an object', "tools: { search: { effect: 'pure', kind: 'readonly' } }")
   for (const [tool, settings] of Object.entries(tools ?? {})) checkTool(`${where}.tools.${tool}`, settings)
   return server as unknown as McpServer
@@ -134,8 +158,24 @@ export function checkServer(name: string, server: unknown): McpServer {
 /** Values are checked where the tool is made of them. */
 function checkTool(where: string, settings: unknown): void {
   if (!isObject(settings)) throw invalid(where, 'must be an object', "{ effect: 'pure', kind: 'readonly' }")
-  const unknown = Object.keys(settings).find((field) => !OF_TOOL.includes(field))
-  if (unknown !== undefined) throw invalid(`${where}.${unknown}`, 'is no setting', `there are ${OF_TOOL.join(', ')}`)
+  checkFields(where, settings, OF_TOOL)
+}
+
+/** Whether a default fits is seen when the server asks. */
+function checkQuestions(where: string, questions: unknown): void {
+  if (!isObject(questions)) throw invalid(where, 'must be an object', "{ expiresIn: '2 days' }")
+  checkFields(where, questions, OF_QUESTIONS)
+  const { expiresIn, default: values } = questions
+  if (expiresIn === undefined) throw invalid(`${where}.expiresIn`, 'is missing', "expiresIn: '2 days'")
+  toWaitMs(expiresIn as Duration, `mcp: ${where}.expiresIn`)
+  if (values !== undefined && !isObject(values)) {
+    throw invalid(`${where}.default`, 'must be the values of a form', 'default: { confirmed: false }')
+  }
+}
+
+function checkFields(where: string, settings: object, known: readonly string[]): void {
+  const unknown = Object.keys(settings).find((field) => !known.includes(field))
+  if (unknown !== undefined) throw invalid(`${where}.${unknown}`, 'is no setting', `there are ${known.join(', ')}`)
 }
 
 function isText(value: unknown): value is string {

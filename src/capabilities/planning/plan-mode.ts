@@ -3,6 +3,7 @@
  * a value of the session, which only narrows what the session may do: leaving it gives back what was there before.
  */
 import { z } from 'zod'
+import type { Duration } from '../../core/duration.ts'
 import type { JsonSchema } from '../../core/model.ts'
 import { createTool } from '../../tool/compat.ts'
 import { MODE_TOOL, MODE_VALUE } from '../../tool/session-values.ts'
@@ -21,7 +22,8 @@ const VERDICT: JsonSchema = {
   required: ['approved'],
 }
 
-export function enterPlanModeTool(): Tool {
+/** @param expiresIn how long the question waits; then the session goes on without a plan */
+export function enterPlanModeTool(expiresIn?: Duration): Tool {
   return createTool({
     name: MODE_TOOL,
     kind: 'readonly',
@@ -38,6 +40,7 @@ export function enterPlanModeTool(): Tool {
         header: 'Plan mode',
         message: 'May I look and plan first, without changing anything, and show you the plan?',
         options: [{ label: YES }, { label: 'No', description: 'Go on without a plan' }],
+        ...(expiresIn !== undefined && { expiresIn }),
       })
       if (declined || text !== YES) {
         return {
@@ -51,7 +54,8 @@ export function enterPlanModeTool(): Tool {
   })
 }
 
-export function exitPlanModeTool(): Tool {
+/** @param expiresIn how long the plan waits; then it counts as not approved, and plan mode stays on */
+export function exitPlanModeTool(expiresIn?: Duration): Tool {
   return createTool({
     name: 'ExitPlanMode',
     kind: 'readonly',
@@ -71,6 +75,7 @@ export function exitPlanModeTool(): Tool {
         message: 'May this plan be carried out?',
         preview: plan,
         schema: VERDICT,
+        ...(expiresIn !== undefined && { expiresIn }),
       })
       const { approved, plan: edited = '', feedback = '' } = (answer.values ?? {}) as Verdict
       const said = feedback || (answer.declined ? answer.text : '')

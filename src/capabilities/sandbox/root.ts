@@ -31,11 +31,21 @@ export function rootProblem(root: unknown): string | undefined {
 }
 
 /** The folder of a session, without links. It is made when it is missing. */
-export async function openRoot({ root }: SandboxManager, session: SessionContext): Promise<string> {
+export async function openRoot(sandbox: SandboxManager, session: SessionContext): Promise<string> {
+  const folder = await rootOf(sandbox, session)
+  await mkdir(folder, { recursive: true })
+  return realpath(folder)
+}
+
+/** @returns undefined when there is no such folder, which is not made */
+export async function findRoot(sandbox: SandboxManager, session: SessionContext): Promise<string | undefined> {
+  return realpath(await rootOf(sandbox, session)).catch(() => undefined)
+}
+
+async function rootOf({ root }: SandboxManager, session: SessionContext): Promise<string> {
   const folder = typeof root === 'string' ? root : await root(session)
   const problem = rootProblem(folder)
   // This is no fault of the model: no other call would help.
   if (problem !== undefined) throw new Error(`sandboxManager.root of this agent ${problem}`)
-  await mkdir(folder, { recursive: true })
-  return realpath(folder)
+  return folder
 }

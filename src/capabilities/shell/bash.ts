@@ -21,6 +21,7 @@ import {
   type ShellPlace,
   type ShellSettings,
 } from './shell-settings.ts'
+import { ownShells } from './shell-owners.ts'
 import { keepNewest } from './shell-state.ts'
 import { OutputEnds } from './shown-output.ts'
 
@@ -172,6 +173,7 @@ async function inBackground({ settings, place, cwd }: Where, args: Input, ctx: T
   const sandbox = await sandboxAt(settings, place)
   const line = commandLine(args.command, { sandbox, limits: settings.limits, own: settings.env, given: args.env })
   const timeoutMs = args.timeout ?? BACKGROUND.default
+  await ownShells(settings, place, ctx)
   await startShell(folder, { argv: line.argv, cwd, timeoutMs }, line.env)
   return started(id, timeoutMs)
 }

@@ -6,6 +6,7 @@ import { sandboxProblem } from '../sandbox/bubblewrap.ts'
 import { rootProblem, type SandboxManager } from '../sandbox/root.ts'
 import { bashTool } from './bash.ts'
 import type { ShellLimits } from './command-line.ts'
+import { disownShells } from './shell-owners.ts'
 import { killShellTool, taskOutputTool, taskStopTool } from './shell-controls.ts'
 import type { SandboxMode, ShellSettings } from './shell-settings.ts'
 
@@ -46,6 +47,7 @@ export function shell(options: ShellOptions): CapabilityPack & { tools: readonly
   return {
     name: 'shell',
     tools: [bashTool, killShellTool, taskOutputTool, taskStopTool].map((make) => make(settings)),
+    sessionClosed: (session) => disownShells(settings, session),
     async open() {
       const problem = settings.sandbox === 'required' ? await sandboxProblem() : undefined
       if (problem === undefined) return

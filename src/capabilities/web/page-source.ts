@@ -1,4 +1,5 @@
 /** Where WebFetch gets its pages: by https, over redirects of the same host, not too often, and each only once in a while. */
+import type { Ruled } from '../../tool/touch.ts'
 import { guardedRequest, type Answer } from '../network/guarded-request.ts'
 import { hostOf } from '../network/allowed-hosts.ts'
 import type { NetworkGuard } from '../network/network-guard.ts'
@@ -12,6 +13,8 @@ export type Fetched = { answer: Answer } | { elsewhere: URL; from: URL }
 export interface FetchBounds {
   timeoutMs: number
   signal: AbortSignal
+  /** What the rules of the session say of an address that the page redirects to. Unset: nothing. */
+  ruled?: (to: URL) => Ruled | undefined
 }
 
 const REDIRECTS = 5
@@ -38,9 +41,12 @@ export class PageSource {
     let url = first
     for (let followed = 0; followed <= REDIRECTS; followed++) {
       const answer = this.#pages.get(url.href) ?? (await this.#request(url, bounds))
-      const to = redirectOf(answer)
+      // A page that was kept under the URL which had led to it leads there again.
+      const to = redirectOf(answer) ?? (answer.url.href === url.href ? undefined : answer.url)
       if (!to) return { answer: this.#keep(first, answer) }
-      if (!isSameHost(url, to)) return { elsewhere: to, from: url }
+      const ruled = to.hostname === first.hostname ? undefined : bounds.ruled?.(to)
+      if (ruled?.decision === 'deny') throw denied(url, to, ruled)
+      if (ruled || !isSameHost(url, to)) return { elsewhere: to, from: url }
       url = this.#toHttps(this.#guard.demand(to))
     }
     throw new NetworkRefusal('network_error', `${first.host} redirects more than ${REDIRECTS} times.`)
@@ -69,6 +75,11 @@ export class PageSource {
 function redirectOf({ url, status, headers }: Answer): URL | undefined {
   const to = headers.location
   return status >= 300 && status < 400 && to !== undefined && URL.canParse(to, url.href) ? new URL(to, url) : undefined
+}
+
+function denied(from: URL, to: URL, { rule }: Ruled): NetworkRefusal {
+  const what = `${from.href} redirects to ${to.href}, which the rule ${rule} denies`
+  return new NetworkRefusal('permission_denied', `Not requested: ${what}.`)
 }
 
 /** With or without `www.` a host is the same. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Model } from '../../core/model.ts'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
-import type { Touch } from '../../tool/touch.ts'
+import type { Ruled, Touch } from '../../tool/touch.ts'
 import { PAGE_PART, pagePart } from '../html/page-part.ts'
 import { untrusted } from '../html/untrusted.ts'
 import { reaching } from '../network/network-refusal.ts'
@@ -46,7 +46,8 @@ export function webFetchTool(source: PageSource, model: Model | undefined): Tool
 async function read(source: PageSource, model: Model | undefined, args: Input, ctx: ToolContext): Promise<unknown> {
   const started = performance.now()
   const timeoutMs = (args.timeout ?? TIMEOUT_S) * 1000
-  const fetched = await source.fetch(args.url, { timeoutMs, signal: ctx.signal })
+  const ruled = ({ href }: URL): Ruled | undefined => ctx.ruled?.('WebFetch', { kind: 'url', url: href })
+  const fetched = await source.fetch(args.url, { timeoutMs, signal: ctx.signal, ruled })
   if ('elsewhere' in fetched) {
     const { from, elsewhere } = fetched
     return `${from.href} redirects to another host, and was not followed. Call WebFetch with ${elsewhere.href} to read it.`

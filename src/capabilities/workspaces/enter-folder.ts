@@ -38,6 +38,12 @@ export async function enterFolder(
   return join(folder, FILES)
 }
 
+/** @returns undefined when this host has no such folder */
+export async function findFolder(base: string, { id, generation }: WorkspaceOf): Promise<string | undefined> {
+  const all = join(base, id)
+  return (await generationsIn(all)).includes(generation) ? join(all, String(generation), FILES) : undefined
+}
+
 /** If another process is faster, its folder counts: a folder with something in it cannot be replaced by a rename. */
 async function make(folder: string, fill: (root: string) => Promise<void>): Promise<void> {
   const draft = `${folder}.new-${randomBytes(6).toString('hex')}`

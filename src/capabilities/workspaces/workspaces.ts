@@ -10,7 +10,7 @@ import { StelloError } from '../../core/errors.ts'
 import { sessionIdProblem } from '../../core/path-part.ts'
 import type { SessionContext, ToolContext } from '../../tool/tool.ts'
 import { hostIdOf } from './host-id.ts'
-import { enterFolder } from './enter-folder.ts'
+import { enterFolder, findFolder } from './enter-folder.ts'
 
 /** A new working folder that is to be filled. */
 export interface NewWorkspace {
@@ -20,7 +20,7 @@ export interface NewWorkspace {
   root: string
   /** 1 for a first folder; higher when the folder before it was lost with its host. */
   generation: number
-  /** Fires when the call is cancelled or the worker stops. */
+  /** Fires when the call is cancelled or its time is over, and when the worker stops. */
   signal: AbortSignal
 }
 
@@ -80,6 +80,7 @@ export function workspaces({
       lostAfterMs: toMs(lostAfter, 'workspaces: lostAfter'),
       ...(capacity !== undefined && { capacity }),
       host: async () => host ?? hostIdOf(base),
+      find: (workspace) => findFolder(base, workspace),
       enter: (workspace, signal) =>
         enterFolder(base, workspace, async (root) => hydrate?.({ ...workspace, root, signal })),
     },

@@ -70,7 +70,7 @@ function resultLines({ result, status }: Card, width: number): string[] {
   const isChange = isDiff(text)
   const lines = isChange
     ? changeLines(text, width)
-    : text.split('\n').flatMap((line) => wrapLines(status === 'ERROR' ? pc.red(line) : pc.dim(line), width, '  '))
+    : wrapLines(text, width, '  ').map(status === 'ERROR' ? pc.red : pc.dim)
   return folded(lines, isChange ? CHANGE_LINES : RESULT_LINES)
 }
 
@@ -95,7 +95,7 @@ export function changeLines(diff: string, width: number): string[] {
         : line.startsWith('@@')
           ? pc.cyan
           : pc.dim
-    return line.startsWith('\\') ? [] : wrapLines(colour(line), width, '  ')
+    return line.startsWith('\\') ? [] : wrapLines(line, width, '  ').map(colour)
   })
 }
 

@@ -2,6 +2,7 @@
  * What a chat shows of a session: a fold over its events, and over what the chat itself has to tell. What is finished
  * is an item, which never changes again; the rest is live. Pure: knows no clock, no terminal, no server.
  */
+import type { Message } from '../../core/message.ts'
 import type { Pause } from '../../core/pause.ts'
 import type { DurableEvents, StelloEvent } from '../../protocol/events.ts'
 import { eventText } from '../format.ts'
@@ -58,6 +59,12 @@ export interface Conversation {
     outputTokens: number
     costUsd: number
   }
+}
+
+/** A record, with the calls that it asks for. */
+export function recordItem({ role, name, content, toolCalls = [] }: Message): Item {
+  const calls = toolCalls.map((call) => `→ ${call.name} ${call.arguments}`)
+  return { kind: 'record', role: name ?? role, text: [content, ...calls].filter(Boolean).join('\n') }
 }
 
 export const NEW_CONVERSATION: Conversation = {

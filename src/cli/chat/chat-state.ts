@@ -51,6 +51,10 @@ export type Intent =
   | { do: 'command'; name: SlashName; rest: string }
   | { do: 'answer'; item: InboxItem; answer: AnswerOptions }
   | { do: 'edit'; item: InboxItem }
+  /** The line is written on in an editor. */
+  | { do: 'compose' }
+  /** The path before the cursor is completed. */
+  | { do: 'complete' }
   | { do: 'resume'; sessionId: string }
   | { do: 'switch'; sessionId: string }
   | { do: 'cancel' }

@@ -1,4 +1,5 @@
 /** The state of a chat, and all that changes it: events, looks around, keys. Who draws listens. Knows no terminal. */
+import { stripVTControlCharacters } from 'node:util'
 import type { InboxItem, SessionTree, StelloEvent } from '../../client/index.ts'
 import { printable } from '../printable.ts'
 import type { ChatState, Intent } from './chat-state.ts'
@@ -47,7 +48,8 @@ export function createChat(sessionId: string, history: readonly string[], change
       return state
     },
     tell,
-    note: (text) => item({ kind: 'note', text }),
+    // Colours of our own would be shown as the escape sequences of strangers are.
+    note: (text) => item({ kind: 'note', text: stripVTControlCharacters(text) }),
     seen: (around) => set({ ...state, ...printable(around) }),
     press(key) {
       const [next, ...intents] = pressKey(state, key, Date.now())

@@ -1,15 +1,17 @@
 /** Tells a chat what happens in its session, and what it looks like around it, for as long as it is shown. Never rejects. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { messageOf } from '../../core/errors.ts'
-import type { StelloClient, StelloEvent } from '../../client/index.ts'
+import type { RecordPage, SessionRecord, StelloClient, StelloEvent } from '../../client/index.ts'
+import { recordItem } from './chat-conversation.ts'
 import type { Chat } from './create-chat.ts'
+import { lookAround } from './look-around.ts'
 
-/** Milliseconds between two looks at the tree and what waits in it. */
-const LOOK_EVERY_MS = 1000
 /** Inherited records that are shown. */
 const INHERITED = 20
+/** The end of a text that was cut. */
+const CUT = '…'
 /** After these, it looks at once. */
 const CHANGING: readonly StelloEvent['type'][] = [
+  'turn.started',
   'pending.opened',
   'pending.closed',
   'session.forked',
@@ -31,7 +33,7 @@ export async function followSession(
   { isNew, signal, heard }: Following,
 ): Promise<void> {
   const session = stello.session(chat.state.sessionId)
-  const look = lookingAround(stello, chat, session.id, signal)
+  const look = lookAround(stello, chat, session.id, signal)
   const onAway = (error: Error): void => {
     look.away()
     chat.note(`the store is away; the chat goes on when it is back: ${messageOf(error)}`)
@@ -40,7 +42,7 @@ export async function followSession(
     if (!isNew) await showInherited(stello, chat)
     for await (const event of session.watch({ signal, onAway })) {
       if (signal.aborted) return
-      chat.tell(event)
+      chat.tell(await wholeOf(stello, event))
       heard()
       if (CHANGING.includes(event.type)) look.now()
     }
@@ -49,45 +51,29 @@ export async function followSession(
   }
 }
 
+/** An event holds only the beginning of a long text; its record holds the whole. */
+async function wholeOf(stello: StelloClient, event: StelloEvent): Promise<StelloEvent> {
+  if (event.type !== 'message.completed' || !event.data.text.endsWith(CUT)) return event
+  const { sessionId, data } = event
+  const record = await stello
+    .session(sessionId)
+    .record(data.seq)
+    .catch(() => undefined)
+  return record ? { ...event, data: { ...data, text: record.message.content } } : event
+}
+
 /** A fork begins with what it has inherited: its own events do not tell that. */
 async function showInherited(stello: StelloClient, chat: Chat): Promise<void> {
   const session = stello.session(chat.state.sessionId)
-  const { parentId, records } = await session.state()
-  if (parentId === undefined) return
-  const transcript = await session.transcript()
-  const inherited = transcript.slice(0, Math.max(0, transcript.length - records))
-  if (inherited.length > INHERITED) chat.note(`${inherited.length} records are inherited; /transcript shows all`)
-  for (const { role, name, content } of inherited.slice(-INHERITED))
-    chat.tell({ told: 'item', item: { kind: 'record', role: name ?? role, text: content } })
-}
-
-function lookingAround(
-  stello: StelloClient,
-  chat: Chat,
-  sessionId: string,
-  signal: AbortSignal,
-): { now(): void; away(): void } {
-  let wake = new AbortController()
-  let isAway = false
-  const look = async (): Promise<void> => {
-    const [tree, inbox, served] = await Promise.all([
-      stello.session(sessionId).tree(),
-      stello.inbox(sessionId),
-      stello.servedAgents(),
-    ])
-    if (signal.aborted) return
-    chat.seen({ tree, inbox, unserved: !served.includes(tree.agent) })
-    if (isAway) chat.note('the store is back')
-    isAway = false
+  let count = 0
+  let shown: SessionRecord[] = []
+  for (let from: number | undefined = 0; from !== undefined;) {
+    const { records, next }: RecordPage = await session.records({ from })
+    const inherited = records.filter(({ inheritedFrom }) => inheritedFrom !== undefined)
+    count += inherited.length
+    shown = [...shown, ...inherited].slice(-INHERITED)
+    from = inherited.length === records.length ? next : undefined
   }
-  const keep = async (): Promise<void> => {
-    while (!signal.aborted) {
-      wake = new AbortController()
-      // The watch tells that the store is away.
-      await look().catch(() => undefined)
-      await delay(LOOK_EVERY_MS, undefined, { signal: AbortSignal.any([signal, wake.signal]) }).catch(() => undefined)
-    }
-  }
-  void keep()
-  return { now: () => wake.abort(), away: () => (isAway = true) }
+  if (count > INHERITED) chat.note(`${count} records are inherited; /transcript shows all`)
+  for (const { message } of shown) chat.tell({ told: 'item', item: recordItem(message) })
 }

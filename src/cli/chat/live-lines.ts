@@ -10,14 +10,10 @@ import { printable } from '../printable.ts'
 import { cardLines, changeLines, seconds, textOf } from './card-lines.ts'
 import type { ChatState, Panel } from './chat-state.ts'
 import { markdownLines } from './markdown-lines.ts'
+import { NEW_PANEL_MS } from './press-key.ts'
 import { completions } from './slash-commands.ts'
-import { oneLineOf, wrapLines } from './wrap-lines.ts'
-
-export interface Live {
-  lines: readonly string[]
-  /** Where the person types: a column of a line. */
-  cursor: { x: number; y: number }
-}
+import type { Frame } from './terminal-frame.ts'
+import { cutLine, oneLineOf, wrapLines } from './wrap-lines.ts'
 
 /** Lines that are shown of what may be long. */
 const EDITOR_LINES = 8
@@ -29,13 +25,13 @@ const STREAMED = 6000
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
-export function liveLines(state: ChatState, size: { columns: number; rows: number }, now: Date): Live {
+export function liveLines(state: ChatState, size: { columns: number; rows: number }, now: Date): Frame {
   const width = Math.max(10, size.columns - 1)
   const most = Math.max(4, size.rows - 1)
   const typing = editorLines(state, width)
   const below = [...hintLines(state, width), statusLine(state, width, now)]
   const panel = state.panel
-    ? panelLines(state.panel, state.tree, { width, rows: most - 1 - typing.lines.length - below.length })
+    ? panelLines(state.panel, state.tree, { width, rows: most - 1 - typing.lines.length - below.length, now })
     : []
   const fixed = [...panel, '', ...typing.lines]
   const room = Math.max(0, most - fixed.length - below.length)
@@ -93,18 +89,39 @@ function queueLines({ conversation: { queue } }: ChatState, width: number): stri
 
 /** @param size the rows that there are: what is asked and the choices always stand, what is between them may be cut */
 function panelLines(
-  { item, rows: offered, at }: Panel,
+  { item, rows: offered, at, openedAt }: Panel,
   tree: SessionTree | undefined,
-  { width, rows }: { width: number; rows: number },
+  { width, rows, now }: { width: number; rows: number; now: Date },
 ): string[] {
   const about = item ? itemLines(item, tree, width) : [pc.bold('which session?')]
-  const choices = offered.flatMap(({ label, about: means }, nth) => {
+  const choices = offered.map(({ label, about: means }, nth) => {
     const text = `${label}${means ? pc.dim(` – ${means}`) : ''}`
     const mark = nth === at ? pc.cyan('❯ ') : '  '
     return wrapLines(nth === at ? pc.cyan(text) : text, width, `${mark}${nth < 9 ? `${nth + 1}. ` : '   '}`)
   })
-  const shown = cutTo(about, Math.max(2, rows - choices.length - 2), width)
-  return ['', ...shown, ...choices, pc.dim(oneLineOf('↑↓ Enter, or a number; Esc: later', width))]
+  const choosing = around(choices, at, Math.max(3, rows - Math.min(2, about.length) - 2))
+  const shown = cutTo(about, Math.max(2, rows - choosing.length - 2), width)
+  const answers = now.getTime() - openedAt >= NEW_PANEL_MS
+  return ['', ...shown, ...choosing, pc.dim(oneLineOf(answers ? '↑↓ Enter, or a number; Esc: later' : '…', width))]
+}
+
+/** The rows around the chosen one that fit; how many are left out is told. */
+function around(choices: readonly string[][], at: number, most: number): string[] {
+  if (choices.flat().length <= most) return choices.flat()
+  let [from, to] = [at, at + 1]
+  const fits = (begin: number, end: number): boolean =>
+    begin >= 0 && end <= choices.length && choices.slice(begin, end).flat().length <= most - 2
+  for (let grown = true; grown;) {
+    grown = false
+    if (fits(from, to + 1)) [to, grown] = [to + 1, true]
+    if (fits(from - 1, to)) [from, grown] = [from - 1, true]
+  }
+  const left = choices.length - to
+  return [
+    ...(from > 0 ? [pc.dim(`   … ${from} above`)] : []),
+    ...choices.slice(from, to).flat(),
+    ...(left > 0 ? [pc.dim(`   … ${left} below`)] : []),
+  ]
 }
 
 /** Never silently: who approves must know that there is more. */
@@ -163,13 +180,15 @@ function inOnePiece(value: unknown): string {
 function editorLines({ editor, typing }: ChatState, width: number): { lines: string[]; x: number; y: number } {
   const first = typing ? `${pc.yellow(typing.prompt)} ❯ ` : `${pc.cyan('❯')} `
   const indent = stringWidth(first)
-  const shown = printable(editor.text)
-  const before = wrapped(printable(editor.text.slice(0, editor.cursor)), width - indent)
-  const all = wrapped(shown, width - indent)
+  const room = width - indent
+  // No more is laid out than can be seen: it is done for every key.
+  const start = Math.max(0, editor.cursor - room * EDITOR_LINES * 2)
+  const before = typedLines(editor.text.slice(start, editor.cursor), room)
+  const all = typedLines(editor.text.slice(start, editor.cursor + room * EDITOR_LINES), room)
   const y = before.length - 1
   const from = Math.max(0, Math.min(y - EDITOR_LINES + 2, all.length - EDITOR_LINES))
   const lines = all.slice(from, from + EDITOR_LINES)
-  const above = from > 0 ? [pc.dim(`  … ${from} lines above`)] : []
+  const above = from > 0 ? [pc.dim(`  … ${start > 0 ? 'more' : `${from} lines`} above`)] : []
   return {
     lines: [...above, ...lines.map((line, nth) => `${nth === 0 && from === 0 ? first : ' '.repeat(indent)}${line}`)],
     x: indent + stringWidth(before.at(-1) ?? ''),
@@ -178,24 +197,11 @@ function editorLines({ editor, typing }: ChatState, width: number): { lines: str
 }
 
 /** Cut where the columns end, so that the cursor's place does not depend on what stands behind it. */
-function wrapped(text: string, width: number): string[] {
-  return text.split('\n').flatMap((line) => {
-    const lines = ['']
-    let columns = 0
-    for (const { segment } of letters.segment(line.replaceAll('\t', '  '))) {
-      const wide = stringWidth(segment)
-      if (columns + wide > width) {
-        lines.push('')
-        columns = 0
-      }
-      lines[lines.length - 1] += segment
-      columns += wide
-    }
-    return lines
-  })
+function typedLines(text: string, columns: number): string[] {
+  return printable(text)
+    .split('\n')
+    .flatMap((line) => cutLine(line.replaceAll('\t', '  '), columns))
 }
-
-const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 function hintLines({ hint, editor }: ChatState, width: number): string[] {
   if (hint !== undefined) return wrapLines(pc.yellow(hint), width)
@@ -217,7 +223,7 @@ function statusLine(state: ChatState, width: number, now: Date): string {
     closed ? pc.dim('closed: Ctrl-D leaves') : '',
     unserved ? pc.red(`no worker serves ${tree?.agent ?? 'the agent'}: start one`) : '',
     waits,
-    pc.dim([tree?.label, model, totals.turns > 0 ? tokens(totals) : undefined].filter(Boolean).join(' · ')),
+    pc.dim([tree?.label, model, totals.modelCalls > 0 ? tokens(totals) : undefined].filter(Boolean).join(' · ')),
   ]
   return wrapLines(parts.filter(Boolean).join(pc.dim(' · ')), width)[0] ?? ''
 }

@@ -4,6 +4,7 @@
  */
 import { lexer, type Token, type Tokens } from 'marked'
 import pc from 'picocolors'
+import { isReadable } from '../../core/is-readable.ts'
 import { tableLines } from './table-lines.ts'
 import { wrapLines } from './wrap-lines.ts'
 
@@ -15,6 +16,7 @@ const RULE_WIDTH = 40
  * @example markdownLines('**bold** `code`', 80) // ['bold code'], in bold and in colour
  */
 export function markdownLines(source: string, width: number): string[] {
+  if (!isReadable(source)) return wrapLines(source, width)
   try {
     return blockLines(lexer(source), width)
   } catch {

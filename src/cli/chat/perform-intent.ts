@@ -3,15 +3,23 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStelloError, isUnavailable, messageOf } from '../../core/errors.ts'
 import type { InboxItem } from '../../client/index.ts'
+import { printable } from '../printable.ts'
 import { withFiles } from './attached-files.ts'
 import type { Room } from './chat-room.ts'
 import type { Intent } from './chat-state.ts'
-import { argumentsOf, editIn, ownEditor } from './edit-arguments.ts'
+import { argumentsOf } from './edit-arguments.ts'
 import { withText } from './editor.ts'
+import { pathBefore, withPath } from './named-path.ts'
+import { editIn, ownEditor } from './own-editor.ts'
+import { commonBegin, pathsFrom } from './path-completion.ts'
 import { performSlash } from './perform-slash.ts'
+import { withLine } from './press-key.ts'
 
 /** Milliseconds between tries to reach servers that are away. */
 const AGAIN_MS = 1000
+/** Names of files that are shown of those that a path may become. */
+const PATHS_SHOWN = 12
+const NO_EDITOR = 'no editor is named: set VISUAL or EDITOR, for example EDITOR=vi'
 
 export async function performIntent(room: Room, intent: Intent): Promise<void> {
   try {
@@ -29,7 +37,6 @@ export function toldOf(error: unknown): string {
 
 async function perform(room: Room, intent: Intent): Promise<void> {
   const { stello, chat } = room
-  const session = stello.session(chat.state.sessionId)
   switch (intent.do) {
     case 'send':
       return send(room, intent.text)
@@ -39,13 +46,16 @@ async function perform(room: Room, intent: Intent): Promise<void> {
       return stello.session(intent.item.sessionId).answer(idOf(intent.item), intent.answer)
     case 'edit':
       return edit(room, intent.item)
+    case 'compose':
+      return compose(room)
+    case 'complete':
+      return complete(room)
     case 'resume':
       return void (await stello.session(intent.sessionId).resume())
     case 'switch':
       return room.turnTo(intent.sessionId)
     case 'cancel':
-      chat.note('cancels the turn that runs')
-      return void (await session.cancelTurn())
+      return performSlash(room, 'cancel', '')
     case 'expand':
       return performSlash(room, 'expand', '')
     case 'tell':
@@ -60,8 +70,9 @@ function idOf(item: InboxItem): string {
 }
 
 /** The session queues what comes while a turn runs. The same id names the same message, so it may be sent again. */
-async function send({ stello, chat, signal }: Room, typed: string): Promise<void> {
-  const session = stello.session(chat.state.sessionId)
+async function send({ stello, chat, signal, unsent }: Room, typed: string): Promise<void> {
+  const { sessionId } = chat.state
+  const session = stello.session(sessionId)
   let text: string
   try {
     text = await withFiles(typed, process.cwd())
@@ -71,14 +82,17 @@ async function send({ stello, chat, signal }: Room, typed: string): Promise<void
   }
   const messageId = randomUUID()
   chat.tell({ told: 'sent', messageId, text: typed })
+  unsent.set(messageId, { sessionId, text: typed })
   let isAway = false
   for (;;) {
     try {
       await session.send(text, { messageId })
+      unsent.delete(messageId)
       if (isAway) chat.note('the message was sent')
       return
     } catch (error) {
-      if (!isUnavailable(error)) {
+      if (!isAwayError(error)) {
+        unsent.delete(messageId)
         chat.tell({ told: 'unsent', messageId })
         throw error
       }
@@ -92,11 +106,41 @@ async function send({ stello, chat, signal }: Room, typed: string): Promise<void
 async function edit({ stello, chat, lend }: Room, item: InboxItem): Promise<void> {
   const text = await argumentsOf(stello, item)
   const editor = ownEditor()
-  const changed = editor === undefined ? text : await lend(() => editIn(editor, text))
+  const changed = editor === undefined ? text : await lend(() => editIn(editor, text, 'arguments.json'))
+  if (changed === undefined) chat.note(`the editor has failed: ${editor}`)
   chat.change((state) => ({
-    ...state,
-    typing: { item, answer: { decision: 'approve' }, prompt: 'arguments', field: 'args' },
-    editor: withText(state.editor, changed ?? text),
+    ...withLine(state, changed ?? text, { item, answer: { decision: 'approve' }, prompt: 'arguments', field: 'args' }),
     hint: 'Enter approves the call with these arguments; Esc gives up',
   }))
+}
+
+/** The line, in an editor that has room for more. */
+async function compose({ chat, lend }: Room): Promise<void> {
+  const editor = ownEditor()
+  if (editor === undefined) return chat.change((state) => ({ ...state, hint: NO_EDITOR }))
+  const text = await lend(() => editIn(editor, chat.state.editor.text, 'message.md'))
+  if (text === undefined) return chat.note(`the editor has failed: ${editor}`)
+  chat.change((state) => withLine(state, text))
+}
+
+/** What is typed meanwhile stays: the path is completed only where it was asked for. */
+async function complete({ chat }: Room): Promise<void> {
+  const { editor } = chat.state
+  const path = pathBefore(editor)
+  if (path === undefined) return
+  const paths = await pathsFrom(path, process.cwd())
+  const [first = ''] = paths
+  const isWhole = paths.length === 1 && !first.endsWith('/')
+  const more = paths.length > PATHS_SHOWN ? `  … ${paths.length - PATHS_SHOWN} more` : ''
+  const hint = paths.length === 0 ? `no file begins with ${path}` : `${paths.slice(0, PATHS_SHOWN).join('  ')}${more}`
+  chat.change((state) => {
+    if (state.editor !== editor) return state
+    const after = paths.length === 0 ? editor : withPath(editor, commonBegin(paths), isWhole)
+    return { ...state, editor: after, ...(paths.length !== 1 && { hint: printable(hint) }) }
+  })
+}
+
+/** The servers are away: another try may help. */
+function isAwayError(error: unknown): boolean {
+  return isUnavailable(error) || (isStelloError(error) && error.code === 'SERVER_UNREACHABLE')
 }

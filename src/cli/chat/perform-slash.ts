@@ -4,6 +4,7 @@ import { inboxLines, treeLines } from '../format.ts'
 import { printable } from '../printable.ts'
 import type { SessionTree } from '../../client/index.ts'
 import { textOf } from './card-lines.ts'
+import { recordItem } from './chat-conversation.ts'
 import { panelOf } from './press-key.ts'
 import { CHAT_KEYS } from './chat-keys.ts'
 import type { Room } from './chat-room.ts'
@@ -31,6 +32,8 @@ export async function performSlash(room: Room, name: SlashName, rest: string): P
     case 'resume':
       return void (await session.resume(reach))
     case 'cancel':
+      if (rest === '' && conversation.turn === undefined && conversation.queue.length === 0)
+        return chat.note('no turn runs')
       chat.note('cancels the turn that runs')
       return void (await session.cancelTurn(reach))
     case 'inbox':
@@ -41,15 +44,11 @@ export async function performSlash(room: Room, name: SlashName, rest: string): P
       const { turns, modelCalls, toolCalls, inputTokens, outputTokens, costUsd } = conversation.totals
       const cost = costUsd > 0 ? `, $${costUsd.toFixed(4)}` : ''
       return chat.note(
-        `${turns} turns, ${modelCalls} model calls, ${toolCalls} tool calls, ${inputTokens} tokens in, ${outputTokens} out${cost}`,
+        `${count(turns, 'turn')}, ${count(modelCalls, 'model call')}, ${count(toolCalls, 'tool call')}, ${count(inputTokens, 'token')} in, ${outputTokens} out${cost}`,
       )
     }
     case 'transcript':
-      for (const { role, name: tool, content, toolCalls = [] } of await session.transcript()) {
-        const calls = toolCalls.map((call) => `→ ${call.name} ${call.arguments}`)
-        const text = [content, ...calls].filter(Boolean).join('\n')
-        chat.tell({ told: 'item', item: { kind: 'record', role: tool ?? role, text } })
-      }
+      for (const message of await session.transcript()) chat.tell({ told: 'item', item: recordItem(message) })
       return
     case 'expand':
       return expand(room)
@@ -61,6 +60,10 @@ export async function performSlash(room: Room, name: SlashName, rest: string): P
     case 'quit':
       return room.leave()
   }
+}
+
+function count(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
 function helpLine({ name, takes, means }: SlashCommand): string {

@@ -5,6 +5,7 @@ import type { InboxItem } from '../../client/index.ts'
 import { rowsOf, type Row } from './answer-panel.ts'
 import type { ChatState, Intent, Panel, Pressed, Typing } from './chat-state.ts'
 import { edited, submitted, typed, withText, type Key } from './editor.ts'
+import { pathBefore } from './named-path.ts'
 import { completions, isSlash, readSlash } from './slash-commands.ts'
 
 /** A second Ctrl-C within this time leaves. Milliseconds. */
@@ -25,7 +26,8 @@ export function pressKey(state: ChatState, key: Key, now: number): Pressed {
   if (key.ctrl && key.name === 'd' && calm.editor.text === '' && !calm.typing) return [calm, { do: 'leave' }]
   if (calm.panel) return inPanel(calm, calm.panel, key, now)
   if (key.name === 'escape') return [calm.typing ? withoutTyping(calm) : calm]
-  if (key.name === 'tab') return [completed(calm, now)]
+  if (key.ctrl && key.name === 'g') return [calm, { do: 'compose' }]
+  if (key.name === 'tab') return completed(calm, now)
   if (key.name === 'return' || key.name === 'enter') return entered(calm, key)
   return [{ ...calm, editor: edited(calm.editor, key) ?? calm.editor }]
 }
@@ -41,6 +43,16 @@ export function offered(state: ChatState, now: number): ChatState {
   return next ? { ...waiting, panel: panelOf(next, now) } : waiting
 }
 
+/**
+ * A text stands in the line, and Enter is meant for it: what has come up meanwhile is put away.
+ *
+ * @param typing what the text is a part of; unset: it is a message
+ */
+export function withLine(state: ChatState, text: string, typing?: Typing): ChatState {
+  const { panel: _panel, ...rest } = state
+  return { ...rest, editor: withText(rest.editor, text), ...(typing && { typing }) }
+}
+
 export function panelOf(item: InboxItem, now: number): Panel {
   return { item, rows: rowsOf(item), at: 0, chosen: [], openedAt: now }
 }
@@ -52,7 +64,8 @@ function interrupted(state: ChatState, now: number): Pressed {
   const runs = turn !== undefined || queue.length > 0
   const after: ChatState = {
     ...rest,
-    editor: withText(state.editor, ''),
+    // What was typed can be had back, unless it was no message.
+    editor: state.typing ? withText(state.editor, '') : submitted(state.editor),
     interruptedAt: now,
     later: putOff(state),
     hint: 'Ctrl-C again leaves; the session goes on',
@@ -124,12 +137,13 @@ function withoutTyping({ typing: _typing, ...rest }: ChatState): ChatState {
   return { ...rest, editor: withText(rest.editor, '') }
 }
 
-function completed(state: ChatState, now: number): ChatState {
+function completed(state: ChatState, now: number): Pressed {
   const { editor, inbox } = state
   const [first] = completions(editor.text)
-  if (first) return { ...state, editor: withText(editor, `/${first.name}${first.takes === undefined ? '' : ' '}`) }
+  if (first) return [{ ...state, editor: withText(editor, `/${first.name}${first.takes === undefined ? '' : ' '}`) }]
+  if (pathBefore(editor) !== undefined) return [state, { do: 'complete' }]
   const [waiting] = inbox
-  return editor.text === '' && waiting && !state.typing ? { ...state, panel: panelOf(waiting, now) } : state
+  return [editor.text === '' && waiting && !state.typing ? { ...state, panel: panelOf(waiting, now) } : state]
 }
 
 function entered(state: ChatState, key: Key): Pressed {

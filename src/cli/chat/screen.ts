@@ -1,12 +1,12 @@
-/** The terminal that a chat is drawn on, by Ink. Loads Ink and React, so only a chat on a terminal may import it. */
+/** The terminal that a chat is drawn on: what is finished is written once, the rest is drawn again below it. */
 import type { Chat } from './create-chat.ts'
 import { itemLines } from './item-lines.ts'
 import { liveLines } from './live-lines.ts'
-import type { Printed } from './chat-view.tsx'
+import { NO_FRAME, isSameFrame, redrawn, type Frame } from './terminal-frame.ts'
 
 /** At most so often. Milliseconds. */
 const DRAW_EVERY_MS = 40
-/** So often while something runs, for the seconds that are counted. */
+/** So often while something runs or waits, for the seconds that are counted. */
 const TICK_MS = 200
 /** The past has been read when nothing more has come for this long. Milliseconds. */
 const QUIET_MS = 300
@@ -25,65 +25,54 @@ export interface Screen {
   close(): void
 }
 
-export async function openScreen(chat: Chat): Promise<Screen> {
-  // React's development build measures all that it does, and Ink draws nothing live where it takes the terminal for a CI's.
-  process.env['NODE_ENV'] ??= 'production'
-  process.env['CI'] = 'false'
-  const [{ render }, { createElement }, { ChatView }] = await Promise.all([
-    import('ink'),
-    import('react'),
-    import('./chat-view.tsx'),
-  ])
+export function openScreen(chat: Chat): Screen {
   const { stdout } = process
   const size = (): { columns: number; rows: number } => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 })
-  let printed: Printed[] = []
+  let shown = { frame: NO_FRAME, columns: size().columns }
   let done = 0
   let catching: NodeJS.Timeout | undefined
-  let frame: NodeJS.Timeout | undefined
+  let waiting: NodeJS.Timeout | undefined
   let isLent = false
-  let isOver = false
 
-  const print = (): void => {
+  const show = (printed: readonly string[], frame: Frame): void => {
+    const { columns } = size()
+    if (printed.length === 0 && columns === shown.columns && isSameFrame(shown.frame, frame)) return
+    stdout.write(redrawn(shown.frame, printed, frame, columns))
+    shown = { frame, columns }
+  }
+  const width = (): number => Math.max(10, size().columns - 1)
+  /** The lines of what has been finished since. */
+  const finished = (): string[] => {
     const { items } = chat.state.conversation
-    if (catching || done === items.length) return
-    const width = Math.max(10, size().columns - 1)
-    const texts = items.slice(done).map((item) => itemLines(item, width).join('\n'))
-    printed = [...printed, ...texts.map((text, at) => ({ id: done + at, text }))]
+    if (catching) return []
+    const lines = items.slice(done).flatMap((item) => itemLines(item, width()))
     done = items.length
+    return lines
   }
-  /** Only the end of the past is laid out: a session may be long. */
-  const skipPast = (): void => {
-    const { items } = chat.state.conversation
-    const { columns, rows } = size()
-    let from = items.length
-    for (let lines = 0; from > done && lines < rows * SCREENS; from--)
-      lines += itemLines(items[from - 1] ?? { kind: 'note', text: '' }, columns - 1).length
-    const left = from - done
-    done = from
-    if (left > 0) printed = [...printed, { id: from - 1, text: `… ${left} earlier items; /transcript shows all` }]
-  }
-  const view = (): ReturnType<typeof createElement> =>
-    createElement(ChatView, { printed, live: liveLines(chat.state, size(), new Date()) })
   const paint = (): void => {
-    frame = undefined
-    if (isLent || isOver) return
-    print()
-    ink.rerender(view())
+    waiting = undefined
+    if (!isLent) show(finished(), liveLines(chat.state, size(), new Date()))
   }
   const draw = (): void => {
-    frame ??= setTimeout(paint, DRAW_EVERY_MS)
+    waiting ??= setTimeout(paint, DRAW_EVERY_MS)
   }
-  const ticking = setInterval(() => {
-    if (chat.state.conversation.turn !== undefined) draw()
-  }, TICK_MS)
+  /** Only the end of the past is laid out: a session may be long. */
   const caughtUp = (): void => {
     catching = undefined
-    skipPast()
+    const { items } = chat.state.conversation
+    let from = items.length
+    for (let lines = 0; from > done && lines < size().rows * SCREENS; from--)
+      lines += itemLines(items[from - 1] ?? { kind: 'note', text: '' }, width()).length
+    const left = from - done
+    done = from
+    if (left > 0 && !isLent) show([`… ${left} earlier items; /transcript shows all`], shown.frame)
     draw()
   }
-
-  const ink = render(view(), { exitOnCtrlC: false, patchConsole: false })
+  const ticking = setInterval(() => {
+    if (chat.state.conversation.turn !== undefined || chat.state.panel) draw()
+  }, TICK_MS)
   stdout.on('resize', draw)
+  draw()
   return {
     draw,
     catchUp(isNew) {
@@ -95,7 +84,7 @@ export async function openScreen(chat: Chat): Promise<Screen> {
     },
     async lend(work) {
       isLent = true
-      ink.clear()
+      show([], NO_FRAME)
       try {
         return await work()
       } finally {
@@ -104,15 +93,12 @@ export async function openScreen(chat: Chat): Promise<Screen> {
       }
     },
     close() {
-      clearTimeout(frame)
+      clearTimeout(waiting)
       clearInterval(ticking)
       clearTimeout(catching)
       catching = undefined
       stdout.off('resize', draw)
-      print()
-      ink.rerender(createElement(ChatView, { printed, live: { lines: [], cursor: { x: 0, y: 0 } } }))
-      isOver = true
-      ink.unmount()
+      show(finished(), NO_FRAME)
     },
   }
 }

@@ -35,7 +35,8 @@ export function toPrompt(
         prompt.push({ role: 'user', content: [...textOf(message.content), ...images] })
         break
       case 'assistant':
-        if (!talking) prompt.push(GO_ON)
+        // As a part of the answer before it, an answer would miss its thinking, which was given for another prompt.
+        if (!talking || (bound && prompt.at(-1)?.role === 'assistant')) prompt.push(GO_ON)
         prompt.push({ role: 'assistant', content: toAssistantParts(key, message, bound && (() => bound.hash(prompt))) })
         break
       case 'tool':

@@ -21,7 +21,7 @@ export function defaultMaxTokens(model: string, thinkingBudget = 0): number {
 const VERSION = /claude-(?:[a-z]+-)?(\d)(?:[-.](\d{1,2}))?(?![\d])/
 
 /**
- * From version 5.1 on, a thinking block is valid only behind the very prompt that it was written for. Older models, and
+ * From version 5.1 on, a thinking block is valid only after the very prompt that it was written for. Older models, and
  * other providers with Anthropic's API, want it back in any case.
  */
 export function bindsThinking(model: string): boolean {

@@ -83,7 +83,9 @@ function toTurns(
   }
   for (const { message, from } of messages) {
     if (message.role === 'assistant') {
-      if (turns.length === 0) add('user', textBlock(GO_ON))
+      // As a part of the answer before it, an answer would miss its thinking, which was given for another prompt.
+      const together = prompt !== undefined && turns.at(-1)?.role === 'assistant'
+      if (turns.length === 0 || together) add('user', textBlock(GO_ON))
       add('assistant', toBlocks(message, { prompt: prompt && (() => prompt.hash(turns)), ...whose }), from)
     } else if (message.role === 'tool') add('user', [toResult(message)], from)
     else add('user', [...textBlock(message.content), ...imagesOf(message)], from)

@@ -1,4 +1,4 @@
-/** What a model of OpenAI, or behind an OpenAI-compatible endpoint, is made with, and what is wrong with it. */
+/** The options of a model of OpenAI or of an OpenAI-compatible endpoint, and the errors in them. */
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import type { ModelWaitOptions } from '../model-waits.ts'

@@ -59,8 +59,8 @@ function toItems(message: Message, owner: Owner): ResponseInputItem[] {
 }
 
 /**
- * The items of an answer in their own order. Texts and calls go without the ids they had: the server would look for
- * what belongs to them, and refuse the conversation when that was left behind.
+ * The items of an answer in their own order. Texts and calls go without the ids they had. For an id, the server would
+ * look for the reasoning that belongs to it, and refuse the conversation if that is missing.
  */
 function toAnswer(message: Message, kept: readonly KeptItem[]): ResponseInputItem[] {
   const items = inTheirOrder(message, kept) ?? inOurOrder(message, kept)

@@ -51,7 +51,7 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
     case 'notice.failed':
       return
     case 'step.taken_over':
-      return note(draft, event, { is: 'takenOver', name: event.data.name, worker: event.data.worker })
+      return note(draft, event, { is: 'takenOver', ...event.data })
     case 'step.quarantined':
       return note(draft, event, { is: 'quarantined', ...event.data })
     case 'workspace.acquired':

@@ -89,7 +89,7 @@ export type Happening =
   | { is: 'compacted'; messages: number; text: string; cut: boolean; why: string }
   | { is: 'rejected'; reason: string; preview?: string }
   | { is: 'quarantined'; name: string; deaths: number }
-  | { is: 'takenOver'; name: string; worker: string }
+  | { is: 'takenOver'; kind: string; name: string; worker: string }
   | { is: 'workspace'; host: string; lost: boolean }
   | { is: 'wentBack'; generation: number; restarted: boolean }
   | { is: 'closed' }

@@ -8,7 +8,7 @@ import type { Usage } from '../../core/message.ts'
 import type { AnswerEntry, Card, Entry, Happening, Streaming } from './entries.ts'
 import { Fenced } from '../fenced.tsx'
 import { Images } from './images.tsx'
-import { isReadable } from './is-readable.ts'
+import { isReadable } from '../../core/is-readable.ts'
 import { ToolCard } from './tool-card.tsx'
 
 const Markdown = lazy(async () => ({ default: (await loadAgain(() => import('./markdown.tsx'))).Markdown }))
@@ -169,7 +169,8 @@ function NoteText({ note }: { note: Happening }): ReactNode {
     case 'takenOver':
       return (
         <span>
-          Worker {note.worker.slice(0, 8)} was lost while {note.name} ran: another one has taken over
+          Worker {note.worker.slice(0, 8)} was lost while{' '}
+          {note.kind === 'model' ? `the model call (${note.name})` : note.name} ran: another one has taken over
         </span>
       )
     case 'workspace':

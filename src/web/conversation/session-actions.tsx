@@ -49,8 +49,14 @@ export function SessionActions({ session, hasForks, running, onDone }: SessionAc
         </button>
       )}
       {session.temporalLink !== undefined && /^https?:\/\//.test(session.temporalLink) && (
-        <a className="button bare-link" href={session.temporalLink} target="_blank" rel="noopener noreferrer">
-          Temporal ↗
+        <a
+          className="button bare-link"
+          aria-label="Temporal"
+          href={session.temporalLink}
+          target="_blank"
+          rel="noopener noreferrer"
+        >
+          <span className="on-wide">Temporal</span> ↗
         </a>
       )}
       {forking && <ForkDialog sessionId={id} onClose={() => (setForking(false), onDone())} />}

@@ -1,6 +1,6 @@
 /** The view of one session: its conversation, the tree it belongs to, the time line of that tree, what it has used. */
 import { loadAgain } from '../load-again.ts'
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react'
 import { api } from '../api.ts'
 import { hrefOf } from '../route.ts'
 import { ForkTree } from '../tree/fork-tree.tsx'
@@ -24,19 +24,26 @@ const StatsView = lazy(async () => ({ default: (await loadAgain(() => import('./
 const TABS = ['Conversation', 'Tree', 'Time line', 'Stats'] as const
 type Tab = (typeof TABS)[number]
 
-/** A tree that lives is looked at so often; one that sleeps, less. */
-const AWAKE_MS = 1000
-const ASLEEP_MS = 4000
+/** The stream tells of the session itself. Of the others of its tree nothing does: one that lives is looked at more often. */
+const AWAKE_MS = 2000
+const ASLEEP_MS = 10_000
+/** Events that come together are one reason to look. */
+const NEWS_MS = 200
 
-/** @param props.sessionId the session that the address names */
-export function SessionPage({ sessionId }: { sessionId: string }): ReactNode {
+/** @param props.sessionId the session that the address names @param props.record the record that it leads to */
+export function SessionPage({ sessionId, record }: { sessionId: string; record?: number }): ReactNode {
   const [tab, setTab] = useState<Tab>('Conversation')
   const [every, setEvery] = useState(AWAKE_MS)
   const now = useNow(1000)
   const { conversation, stream } = useConversation(sessionId)
   const outbox = useOutbox(sessionId)
   const read = usePolled(sessionId, every, readPlace)
-  const place = read.answer
+  const { answer: place, again } = read
+  useEffect(() => {
+    if (conversation.next === 0) return undefined
+    const timer = setTimeout(again, NEWS_MS)
+    return () => clearTimeout(timer)
+  }, [conversation.next, again])
   if (!place) {
     const failure = read.failure ?? (stream.is === 'refused' ? stream.failure : undefined)
     return <p className="empty">{failure ? `${failure.message}. ${failure.hint ?? ''}` : 'Loading…'}</p>
@@ -69,7 +76,7 @@ export function SessionPage({ sessionId }: { sessionId: string }): ReactNode {
           session={session}
           hasForks={(own?.children.length ?? 0) > 0}
           running={session.state === 'running' || session.state === 'waiting'}
-          onDone={read.again}
+          onDone={again}
         />
         <div className="tabs" role="tablist" aria-label="Views of the session">
           {TABS.map((name) => (
@@ -93,11 +100,12 @@ export function SessionPage({ sessionId }: { sessionId: string }): ReactNode {
             <Transcript
               conversation={conversation}
               sending={outbox.sending}
+              {...(record !== undefined && { record })}
               again={(id) => void outbox.again(id)}
               nameOf={(id) => all.find((one) => one.id === id)?.label ?? id}
               now={now}
             />
-            <Holdups session={session} weather={conversation.weather} now={now} onDone={read.again} />
+            <Holdups session={session} weather={conversation.weather} now={now} onDone={again} />
             <Composer
               sessionId={sessionId}
               closed={session.state === 'closed'}

@@ -33,3 +33,13 @@ export function rowsOf(
   rows.push(...waiting.map(({ messageId, ...one }): Row => ({ kind: 'sending', key: messageId, ...one })))
   return rows
 }
+
+/** The row that holds a record of the session itself: its message, its answer, or the call whose result it is; -1: none yet. */
+export function rowOfRecord(rows: readonly Row[], record: number): number {
+  return rows.findIndex((row) => row.kind === 'entry' && holds(row.entry, record))
+}
+
+function holds(entry: Entry, record: number): boolean {
+  if (entry.inheritedFrom !== undefined || entry.kind === 'note') return false
+  return entry.seq === record || (entry.kind === 'answer' && entry.cards.some(({ seq }) => seq === record))
+}

@@ -3,13 +3,15 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import type { Conversation } from './conversation-state.ts'
 import { EntryView, StreamingView } from './entry-view.tsx'
-import { rowsOf, type Row } from './transcript-rows.ts'
+import { rowOfRecord, rowsOf, type Row } from './transcript-rows.ts'
 
 /** So near to the end is at the end. */
 const NEAR_PX = 80
 
 interface TranscriptProps {
   conversation: Conversation
+  /** The record to begin at. Unset: the end. */
+  record?: number
   /** Messages on their way: nothing has happened to them yet. */
   sending: readonly { messageId: string; text: string; failed: boolean }[]
   /** Sends a message again that has failed. */
@@ -19,10 +21,10 @@ interface TranscriptProps {
   now: number
 }
 
-export function Transcript({ conversation, sending, again, nameOf, now }: TranscriptProps): ReactNode {
+export function Transcript({ conversation, record, sending, again, nameOf, now }: TranscriptProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null)
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
-  const [atEnd, setAtEnd] = useState(true)
+  const [atEnd, setAtEnd] = useState(record === undefined)
   const rows = useMemo(() => rowsOf(conversation, sending, unfolded), [conversation, sending, unfolded])
   const virtual = useVirtualizer({
     count: rows.length,
@@ -32,6 +34,13 @@ export function Transcript({ conversation, sending, again, nameOf, now }: Transc
     overscan: 6,
   })
   const height = virtual.getTotalSize()
+  const found = record === undefined ? -1 : rowOfRecord(rows, record)
+  /** A person has taken over: from now on only that person says what is seen. */
+  const isMoved = useRef(record === undefined)
+  useEffect(() => {
+    if (found !== -1 && !isMoved.current) virtual.scrollToIndex(found, { align: 'center' })
+    // While records come in, there may not have been enough below it.
+  }, [found, rows.length, virtual])
   useLayoutEffect(() => {
     const element = scroller.current
     if (atEnd && element) element.scrollTop = element.scrollHeight
@@ -45,21 +54,26 @@ export function Transcript({ conversation, sending, again, nameOf, now }: Transc
     watcher.observe(element)
     return () => watcher.disconnect()
   }, [atEnd])
-  // Growth alone is no wish to leave the end: only a person scrolls up.
-  const last = useRef(0)
+  // Only a person who scrolls up leaves the end: rows that turn out smaller than estimated move it up too.
+  const last = useRef({ top: 0, height: 0 })
   const scrolled = (): void => {
-    const { scrollTop, scrollHeight, clientHeight } = scroller.current as HTMLDivElement
-    const isNear = scrollHeight - scrollTop - clientHeight < NEAR_PX
-    if (isNear) setAtEnd(true)
-    else if (scrollTop < last.current - 2) setAtEnd(false)
-    last.current = scrollTop
+    const { scrollTop: top, scrollHeight, clientHeight } = scroller.current as HTMLDivElement
+    const hasShrunk = scrollHeight < last.current.height
+    if (isMoved.current && scrollHeight - top - clientHeight < NEAR_PX) setAtEnd(true)
+    else if (top < last.current.top - 2 && !hasShrunk) setAtEnd(false)
+    last.current = { top, height: scrollHeight }
   }
+  const move = (): void => void (isMoved.current = true)
   return (
     <div className="transcript">
       <div
         ref={scroller}
         className="transcript-scroll"
         onScroll={scrolled}
+        onWheel={move}
+        onPointerDown={move}
+        onTouchMove={move}
+        onKeyDown={move}
         tabIndex={0}
         role="log"
         aria-label="Transcript"
@@ -71,7 +85,7 @@ export function Transcript({ conversation, sending, again, nameOf, now }: Transc
               key={key}
               ref={virtual.measureElement}
               data-index={index}
-              className="transcript-row"
+              className={`transcript-row${index === found ? ' found' : ''}`}
               style={{ transform: `translateY(${start}px)` }}
             >
               <RowView
@@ -86,7 +100,7 @@ export function Transcript({ conversation, sending, again, nameOf, now }: Transc
         </div>
       </div>
       {!atEnd && (
-        <button className="to-end" onClick={() => setAtEnd(true)}>
+        <button className="to-end" onClick={() => (move(), setAtEnd(true))}>
           ↓ to the end
         </button>
       )}

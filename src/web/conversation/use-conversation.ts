@@ -1,8 +1,11 @@
 /** Keeps the conversation of one session: its events as they come, and the records that complete them. */
 import { useEffect, useRef, useState } from 'react'
+import { toFailure } from '../api-failure.ts'
 import { api } from '../api.ts'
 import { openEventStream, type StreamState } from '../event-stream.ts'
 import { tellFailure } from '../notices.tsx'
+import { rest } from '../rest.ts'
+import { createTries, isFinal } from '../tries.ts'
 import type { PageEvent } from '../wire.ts'
 import type { Conversation } from './conversation-state.ts'
 import { connected, emptyConversation, withEvents } from './conversation.ts'
@@ -41,7 +44,7 @@ export function useConversation(sessionId: string): { conversation: Conversation
       },
       onState(state) {
         flush()
-        if (state.is === 'open') setConversation(connected)
+        if (state.is === 'open' && state.fresh) setConversation(connected)
         setStream(state)
       },
     })
@@ -54,27 +57,33 @@ export function useConversation(sessionId: string): { conversation: Conversation
   // The first read also finds what was inherited, which no event tells of.
   const { told } = conversation
   useEffect(() => {
-    let over = false
-    const read = async (): Promise<void> => {
-      for (;;) {
-        const from = place.current
-        const { records, next } = await api.records(sessionId, { from, limit: PAGE })
-        if (over) return
-        inherited.current = Math.max(
-          inherited.current,
-          from + records.filter((one) => one.inheritedFrom !== undefined).length,
-        )
-        const end = endOfRecords(records, from, inherited.current)
-        place.current = end
-        if (records.length > 0) setConversation((before) => withRecords(before, records, from))
-        if (next === undefined || end < from + records.length) return
+    const stop = new AbortController()
+    const tries = createTries(stop.signal)
+    const readAll = async (): Promise<void> => {
+      await rest(place.current === 0 ? 0 : SETTLE_MS, stop.signal)
+      for (let more = true; more && !stop.signal.aborted;) {
+        try {
+          more = await readPage()
+          tries.works(true)
+        } catch (thrown) {
+          if (isFinal(toFailure(thrown))) return tellFailure(thrown)
+          await tries.failed(thrown)
+        }
       }
     }
-    const timer = setTimeout(() => void read().catch(tellFailure), place.current === 0 ? 0 : SETTLE_MS)
-    return () => {
-      over = true
-      clearTimeout(timer)
+    const readPage = async (): Promise<boolean> => {
+      const from = place.current
+      const { records, next } = await api.records(sessionId, { from, limit: PAGE })
+      if (stop.signal.aborted) return false
+      const taken = records.filter((one) => one.inheritedFrom !== undefined).length
+      if (taken > 0) inherited.current = from + taken
+      const end = endOfRecords(records, from, inherited.current)
+      place.current = end
+      if (records.length > 0) setConversation((before) => withRecords(before, records, from))
+      return next !== undefined && end === from + records.length
     }
+    void readAll()
+    return () => stop.abort()
   }, [sessionId, told])
 
   return { conversation, stream }

@@ -33,7 +33,7 @@ export function PermissionsPage(): ReactNode {
               <tr>
                 <th scope="col">Runs without a question</th>
                 <th scope="col">Where</th>
-                <th scope="col" className="num">
+                <th scope="col" className="num on-wide">
                   Since
                 </th>
                 <th scope="col">
@@ -57,7 +57,7 @@ export function PermissionsPage(): ReactNode {
                       </a>
                     )}
                   </td>
-                  <td className="num quiet">{ago(rule.at, now)}</td>
+                  <td className="num quiet on-wide">{ago(rule.at, now)}</td>
                   <td className="num">
                     <button onClick={() => void remove(rule)} aria-label={`Remove ${rule.rule}`}>
                       Remove

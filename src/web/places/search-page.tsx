@@ -54,7 +54,7 @@ export function SearchPage({ q }: { q: string }): ReactNode {
 
 function Hit({ hit: { sessionId, label, agent, role, at, seq, snippet } }: { hit: SearchHit }): ReactNode {
   return (
-    <a className="hit" href={hrefOf({ at: 'session', sessionId })}>
+    <a className="hit" href={hrefOf({ at: 'session', sessionId, record: seq })}>
       <span className="where">
         <b>{label}</b> <span className="quiet">{agent}</span>
         <span className="quiet num">

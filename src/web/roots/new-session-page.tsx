@@ -16,6 +16,7 @@ export function NewSessionPage(): ReactNode {
   const [message, setMessage] = useState('')
   const [busy, setBusy] = useState(false)
   const agent = chosen || first(agents)
+  const profiles = agents?.find(({ name }) => name === agent)?.profiles ?? []
 
   const start = async (event?: FormEvent): Promise<void> => {
     event?.preventDefault()
@@ -32,13 +33,18 @@ export function NewSessionPage(): ReactNode {
     })
     setBusy(false)
   }
+  /** A profile of another agent is none of this one. */
+  const choose = (name: string): void => {
+    setAgent(name)
+    if (profiles.includes(profile)) setProfile('')
+  }
   const pressed = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void start()
   }
   return (
     <form className="new-session" onSubmit={(event) => void start(event)} onKeyDown={pressed}>
       <h1>New session</h1>
-      <Agents agents={agents} agent={agent} onChange={setAgent} />
+      <Agents agents={agents} agent={agent} onChange={choose} />
       <div className="two">
         <label>
           <span className="what">Label</span>
@@ -46,9 +52,14 @@ export function NewSessionPage(): ReactNode {
         </label>
         <label>
           <span className="what">Profile</span>
-          <input value={profile} placeholder="none" onChange={(event) => setProfile(event.target.value)} />
+          <input
+            value={profile}
+            placeholder={profiles.length === 0 ? 'none' : 'none, or one of those below'}
+            onChange={(event) => setProfile(event.target.value)}
+          />
         </label>
       </div>
+      <Profiles names={profiles} chosen={profile} onChange={setProfile} />
       <label>
         <span className="what">First message</span>
         <textarea
@@ -90,6 +101,26 @@ function Agents(props: { agents: Agent[] | undefined; agent: string; onChange(ag
         </label>
       ))}
     </fieldset>
+  )
+}
+
+/** The profiles that the agent has. Another name can be typed: its worker may be newer than what is known here. */
+function Profiles(props: { names: readonly string[]; chosen: string; onChange(name: string): void }): ReactNode {
+  const { names, chosen, onChange } = props
+  if (names.length === 0) return null
+  return (
+    <div className="profile-choice" role="group" aria-label="Profiles of the agent">
+      {names.map((name) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === chosen}
+          onClick={() => onChange(name === chosen ? '' : name)}
+        >
+          {name}
+        </button>
+      ))}
+    </div>
   )
 }
 

@@ -12,7 +12,12 @@ export function RootRow({ root, now, index }: { root: Root; now: number; index: 
   const about = doing(root, now)
   const tokens = tree.inputTokens + tree.outputTokens
   return (
-    <a className="root-row" href={hrefOf({ at: 'session', sessionId: id })} data-index={index} title={id}>
+    <a
+      className="root-row"
+      href={hrefOf({ at: 'session', sessionId: id })}
+      data-index={index}
+      title={`${label}\n${id}`}
+    >
       <span className={`state ${mood}`}>{MOOD_WORDS[mood]}</span>
       <span className="what">
         <span className="label">{label}</span>

@@ -3,8 +3,9 @@
  * ten trees and with ten thousand. It asks for the newest, and for those on the screen; nothing while nobody looks.
  */
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { toFailure, type ApiFailure } from '../api-failure.ts'
+import type { ApiFailure } from '../api-failure.ts'
 import { api, type RootsFilter } from '../api.ts'
+import { keepAsking } from '../keep-asking.ts'
 import type { Root } from '../wire.ts'
 import { mergeRoots, type RootsPart } from './merge-roots.ts'
 
@@ -50,8 +51,7 @@ export function useRoots({ state, agent }: Pick<RootsFilter, 'state' | 'agent'>)
         const before = rows.current[first - 1]?.createdAt
         if (last >= PART && before !== undefined) await ask.current({ before, limit: last - first + 1 })
       },
-      stop.signal,
-      (failure) => setList((now) => ({ ...now, failure })),
+      { everyMs: EVERY_MS, over: stop.signal, failed: (failure) => setList((now) => ({ ...now, failure })) },
     )
     return () => stop.abort()
   }, [state, agent])
@@ -67,21 +67,4 @@ export function useRoots({ state, agent }: Pick<RootsFilter, 'state' | 'agent'>)
       .finally(() => (loading.current = false))
   }, [])
   return { ...list, shows }
-}
-
-/** One round after the other: a slow server is not asked twice at a time. */
-async function keepAsking(
-  round: () => Promise<void>,
-  stop: AbortSignal,
-  failed: (failure: ApiFailure) => void,
-): Promise<void> {
-  while (!stop.aborted) {
-    if (document.visibilityState === 'visible') {
-      await round().catch((thrown: unknown) => stop.aborted || failed(toFailure(thrown)))
-    }
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, EVERY_MS)
-      stop.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true })
-    })
-  }
 }

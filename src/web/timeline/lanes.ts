@@ -25,7 +25,7 @@ export interface Lane {
 export interface Loss {
   at: number
   worker: string
-  taken: number
+  taken: readonly TimelineSpan[]
 }
 
 /** @param order the sessions, as they stand below each other @param now milliseconds since 1970 */
@@ -73,17 +73,31 @@ const ONE_LOSS_MS = 5_000
 
 /** When workers were lost. */
 export function lossesOf(spans: readonly TimelineSpan[]): Loss[] {
-  const losses: Loss[] = []
+  const losses: (Loss & { taken: TimelineSpan[] })[] = []
   const taken = spans
     .filter(({ outcome, endedAt }) => outcome === 'taken_over' && endedAt !== undefined)
-    .map(({ worker = 'a worker', endedAt }) => ({ worker, at: Date.parse(endedAt as string) }))
+    .map((span) => ({ span, worker: span.worker ?? 'a worker', at: Date.parse(span.endedAt as string) }))
     .toSorted((one, other) => one.at - other.at)
-  for (const { worker, at } of taken) {
+  for (const { span, worker, at } of taken) {
     const same = losses.findLast((loss) => loss.worker === worker && at - loss.at <= ONE_LOSS_MS)
-    if (same) same.taken += 1
-    else losses.push({ at, worker, taken: 1 })
+    if (same) same.taken.push(span)
+    else losses.push({ at, worker, taken: [span] })
   }
   return losses
+}
+
+/** So many kinds of steps are named; the others are counted. */
+const NAMED = 4
+
+/** What was taken over. @example takenText(loss) // 'model call (gpt-5), Bash ×2' */
+export function takenText({ taken }: Loss): string {
+  const counts = new Map<string, number>()
+  for (const { kind, name, title } of taken) {
+    const words = kind === 'model' ? `model call (${name})` : (title ?? name)
+    counts.set(words, (counts.get(words) ?? 0) + 1)
+  }
+  const named = [...counts].map(([words, count]) => (count === 1 ? words : `${words} ×${count}`))
+  return [...named.slice(0, NAMED), ...(named.length > NAMED ? [`${named.length - NAMED} more`] : [])].join(', ')
 }
 
 /** The workers, in the order in which they appeared. */

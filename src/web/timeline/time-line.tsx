@@ -11,7 +11,7 @@ import { flatTree } from '../tree/tree-rows.ts'
 import { usePolled } from '../use-polled.ts'
 import type { TimelineSpan, Tree } from '../wire.ts'
 import { BarDetails, LaneBars, barWords } from './lane-bars.tsx'
-import { lossesOf, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
+import { lossesOf, takenText, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
 import { TimeAxis } from './time-axis.tsx'
 import { following, moved, placeOf, toScale, zoomed, type TimeWindow } from './time-scale.ts'
 import './timeline.css'
@@ -27,14 +27,16 @@ interface TimeLineProps {
 
 const TRACK_PX = 16
 const LANE_PX = 10
-const AWAKE_MS = 1000
-const ASLEEP_MS = 5000
+const AWAKE_MS = 2000
+const ASLEEP_MS = 10_000
 
 export function TimeLine({ tree, here, now, isAwake }: TimeLineProps): ReactNode {
   const { answer, failure } = usePolled(tree.id, isAwake ? AWAKE_MS : ASLEEP_MS, api.timeline)
   if (!answer) return <p className="empty">{failure ? `${failure.message}. ${failure.hint ?? ''}` : 'Loading…'}</p>
   if (answer.length === 0) return <p className="empty">Nothing has run yet.</p>
-  return <Drawn spans={answer} tree={tree} here={here} now={now} />
+  // Without a span that goes on, time changes nothing: thousands of bars are not drawn every second.
+  const at = answer.some(({ endedAt }) => endedAt === undefined) ? now : 0
+  return <Drawn spans={answer} tree={tree} here={here} now={at} />
 }
 
 interface DrawnProps extends Omit<TimeLineProps, 'isAwake'> {
@@ -127,8 +129,8 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
         <p className="timeline-losses">
           {losses.slice(-3).map((loss) => (
             <span key={`${loss.worker} ${loss.at}`}>
-              ✕ {shortWorker(loss.worker)} was lost at {new Date(loss.at).toLocaleTimeString()}: {loss.taken}{' '}
-              {loss.taken === 1 ? 'step was' : 'steps were'} taken over
+              ✕ Worker {shortWorker(loss.worker)} was lost at {new Date(loss.at).toLocaleTimeString()}. Taken over:{' '}
+              {takenText(loss)}
             </span>
           ))}
         </p>

@@ -1,4 +1,4 @@
-/** A worker of the tree, as a process of its own that is killed at any moment. What it does is seen by the world. */
+/** A worker of the tree, in a process of its own that may be killed at any moment. The world sees what it does. */
 import { appendFileSync } from 'node:fs'
 import { z } from 'zod'
 import { createStelloAgent } from '../../../src/agent/agent.ts'

@@ -1,4 +1,4 @@
-/** Talks to the tree from outside, all the time and whatever is dead, until every message is answered. */
+/** Talks to the tree from outside until every message is answered, also while processes are dead. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStelloError } from '../../../src/core/errors.ts'
 import type { SessionHandle, StelloClient, StelloEvent, TurnHandle } from '../../../src/client/index.ts'
@@ -11,7 +11,9 @@ export interface Growing {
   db: Database
   agent: string
   plan: Plan
-  /** A client's fork makes up the child's id: it cannot be tried again, so it is asked of living servers. */
+  /**
+   * A client's fork makes up the id of the child, so it cannot be tried again. It is asked for while the servers live.
+   */
   calmly(work: () => Promise<void>): Promise<void>
   onEvent(event: StelloEvent): void
   /** Awaited before each message. */
@@ -22,7 +24,7 @@ export interface Grown {
   root: SessionHandle
   /** All sessions by label. */
   sessions: Map<string, SessionHandle>
-  /** What a watcher of the whole tree has seen, over all its connections. */
+  /** The events that a watcher of the whole tree has seen, over all its connections. */
   seen: StelloEvent[]
 }
 
@@ -105,7 +107,9 @@ async function countEvents({ pool }: Database, rootId: string): Promise<number> 
   return rows[0]?.n ?? 0
 }
 
-/** What a client does whose servers are away: the same again. What another try cannot mend is thrown. */
+/**
+ * Does what a client does while its servers are away: it tries again. An error that another try cannot mend is thrown.
+ */
 export async function persist<T>(work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,4 +1,6 @@
-/** Decides by a seed who dies how many marks later, and starts servers again. Workers are replaced by their keeper. */
+/**
+ * Decides by a seed who dies after how many marks, and starts servers again. The keeper of the workers replaces them.
+ */
 import type { OwnServers, Server } from '../../support/own-servers.ts'
 import type { Random } from './random.ts'
 import type { KeptWorkers } from './workers.ts'
@@ -6,7 +8,7 @@ import type { World } from './world.ts'
 
 export type Target = 'worker' | Server
 
-/** Each of a hundred shots, by how often. */
+/** What a shot hits, with how often it does in a hundred shots. */
 const SHOTS: [Target[], number][] = [
   [['worker'], 74],
   [['worker', 'worker'], 10],
@@ -23,17 +25,17 @@ export interface Killing {
   servers: OwnServers
   workers: KeptWorkers
   kills: number
-  /** How much of the work is left, in marks, roughly. */
+  /** Roughly how much of the work is left, in marks. */
   left(): number
-  /** Resolves when no step is in hand that has killed two takers: a third death would end it, as it should. */
+  /** Resolves when no step that has killed two takers is in hand. A third death would rightly end such a step. */
   spared(): Promise<unknown>
-  /** Work that must meet living servers waits for these to be started again, and the other way round. */
+  /** Work that needs living servers waits until they are started again, and kills of servers wait for such work. */
   calmly(work: () => Promise<void>): Promise<void>
   onShot(killed: number, targets: readonly Target[]): void
   signal: AbortSignal
 }
 
-/** @returns how many of each were killed; fewer than asked for when the work was over before */
+/** @returns how many of each were killed; fewer than wanted if the work was over before */
 export async function killAtRandom(killing: Killing): Promise<Record<Target, number>> {
   const { random, world, servers, workers, kills, signal } = killing
   const killed: Record<Target, number> = { worker: 0, temporal: 0, postgres: 0 }

@@ -1,9 +1,10 @@
 /**
- * All that is left of a tree, in a form in which a disturbed run equals an undisturbed one: session ids are replaced by
- * labels, durations left out, events compared without their order (results of one round come in any).
+ * The final state of a tree, in a form in which a disturbed run equals an undisturbed one. Session ids become labels,
+ * durations are left out, and events are compared without their order, because the results of one round come in any
+ * order.
  *
- * One thing may differ: the outcome of a call of `pay` whose worker died meanwhile is unknown, and the model was told
- * so. Such a result is counted, and put back to what it would have been.
+ * One thing may differ: if a worker died during a call of `pay`, the outcome is unknown, and the model was told so.
+ * Such a result is counted, and replaced by the result of the undisturbed run.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '../../../src/core/message.ts'
@@ -16,11 +17,11 @@ import { paid } from './plan.ts'
 export interface Picture {
   /** By label. */
   sessions: Record<string, unknown>
-  /** Message ids of the turns of each session, in order: the table holds none twice. */
+  /** The message ids of the turns of each session, in order. The table holds none twice. */
   answered: Record<string, string[]>
   /** What was said in each session itself, in order, as often as its transcript holds it. */
   heard: Record<string, string[]>
-  /** Calls of `pay` whose outcome is unknown, as `session/step`. */
+  /** The calls of `pay` with an unknown outcome, as `session/step`. */
   unknown: string[]
 }
 
@@ -79,12 +80,12 @@ async function portrait(db: Database, session: SessionHandle, lost: number): Pro
   }
 }
 
-/** As watchers see them: what a record says as well is not kept with the event. */
+/** As watchers see them. The table of events does not repeat what a record says. */
 async function eventsOf(db: Database, sessionId: string): Promise<{ type: string; data: Data }[]> {
   const { sessions, more } = await lookAt(db, new Map([[sessionId, 0]]), { live: false, page: 100_000 })
   if (more) throw new Error(`${sessionId} has more events than were read`)
   return sessions.flatMap(({ events }) =>
-    // Each kill leaves some: an undisturbed run has none.
+    // Each kill leaves some of them. An undisturbed run has none.
     events.filter(({ type }) => type !== 'step.taken_over').map(({ type, data }) => ({ type, data: { ...data } })),
   )
 }
@@ -94,7 +95,7 @@ async function answeredIn({ pool }: Database, sessionId: string): Promise<string
   return (await pool.query<{ message_id: string }>(sql, [sessionId])).rows.map((row) => row.message_id)
 }
 
-/** Records of its own, not those it inherits. */
+/** Its own records, without those that it inherits. */
 async function heardIn({ pool }: Database, sessionId: string): Promise<string[]> {
   const sql = `select message->>'content' as text from records
     where session_id = $1 and message->>'role' = 'user' order by gen, seq`
@@ -106,7 +107,7 @@ async function unknownCalls({ pool }: Database, sessionId: string): Promise<{ st
   return (await pool.query<{ step_key: string }>(sql, [sessionId, UNKNOWN])).rows
 }
 
-/** The place that a call was given, which makes out its result. */
+/** The place of a call in the conversation, which decides its result. */
 function placeOf(messages: readonly Message[], callId: unknown): string {
   const calls = messages.flatMap(({ toolCalls = [] }) => toolCalls)
   const call = calls.findLast(({ id }) => id === callId)
@@ -125,7 +126,7 @@ function restoredEvent({ durationMs: _any, ...data }: Data, place: string): Data
   return { ...rest, status: 'SUCCESS', result: paid(place), params: { place } }
 }
 
-/** Ids become labels; only then can the events be sorted. */
+/** Ids become labels first, because events are sorted by their text. */
 function named(portrait: object, labels: Map<string, string>): object {
   let text = JSON.stringify(portrait)
   for (const [id, label] of labels) text = text.replaceAll(id, `<${label}>`)
@@ -135,7 +136,7 @@ function named(portrait: object, labels: Map<string, string>): object {
   return { ...rest, events: events.map((event) => JSON.stringify(sorted(event))).toSorted() }
 }
 
-/** Offsets of each session as the log has them and as the watcher saw them: from 0, without a gap, each once. */
+/** The offsets of each session, in the log and at the watcher: from 0, without a gap, each once. */
 export async function gapsIn(db: Database, { sessions, seen }: Grown): Promise<string[]> {
   const wrong: string[] = []
   for (const [label, { id }] of sessions) {

@@ -1,4 +1,4 @@
-/** Random numbers that can be repeated: Mulberry32. */
+/** Random numbers that a seed repeats: Mulberry32. */
 export interface Random {
   /** From `least` to `most`, both included. */
   int(least: number, most: number): number

@@ -1,11 +1,11 @@
-/** Keeps so many worker processes alive, as a process manager would: whichever ends is replaced at once. */
+/** Keeps a number of worker processes alive, as a process manager does: a process that ends is replaced at once. */
 import type { WorkerProcess } from '../../support/crashing.ts'
 import type { Random } from './random.ts'
 
 export interface KeptWorkers {
-  /** SIGKILL to one of them, sooner to one that serves than to one that is starting. @returns whether one lived */
+  /** Sends SIGKILL to one of them, and prefers one that serves to one that is starting. @returns whether one lived */
   kill(random: Random): Promise<boolean>
-  /** Those that served and then ended although nobody killed them: there must be none. */
+  /** Workers that served and then ended although nobody killed them. There must be none. */
   readonly quitters: readonly number[]
   close(): Promise<void>
 }

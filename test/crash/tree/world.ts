@@ -1,6 +1,6 @@
 /**
  * What lies outside the killed processes and remembers: the provider, the tools' other side, and the file of effects.
- * Everything that is heard here is a mark, and between marks the killer decides.
+ * Each request that arrives here is a mark, and the killer decides between marks.
  */
 import { EventEmitter, once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -12,9 +12,9 @@ import { replyTo } from './plan.ts'
 export interface ModelRequest {
   /** The idempotency key that the provider was given. */
   key: string
-  /** Worker process that asked. */
+  /** The worker process that asked. */
   pid: number
-  /** Milliseconds, the clock of this machine, which is PostgreSQL's too. */
+  /** Milliseconds by the clock of this machine, which PostgreSQL uses too. */
   at: number
 }
 
@@ -22,7 +22,7 @@ export interface World {
   readonly modelUrl: string
   readonly toolUrl: string
   readonly requests: readonly ModelRequest[]
-  /** The key of each effect of `pay`, in order; each line was written by the tool itself. */
+  /** The key of each effect of `pay`, in order. The tool itself writes each line. */
   effects(): string[]
   mark(): void
   /** How many marks there were. */
@@ -63,7 +63,7 @@ export async function startWorld(effectsFile: string): Promise<World> {
   })()
   listening.catch(() => undefined)
 
-  /** Tools say here that they begin and that they have done it. */
+  /** Tools report here that they begin and that they are done. */
   const tools = createServer((_request, response) => {
     mark()
     response.end()

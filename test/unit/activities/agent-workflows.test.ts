@@ -1,4 +1,4 @@
-/** Messages to an agent whose workflow comes and goes. The store and Temporal are played. */
+/** Messages to an agent whose workflow comes and goes. The test plays the store and Temporal. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import { expect, it } from 'vitest'
 import { sendToAgent } from '../../../src/activities/child/agent-workflows.ts'
@@ -43,7 +43,7 @@ function closedAgent(looks: number) {
   return { deps: { db: { pool: { query } }, client } as unknown as Deps, done }
 }
 
-it('an agent that has just closed is opened again when its workflow has ended: a message to that one would be lost', async () => {
+it('an agent that has just closed is opened again when its workflow has ended, because a message to that one would be lost', async () => {
   const { deps, done } = closedAgent(2)
   await sendToAgent(deps, ID, { messageId: 'm', text: 'more', interrupt: false })
   expect(done).toEqual(['reopened', 'started'])

@@ -6,12 +6,12 @@ import type { CallAtHand } from '../../../src/activities/tool/tool-call.ts'
 import type { AgentsWaited } from '../../../src/tool/call-agents.ts'
 import { createGate } from '../../support/gate.ts'
 
-/** @param looks what each look at the agents finds: whether they run, as soon as its promise resolves */
+/** @param looks the result of each look at the agents: whether they run, when its promise resolves */
 function call(...looks: Promise<boolean>[]) {
   return callAgain([], ...looks)
 }
 
-/** @param found by the waits of the attempt before */
+/** @param found the results of the waits of the attempt before */
 function callAgain(found: readonly AgentsWaited[], ...looks: Promise<boolean>[]) {
   const query = async ({ values: [, ids] }: { values: [string, string[]] }) => {
     const busy = await looks.shift()
@@ -35,7 +35,7 @@ const runs = Promise.resolve(true)
 const finished = Promise.resolve(false)
 
 describe('a wait that is not over', () => {
-  it('ends the attempt and fires the signal: neither catch nor finally of the tool runs', async () => {
+  it('ends the attempt and fires the signal: no catch and no finally of the tool runs', async () => {
     const agents = call(runs)
     const reached: string[] = []
     const tool = async (): Promise<AgentsWaited> => {
@@ -80,7 +80,7 @@ it('waits that are over return one after another', async () => {
   ])
 })
 
-it('a wait that is over gives the same when the call runs again, although its agent was asked more', async () => {
+it('a wait that is over gives the same when the call runs again, although its agent was asked again', async () => {
   const first = call(finished, runs)
   const answered = await first.wait(['s-a'])
   void first.wait(['s-a'])

@@ -1,4 +1,4 @@
-/** What an attempt tells the work it attends to: only what people and its own worker want, never what Temporal believes. */
+/** What an attempt tells the work inside it: only what people and its own worker want, never what Temporal believes. */
 import { Client } from '@temporalio/client'
 import type { ActivityCancellationDetailsOptions } from '@temporalio/common'
 import { expect, it } from 'vitest'

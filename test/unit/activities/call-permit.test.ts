@@ -1,15 +1,20 @@
-/** What a question offers to keep. */
+/** Which rules a question offers to keep. */
 import { expect, it } from 'vitest'
 import { createPermit, type Permission, type Permitting } from '../../../src/activities/tool/call-permit.ts'
 import { toRules } from '../../../src/permissions/rules.ts'
+import type { PermissionRules } from '../../../src/protocol/permission-rules.ts'
 import type { Touch } from '../../../src/tool/touch.ts'
 
-async function asked(touches?: () => Promise<Touch[]>, ask: string[] = []): Promise<Permission> {
+async function asked(
+  touches?: () => Promise<Touch[]>,
+  ask: string[] = [],
+  ...below: PermissionRules[]
+): Promise<Permission> {
   const permitting: unknown = {
     agent: { hooks: {} },
     session: {},
     input: '{}',
-    standing: async () => ({ mode: 'default', layers: [toRules({ ask })] }),
+    standing: async () => ({ mode: 'default', layers: [{ ask }, ...below].map(toRules) }),
     withKept: async (permissions: unknown) => permissions,
     told: () => undefined,
   }
@@ -27,9 +32,14 @@ it('a tool that never says what it touches is named as a whole', async () => {
   expect(await asked()).toMatchObject({ kind: 'ask', asks: { shown: { rules: ['Bash'] } } })
 })
 
-it('a call that a rule asks about offers none: the rule would win, and calls that wait for the same must be asked', async () => {
+it('a call that a rule asks about offers none, because that rule would win over a kept one', async () => {
   const push: Touch = { kind: 'command', command: 'git push', argv: ['git', 'push'], readonly: false }
   const offers = (rules: string[]): object => ({ kind: 'ask', asks: { shown: { rules } } })
   expect(await asked(async () => [push])).toMatchObject(offers(['Bash(git push)']))
   expect(await asked(async () => [push], ['Bash(git push:*)'])).toMatchObject(offers([]))
+})
+
+it('a call that the list of a profile leaves out offers none: a rule that is kept would not let it run', async () => {
+  expect(await asked(undefined, [], { allow: ['Read'] })).toMatchObject({ asks: { shown: { rules: [] } } })
+  expect(await asked(undefined, [], { allow: ['Bash'] })).toMatchObject({ asks: { shown: { rules: ['Bash'] } } })
 })

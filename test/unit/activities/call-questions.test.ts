@@ -1,5 +1,6 @@
 /** What a running call may ask, and what becomes of its attempt. */
 import { describe, expect, it } from 'vitest'
+import type { AgentPermissions } from '../../../src/index.ts'
 import { withQuestions } from '../../../src/activities/tool/call-questions.ts'
 import type { AnswerGiven } from '../../../src/protocol/read-answer.ts'
 import type { PersonQuestion } from '../../../src/tool/person.ts'
@@ -37,7 +38,7 @@ describe('a question without an answer', () => {
     expect(reached).toEqual([])
   })
 
-  it('is asked first when several are asked at once', async () => {
+  it('is asked first if several are asked at once', async () => {
     const ended = await running((ctx) => Promise.all([ctx.ask({ message: 'a?' }), ctx.ask({ message: 'b?' })]))
     expect(ended).toMatchObject({ asks: { about: 'a?' } })
   })
@@ -50,7 +51,7 @@ describe('a question without an answer', () => {
     expect(ended).toMatchObject({ asks: { about: 'sure?' } })
   })
 
-  it('is refused where nobody is asked, but an earlier answer still counts', async () => {
+  it('is refused in a session that asks nobody, but an earlier answer still counts', async () => {
     const dontAsk = { permissionMode: 'dontAsk' }
     await expect(running((ctx) => ctx.ask({ message: 'sure?' }), [], dontAsk)).rejects.toMatchObject({
       code: 'TOOL_PERMISSION_DENIED',
@@ -62,7 +63,7 @@ describe('a question without an answer', () => {
 })
 
 describe('an answer', () => {
-  it('belongs to its very question: another text, option or form is another question', async () => {
+  it('belongs to one question only: another text, option or form is another question', async () => {
     const asked: PersonQuestion = { message: 'sure?', options: [{ label: 'yes' }] }
     const others: PersonQuestion[] = [
       { message: 'sure?' },
@@ -103,6 +104,58 @@ describe('the confirmationHandler of the context', () => {
   })
 })
 
+describe('the time of a confirmation', () => {
+  const confirming = (request: unknown, permissions?: AgentPermissions) =>
+    withQuestions(testContext(), [], async (ctx) => ctx.confirmationHandler?.(request), permissions)
+  const message = 'Delete a.txt?'
+  const MINUTE = 60_000
+
+  it.each<[string, unknown, AgentPermissions | undefined, [string, unknown]]>([
+    [
+      'is that of the request',
+      { message, expiresIn: '1 minute' },
+      undefined,
+      ['decline', 'nobody has answered within 1 minute'],
+    ],
+    ['ends with its default', { message, expiresIn: '1 minute', default: true }, undefined, ['answer', 'Yes']],
+    [
+      'ends with the other one',
+      { message, expiresIn: '1 minute', default: false },
+      undefined,
+      ['decline', expect.any(String)],
+    ],
+    ['is that of the agent', message, { expiresIn: MINUTE }, ['decline', 'nobody has answered within 1 minute']],
+    ['ends as the agent says', message, { expiresIn: MINUTE, default: 'approve' }, ['answer', 'Yes']],
+    [
+      'ends as the request says',
+      { message, default: false },
+      { expiresIn: MINUTE, default: 'approve' },
+      ['decline', expect.any(String)],
+    ],
+  ])('%s', async (_what, request, permissions, [decision, text]) => {
+    expect(await confirming(request, permissions)).toMatchObject({
+      asks: { expiry: { inMs: MINUTE, otherwise: { decision, text } } },
+    })
+  })
+
+  it('is none of what people are shown', async () => {
+    const asked = await confirming({ message, expiresIn: 1000, default: true })
+    expect(asked).not.toHaveProperty('asks.form.preview')
+    expect(await confirming(message)).not.toHaveProperty('asks.expiry')
+  })
+
+  it.each([
+    [{ message, expiresIn: 'soon' }, "expiresIn: 'soon' is not a duration"],
+    [{ message, expiresIn: '1 day', default: 'yes' }, 'its default is neither true nor false'],
+    [{ message, default: true }, 'it has a default and no expiresIn'],
+  ])('%j is refused where it is asked', async (request, problem) => {
+    await expect(confirming(request)).rejects.toMatchObject({
+      code: 'TOOL_EXECUTION_ERROR',
+      message: expect.stringContaining(problem) as string,
+    })
+  })
+})
+
 describe('a question', () => {
   it.each<[string, unknown, string]>([
     ['that is a text', 'sure?', 'it is not an object with a message'],
@@ -137,7 +190,7 @@ describe('a question with a time', () => {
   const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
   const DAY = 24 * 60 * 60 * 1000
 
-  it('says how long it waits, and what counts then', async () => {
+  it('says how long it waits, and what counts after that', async () => {
     expect(await asking({ expiresIn: '2 days', default: { text: 'yes' } })).toMatchObject({
       asks: { expiry: { inMs: 2 * DAY, otherwise: { decision: 'answer', text: 'yes' } } },
     })

@@ -1,4 +1,4 @@
-/** What one attempt at a call sees and sets of the values of its session. */
+/** The values of its session that one attempt at a call sees and sets. */
 import { describe, expect, it } from 'vitest'
 import { CallValues } from '../../../src/activities/tool/call-values.ts'
 
@@ -13,7 +13,7 @@ describe('the values of a call', () => {
     expect(values.changes()).toEqual([{ name: 'todos', value: ['write'] }])
   })
 
-  it('are copies: neither who has set one nor who has read it changes it', async () => {
+  it('are copies: neither the one who sets a value nor the one who reads it can change it', async () => {
     const values = over()
     const todos = ['read']
     values.set('todos', todos)

@@ -1,4 +1,4 @@
-/** What a model of user code may hand over: either plain data that can be relied on, or an error that names the field. */
+/** What a model in user code may return: either plain data that can be relied on, or an error that names the field. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ANSWER_LIMIT } from '../../../src/activities/model/answer-size.ts'
@@ -19,14 +19,14 @@ function problemOf(given: unknown): string {
 }
 
 describe('a completion', () => {
-  it('is copied, and only what belongs to it', () => {
+  it('is copied, and only its known fields are', () => {
     const given = { ...good, toolCalls: [{ ...good.toolCalls[0], more: 1 }], usage: { ...usage, raw: {} }, more: 1 }
     expect(toCompletion(given, 'mine')).toEqual(good)
     const dear = { ...usage, cachedTokens: 0.5, costUsd: 0.01 }
     expect(toCompletion({ ...good, usage: dear }, 'mine').usage).toEqual(dear)
   })
 
-  it('says who answered where the model said so, in a name of bounded length', () => {
+  it('says who answered if the model said so, in a name of limited length', () => {
     expect(toCompletion({ ...good, model: 'm-2026' }, 'mine').model).toBe('m-2026')
     expect(toCompletion({ ...good, model: 'm'.repeat(1000) }, 'mine').model).toBe(`${'m'.repeat(199)}…`)
     expect(toCompletion({ ...good, model: '' }, 'mine')).toEqual(good)

@@ -60,6 +60,18 @@ describe('a cut', () => {
     }
   })
 
+  it('is not made right after a round that lacks a result', () => {
+    const toolCalls = ['a', 'b'].map((id) => ({ id, name: 'look', arguments: '{}' }))
+    const messages: Message[] = [
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: '', toolCalls },
+      { role: 'tool', content: 'r', toolCallId: 'a', name: 'look' },
+      { role: 'assistant', content: 'a' },
+      { role: 'user', content: 'q' },
+    ]
+    expect(cutPoints(messages)).toEqual([4])
+  })
+
   it('is found wherever there is a place, and keeps no more than it may if a place allows that', () => {
     for (const seed of SEEDS) {
       const roll = dice(seed)

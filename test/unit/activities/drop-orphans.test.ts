@@ -35,7 +35,7 @@ describe('dropOrphans', () => {
     })
   })
 
-  it('drops an assistant message that only asked for what nobody answered', () => {
+  it('drops an assistant message that only asked for calls that have no result', () => {
     expect(dropOrphans([user, asks('', 'a', 'b')])).toEqual({ messages: [user], dropped: 2 })
   })
 
@@ -46,7 +46,7 @@ describe('dropOrphans', () => {
     })
   })
 
-  it('counts a result only right behind its call', () => {
+  it('counts a result only if it stands right after its call', () => {
     expect(dropOrphans([asks('x', 'a'), user, answers('a')])).toEqual({
       messages: [{ role: 'assistant', content: 'x' }, user],
       dropped: 2,
@@ -63,7 +63,7 @@ describe('dropOrphans', () => {
     expect(refusal('INVALID_MESSAGE', () => dropOrphans(given))).toContain(problem)
   })
 
-  it('leaves no call unanswered and no answer uncalled, whatever was cut', () => {
+  it('leaves no call without a result and no result without a call, whatever was cut', () => {
     const id = fc.constantFrom('a', 'b', 'c')
     const record = fc.oneof(
       fc.constant(user),

@@ -1,4 +1,7 @@
-/** Whatever is thrown in an activity, and whatever a provider answers beside its error: what reaches Temporal is small and can be sent. */
+/**
+ * Whatever is thrown in an activity, and whatever a provider sends with its error: what reaches Temporal is small and
+ * can be sent.
+ */
 import { temporal } from '@temporalio/proto'
 import {
   ApplicationFailure,
@@ -133,7 +136,7 @@ describe('what an activity throws', () => {
       })
       .map(({ make, message, fields }) => {
         const error = make(message)
-        void error.stack // Made when it is first read, from the fields as they are then.
+        void error.stack // Made when it is first read, from the fields as they are at that time.
         for (const [key, value] of Object.entries(fields)) Reflect.defineProperty(error, key, { value })
         return error
       })

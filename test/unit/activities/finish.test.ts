@@ -29,7 +29,7 @@ function ended(over: Partial<CallEnded>) {
   return { outcome, events: (writes.events ?? []).map(({ key, type, data }) => ({ key, type, data })) }
 }
 
-it('what a tool calls its failure reaches the event and, short, the statistics', () => {
+it('the tool’s name for its failure reaches the event and, cut, the statistics', () => {
   const error = { type: 'not_found', code: `E-${'東'.repeat(40)}`, message: 'no such city' }
   const { outcome, events } = ended({ end: { value: { success: false, error } } })
   expect(events).toMatchObject([
@@ -41,14 +41,14 @@ it('what a tool calls its failure reaches the event and, short, the statistics',
   })
 })
 
-it('an error of this project has its code, and no name of the tool’s', () => {
+it('an error of this project has its own code, and no name that the tool gave', () => {
   const { outcome, events } = ended({ end: { error: new StelloError('TOOL_TIMEOUT', 'too late') } })
   expect(outcome).toMatchObject({ code: 'TOOL_TIMEOUT' })
   expect(outcome).not.toHaveProperty('error')
   expect(events[0]?.data).not.toHaveProperty('error')
 })
 
-it('the last a tool told of each kind is told once more with the end, before its card', () => {
+it('the last update of each kind is told once more with the end, before its card', () => {
   const updates = [
     ['progress', { progress: 'almost' }],
     ['update', { percent: 99 }],

@@ -41,7 +41,7 @@ describe('the system prompt of a child', () => {
     )
   })
 
-  it('refuses a template that needs a var nobody gave, naming it', () => {
+  it('refuses a template that needs a missing var, naming it', () => {
     const profile: ForkProfile = { systemPrompt: (vars) => `Expert in ${vars['region']}` }
     expect(refusal('INVALID_ARGUMENT', () => compose(profile, undefined, { regoin: 'Peru' }))).toBe(
       'the profile\'s system prompt: the var "region" is missing (given: regoin); pass it in vars',
@@ -93,7 +93,7 @@ describe('the configuration of a child', () => {
     profile: 'old',
   }
 
-  it("without a profile is the parent's, and nothing beside the table", () => {
+  it("without a profile is the parent's, and nothing beside the table of docs/architecture.md", () => {
     expect(fork()).toEqual(inherited)
   })
 
@@ -140,7 +140,7 @@ describe('the configuration of a child', () => {
     )
   })
 
-  it('whose label has no end gets it cut', () => {
+  it('cuts a label without end', () => {
     const { label } = forkConfig(parent, { label: '🎓'.repeat(20_000) }, undefined, {})
     expect(label).toBe(`${'🎓'.repeat(99)}…`)
   })
@@ -153,7 +153,7 @@ describe('childId', () => {
     expect(childId('tea-root', 't3.0.2', 'ab12', ['Green tea', 'agent'])).toBe(id)
   })
 
-  it('differs with each of its inputs, wherever one ends and the next begins', () => {
+  it('differs with each of its inputs, also if text moves from one input to the next', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.tuple(fc.string(), fc.string(), fc.string()), { selector: (each) => JSON.stringify(each) }),

@@ -1,4 +1,4 @@
-/** The circuit breaker of one provider: a clock and dice of the test, nothing waits. */
+/** The circuit breaker of one provider, with the clock and the dice of the test. Nothing waits here. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Gate, waitAfter, type Refusal, type Ticket } from '../../../src/activities/model/gate.ts'
@@ -87,12 +87,16 @@ describe('A closed gate', () => {
     expect(gate.nextTry(20)).toBe(5020)
   })
 
-  it('is not opened by the answer to a request of before: that one says nothing about now', () => {
+  it('is not opened by the answer to a request from before it was closed', () => {
     const gate = new Gate({ random: () => 0 })
     const slow = admitted(gate, 0)
     gate.refused(admitted(gate, 0), BUSY, 0)
     expect(gate.served(slow)).toBe(false)
     expect(gate.admit(500)).toBeUndefined()
+    const probe = admitted(gate, 1000)
+    expect(gate.served(slow)).toBe(false)
+    expect(gate.admit(1000)).toBeUndefined()
+    expect(gate.served(probe)).toBe(true)
   })
 
   it('gives the place of a probe that asked nobody to the next one at once', () => {

@@ -1,4 +1,6 @@
-/** Rules that stay in front: what `lockPrompt` keeps, whatever models and clients ask for, at any depth and once. */
+/**
+ * Rules that stay in front: what `lockPrompt` keeps, whatever models and clients ask for, at any depth, and only once.
+ */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ForkProfile } from '../../../src/agent/profile.ts'
@@ -56,20 +58,20 @@ describe('the prompt of a profile that locks it', () => {
     )
   })
 
-  it('comes behind that of an agent which locks its own, and once however often it is asked for', () => {
+  it('comes after that of an agent which locks its own, and once, however often it is asked for', () => {
     const reader = fork(root(LOCKED), 'A.', profile)
     expect(reader.systemPrompt).toBe('Obey the law.\n\nOnly read.\n\nA.')
     expect(fork(reader, 'B.', profile).systemPrompt).toBe('Obey the law.\n\nOnly read.\n\nB.')
     expect(fork(fork(reader, undefined, profile), undefined, profile).systemPrompt).toBe('Obey the law.\n\nOnly read.')
   })
 
-  it('ignores what is asked for in mode preset, and keeps it out below no longer', () => {
+  it('ignores what is asked for in mode preset, and no longer keeps it out below', () => {
     const reader = fork(root(OPEN), 'Steal.', { ...profile, systemPromptMode: 'preset' })
     expect(reader.systemPrompt).toBe('Only read.')
     expect(fork(reader, 'Sing.').systemPrompt).toBe('Only read.\n\nSing.')
   })
 
-  it('is the one its session begins with, where the profile has none', () => {
+  it('is the one that its session begins with, if the profile has none', () => {
     const session = fork(root(OPEN), 'Rules of the client.', { lockPrompt: true })
     expect(session.systemPrompt).toBe('Rules of the client.')
     expect(fork(session, 'Steal.').systemPrompt).toBe('Rules of the client.\n\nSteal.')
@@ -77,7 +79,7 @@ describe('the prompt of a profile that locks it', () => {
   })
 })
 
-it('without lockPrompt a child says what it is asked to, and no row says anything of rules', () => {
+it('without lockPrompt a child says what it is asked to say, and no row mentions rules', () => {
   const child = fork(root(OPEN), 'Steal.')
   expect(child.systemPrompt).toBe('Steal.')
   expect(child).not.toHaveProperty('locked')

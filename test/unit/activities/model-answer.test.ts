@@ -1,4 +1,4 @@
-/** What of a model's answer reaches the workflow: at most what its state has room for. */
+/** The parts of a model's answer that reach the workflow: at most what its state has room for. */
 import { describe, expect, it } from 'vitest'
 import { toAnswer } from '../../../src/activities/model/model-answer.ts'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
@@ -38,7 +38,7 @@ function answerOf(toolCalls: ToolCall[], last: boolean): { outcome: ModelAnswer;
 }
 
 describe('calls of a model', () => {
-  it.each(['x', '東', '🎓', '"', '\u0001'])('are kept short, in bytes, when they are made of %j', (char) => {
+  it.each(['x', '東', '🎓', '"', '\u0001'])('are kept short, in bytes, if they are made of %j', (char) => {
     const long = char.repeat(1000)
     const calls = taken(Array.from({ length: 200 }, () => ({ id: long, name: long, arguments: long })))
     expect(calls).toHaveLength(128)
@@ -75,7 +75,7 @@ describe('calls of a model', () => {
   })
 })
 
-it('a call is known to people by the name they know, cut', () => {
+it('a call is known to people by its name for people, cut', () => {
   const call = { id: 'c', name: 'attempt_completion', arguments: '{"result":"42."}' }
   const title = `Done ${'東'.repeat(10)}…`
   const { outcome, writes } = answerOf([call], false)
@@ -91,7 +91,7 @@ describe('the last answer that is allowed', () => {
   }
   const other = { id: 'o', name: 'stello_create_session', arguments: '{"label":"l"}' }
 
-  it('counts the first attempt_completion that can be read; nothing beside it runs', () => {
+  it('counts the first attempt_completion that can be read; nothing else runs', () => {
     const { outcome, writes } = answerOf([other, complete(1, 'x'), complete('42.'), complete('43.', 'y')], true)
     expect(outcome).toMatchObject({ stopReason: 'completed', text: '42.', calls: [], seq: 6 })
     expect(writes.turns).toMatchObject([{ stopReason: 'completed', text: '42.' }])
@@ -109,11 +109,11 @@ describe('the last answer that is allowed', () => {
     ])
   })
 
-  it('ends at the limit without one', () => {
+  it('ends at the limit if it has none', () => {
     expect(answerOf([other], true).outcome).toMatchObject({ stopReason: 'max_tool_rounds', text: '' })
   })
 
-  it('is no other: elsewhere the call is made as any call', () => {
+  it('is not the usual case: elsewhere the call is made like any call', () => {
     const { outcome } = answerOf([complete('42.')], false)
     expect(outcome).not.toHaveProperty('stopReason')
     expect(outcome.calls).toMatchObject([{ name: 'attempt_completion' }])

@@ -1,4 +1,4 @@
-/** Arguments as a model wrote them: nothing in them may reach a prototype, by whatever way a tool copies them. */
+/** Arguments as a model wrote them: nothing in them may reach a prototype, in whatever way a tool copies them. */
 import { describe, expect, it } from 'vitest'
 import { parseArguments } from '../../../src/activities/tool/parse-arguments.ts'
 import { readPartial } from '../../../src/activities/model/partial-arguments.ts'
@@ -14,7 +14,7 @@ function read(text: string, aliases?: Record<string, string>): Record<string, un
   return parsed.value as Record<string, unknown>
 }
 
-/** As tools copy: what merges deeply follows `constructor.prototype`, `Object.assign` sets `__proto__`. */
+/** Ways in which tools copy. A deep merge follows `constructor.prototype`, and `Object.assign` sets `__proto__`. */
 function pollutes(args: Record<string, unknown>): boolean {
   return 'admin' in Object.assign({}, args) || Object.hasOwn(args, 'constructor')
 }

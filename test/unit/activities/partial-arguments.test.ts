@@ -32,10 +32,10 @@ it('never throws, and a whole object is read as it is', () => {
   expect(() => readPartial(`{"a":${'['.repeat(30_000)}`)).not.toThrow()
 })
 
-it('what is longer than a person reads is not read at all', () => {
+it('text that is too long for people is not read at all', () => {
   expect(readPartial(`{"a":"${'x'.repeat(PARTIAL_LIMIT)}`) === undefined).toBe(true)
 })
 
-it('a prototype does not come in', () => {
+it('a prototype is not read', () => {
   expect(readPartial('{"__proto__":{"admin":true},"a":"b')).not.toHaveProperty('admin')
 })

@@ -1,4 +1,4 @@
-/** The way of one call, without Temporal: its stages in order, all under one time-out, each with its own error code. */
+/** The phases of one call, without Temporal: in order, all under one time-out, each with its own error code. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Permission, ToPermit } from '../../../src/activities/tool/call-permit.ts'
@@ -57,7 +57,7 @@ function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest
   return { ended, channel }
 }
 
-/** Writes down its stages in the order they are reached. */
+/** Writes down its phases in the order in which they are reached. */
 function staged(ran: string[], extra: Partial<ToolLike<{ path: string; deep: boolean }>> = {}): ToolLike {
   const like: ToolLike<{ path: string; deep: boolean }> = {
     name: 'staged',
@@ -87,7 +87,7 @@ describe('a call', () => {
     expect(channel.card).toEqual({ status: 'DOING', params: { path: 'a', deep: true } })
   })
 
-  it('of a tool that is not there says what there is', async () => {
+  it('of a tool that does not exist is answered with the tools that do', async () => {
     const { ended } = runTool(staged([]), { call: { id: 'c', name: 'other', arguments: '{}' } })
     await expect(ended).rejects.toMatchObject({
       code: 'TOOL_NOT_FOUND',
@@ -95,7 +95,7 @@ describe('a call', () => {
     })
   })
 
-  it('with arguments that cannot be repaired reaches nothing of the tool', async () => {
+  it('with arguments that cannot be repaired reaches no code of the tool', async () => {
     const ran: string[] = []
     const { ended, channel } = runTool(staged(ran), { args: '{"path":7,"deep":"yes"}' })
     await expect(ended).rejects.toMatchObject({
@@ -130,7 +130,7 @@ describe('a call', () => {
       expect(ran).toEqual(['validate a true'])
     })
 
-    it('runs when one has, with the arguments that were permitted, and begins right before', async () => {
+    it('runs after a person has permitted it, with the arguments that were permitted, and begins right before that', async () => {
       const ran: string[] = []
       const allow = async (): Promise<Permission> => ({ kind: 'allow', args: { path: 'b', deep: true } })
       const approving = { args: '{"path":"a","deep":true}', permit: allow, begin: begun(ran) }
@@ -194,7 +194,7 @@ describe('a precondition', () => {
     await expect(ended).rejects.toMatchObject({ code: 'TOOL_TIMEOUT' })
   })
 
-  it('that ends after a cancellation does not start the tool behind its back', async () => {
+  it('that ends after a cancellation does not start the tool any more', async () => {
     const ran: string[] = []
     const stop = new AbortController()
     const consent = createGate()
@@ -206,7 +206,7 @@ describe('a precondition', () => {
     stop.abort('cancel')
     await expect(ended).rejects.toMatchObject({ code: 'TOOL_CANCELLED' })
     consent.open()
-    // Everything that follows from the consent has happened when the event loop comes round.
+    // Everything that follows from the consent has happened in the next round of the event loop.
     await new Promise(setImmediate)
     expect(ran).toEqual([])
   })

@@ -1,4 +1,4 @@
-/** What a model is asked with: made of configuration, transcript and question, and of nothing else. */
+/** What a model is asked with. It is made of configuration, transcript and question, and of nothing else. */
 import { expect, it } from 'vitest'
 import { makePrompt, toMessages } from '../../../src/activities/model/prompt.ts'
 import type { Message } from '../../../src/core/message.ts'
@@ -10,7 +10,7 @@ const before: Message[] = [
 const question: Message = { role: 'user', content: 'And tomorrow?' }
 const tools = [{ name: 'look', description: 'looks', parameters: {} }]
 
-it('a prompt has the question behind the transcript, and the system prompt for itself', () => {
+it('a prompt has the question after the transcript, and the system prompt apart', () => {
   const prompt = makePrompt({
     config: { systemPrompt: 'You tell the weather.' },
     transcript: { messages: before },
@@ -33,7 +33,7 @@ it('an empty system prompt is none', () => {
   )
 })
 
-it('what a model is handed is its own list: the transcript stays as it is', () => {
+it('a model gets a list of its own: the transcript stays as it is', () => {
   toMessages(makePrompt({ config: {}, transcript: { messages: before }, tools })).pop()
   expect(before).toHaveLength(2)
 })

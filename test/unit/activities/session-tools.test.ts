@@ -1,4 +1,4 @@
-/** The tools of a session, those of packs that are asked included. */
+/** The tools of a session, with those of packs that are asked for their tools. */
 import { describe, expect, it } from 'vitest'
 import { askedTools, toolsForCall } from '../../../src/activities/tool/session-tools.ts'
 import { createStelloAgent, type AgentDefinition } from '../../../src/agent/agent.ts'
@@ -40,7 +40,7 @@ describe('a pack that is asked', () => {
     expect(told).toEqual(['ada', 'ada'])
   })
 
-  it('gives way to a tool of the agent, and is filtered as any other', async () => {
+  it('gives way to a tool of the agent, and is filtered like any other', async () => {
     const capabilities = { tools: [{ ...named('rain'), description: 'of the agent' }] }
     const tools = await askedTools(asking(() => [named('rain'), named('snow')], { capabilities }))
     expect(tools.specs.find(({ name }) => name === 'rain')?.description).toBe('of the agent')
@@ -66,13 +66,13 @@ describe('a pack that is asked', () => {
 })
 
 describe('for one call', () => {
-  it('nobody is asked when the tool is listed', async () => {
+  it('no pack is asked if the tool is listed', async () => {
     const capabilities = { tools: [named('lamp')] }
     const of = asking(() => Promise.reject(new Error('asked')), { capabilities })
     expect((await toolsForCall(of, 'lamp')).find('lamp')).toBeDefined()
   })
 
-  it('a pack that does not answer is why the tool was not run', async () => {
+  it('a pack that does not answer is the reason why the tool was not run', async () => {
     const tools = await toolsForCall(
       asking(() => Promise.reject(new Error('no server'))),
       'rain',

@@ -1,4 +1,4 @@
-/** Old tool results in a prompt: what is left of them, which are old, and that nothing else changes. */
+/** Old tool results in a prompt: what is left of them, which of them are old, and that nothing else changes. */
 import { describe, expect, it } from 'vitest'
 import { shortenAll, shortenOld } from '../../../src/activities/model/shorten-results.ts'
 import type { Message } from '../../../src/core/message.ts'
@@ -17,7 +17,7 @@ const isShort = ({ role, content }: Message): boolean => role === 'tool' && cont
 const room = { window: 40_000, keep: 8000 }
 
 describe('old results', () => {
-  it('are shortened to their beginning and end, with what was left out and whom to ask again', () => {
+  it('are shortened to their beginning and end, and say what was left out and how to get it again', () => {
     const [, result] = shortenOld(rounds(30), room)
     expect(result?.content).toMatch(
       /^0 x+…\n\[… 7\d+ of 80\d+ characters are left out here.*Ask look again.*\]\nx+ end$/,
@@ -33,7 +33,7 @@ describe('old results', () => {
     expect(shown.filter(isShort)).toHaveLength(28)
   })
 
-  it('have a border that moves in wide steps: most rounds change nothing before them', () => {
+  it('have a border that moves in wide steps: most rounds change nothing before it', () => {
     const shortAt = (count: number): number => shortenOld(rounds(count), room).filter(isShort).length
     const borders = new Set(Array.from({ length: 20 }, (_, i) => shortAt(20 + i)))
     expect(borders.size).toBeGreaterThan(2)

@@ -1,4 +1,4 @@
-/** One call in one process: its instance, and what it is told while its arguments stream in. */
+/** One call in one process: its instance, and what the instance is told while the arguments stream in. */
 import { describe, expect, it } from 'vitest'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
 import { ToolChannel } from '../../../src/activities/tool/tool-channel.ts'
@@ -46,7 +46,7 @@ describe('an instance', () => {
     expect(await use.open(tool, about)).toMatchObject({ name: 'made' })
   })
 
-  it('that is still being made when the call ends is told so, and disposed of when it is there', async () => {
+  it('that is still being made when the call ends is told so, and disposed of when it exists', async () => {
     const gate = createGate()
     const life: string[] = []
     const tool = toTool({
@@ -72,7 +72,7 @@ describe('an instance', () => {
 })
 
 describe('the channels of a call', () => {
-  it('take a result only while it runs, and show nothing behind its end', async () => {
+  it('take a result only while it runs, and show nothing after its end', async () => {
     const shown: unknown[] = []
     const telling = {
       card: (_call: unknown, card: unknown) => shown.push(card),
@@ -94,12 +94,12 @@ describe('the channels of a call', () => {
     onUpdate('too late')
     expect(channel.resultOf(tool, 'returned')).toBe('last')
     expect(channel.card).toEqual({ status: 'SUCCESS', result: 1 })
-    // The end of a call is told with its settle.
+    // The end of a call is told when it is settled.
     expect(shown).toEqual(['almost'])
     expect(channel.updates).toEqual([['update', 'almost']])
   })
 
-  it('show of something big what fits', () => {
+  it('show of a large value what fits', () => {
     const shown: Record<string, unknown>[] = []
     const telling = { card: (_call: unknown, card: Record<string, unknown>) => shown.push(card) } as unknown as LiveStep
     const channel = new ToolChannel({ id: 'c-1', name: 'write' }, { live: telling })
@@ -112,7 +112,7 @@ describe('the channels of a call', () => {
 })
 
 describe('partial arguments', () => {
-  it('that come while the tool is busy are skipped but for the latest', async () => {
+  it('that come while the tool is busy are skipped, except for the latest', async () => {
     const seen: unknown[] = []
     const busy = createGate()
     const tool = toTool({
@@ -130,7 +130,7 @@ describe('partial arguments', () => {
     expect(seen).toEqual([{ n: 1 }, { n: 3 }])
   })
 
-  it('are over when the call runs, which waits for the tool to be done with them', async () => {
+  it('are over when the call runs, which waits until the tool is done with them', async () => {
     const life: string[] = []
     const tool = toTool({
       ...named('slow'),
@@ -174,7 +174,7 @@ it('a call that waits to run is found once, and disposed of when the worker stop
   expect(new Set(ended)).toEqual(new Set([1, 3]))
 })
 
-it('a call whose instance never ends to be disposed of is given up, so that nothing is kept of it', async () => {
+it('a call whose instance never finishes its disposal is given up, so that nothing is kept of it', async () => {
   const gone = createGate()
   gone.open()
   const warned: string[] = []

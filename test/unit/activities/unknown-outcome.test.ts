@@ -1,4 +1,7 @@
-/** Asking a tool what became of a call whose end nobody knows: with the call's context, under the tool's time-out. */
+/**
+ * A tool is asked what became of a call whose end nobody knows: with the context of the call, under the time-out of the
+ * tool.
+ */
 import { describe, expect, it } from 'vitest'
 import type { Deps } from '../../../src/activities/deps.ts'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
@@ -47,7 +50,7 @@ describe('a tool that can verify', () => {
     expect(await found).toEqual({ happened: true, result: [{ sum: 3 }, 's-1', 'c-1', true, false], values: [] })
   })
 
-  it('is the instance of a factory, made for the question and disposed of behind it', async () => {
+  it('is the instance of a factory, made for the question and disposed of after it', async () => {
     const disposed: string[] = []
     const { found } = ask({
       name: 'pay',
@@ -58,7 +61,7 @@ describe('a tool that can verify', () => {
     expect(disposed).toEqual(['pay'])
   })
 
-  it('shares the tool’s time-out, of which its signal tells', async () => {
+  it('shares the time-out of the tool, and its signal fires then', async () => {
     let signal: AbortSignal | undefined
     const { found, warned } = ask({
       ...pay,
@@ -73,7 +76,7 @@ describe('a tool that can verify', () => {
     expect(warned).toMatchObject([expect.stringContaining('did not end within')])
   })
 
-  it('is stopped with the worker, which is nothing to warn of', async () => {
+  it('is stopped with the worker, without a warning', async () => {
     const stop = new AbortController()
     const { found, warned } = ask({ ...pay, verify: () => new Promise(() => {}) }, stop)
     stop.abort('shutdown')

@@ -34,7 +34,7 @@ describe('createStelloAgent', () => {
     expect(create({ executionTimeout: 5000 }).limits.toolTimeoutMs).toBe(5000)
   })
 
-  it('waits as the model states, else the profile, else the agent', () => {
+  it('waits as the model states, else as the profile states, else as the agent states', () => {
     const slow = { ...llm, timeoutMs: 7000, idleTimeoutMs: 8000, retryForMs: 9000 }
     const profiles = new ForkProfileRegistryImpl()
       .register('patient', { modelTimeout: '1 hour', retries: { tools: { backoff: '3s' }, model: { attempts: 4 } } })
@@ -56,7 +56,7 @@ describe('createStelloAgent', () => {
       tools: { attempts: 5, backoffMs: 3000 },
     })
     expect(agent.waitsOf('slow', 'profile:slow')).toMatchObject({ timeoutMs: 7000, idleMs: 8000, retryForMs: 9000 })
-    // A session below keeps the model of its parent under a profile of its own.
+    // A session below, under a profile of its own, keeps the model of its parent.
     expect(agent.waitsOf('patient', 'profile:slow')).toMatchObject({ timeoutMs: 7000, tools: { backoffMs: 3000 } })
   })
 
@@ -130,7 +130,7 @@ describe('createStelloAgent', () => {
     expect(refusal('INVALID_AGENT', () => create({ name }))).toContain('- name: ')
   })
 
-  it('lets an error of user code through as it is', () => {
+  it('passes an error of user code on as it is', () => {
     const tools = {
       list: () => {
         throw new TypeError('mine')
@@ -139,7 +139,7 @@ describe('createStelloAgent', () => {
     expect(() => create({ capabilities: { tools } })).toThrow(TypeError)
   })
 
-  it('warns of skills a profile names that nobody registered', () => {
+  it('warns of skills that a profile names and nobody has registered', () => {
     const profiles = new ForkProfileRegistryImpl().register('p', { skills: ['there', 'gone'] })
     const skills = new SkillRouterImpl().register({ name: 'there', description: 'd', content: 'c' })
     expect(create({ capabilities: { skills, profiles } }).warnings).toEqual([
@@ -193,7 +193,7 @@ describe('what is registered after the agent was created', () => {
     expect(shown(agent)).toEqual({ tools: [], skills: [], profiles: [], warnings: [] })
   })
 
-  it('does not reach the agent from a registry of another make', () => {
+  it('does not reach the agent from a registry of another kind', () => {
     const list = [named('early')]
     const agent = create({ capabilities: { tools: { list: () => list } } })
     agent.seal()
@@ -201,7 +201,7 @@ describe('what is registered after the agent was created', () => {
     expect([...agent.tools.keys()]).toEqual(['early'])
   })
 
-  it('is checked as what came before: the worker does not start', () => {
+  it('is checked like earlier registrations: the worker does not start', () => {
     const list = [named('a')]
     const agent = create({ capabilities: { tools: list } })
     list.push(named('a'))
@@ -239,7 +239,7 @@ describe('a model whose fields cannot be read', () => {
     }
   })
 
-  it('is asked for its name once, where that is computed', async () => {
+  it('is asked for its name once, if the name is computed', async () => {
     let asked = 0
     class Computed {
       readonly #answer = 'hi'
@@ -296,7 +296,7 @@ it("the limits of a session are its profile's, the rest the agent's", () => {
   expect(agent.limitsOf('gone', 'agent')).toEqual(agent.limits)
 })
 
-it("rounds that neither agent nor profile states are the session's model's own, else five", () => {
+it("the number of rounds is that of the agent or the profile, else that of the session's model, else five", () => {
   const patient = { ...llm, maxToolRounds: 9 }
   const profiles = new ForkProfileRegistryImpl()
     .register('bare', {})

@@ -1,4 +1,4 @@
-/** Settings of compaction: what is complete, and what is refused, by its field. */
+/** Settings of compaction: their defaults, and which are refused, by name of the field. */
 import { expect, it } from 'vitest'
 import { resolveCompaction, type CompactionSettings } from '../../../src/agent/compaction-settings.ts'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
@@ -45,7 +45,7 @@ it('of a profile come before those of the agent', () => {
   ])
 })
 
-it('need a window, which the name of a model tells, also behind the name of a router', () => {
+it('need a window, which follows from the name of a model, also after the name of a router', () => {
   expect(
     ['gpt-4o-mini', 'openai/gpt-4o', 'gpt-5-mini', 'claude-sonnet-4-5', 'models/gemini-2.5-pro', 'my-model'].map(
       contextWindowOf,

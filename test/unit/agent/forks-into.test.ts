@@ -34,11 +34,11 @@ const mayFork = (agent: StelloAgent, scope: ToolScope): string[] => sessionTools
 const under = (name: string): ToolScope => ({ profile: name, tools: `profile:${name}` })
 
 describe('a session may fork into', () => {
-  it('all profiles, where it is the agent itself', () => {
+  it('all profiles, if it is the agent itself', () => {
     expect(mayFork(agentWith(NAMED), { tools: 'agent' })).toEqual(['reader', 'writer', 'admin', 'plain'])
   })
 
-  it('those that bring no tool it has not itself, where it is under a profile', () => {
+  it('those that bring no tool that it lacks, if it is under a profile', () => {
     const agent = agentWith(NAMED)
     expect(mayFork(agent, { ...under('reader'), skills: ['cite'] })).toEqual(['reader', 'plain'])
     expect(mayFork(agent, { ...under('writer'), skills: ['cite', 'style'] })).toEqual(['reader', 'writer', 'plain'])
@@ -50,14 +50,14 @@ describe('a session may fork into', () => {
     expect(mayFork(agentWith(NAMED), { ...under('admin'), skills: [] })).toEqual(['plain'])
   })
 
-  it('one that leaves its skills unset only where it may activate all there are', () => {
+  it('one that leaves its skills unset only if it may activate all skills', () => {
     const agent = agentWith({ reader: NAMED.reader, all: { tools: [look] } })
     expect(mayFork(agent, { ...under('reader'), skills: ['cite'] })).toEqual(['reader'])
     expect(mayFork(agent, { ...under('reader'), skills: ['cite', 'style'] })).toEqual(['reader', 'all'])
     expect(mayFork(agent, under('all'))).toEqual(['reader', 'all'])
   })
 
-  it('what the profile says, whatever that has', () => {
+  it('what its profile says, whatever these profiles have', () => {
     const agent = agentWith({
       ...NAMED,
       reader: { tools: [look], forksInto: ['admin'] },
@@ -67,7 +67,7 @@ describe('a session may fork into', () => {
     expect(mayFork(agent, under('admin'))).toEqual([])
   })
 
-  it('the same when it was forked without a profile from one that is under it', () => {
+  it('the same, if it was forked without a profile from a session under it', () => {
     const agent = agentWith(NAMED)
     const root: SessionConfig = { agent: 'a', label: 'root', model: 'agent', tools: 'agent' }
     const reader = forkConfig(root, { label: 'r', profile: 'reader' }, agent.profiles.get('reader'), {})
@@ -81,14 +81,14 @@ describe('a session may fork into', () => {
     expect(mayFork(agentWith({ admin: NAMED.admin }), { profile: 'gone', tools: 'agent' })).toEqual([])
   })
 
-  it('one whose further tools the filters of the session or the agent take away', () => {
+  it('one with more tools, if the filters of the session or the agent remove them', () => {
     expect(mayFork(agentWith(NAMED), { ...under('writer'), disallowedTools: ['drop'] })).toContain('admin')
     expect(mayFork(agentWith(NAMED, { disallowedTools: ['drop'] }), under('writer'))).toContain('admin')
     expect(mayFork(agentWith(NAMED), { ...under('writer'), allowedTools: ['look'] })).toContain('admin')
     expect(mayFork(agentWith(NAMED), { ...under('reader'), disallowedTools: ['drop'] })).not.toContain('admin')
   })
 
-  it('none with another tool under the name of its own', () => {
+  it('none with another tool under the name of one of its own', () => {
     const stronger = { ...named('look'), execute: () => 'drops' }
     const agent = agentWith({ reader: { tools: [look] }, other: { tools: [stronger] } })
     expect(mayFork(agent, under('reader'))).toEqual(['reader'])
@@ -119,7 +119,7 @@ describe('the tools that fork', () => {
 })
 
 describe('a profile', () => {
-  it('that names one which is not there is warned of', () => {
+  it('that names an unknown profile causes a warning', () => {
     expect(agentWith({ reader: { forksInto: ['reader', 'wirter'] } }).warnings).toEqual([
       'profile "reader": forksInto names "wirter", which is not registered',
     ])
@@ -130,14 +130,14 @@ describe('a profile', () => {
     [{ forksInto: [7] }, 'forksInto: must be a list of names of profiles'],
     [{ lockPrompt: 'yes' }, 'lockPrompt: must be true or false'],
     [{ permissionMode: 'god' }, 'permissionMode: must be one of plan, dontAsk, default'],
-  ])('with %j is refused, by its registry and by an agent whose registry is of another make', (profile, says) => {
+  ])('with %j is refused, by its registry and by an agent whose registry is of another kind', (profile, says) => {
     expect(refusal('INVALID_ARGUMENT', () => profiles({ p: profile as ForkProfile }))).toContain(says)
     const registry = { names: () => ['p'], get: () => profile as ForkProfile }
     const agent = (): unknown => createStelloAgent({ name: 'a', llm, capabilities: { profiles: registry } })
     expect(refusal('INVALID_AGENT', agent)).toContain(`profile "p": ${says}`)
   })
 
-  it('leaves the mode of its parent when a row holds one nobody knows: that is the narrowest', () => {
+  it('with an unknown mode in a row leaves the mode of its parent, because unknown counts as the narrowest', () => {
     const parent = { agent: 'a', label: 'l', model: 'agent', tools: 'agent', permissionMode: 'god' } as const
     const child = forkConfig(parent, { label: 'c', profile: 'p' }, { permissionMode: 'yolo' }, {})
     expect(child.permissionMode).toBe('god')

@@ -1,4 +1,4 @@
-/** Which tools a model is shown only when it has discovered them. */
+/** Which tools a model is shown only after it has discovered them. */
 import { describe, expect, it } from 'vitest'
 import { hiddenTools, namesDiscovered } from '../../../src/agent/hidden-tools.ts'
 
@@ -18,7 +18,7 @@ describe('hidden tools', () => {
     expect(hidden(defers)).toEqual(found)
   })
 
-  it('are none where they could not be found', () => {
+  it('are none if they could not be found', () => {
     expect(hidden(['*'], ['Read'])).toEqual([])
   })
 })

@@ -32,7 +32,7 @@ describe('loadSkillsFromDirectory', () => {
     })
   })
 
-  it('passes over folders without a SKILL.md and files beside the folders', async () => {
+  it('skips folders without a SKILL.md and files beside the folders', async () => {
     await mkdir(join(dir, 'empty'))
     await writeFile(join(dir, 'README.md'), 'x')
     await skill('a', good('one'))
@@ -72,7 +72,7 @@ describe('loadSkillsFromDirectory', () => {
     }
   })
 
-  it('refuses a directory that is not there, naming it', async () => {
+  it('refuses a directory that does not exist, naming it', async () => {
     await expect(loadSkillsFromDirectory(join(dir, 'gone'))).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(join(dir, 'gone')),

@@ -1,4 +1,4 @@
-/** What a worker warns of at its start: models that have no key. */
+/** What a worker warns of when it starts: models that have no key. */
 import { afterEach, expect, it, vi } from 'vitest'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
 import { missingKeys } from '../../../src/agent/missing-keys.ts'
@@ -23,7 +23,7 @@ function warnings(llm: ModelLike, ofReader: ModelLike, env: Record<string, strin
 const gpt = (): ModelLike => openai({ model: 'gpt-x' })
 const claude = (): ModelLike => createClaude({ model: 'claude-x' })
 
-it('names each variable once, with the models of the agent and of its profiles that want it', () => {
+it('names each variable once, with the models of the agent and of its profiles that need it', () => {
   const told = warnings(fallback([gpt(), claude()]), jsonActions(openai({ model: 'gpt-y' })))
   expect(told).toEqual([
     expect.stringMatching(/^OPENAI_API_KEY is not set: sessions that ask gpt-x, gpt-y will pause; set it/),

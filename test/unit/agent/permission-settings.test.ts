@@ -9,7 +9,7 @@ import { llm } from './authoring.ts'
 const agentWith = (given: Partial<AgentDefinition>) => createStelloAgent({ name: 'a', llm, ...given })
 const config: SessionConfig = { agent: 'a', label: 'l', model: 'agent', tools: 'agent' }
 
-describe('permissions that are none are refused, with what is wrong', () => {
+describe('invalid permissions are refused, with what is wrong', () => {
   it.each<[Partial<Record<keyof AgentDefinition, unknown>>, string]>([
     [{ permissions: { mode: 'plann' } }, 'permissions: mode: must be one of plan, dontAsk, default, acceptEdits'],
     [{ permissions: { allow: 'Read' } }, 'permissions: allow must be a list of rules'],
@@ -39,7 +39,7 @@ describe('permissions that are none are refused, with what is wrong', () => {
 })
 
 describe('a session', () => {
-  it('of an agent that states nothing has none, and a mode of its own switches them on', () => {
+  it('of an agent that states nothing has none; a mode of its own switches them on', () => {
     expect(permissionsOf(agentWith({}), config)).toBeUndefined()
     expect(permissionsOf(agentWith({}), { ...config, permissionMode: 'yolo' })).toMatchObject({
       mode: 'bypassPermissions',
@@ -64,7 +64,7 @@ describe('a session', () => {
     expect(permissionsOf(agent, config)?.layers[0]).toBe(permissionsOf(agent, config)?.layers[0])
   })
 
-  it('in a row that somebody else wrote, with a mode nobody knows, is in the narrowest', () => {
+  it('whose row holds an unknown mode is in the narrowest mode', () => {
     expect(permissionsOf(agentWith({}), { ...config, permissionMode: 'god' })?.mode).toBe('plan')
   })
 })

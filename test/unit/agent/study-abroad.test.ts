@@ -1,4 +1,4 @@
-/** Which skills each level of the example may see. That the tree really runs is shown elsewhere, on a server. */
+/** Which skills each level of the example may see. Another test runs the tree on a server. */
 import { expect, it } from 'vitest'
 import agent, { studyAbroadAgent } from '../../../examples/study-abroad/agent.ts'
 import { isStelloAgent } from '../../../src/agent/agent.ts'

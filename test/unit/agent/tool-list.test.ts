@@ -39,7 +39,7 @@ function check(tools: SessionTools, name: string, args: unknown): unknown {
 }
 
 describe('the list a model sees', () => {
-  it('has built-ins first, then user tools, each A to Z', () => {
+  it('has built-in tools first, then user tools, each A to Z', () => {
     const capabilities = { tools: [named('zip'), named('a_first'), named('m')], skills }
     expect(toolsOf({ systemTools: true, capabilities }).names).toEqual([
       'activate_skill',
@@ -107,7 +107,7 @@ describe('activate_skill', () => {
     expect(check(tools, 'activate_skill', { name: 'review' })).toContain('["research"]')
   })
 
-  it('is not there with an empty white-list, which leaves stello_create_session', () => {
+  it('is missing with an empty white-list, which leaves stello_create_session', () => {
     expect(toolsOf({ capabilities: { skills } }, { skills: [] }).names).toEqual(['stello_create_session'])
   })
 })
@@ -171,7 +171,7 @@ describe('the source of user tools', () => {
     expect(names('profile:bare')).toEqual(['a'])
   })
 
-  it('is nobody when the profile is gone: it may have allowed less than the agent', () => {
+  it('is empty if the profile is gone, because it may have allowed less than the agent', () => {
     expect(names('profile:gone')).toEqual([])
   })
 })

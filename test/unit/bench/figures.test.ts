@@ -1,4 +1,4 @@
-/** What `npm run bench` prints, without its measuring: whoever reads the lines relies on names, aims and rounding. */
+/** What `npm run bench` prints, without a measurement. Readers of the lines rely on names, aims and rounding. */
 import { describe, expect, it } from 'vitest'
 import { figuresOf, isMet, median, toJson, toLine, type Figure } from '../../../bench/figures.ts'
 import { ROWS } from '../../../bench/rows.ts'
@@ -23,13 +23,13 @@ describe('a figure', () => {
     expect(JSON.parse(toJson(figure(12_345.67)))).toMatchObject({ value: 12_346, aim: null, ok: true })
   })
 
-  it('for people stands in columns, and says nothing of an aim that is not there', () => {
+  it('for people stands in columns, and says nothing of a missing aim', () => {
     expect(toLine(figure(1.4, { atMost: 1.3 }))).toMatch(/^turn_over_floor +1\.4 ratio +≤ 1\.3 +\S*missed/)
     expect(toLine(figure(1.3, { atMost: 1.3 }))).toMatch(/^turn_over_floor +1\.3 ratio +≤ 1\.3 +\S*ok/)
     expect(toLine(figure(7))).toMatch(/^turn_over_floor +7 ratio$/)
   })
 
-  it('meets its aim on the line, and never where nothing was measured', () => {
+  it('meets its aim on the line, and never if nothing was measured', () => {
     expect([1.3, 1.31].map((value) => isMet(figure(value, { atMost: 1.3 })))).toEqual([true, false])
     expect([0.75, 0.74].map((value) => isMet(figure(value, { atLeast: 0.75 })))).toEqual([true, false])
     expect(isMet(figure(NaN, { atMost: 1.3 }))).toBe(false)
@@ -38,7 +38,7 @@ describe('a figure', () => {
 })
 
 describe('the median', () => {
-  it('is the middle of what was measured in any order, or between the two in the middle', () => {
+  it('is the middle of the values in any order, or between the two in the middle', () => {
     expect([median([9, 1, 100]), median([100, 2, 4, 1]), median([7]), median([])]).toEqual([9, 3, 7, NaN])
   })
 })
@@ -48,7 +48,7 @@ describe('the rows', () => {
     Object.entries(rows).map(([row, told]) => [row, 'aim' in told ? told.aim : undefined] as const),
   )
 
-  it('that people and CI read by name are there, with what the project aims for', () => {
+  it('that people and CI read by name are there, with their aims', () => {
     expect(Object.fromEntries(aims)).toMatchObject({
       turn_ms: undefined,
       turn_over_floor: { atMost: 1.3 },

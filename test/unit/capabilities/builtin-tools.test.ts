@@ -40,7 +40,7 @@ Write write`
   .split('\n')
 
 const ONCE = ['Bash', 'Edit', 'NotebookEdit']
-/** Several of them run side by side. */
+/** Several of them run at the same time. */
 const UNORDERED = ['Task']
 
 describe('the standard tools', () => {
@@ -50,12 +50,12 @@ describe('the standard tools', () => {
     expect(tools).toHaveLength(23)
   })
 
-  it('may be repeated, but for those that change files or run commands', async () => {
+  it('may be repeated, except those that change files or run commands', async () => {
     const once = (await getBuiltinTools()).filter(({ effect }) => effect === 'non_idempotent')
     expect(once.map(({ name }) => name)).toEqual(ONCE)
   })
 
-  it('run one after another where they change something', async () => {
+  it('run one after another if they change something', async () => {
     const changing = (await getBuiltinTools()).filter(({ kind }) => kind !== 'readonly')
     expect(changing.filter(({ ordered }) => !ordered).map(({ name }) => name)).toEqual(UNORDERED)
   })
@@ -69,14 +69,14 @@ describe('the standard tools', () => {
     }
   })
 
-  it('have memory where there is a manager', async () => {
+  it('have memory if there is a manager', async () => {
     const memoryManager = new MemoryManager(new FileSystemMemoryStore('/srv/memories'))
     const names = (await getBuiltinTools({ memoryManager })).map(({ name }) => name)
     expect(names).toHaveLength(25)
     expect(names).toEqual(expect.arrayContaining(['MemoryRead', 'MemoryWrite']))
   })
 
-  it('say that nobody searches where nobody does', async () => {
+  it('say that there is no search if there is none', async () => {
     const tools = await getBuiltinTools()
     expect(await callToolOf({ tools }, testContext())('WebSearch', { query: 'temporal' })).toMatchObject({
       isError: true,

@@ -1,4 +1,7 @@
-/** A folder with something beside it that must stay unseen, and the pack's tools on it, called as a session calls them. */
+/**
+ * A folder with something beside it that must stay hidden, and the tools of the pack on it, called as a session calls
+ * them.
+ */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,9 +16,9 @@ import { testContext } from './test-context.ts'
 export const SECRET = 'the secret beside the folder'
 
 export interface Folder {
-  /** Of the files the tools see. */
+  /** The folder of the files that the tools see. */
   root: string
-  /** Beside the root; has the file `secret.txt`. */
+  /** The folder beside it. It has the file `secret.txt`. */
   outside: string
   call(tool: string, args: Record<string, unknown>): Promise<{ text: string; isError: boolean; details?: unknown }>
   tool(name: string): Tool
@@ -60,7 +63,7 @@ export function useFolder(files: Record<string, string | Buffer> = {}): Folder {
   return folder
 }
 
-/** A result that begins and ends so, the version of a file behind it. */
+/** A result that begins and ends so, with the version of a file after it. */
 export function version(text: string): string {
   return expect.stringMatching(new RegExp(`${text}, version [0-9a-f]{12}\\]$`)) as string
 }

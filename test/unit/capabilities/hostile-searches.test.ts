@@ -1,4 +1,4 @@
-/** Searches that take for ever are ended, and the worker goes on meanwhile. */
+/** Searches that would take for ever are ended, and the worker goes on meanwhile. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -35,12 +35,12 @@ it('a search is ended when its call is stopped, also one that waits for its turn
   expect(await next).toBe(true)
 })
 
-it('what a search throws is told', async () => {
+it('an error of a search is passed on', async () => {
   const searching = inThread(spinning, { pattern: '(' }, { timeoutMs: 60_000, signal: new AbortController().signal })
   await expect(searching).rejects.toThrow('Invalid regular expression')
 })
 
-it('Glob with *a*a*a*a*a*a*a*ab on a name of 120 a is ended when the call is, and others search on', async () => {
+it('Glob with *a*a*a*a*a*a*a*ab on a name of 120 a is ended with its call, and other searches go on', async () => {
   const { root, tool, context, call } = useFolder({ 'b.ts': '' })
   writeFileSync(join(root, 'a'.repeat(120)), '')
   const stop = new AbortController()

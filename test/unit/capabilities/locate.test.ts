@@ -1,4 +1,4 @@
-/** The path rule: whatever a model writes for a path, nothing outside of the folder is read, written, or named. */
+/** The path rule: whatever path a model writes, nothing outside of the folder is read, written, or named. */
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -153,7 +153,7 @@ describe('inside of the folder', () => {
     },
   )
 
-  it('an absolute path is found, also when the folder was named by a link', async () => {
+  it('an absolute path is found, also if the folder was named by a link', async () => {
     const { root, outside } = withLinks()
     symlinkSync(root, join(outside, 'named'))
     for (const given of [`${root}/a.txt`, `${outside}/named/new/a.txt`]) {
@@ -168,7 +168,7 @@ describe('inside of the folder', () => {
     expect(readFileSync(join(folder.root, 'deep/b.txt'), 'utf8')).toBe('C')
   })
 
-  it('what another name of an outer file is written to leaves that file alone', async () => {
+  it('a hard link to a file outside is replaced, and the file outside stays as it is', async () => {
     const folder = withLinks()
     linkSync(join(folder.outside, 'secret.txt'), join(folder.root, 'hard'))
     await folder.call('Read', { file_path: 'hard' })
@@ -176,7 +176,7 @@ describe('inside of the folder', () => {
     expect(readFileSync(join(folder.outside, 'secret.txt'), 'utf8')).toBe(SECRET)
   })
 
-  it('what is no regular file is refused at once, without waiting for it', async () => {
+  it('what is no regular file is refused at once, without a wait', async () => {
     const folder = useFolder({ 'a.txt': 'A' })
     execFileSync('mkfifo', [join(folder.root, 'pipe')])
     const server = createServer().listen(join(folder.root, 'socket'))
@@ -192,7 +192,7 @@ describe('inside of the folder', () => {
 })
 
 describe('sandboxManager', () => {
-  it('gives each session a folder of its own, which is made when it is missing', async () => {
+  it('gives each session a folder of its own, which is made if it is missing', async () => {
     const { root } = useFolder()
     const manager = { root: async ({ sessionId }: SessionContext) => join(root, 'of', sessionId) }
     expect(await locate(manager, session, 'a')).toMatchObject({ root: `${root}/of/s-1`, name: 'a' })
@@ -216,7 +216,7 @@ describe('sandboxManager', () => {
   ]
 
   it.each(WRONG)(
-    'with the root %j is refused when the pack is made, and at the call where it is computed',
+    'with the root %j is refused when the pack is made, or at the call if it is computed',
     async (root, says) => {
       const made = (): unknown => filesystem({ sandboxManager: { root: root as string } })
       expect(refusal('INVALID_ARGUMENT', made)).toContain(says)

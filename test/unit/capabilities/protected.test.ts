@@ -1,4 +1,7 @@
-/** What holds secrets, and what runs by itself: no tool reads it, writes it, or gives its name away. */
+/**
+ * Files that hold secrets, and files that run by themselves: no tool reads them, writes them, or gives their names
+ * away.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -48,7 +51,7 @@ it.each(PROTECTED)('%s is neither read nor written', async (file_path) => {
   expect(readFileSync(join(folder.root, file_path), 'utf8')).toBe(SECRET)
 })
 
-it('what is protected is not even named: in a directory, in a search, as a name that is similar', async () => {
+it('a protected file is not even named: in a directory, in a search, as a similar name', async () => {
   const folder = useFolder({ ...Object.fromEntries(PROTECTED.map((name) => [name, SECRET])), 'beside.txt': '' })
   expect((await folder.call('Glob', { pattern: '**' })).text).toBe('beside.txt')
   expect((await folder.call('Glob', { pattern: '{.aws,.ssh,.hus}*', include_directories: true })).text).toBe(
@@ -76,7 +79,7 @@ it('what is protected is not even named: in a directory, in a search, as a name 
   }
 })
 
-it('what is protected is for the author to say', async () => {
+it('the author decides what is protected', async () => {
   const names = { 'data.sqlite': '', '.npmrc': '', '.netrc': '', 'kept/a.txt': '' }
   const { root } = useFolder(names)
   const reachable = async (protect: readonly string[]): Promise<string[]> => {

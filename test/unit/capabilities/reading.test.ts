@@ -9,7 +9,7 @@ const PNG = Buffer.from(
   'base64',
 )
 
-it('the pack has six tools, whose kinds and effects say what may be repeated', () => {
+it('the pack has six tools, and their kinds and effects say what may be repeated', () => {
   const { tool } = useFolder()
   const facts = ['Read', 'Write', 'Edit', 'Glob', 'Grep', 'NotebookEdit'].map((name) => {
     return [name, tool(name).kind, tool(name).effect, tool(name).ordered ?? false]
@@ -34,7 +34,7 @@ describe('Read', () => {
     })
   })
 
-  it('goes on where it is told to, from 1, and 0 is 1', async () => {
+  it('goes on from the given line, counted from 1; 0 is taken for 1', async () => {
     const { call } = useFolder({ 'a.txt': 'one\ntwo\nthree\n' })
     expect((await call('Read', { file_path: 'a.txt', offset: 2, limit: 1 })).text).toEqual(
       version('^     2→two\n\\[a.txt: lines 2-2 of 3, use offset=3 to read on'),
@@ -61,7 +61,7 @@ describe('Read', () => {
     expect((await call('Read', { file_path: 'line.txt' })).text).toMatch(/^ {5}1→z{2000}… \(line cut\)\n {5}2→end\n/)
   })
 
-  it('reads what other programs write: marks of byte order, characters across chunks, no text at all', async () => {
+  it('reads the files of other programs: with byte order marks, with characters across chunks, empty ones', async () => {
     const { call } = useFolder({
       'bom.txt': '\uFEFFé',
       'le.txt': Buffer.from('\uFEFFé\n', 'utf16le'),
@@ -102,7 +102,7 @@ describe('Read', () => {
     })
   })
 
-  it('lists a directory, and names what is like a name that is not there', async () => {
+  it('lists a directory, and suggests names that are similar to a missing one', async () => {
     const { call } = useFolder({ 'src/main.ts': '', 'src/main.test.ts': '', 'src/deep/x': '' })
     expect((await call('Read', { file_path: 'src' })).text).toBe('Directory src:\ndeep/\nmain.test.ts\nmain.ts')
     expect(await call('Read', { file_path: 'src/main.js' })).toMatchObject({
@@ -151,7 +151,7 @@ describe('Glob', () => {
     expect((await call('Glob', { pattern: 'f*', max_results: 3 })).text).toMatch(/\(truncated, 117 more\)$/)
   })
 
-  it('enters no linked directory, and names directories only when asked', async () => {
+  it('enters no linked directory, and names directories only if it is asked to', async () => {
     const { call, root } = useFolder({ 'src/a.ts': '' })
     mkdirSync(join(root, 'src/empty'))
     symlinkSync('src', join(root, 'linked'))

@@ -1,9 +1,9 @@
-/** What a text tells of an edit is never wrong: a wrong word would make the edit twice, or not at all. */
+/** What a text says about an edit is never wrong. A wrong answer would make the edit twice, or not at all. */
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { replaceText, takenBack, wasReplaced, type Change } from '../../../src/capabilities/filesystem/replace-text.ts'
 
-/** Few letters, so that old and new texts overlap, repeat and hold one another. */
+/** Few letters, so that old and new texts overlap, repeat and contain each other. */
 const text = (max: number) => fc.stringMatching(new RegExp(`^[ab]{0,${max}}$`))
 const change: fc.Arbitrary<Change> = fc.record({ old_string: text(3), new_string: text(3), replace_all: fc.boolean() })
 
@@ -15,7 +15,7 @@ function apply(before: string | undefined, made: Change): string | undefined {
   }
 }
 
-it('of an edit that can be made and was not, it never says that it was; of one that was made, never that it was not', () => {
+it('never says that an edit was made if it was possible and was not, and never says that a made edit was not', () => {
   let [made, unmade] = [0, 0]
   fc.assert(
     fc.property(fc.option(text(8), { nil: undefined }), change, (before, edit) => {
@@ -28,7 +28,7 @@ it('of an edit that can be made and was not, it never says that it was; of one t
     }),
     { numRuns: 20_000 },
   )
-  // It also says something.
+  // It is not silent, either.
   expect(Math.min(made, unmade)).toBeGreaterThan(500)
 })
 
@@ -36,7 +36,7 @@ it('an edit that was made can be taken back to the text before it', () => {
   fc.assert(
     fc.property(text(8), change, (before, edit) => {
       const after = apply(before, edit)
-      // Of several places, others may look as if they had been replaced too.
+      // If there are several places, others may look as if they had been replaced too.
       fc.pre(after !== undefined && edit.old_string !== '' && !edit.replace_all)
       expect([...takenBack(after ?? '', edit)]).toContain(before)
     }),

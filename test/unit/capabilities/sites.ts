@@ -1,4 +1,4 @@
-/** Real HTTP servers for tests of what asks the web, and the tools of a pack, called as a session calls them. */
+/** Real HTTP servers for tests of web tools, and the tools of a pack, called as a session calls them. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

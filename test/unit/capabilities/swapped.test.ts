@@ -1,6 +1,6 @@
 /**
- * A folder is changed for a link between the look and the deed: nothing outside is read, written or listed. Needs Linux,
- * as all tests do: only there a folder can be held open.
+ * A folder is replaced by a link between the check and the work: nothing outside is read, written or listed. Needs
+ * Linux, like all tests, because only Linux can hold a folder open.
  */
 import {
   existsSync,
@@ -25,7 +25,7 @@ import { SECRET, useFolder, type Folder } from './folders.ts'
 
 const session: SessionContext = { sessionId: 's-1', rootId: 's-1', depth: 0, signal: new AbortController().signal }
 
-/** A place that was located before the folder at its beginning, or the one it is in, became a link to the outside. */
+/** A place that was located before its folder, or a folder above it, became a link to the outside. */
 async function swapped(part: 'deep' | 'deep/er'): Promise<Folder & { place: Place }> {
   const folder = useFolder({ 'deep/er/secret.txt': 'mine' })
   mkdirSync(join(folder.outside, 'er'))
@@ -43,12 +43,12 @@ const intact = (outside: string): void => {
   expect(readFileSync(join(outside, 'er/secret.txt'), 'utf8')).toBe(SECRET)
 }
 
-it.each(['deep', 'deep/er'] as const)('%s became a link: what it leads to is not read', async (part) => {
+it.each(['deep', 'deep/er'] as const)('%s became a link: its target is not read', async (part) => {
   const { place } = await swapped(part)
   await expect(withFile(place, (file) => file.readFile('utf8'))).rejects.toThrow(/ENOTDIR|ELOOP/)
 })
 
-it.each(['deep', 'deep/er'] as const)('%s became a link: nothing is written to where it leads', async (part) => {
+it.each(['deep', 'deep/er'] as const)('%s became a link: nothing is written to its target', async (part) => {
   const { place, outside } = await swapped(part)
   for (const before of [undefined, '0'.repeat(12)]) {
     const replaced = replaceFile(place, { bytes: Buffer.from('broken'), before, idempotencyKey: 'k' })
@@ -59,13 +59,13 @@ it.each(['deep', 'deep/er'] as const)('%s became a link: nothing is written to w
   intact(outside)
 })
 
-it.each(['deep', 'deep/er'] as const)('%s became a link: where it leads is not listed', async (part) => {
+it.each(['deep', 'deep/er'] as const)('%s became a link: its target is not listed', async (part) => {
   const { root } = await swapped(part)
   const listing = inFolder({ root, path: join(root, 'deep/er') }, async (folder) => readdirSync(folder))
   await expect(listing).rejects.toThrow(/ENOTDIR|ELOOP/)
 })
 
-it('the folder is changed during the work: it goes on in the one that was opened', async () => {
+it('the folder is replaced during the work: the work goes on in the folder that was opened', async () => {
   const { root, outside } = useFolder({ 'deep/a.txt': 'A' })
   await atFile({ root, path: join(root, 'deep/a.txt') }, async (path) => {
     renameSync(join(root, 'deep'), join(root, 'away'))
@@ -76,7 +76,7 @@ it('the folder is changed during the work: it goes on in the one that was opened
   expect(existsSync(join(outside, 'a.txt'))).toBe(false)
 })
 
-it('a program changes the folder without end: 3,000 calls and more get nothing of the outside', async () => {
+it('a program replaces the folder without end: 3,000 calls and more get nothing of the outside', async () => {
   const folder = useFolder({ 'deep/secret.txt': 'mine' })
   const { root, outside, call } = folder
   const swaps = new Worker(new URL('./swapping.mjs', import.meta.url), {
@@ -86,7 +86,7 @@ it('a program changes the folder without end: 3,000 calls and more get nothing o
   await once(swaps, 'message')
   writeFileSync(join(outside, 'only-outside.txt'), '')
   const heard: string[] = []
-  // Where the program is always faster, nothing would be shown: some call has to meet the folder as it was.
+  // If the program were always faster, this would show nothing: some call has to meet the folder as it was.
   for (let n = 0; n < 1000 || !heard.some((text) => text.includes('mine')); n++) {
     heard.push((await call('Read', { file_path: 'deep/secret.txt' })).text)
     heard.push((await call('Read', { file_path: 'deep' })).text)

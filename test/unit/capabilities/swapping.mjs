@@ -1,13 +1,13 @@
 /**
- * A program beside the tools: it puts a link in the place of a folder and takes it away again, without end, as fast as it
- * can. `workerData`: the folder, where it is put meanwhile, where the link leads.
+ * A program beside the tools. It puts a link in the place of a folder and takes it away again, without end, as fast as
+ * it can. `workerData`: the folder, where the folder is put meanwhile, and where the link leads.
  */
 import { existsSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 
 const [folder, aside, target] = workerData
 
-/** Throws wherever a tool has made the folder anew meanwhile; what is aside then is put back at the next try. */
+/** Throws if a tool has made the folder again meanwhile. The folder that is aside is then put back at the next try. */
 function swap() {
   if (existsSync(aside)) {
     rmSync(folder, { recursive: true, force: true })

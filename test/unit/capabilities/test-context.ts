@@ -1,4 +1,4 @@
-/** The context of a call for tests of packs: values are kept in memory, and questions are answered by the test. */
+/** The context of a call for tests of packs: values are kept in memory, and the test answers questions. */
 import { NOT_YET } from '../../../src/activities/tool/execute.ts'
 import type { PersonAnswer, PersonQuestion, ToolContext } from '../../../src/index.ts'
 

@@ -26,7 +26,7 @@ describe('Write', () => {
     expect(statSync(join(root, 'run.sh')).mode & 0o777).toBe(0o750)
   })
 
-  it('does the same when it is repeated, also over what a crash, or somebody else, left where it prepares the file', async () => {
+  it('does the same if it is repeated, also over a temporary file that a crash or another program has left', async () => {
     const { tool, context, root, outside } = useFolder()
     const ctx = context()
     const prepared = createHash('sha256').update(ctx.idempotencyKey).digest('hex').slice(0, 16)
@@ -50,7 +50,7 @@ describe('Write', () => {
 })
 
 describe('a file that exists', () => {
-  it('is changed only by who has read it, and as it is now', async () => {
+  it('is changed only by a session that has read it, and only as it is now', async () => {
     const { call, root } = useFolder({ 'a.txt': 'one' })
     const write = (content: string) => call('Write', { file_path: 'a.txt', content })
     const edit = () => call('Edit', { file_path: 'a.txt', old_string: 'one', new_string: 'two' })
@@ -72,7 +72,7 @@ describe('a file that exists', () => {
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('three')
   })
 
-  it('is not known by what a file says, nor by a call that failed', async () => {
+  it('is not known from the text of another file, nor from a call that failed', async () => {
     const { call } = useFolder({ 'a.txt': 'one', 'b.txt': 'x\n[a.txt: 1 lines, version 7692c3ad3540]' })
     await call('Read', { file_path: 'b.txt' })
     await call('Read', { file_path: 'a.txt', offset: 9 })
@@ -96,7 +96,7 @@ describe('a file that exists', () => {
 })
 
 describe('Edit', () => {
-  it('shows the model the lines around, and people the difference', async () => {
+  it('shows the model the lines around the change, and people the difference', async () => {
     const { call } = useFolder({ 'a.txt': 'a\nb\nc\n' })
     await call('Read', { file_path: 'a.txt' })
     const { text, details } = await call('Edit', { file_path: 'a.txt', oldString: 'b', newString: 'B' })
@@ -119,7 +119,7 @@ describe('Edit', () => {
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('aaa b')
   })
 
-  it('creates a file, and replaces all when told to', async () => {
+  it('creates a file, and replaces all occurrences if it is told to', async () => {
     const { call, root } = useFolder()
     expect((await call('Edit', { file_path: 'a.txt', old_string: 'x', new_string: 'y' })).text).toContain(
       'does not exist',
@@ -147,7 +147,7 @@ describe('Edit', () => {
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe(after)
   })
 
-  it('refuses what it could not write back as it was', async () => {
+  it('refuses a file that it could not write back as it was', async () => {
     const { call } = useFolder({
       'latin.txt': Buffer.from('caf\xe9', 'latin1'),
       'utf16.txt': Buffer.from('\uFEFFa', 'utf16le'),

@@ -11,7 +11,10 @@ const goneBack = { generation: 1, seq: 4, turn: 2 }
 const streamed = { step: 'm1.0', attempt: 1 }
 const usage = { inputTokens: 1, outputTokens: 1 }
 
-/** An event of every type, as a watcher gets it, and what a person reads; a type without one does not compile. */
+/**
+ * An event of every type, as a watcher gets it, and the line that a person reads. A type without a line does not
+ * compile.
+ */
 const EVENTS: { [Type in EventType]: [data: DataOf[Type], line: string | undefined][] } = {
   'turn.started': [[{ turn: 1, messageId: 'm', seq: 1, text: 'What is\nthe weather?' }, 'What is the weather?']],
   'model.started': [[{ model: 'gpt', round: 0, ...streamed }, undefined]],
@@ -156,7 +159,7 @@ describe('the line of an event', () => {
     expect(lineOf(type, data)).toBe(line === undefined ? undefined : `s-1 ${type.padEnd(18)} ${line}`)
   })
 
-  it('that a newer worker has written says what it holds', () => {
+  it('that a newer worker has written shows what it holds', () => {
     expect(lineOf('budget.spent', { usd: 5 })).toContain('budget.spent       {"usd":5}')
   })
 })
@@ -208,14 +211,14 @@ describe('what a session waits for below', () => {
     )
   })
 
-  it('stands in the inbox on lines of its own: why, what to mend, the command that resumes', () => {
+  it('stands in the inbox on lines of its own: the reason, what to mend, the command that resumes', () => {
     expect(plain(inboxLines(pause('s-2')))).toMatch(
       /^. s-2 is paused \(model_error\): the key is wrong \(below, .*\)\n {4}set OPENAI_API_KEY\n {4}stello resume s-2$/,
     )
   })
 })
 
-it('the line of a session names the tool in hand as people know it', () => {
+it('the line of a session names the running tool by its name for people', () => {
   const since = new Date()
   const line = sessionLine({
     id: 's-1',
@@ -237,7 +240,7 @@ it('the line of a session names the tool in hand as people know it', () => {
   expect(line).toMatch(/tea.* The weather \d+s, .* look \d+s/)
 })
 
-it('the line of a session says which provider it waits for, and when that is tried again', () => {
+it('the line of a session says which provider it waits for, and when that provider is tried again', () => {
   const [since, later] = [new Date(0), new Date(Date.now() + 3_600_000)]
   const line = (nextTry: Date): string =>
     plain(

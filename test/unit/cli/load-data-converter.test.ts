@@ -1,4 +1,4 @@
-/** What the commands encode payloads with, when a variable names it. */
+/** The data converter of the commands, if a variable names it. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ it('is what the named TypeScript file exports, else nothing', async () => {
   expect(await loadDataConverter()).toEqual({ dataConverter: { payloadCodecs: [] } })
 })
 
-it('is refused by the name of the file that does not have it', async () => {
+it('is refused with the name of the file that does not export it', async () => {
   name('missing.ts')
   await expect(loadDataConverter()).rejects.toThrow(/STELLO_DATA_CONVERTER: there is no file .*missing\.ts/)
 })

@@ -16,11 +16,11 @@ const ATTACKS = {
 } as const
 
 describe.each(Object.entries(ATTACKS))('a text that %s', (_what, [text, shown]) => {
-  it('is shown as what it is', () => {
+  it('is made visible', () => {
     expect(printable({ label: text, calls: [{ [text]: text }] })).toEqual({ label: shown, calls: [{ [shown]: shown }] })
   })
 
-  it('stays whole in JSON, which holds no such character', () => {
+  it('stays complete in JSON, which holds no such character', () => {
     const json = printableJson({ text })
     expect(JSON.parse(json)).toEqual({ text })
     expect(json).toMatch(/^[\n\t\u0020-\u007e]*$/)

@@ -1,4 +1,4 @@
-/** A command on many sessions: which failures count as one of the command. */
+/** A command on many sessions: which failures count as failures of the command. */
 import { afterEach, expect, it } from 'vitest'
 import { StelloError, type ErrorCode } from '../../../src/core/errors.ts'
 import { onSelected } from '../../../src/cli/selection.ts'
@@ -22,7 +22,7 @@ async function selected(code: ErrorCode): Promise<{ told: string[]; done: string
   return { told: told ?? [], done: done ?? [], failed: process.exitCode === 1 }
 }
 
-it('goes on behind one that fails, names it, and fails', async () => {
+it('goes on after one that fails, names it, and fails', async () => {
   expect(await selected('STORE_CORRUPT')).toEqual({ told: ['s-1: stello: no'], done: ['s-2'], failed: true })
 })
 
@@ -30,6 +30,6 @@ it('names one that lives elsewhere, which is no failure', async () => {
   expect(await selected('SESSION_ELSEWHERE')).toEqual({ told: ['s-1: stello: no'], done: ['s-2'], failed: false })
 })
 
-it('passes one over that was closed meanwhile', async () => {
+it('skips one that was closed meanwhile', async () => {
   expect(await selected('SESSION_CLOSED')).toEqual({ told: [], done: ['s-2'], failed: false })
 })

@@ -43,14 +43,14 @@ async function serve(text: string, over: { alone?: boolean; withinMs?: number } 
   return (served = await serveFile({ file: file(), options: [], env, say: (line) => void said.push(line), ...over }))
 }
 
-it('a module may print: what it says is passed on, and the worker is ready when it says so', async () => {
+it('a module may print: its output is passed on, and the worker is ready when it says so', async () => {
   const { agent } = await serve('console.log("loading"); console.log(JSON.stringify({ mine: 1 }))')
   expect(agent).toBe('played')
   expect(said).toEqual(['loading', '{"mine":1}'])
   await served?.stop()
 })
 
-it('a module that never ends loading is given up, and so is the start of one when all stops', async () => {
+it('a module that never ends loading is given up, and so is a start when everything stops', async () => {
   await serve('', { withinMs: 1500 })
   await writeFile(file(), 'for (;;);')
   await served?.renew()

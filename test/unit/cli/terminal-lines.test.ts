@@ -1,4 +1,6 @@
-/** What the commands lay out for a terminal: the table of sessions, the lines of a watch, the records of a transcript. */
+/**
+ * The layout of the commands on a terminal: the table of sessions, the lines of a watch, the records of a transcript.
+ */
 import { stripVTControlCharacters as plain } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { fitLine, padColumns } from '../../../src/cli/fit-line.ts'
@@ -36,14 +38,14 @@ const root: RootSummary = {
 }
 
 describe('the table of sessions', () => {
-  it('has age, state, label, agent, tokens, size of the tree and id, and below it what holds a session up', () => {
+  it('has age, state, label, agent, tokens, size of the tree and id, and below them what holds a session up', () => {
     const [head, first, below] = sessionTable([root], 100).map(plain)
     expect(head).toMatch(/^ +AGE {2}STATE {4}LABEL +AGENT +TOKENS {2}TREE {2}ID/)
     expect(first).toMatch(/^1m3\ds {2}paused {3}tea +changes +12k +3 {2}tea-1$/)
     expect(below).toMatch(/^ +└ user: lunch$/)
   })
 
-  it.each([40, 60, 80, 200])('fits %i columns, whatever labels and agents are called', (columns) => {
+  it.each([40, 60, 80, 200])('fits %i columns, whatever the names of labels and agents', (columns) => {
     const long = {
       ...root,
       label: 'a long label '.repeat(20),
@@ -74,7 +76,7 @@ describe('a watch on a terminal', () => {
     )
   })
 
-  it('writes the whole text where it has seen only the end of it', () => {
+  it('writes the whole text if it has seen only the end of it', () => {
     expect(told([delta('rains.'), completed('It rains.')])).toBe('rains.\nIt rains.\n')
   })
 
@@ -87,7 +89,7 @@ describe('a watch on a terminal', () => {
     expect(told([ends])).toBe('✓ weather {"city":"Oslo"} 1.2 s Rain in Oslo.\n')
   })
 
-  it('keeps sessions apart that speak at once', () => {
+  it('keeps sessions apart that stream at the same time', () => {
     expect(told([delta('one', 'a'), delta('two', 'b'), event('session.closed', {}, 'a')], true)).toBe(
       'a one\nb two\na session.closed\n',
     )

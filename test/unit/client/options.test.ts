@@ -20,7 +20,7 @@ describe('createSession', () => {
     ['parentId', 's-1'],
     ['constructor', 'x'],
     ['toString', 'x'],
-  ])('refuses the field %s, naming those there are', (field, value) => {
+  ])('refuses the field %s, naming the fields that exist', (field, value) => {
     const body = JSON.parse(JSON.stringify({ agent: 'a', [field]: value })) as unknown
     expect(refusal('INVALID_ARGUMENT', create(body))).toBe(`createSession: ${field}: is no field of it`)
     expect(create(body)).toThrow(
@@ -36,7 +36,7 @@ describe('createSession', () => {
     expect('tools' in checkCreateSession(inherits)).toBe(false)
   })
 
-  it('goes on with what it checked, though a field is another when it is read again', () => {
+  it('uses the values that it has checked, even if a field is another when it is read again', () => {
     let reads = 0
     const turning = {
       agent: 'a',

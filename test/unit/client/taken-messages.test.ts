@@ -1,4 +1,4 @@
-/** Which messages a lost workflow had taken: those, and no others, are answered when it is started again. */
+/** Which messages a lost workflow had taken: only those are answered when it is started again. */
 import { defaultFailureConverter, defaultPayloadConverter, type PayloadCodec } from '@temporalio/common'
 import { expect, it } from 'vitest'
 import { takenMessages } from '../../../src/client/taken-messages.ts'
@@ -27,20 +27,20 @@ it('leaves out what the workflow refused, whatever people sent by hand', async (
   ])
 })
 
-it('knows a text without an id by the turn it was answered in, also behind one that was refused', async () => {
+it('knows a text without an id by the turn in which it was answered, also after one that was refused', async () => {
   expect(await taken(signalled(''), signalled('hello'), opened('given'))).toEqual([
     { messageId: 'given', text: 'hello' },
   ])
 })
 
-it('does not take a turn that was begun twice for two: the text behind it still waits', async () => {
+it('does not count a turn twice that was begun twice: the next text still waits', async () => {
   const [first, second] = await taken(signalled('first'), opened('given'), opened('given'), signalled('second'))
   expect(first).toEqual({ messageId: 'given', text: 'first' })
   expect(second?.text).toBe('second')
   expect(second?.messageId).not.toBe('given')
 })
 
-it('keeps of an id that was sent several times the first message, as the workflow does', async () => {
+it('keeps the first message of an id that was sent several times, as the workflow does', async () => {
   const sent = ['first', 'other'].map((text) => signalled({ messageId: 'a', text }))
   expect(await taken(...sent)).toEqual([{ messageId: 'a', text: 'first' }])
 })
@@ -67,7 +67,7 @@ it('reads through the codecs of its client, the last first, each bound to its wo
   ])
 })
 
-it('refuses a history whose beginning it cannot read, instead of taking nothing', async () => {
+it('refuses a history whose beginning it cannot read, and does not take it for empty', async () => {
   const unknown = { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('?') }
   const started = { workflowExecutionStartedEventAttributes: { input: { payloads: [unknown] } } }
   await expect(taken(started)).rejects.toMatchObject({

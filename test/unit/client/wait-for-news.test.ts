@@ -24,7 +24,7 @@ describe('a wait for any news', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('names the sessions that were heard of, and says once in a while that others are due, however much is heard', async () => {
+  it('names the sessions with news, and says once in a while that the others are due, however much news there is', async () => {
     const news = waitForNews(listener, () => true, { pollMs: 1000 })
     for (const id of ['a', 'b', 'a']) tell('progress', id)
     expect(await news.next()).toEqual({ sessions: new Set(['a', 'b']), unheard: 'none' })
@@ -39,7 +39,7 @@ describe('a wait for any news', () => {
     expect(others).toEqual(['none', 'none', 'none', 'open', 'none', 'none', 'none', 'open'])
   })
 
-  it('says where nobody has listened for a while, once', async () => {
+  it('says once that nobody has listened for a while', async () => {
     const news = waitForNews(listener, () => true)
     tell('progress', 'a')
     tell('decision')
@@ -94,7 +94,7 @@ describe('a wait for a decision', () => {
     expect(ended()).toBe(true)
   })
 
-  it('that also looks for what nobody notifies of is put off by no progress', async () => {
+  it('that also looks for changes without a notice is not put off by progress', async () => {
     const { ended } = waiting({ lookMs: 1000 })
     await vi.advanceTimersByTimeAsync(900)
     tell('progress')

@@ -42,7 +42,7 @@ describe('the text of an error', () => {
 })
 
 describe('an error that says what is to be done', () => {
-  it('is taken over with what can be relied on', () => {
+  it('is taken over with the fields that can be relied on', () => {
     const thrown = Object.assign(new StelloError('MODEL_RATE_LIMITED', 'busy'), {
       hint: { toString: hostile },
       retryAfterMs: NaN,
@@ -57,7 +57,7 @@ describe('an error that says what is to be done', () => {
     expect(toStelloError(thrown)?.cause).toBeUndefined()
   })
 
-  it('counts only with a code there is, and fields that can be read', () => {
+  it('counts only with a known code, and with fields that can be read', () => {
     const fake = (fields: object): unknown => Object.assign(new Error('fake'), { name: 'StelloError', ...fields })
     expect(toStelloError(fake({ code: 'MODEL_AUTH' }))?.fate).toBe('pause')
     for (const code of ['toString', 'x'.repeat(1e6), 5, undefined])

@@ -62,7 +62,7 @@ describe('a transcript that is sent', () => {
     expect(sent(more).slice(0, open.length)).toEqual(sent(open))
   })
 
-  it('has the results of a call right behind it, also where something came between', () => {
+  it('has the results of a call right after it, also if something came between', () => {
     const question: Message = { role: 'user', content: 'Well?' }
     expect(sent([calling('a', 'b'), result('b', '2'), question, result('a', '1')])).toEqual([
       calling('a', 'b'),

@@ -1,4 +1,4 @@
-/** What a process must not tell is cut from its texts, and nothing else is. */
+/** What a process must not tell is cut from its texts, and nothing else is cut. */
 import { describe, expect, it } from 'vitest'
 import { ERROR_TEXT_LIMIT, messageOf, StelloError, toStelloError } from '../../../src/core/errors.ts'
 import { redactProblem } from '../../../src/agent/redact.ts'
@@ -29,7 +29,7 @@ describe('users and passwords of URLs', () => {
 })
 
 describe('a secret that is known', () => {
-  it('is cut wherever it stands as a whole, also as it stands in a URL and in JSON', () => {
+  it('is cut wherever it stands as a whole, also in the forms of a URL and of JSON', () => {
     const secret = 'pä"ss/wort-1'
     keepSecret(secret)
     const texts = [secret, encodeURIComponent(secret), JSON.stringify({ secret })]
@@ -40,7 +40,7 @@ describe('a secret that is known', () => {
     ])
   })
 
-  it('is no part of a longer word: to cut it there would spoil the text', () => {
+  it('is not cut inside a longer word, because that would spoil the text', () => {
     keepSecret('heirloom')
     expect(withoutSecrets('heirloom, heirlooms, unheirloom')).toBe('(secret), heirlooms, unheirloom')
   })
@@ -50,12 +50,12 @@ describe('a secret that is known', () => {
     expect(withoutSecrets('it failed: default')).toBe('it failed: default')
   })
 
-  it('is cut before one that is its beginning', () => {
+  it('is cut before another one that is its beginning', () => {
     keepSecret('begin-of-key', 'begin-of-key-and-end')
     expect(withoutSecrets('begin-of-key-and-end, begin-of-key')).toBe('(secret), (secret)')
   })
 
-  it('may be of characters that patterns give a meaning', () => {
+  it('may hold characters that have a meaning in patterns', () => {
     keepSecret('^(a+)+$[.*|]\\')
     expect(withoutSecrets('x^(a+)+$[.*|]\\x')).toBe('x(secret)x')
   })

@@ -1,4 +1,4 @@
-/** Who may ask, over a real port. No route that asks the client is reached, so there is none. */
+/** Who may ask, over a real port. No test reaches a route that asks the client, so there is no client. */
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -164,7 +164,7 @@ describe('every answer', () => {
     },
   )
 
-  it('keeps answers of routes out of caches, and files with a name of their own in them', async () => {
+  it('keeps answers of routes out of caches, and lets files with unique names into them', async () => {
     const cached = async (path: string): Promise<unknown> =>
       (await rawRequest(plain.url + path)).headers['cache-control']
     expect(await cached('/api/openapi.json')).toBe('no-store')
@@ -179,7 +179,7 @@ describe('every answer', () => {
     expect(codeOf({ status: asked.status, body: await asked.text() })).toEqual([413, 'TOO_LARGE'])
   })
 
-  it('an error that nobody expected is told to the log, not to who asks', async () => {
+  it('an unexpected error is written to the log, and the client is not told', async () => {
     const told: unknown[] = []
     const { url } = await serve({ onError: (error) => void told.push(error) })
     const { status, body } = await rawRequest(`${url}/api/permissions`)
@@ -191,7 +191,7 @@ describe('every answer', () => {
   })
 })
 
-it('an error that ends a stream is told as `failed`, and one that nobody expected to the log', async () => {
+it('an error that ends a stream is told as `failed`, and an unexpected one is written to the log', async () => {
   const told: unknown[] = []
   const broken = {
     events: async () => ({ events: [], cursor: '0' }),
@@ -208,7 +208,7 @@ it('an error that ends a stream is told as `failed`, and one that nobody expecte
 })
 
 describe('the page', () => {
-  it('is served at every place that is no file and no route', async () => {
+  it('is served at every place that is neither a file nor a route', async () => {
     for (const path of ['/', '/index.html', '/sessions/s-1']) {
       const { body, headers } = await rawRequest(plain.url + path)
       expect([body, headers['content-type']]).toEqual([
@@ -225,7 +225,7 @@ describe('the page', () => {
     '/../stello-beside-the-page.txt',
     '/%2e%2e/stello-beside-the-page.txt',
     '/assets/..%2f..%2fstello-beside-the-page.txt',
-  ])('shows nothing beside its folder: %s', async (path) => {
+  ])('shows nothing outside its folder: %s', async (path) => {
     expect((await rawRequest(plain.url + path, {})).body).not.toContain('secret')
   })
 

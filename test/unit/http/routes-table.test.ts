@@ -1,4 +1,4 @@
-/** The tables of docs/http.md say what the code says. */
+/** The tables of docs/http.md agree with the code. */
 import { expect, it } from 'vitest'
 import type { StelloClient } from '../../../src/client/index.ts'
 import { STATUS_OF } from '../../../src/http/http-error.ts'

@@ -1,6 +1,6 @@
 /** The decision: deny, ask, mode, allow; the parts of a call together; the layers of a tree. */
 import { describe, expect, it } from 'vitest'
-import { decide, mayRead, type Asking, type Permissions } from '../../../src/permissions/decide.ts'
+import { decide, ruled, type Asking, type Permissions } from '../../../src/permissions/decide.ts'
 import { toRules } from '../../../src/permissions/rules.ts'
 import { suggestRules } from '../../../src/permissions/suggest.ts'
 import type { PermissionMode } from '../../../src/protocol/permission-mode.ts'
@@ -39,7 +39,7 @@ describe('the mode', () => {
     expect(kinds.map((kind) => decided(permissions(mode), call(kind)))).toEqual([readonly, writes, executes])
   })
 
-  it('judges what is touched, where that is known', () => {
+  it('judges what is touched, if that is known', () => {
     expect(decided(permissions('plan'), bash(command('ls', true), read('/srv/w/a')))).toBe('allow')
     expect(decided(permissions('plan'), bash(command('ls', true), write('/srv/w/a')))).toBe('deny')
     expect(decided(permissions('acceptEdits'), bash(write('/srv/w/a')))).toBe('allow')
@@ -50,7 +50,7 @@ describe('the mode', () => {
 })
 
 describe('rules', () => {
-  it('that deny win over those that ask, and those win over those that allow', () => {
+  it('that deny win over those that ask, and those that ask win over those that allow', () => {
     const rules = { allow: ['Bash'], ask: ['Bash(git push:*)'], deny: ['Bash(rm:*)'] }
     expect(decided(permissions('default', rules), bash(command('make')))).toBe('allow')
     expect(decided(permissions('default', rules), bash(command('git push')))).toBe('ask')
@@ -78,7 +78,7 @@ describe('rules', () => {
     expect(decided(permissions('plan', { allow: ['Bash'] }), bash(command('make')))).toBe('deny')
   })
 
-  it('that ask are denied where nobody is asked', () => {
+  it('that ask deny where nobody is asked', () => {
     expect(decided(permissions('dontAsk', { ask: ['Read'] }), { tool: 'Read', kind: 'readonly' })).toBe('deny')
     expect(decided(permissions('dontAsk', { allow: ['Bash(make)'] }), bash(command('make')))).toBe('allow')
   })
@@ -90,7 +90,7 @@ describe('a part that could not be taken apart', () => {
     expect(decided(permissions('acceptEdits'), bash(UNKNOWN))).toBe('ask')
   })
 
-  it('runs where everything of the tool does, unless a rule speaks of parts that it may hide', () => {
+  it('runs if everything of the tool runs, unless a rule speaks of parts that it may hide', () => {
     expect(decided(permissions('default', { allow: ['Bash'] }), bash(UNKNOWN))).toBe('allow')
     expect(decided(permissions('bypassPermissions'), bash(UNKNOWN))).toBe('allow')
     expect(decided(permissions('bypassPermissions', { deny: ['Bash(rm:*)'] }), bash(UNKNOWN))).toBe('ask')
@@ -101,7 +101,7 @@ describe('a part that could not be taken apart', () => {
 describe('layers', () => {
   const parent = { allow: ['Bash(npm:*)', 'Bash(git:*)'], deny: ['Bash(npm publish:*)'] }
 
-  it('of a child narrow: all that state what is allowed must allow it, and every denial holds', () => {
+  it('of a child narrow: every layer that states what is allowed must allow it, and every denial holds', () => {
     const child = permissions('default', parent, { allow: ['Bash(npm:*)', 'Bash(make)'], deny: ['Bash(npm ci:*)'] })
     expect(decided(child, bash(command('npm test')))).toBe('allow')
     expect(decided(child, bash(command('git log')))).toBe('ask')
@@ -110,7 +110,7 @@ describe('layers', () => {
     expect(decided(child, bash(command('npm ci')))).toBe('deny')
   })
 
-  it('that state nothing to allow leave it as it is; the first one then allows nothing', () => {
+  it('that state nothing to allow leave it as it is; but if the first one states nothing, nothing is allowed', () => {
     expect(decided(permissions('default', parent, {}), bash(command('git log')))).toBe('allow')
     expect(decided(permissions('default', {}, { allow: ['Bash'] }), bash(command('git log')))).toBe('ask')
   })
@@ -126,6 +126,14 @@ describe('rules that people add', () => {
     expect(decided(kept('Bash(npm test)'), bash(command('npm test')))).toBe('allow')
     expect(decided(kept('Bash(npm test)'), bash(command('npm test -- -u')))).toBe('ask')
     expect(decided(kept('Bash(git push)'), bash(command('git push')))).toBe('ask')
+  })
+
+  it('count like those of the agent: they widen no list of a profile, and a list without them stays as it is', () => {
+    const list = { allow: ['Bash(npm:*)', 'Bash(git:*)'] }
+    const given = { ...permissions('default', { allow: ['Bash(git:*)'] }, {}, list), kept: kept('Bash').kept ?? [] }
+    expect(decided(given, bash(command('npm test')))).toBe('allow')
+    expect(decided(given, bash(command('git log')))).toBe('allow')
+    expect(decided(given, bash(command('make')))).toBe('ask')
   })
 
   it.each<[Asking, string[]]>([
@@ -151,8 +159,33 @@ describe('rules that people add', () => {
   })
 })
 
-it('a search leaves out what may not be read', () => {
-  const given = permissions('default', { deny: ['Read(.env)'] })
-  expect(mayRead(given, 'Grep', '/srv/w/deep/.env', root)).toBe(false)
-  expect(mayRead(given, 'Grep', '/srv/w/deep/env', root)).toBe(true)
+it('what a call comes upon while it runs is judged by the rules that deny, then by those that ask', () => {
+  const rules = { deny: ['Read(.env)', 'WebFetch(domain:a.example)'], ask: ['WebFetch(domain:example)'] }
+  const given = permissions('bypassPermissions', {}, rules)
+  const found = (tool: string, touch: Touch) => ruled(given, tool, touch, root)
+  expect(found('Grep', read('/srv/w/deep/.env'))).toEqual({ decision: 'deny', rule: 'Read(.env)' })
+  expect(found('Grep', read('/srv/w/deep/env'))).toBe(undefined)
+  const url = (host: string): Touch => ({ kind: 'url', url: `https://${host}/` })
+  expect(found('WebFetch', url('a.example'))).toEqual({ decision: 'deny', rule: 'WebFetch(domain:a.example)' })
+  expect(found('WebFetch', url('b.example'))).toEqual({ decision: 'ask', rule: 'WebFetch(domain:example)' })
+  expect(found('BrowserOpen', url('a.example'))).toBe(undefined)
+})
+
+describe('a call that names an MCP server', () => {
+  const prompt: Asking = { tool: 'GetMcpPrompt', kind: 'readonly', touches: [{ kind: 'server', server: 'billing' }] }
+
+  it.each(['mcp__billing', 'mcp__billing__*'])('is denied and asked about by %s', (rule) => {
+    expect(decide(permissions('bypassPermissions', { deny: [rule] }), prompt)).toMatchObject({ decision: 'deny', rule })
+    expect(decide(permissions('default', { ask: [rule] }), prompt)).toMatchObject({ decision: 'ask', rule })
+    expect(decided(permissions('default', { allow: [rule] }), { ...prompt, kind: 'execute' })).toBe('allow')
+  })
+
+  it('is not a call of another server, or of a single tool', () => {
+    const given = permissions('default', { deny: ['mcp__bill', 'mcp__billing__pay', 'mcp__billing__pay__now'] })
+    expect(decided(given, prompt)).toBe('allow')
+  })
+
+  it('offers no rule for all tools of that server', () => {
+    expect(suggestRules(decide(permissions('default'), { ...prompt, kind: 'execute' }).parts)).toEqual([])
+  })
 })

@@ -31,6 +31,9 @@ describe('a rule for a tool', () => {
     ['Bash', 'BashOutput', false],
     ['mcp__git', 'mcp__git__push', true],
     ['mcp__git', 'mcp__github__push', false],
+    ['mcp__git__*', 'mcp__git__push', true],
+    ['mcp__git__*', 'mcp__github__push', false],
+    ['mcp__my_git__*', 'mcp__my_git__push', true],
     ['mcp__git__push', 'mcp__git__push', true],
     ['mcp__git__push', 'mcp__git__push__force', false],
     ['mcp__git__push', 'mcp__git__pull', false],
@@ -59,7 +62,7 @@ describe('a rule for commands', () => {
     expect(matches(rule, 'Other', command(text))).toBe(false)
   })
 
-  it('reads words, not text: quotes hide nothing, and a word with a space is one word', () => {
+  it('reads words and not text: quotes hide nothing, and a quoted word with a space is one word', () => {
     expect(matches('Bash(rm:*)', 'Bash', command("'rm' -rf x", ['rm', '-rf', 'x']))).toBe(true)
     expect(matches('Bash(rm a b)', 'Bash', command("rm 'a b'", ['rm', 'a b']))).toBe(false)
   })
@@ -96,17 +99,17 @@ describe('a rule for paths', () => {
     expect(matches(rule, 'Any', touch)).toBe(expected)
   })
 
-  it('named after another tool speaks of that tool alone', () => {
+  it('named after another tool speaks only of that tool', () => {
     expect(matches('Write(src/**)', 'Write', write('/srv/w/src/a'))).toBe(true)
     expect(matches('Write(src/**)', 'Bash', write('/srv/w/src/a'))).toBe(false)
   })
 
-  it('that denies knows no upper and lower case; one that allows does', () => {
+  it('that denies ignores upper and lower case; one that allows does not', () => {
     expect(matches('Read(.env)', 'Read', read('/srv/w/.ENV'), 'wide')).toBe(true)
     expect(matches('Read(.env)', 'Read', read('/srv/w/.ENV'), 'strict')).toBe(false)
   })
 
-  it('denies at any depth where the folder is not known, and allows nothing there', () => {
+  it('denies at any depth if the folder is not known, and allows nothing there', () => {
     expect(matches('Edit(secrets/**)', 'Bash', write('/srv/x/secrets/a'), 'wide', '')).toBe(true)
     expect(matches('Edit(secrets/**)', 'Bash', write('/elsewhere/secrets/a'), 'wide')).toBe(true)
     expect(matches('Edit(secrets/**)', 'Bash', write('/srv/x/secrets/a'), 'strict', '')).toBe(false)
@@ -141,6 +144,10 @@ it.each([
   ['Read(!.env)', 'cannot be negated'],
   ['Read(~/.ssh)', '//absolute/path'],
   ['Read(# x)', 'is a comment'],
+  ['mcp__*', 'only mcp__server__* may hold a *'],
+  ['mcp__git__pu*', 'only mcp__server__* may hold a *'],
+  ['mcp__git__*(x)', 'only mcp__server__* may hold a *'],
+  ['*', 'only mcp__server__* may hold a *'],
 ])('%j is refused: %s', (rule, why) => {
   expect(ruleProblem(rule)).toContain(why)
 })

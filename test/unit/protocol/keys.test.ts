@@ -1,4 +1,4 @@
-/** Keys are read as they were spelled, and two that mean different things are never the same. */
+/** Keys are read as they were written, and two keys with different meanings are never the same. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sessionIdProblem } from '../../../src/core/path-part.ts'
@@ -42,7 +42,7 @@ const stepKey = fc.oneof(
 )
 
 describe('a key', () => {
-  it('of a call is read as it was spelled, and no other key is taken for one', () => {
+  it('of a call is read as it was written, and no other key is taken for one', () => {
     fc.assert(
       fc.property(callAt, (at) => {
         expect(readCallKey(callKey(at))).toEqual(at)
@@ -63,7 +63,7 @@ describe('a key', () => {
     expect([OPEN_KEY, hookKey(OPEN_KEY), 't1.0.0', 'm1.0', 'a1'].map(readOpeningKey)).toEqual(Array(5).fill(undefined))
   })
 
-  it('of one step is that of no other step', () => {
+  it('of one step is never that of another step', () => {
     const all = [
       OPEN_KEY,
       hookKey(OPEN_KEY),
@@ -83,7 +83,7 @@ describe('a key', () => {
 })
 
 describe('the id of a pending item', () => {
-  it('is read as it was spelled, whatever step asks', () => {
+  it('is read as it was written, whatever step asks', () => {
     fc.assert(
       fc.property(fc.record({ key: stepKey, gen: count, lease: count }), (at) => {
         expect(readPendingId(pendingId(at))).toEqual(at)
@@ -99,7 +99,7 @@ describe('the id of a pending item', () => {
 })
 
 describe('the key of an event', () => {
-  it('is that of no other event, also where a message has the name of an announcement', () => {
+  it('is never that of another event, even if a message has the name of an announcement', () => {
     const keys = [
       announcedKey(1, 0),
       announcedKey(1, 1),
@@ -113,7 +113,7 @@ describe('the key of an event', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  it('comes with where the event belongs', () => {
+  it('comes with the place of the event', () => {
     const data = { turn: 3, stopReason: 'cancelled', text: '' } as const
     expect(newEvent('turn.completed', { of: [3], at: { turn: 3 }, data })).toEqual({
       type: 'turn.completed',
@@ -121,7 +121,7 @@ describe('the key of an event', () => {
       at: { turn: 3 },
       data,
     })
-    // @ts-expect-error An event that does not say where it belongs does not compile: a rewind would forget it.
+    // @ts-expect-error An event without its place does not compile, because a rewind would forget it.
     void (() => newEvent('turn.completed', { of: [3], data }))
   })
 })
@@ -139,7 +139,7 @@ describe('what a call is named by outside', () => {
     for (const names of made) expect(new Set(names).size).toBe(4)
   })
 
-  it('says in which turn a session was asked for, and nothing of a client', () => {
+  it('says in which turn a session was asked for, and nothing about a client', () => {
     const origins = [
       callOrigin('t1.1.1x', 't3.0.2', 'a1'),
       callOrigin('s-1', openingKey('t4.0.0'), 'a1'),
@@ -150,7 +150,7 @@ describe('what a call is named by outside', () => {
     expect(origins.map(readOriginTurn)).toEqual([3, 4, 5, undefined, undefined])
   })
 
-  it('is not taken for a request of a client', () => {
+  it('is not taken for the request of a client', () => {
     expect(callOrigin('s-1', 't1.0.0', 'a1')).not.toBe(clientOrigin('t1.0.0/a1'))
   })
 })
@@ -173,7 +173,7 @@ describe('the id of a session', () => {
   })
 })
 
-it('a long answer of a person is told from a message, also from one that a user has named like it', () => {
+it('a long answer of a person can be told from a message, even from one that a user has named like it', () => {
   const [, pattern = ''] = /^id ~ '(.+)'$/.exec(SQL.isAnswerBody('id')) ?? []
   expect(answerBodyId('6f1c2a34-0b5d-4e6f-8a9b-0123456789ab')).toMatch(new RegExp(pattern))
   for (const id of ['answer-1', 'answer-', 'agent-6f1c2a34-0b5d-4e6f-8a9b-0123456789ab'])

@@ -29,7 +29,7 @@ describe('a call that waits for agents', () => {
     expect(begun(play(asked(), waits()))).toEqual([])
   })
 
-  it('runs again when its time is over, also if that comes while it runs, and promises the time once', () => {
+  it('runs again when its time is over, also if that happens while it runs, and promises the time once', () => {
     const over: Input = { type: 'waitOver', callKey: 't1.0.0', until: UNTIL }
     const late = play(asked(), waits({ until: UNTIL }), over)
     expect(begun(late)[0]?.input.waited?.over).toBe(true)
@@ -73,7 +73,7 @@ describe('an agent', () => {
     expect(only(commands, 'tellParent')[0]?.report.message).toBeUndefined()
   })
 
-  it('sends its parent a message if it was asked to, which a parent that waits does not take', () => {
+  it('sends its parent a message if it was asked to, but not to a parent that waits', () => {
     const agent = opened({ tells: { parentId: 's-parent', notifies: true } })
     const { commands } = play(agent, message('m1'), rests(1, 0, 2, 'found it'))
     const report = only(commands, 'tellParent')[0]?.report as AgentReport

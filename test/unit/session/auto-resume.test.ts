@@ -36,7 +36,7 @@ describe('a pause that ends by itself', () => {
     ])
   })
 
-  it('is over at its time: the very step that failed is tried, and knows that it is a try', () => {
+  it('is over at its time: the step that failed is tried, and knows that it is a try', () => {
     const trying = play(waiting().state, due('one'))
     expect(trying.commands).toMatchObject([
       { tag: 'resume', input: { pause: null, events: [{ type: 'session.resumed', data: { tries: 1 } }] } },

@@ -43,7 +43,7 @@ const name = (i: number, length: number): string => `${i}`.padEnd(length, '-')
 const wideName = (i: number, length: number): string =>
   name(i, 4 + ((length - 4) % 3)) + wide(Math.floor((length - 4) / 3))
 const KEY = 't123456.12345.127'
-/** As the model's step hands it over at its largest: `test/unit/activities/model-answer.test.ts`. */
+/** As large as the step of the model passes it on: `test/unit/activities/model-answer.test.ts`. */
 const hugeCall = (i: number): CallRef =>
   callRef(wideName(i, 64), {
     id: wideName(i, 68),
@@ -52,7 +52,7 @@ const hugeCall = (i: number): CallRef =>
     route: 'task',
     timeoutMs: 123_456_789,
   })
-/** As large as a refusal becomes. */
+/** As large as a refusal can be. */
 const refusalOf = (i: number): Refusal => ({
   type: 'message.rejected',
   data: { reason: wideName(i, 160), preview: wideName(i, 100), messageId: wideName(i, 128) },
@@ -75,7 +75,7 @@ describe('the state is bounded', () => {
     expect(types(play(state, message('m9')).commands)).toEqual(['callModel'])
   })
 
-  it('refuses messages, visibly and for good, when too many wait', () => {
+  it('refuses messages for good, in public, if too many wait', () => {
     const full = play(play(opened(), pause).state, ...many(QUEUE_LIMIT, (i) => message(`m${i}`)))
     const refused = play(full.state, message('one-more'))
     expect(refused.state.queue).toHaveLength(QUEUE_LIMIT)
@@ -83,7 +83,7 @@ describe('the state is bounded', () => {
     expect(play({ ...refused.state, queue: [] }, message('one-more')).commands).toEqual([])
   })
 
-  it('begins with as many messages as may have been taken before, and leaves the rest to be refused or not', () => {
+  it('begins with as many messages as an earlier run may have taken, and leaves the others to be refused or not', () => {
     const session = { sessionId: 's-1', label: 'demo', messages: Array.from({ length: 1000 }, (_, i) => `m${i}`) }
     const { queue, seen } = initialState(session)
     const rest = notTaken(session)
@@ -123,7 +123,7 @@ describe('the state is bounded', () => {
     expect(state.forks.at(-1)?.id).toBe(`s-${forks - 1}`)
   })
 
-  it('keeps the text of the one call that ends the turn, whichever says so first', () => {
+  it('keeps the text of the one call that ends the turn, whichever result comes first', () => {
     const calls = many(128, (i) => callRef(`done-${i}`))
     const texts = (...order: number[]): string[] =>
       play(
@@ -134,7 +134,7 @@ describe('the state is bounded', () => {
     expect(texts(1, 2)).toEqual(['text 1'])
   })
 
-  it('stays under 256 KB with everything full at once, in whatever script', () => {
+  it('stays under 256 KB with everything full at once, in any script', () => {
     const session = {
       sessionId: name(0, 100),
       label: wide(1000),
@@ -219,7 +219,7 @@ describe('the state is bounded', () => {
       announcements: true,
       lastAnswer: bytes(full.lastAnswer) > 2000,
       lastStop: true,
-      // A few bytes each, and not together with the rest.
+      // A few bytes each, and not full together with the rest.
       telling: true,
       compactions: true,
       compacting: true,

@@ -1,4 +1,7 @@
-/** Far more comes in than a session takes: what it tells the store, and so its history, stays small, and nobody is forgotten. */
+/**
+ * Much more comes in than a session takes. What it tells the store, and so its history, stays small, and nothing is
+ * forgotten.
+ */
 import { expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
 import {
@@ -26,7 +29,7 @@ function answer(played: Played, tag: string): Played {
   return { state, commands: [...played.commands, ...commands] }
 }
 
-/** The store hears of one announcement after another, until there is none. */
+/** The store hears of one announcement after another, until there are none left. */
 function answerAll(played: Played): Played {
   let { state } = played
   const commands = [...played.commands]
@@ -41,7 +44,7 @@ function answerAll(played: Played): Played {
 }
 
 const told = ({ commands }: Played) => only(commands, 'announce').map(({ input }) => input)
-/** Under which the store keeps the events. */
+/** The key under which the store keeps the events. */
 const keys = (played: Played): string[] =>
   told(played).flatMap((input) => announcedEvents(input.told, input.events).map(({ key }) => key))
 
@@ -77,12 +80,12 @@ it('a message that is refused once more while its refusal waits is told once', (
   expect(keys(play(twice, announced(begun, 'refused')))).toEqual([rejectionKey('twice')])
 })
 
-it('a message that waits is known, however many have come and been refused since', () => {
+it('a message that waits is known, however many have come and been refused since then', () => {
   const { state } = play(paused().state, ...burst)
   expect(play(state, message(id(0)))).toEqual({ state, commands: [] })
 })
 
-it('of many pauses and resumes the last holds, and few are told', () => {
+it('of many pauses and resumes the last one holds, and few are told', () => {
   const begun = play(opened(), ...many(BURST, (i) => (i % 2 === 0 ? pause : resume)))
   expect(told(begun)).toHaveLength(SWITCHES_AT_ONCE)
   const all = answerAll(begun)
@@ -94,7 +97,7 @@ it('of many pauses and resumes the last holds, and few are told', () => {
   expect(again.state.pause).toMatchObject({ reason: 'user' })
 })
 
-it('a run that is to end tells little, and the next tells what it held back', () => {
+it('a run that is to end tells little, and the next run tells what it held back', () => {
   let played: Played = { state: resting(opened()), commands: [] }
   for (const event of many(1000, (i) => (i % 3 === 0 ? pause : i % 3 === 1 ? resume : rejection))) {
     const next = answerAll(play(played.state, event))

@@ -70,7 +70,7 @@ describe('the calls of a round', () => {
     expect(failed.state.pause?.reason).toBe('store_error')
   })
 
-  it('wait for a resume, instead of asking again at once, when even ending them fails', () => {
+  it('wait for a resume if even ending them fails, and do not ask again at once', () => {
     const stopping = play(asked('Read', 'Grep').state, tool(1, 0, 1), cancel, {
       type: 'toolLost',
       turn: 1,
@@ -89,7 +89,7 @@ describe('the calls of a round', () => {
     expect(types(play(resuming.state, announced(resuming, 'resume')).commands)).toEqual(['settleTool'])
   })
 
-  it('keep no result text in the state but the one the turn ends with', () => {
+  it('keep no text of a result in the state, except the one that ends the turn', () => {
     const { state } = play(asked('Read', 'Grep').state, tool(1, 0, 0, result({ preview: 'x'.repeat(1000) })))
     expect(state.turn?.calls[0]?.result?.preview).toBe('')
   })

@@ -25,7 +25,7 @@ const cancelled = result({ isError: true, code: 'TOOL_CANCELLED' })
 const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }).state
 
 describe('cancel of a message that waits', () => {
-  it('in a session that is not open yet ends its turn once it is, without asking the model', () => {
+  it('in a session that is not open yet ends its turn when it is open, and the model is not asked', () => {
     const begun = play(unopened, message('a', 'pay it'), cancel, cancel, open())
     expect(types(begun.commands)).toEqual(['settleModel'])
     const ended = play(begun.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
@@ -110,7 +110,7 @@ describe('cancel', () => {
     expect(only(commands, 'callModel')).toEqual([])
   })
 
-  it('takes an answer that nobody heard because the step failed, once the store is mended', () => {
+  it('takes an answer that nobody heard because the step failed, after the store is mended', () => {
     const failure = {
       type: 'stepFailed',
       code: 'STORE_CORRUPT',
@@ -131,7 +131,7 @@ describe('cancel', () => {
       play(opened(), message('a'), asks(1, 0, 2, 'Read'), cancel).state,
       tool(1, 0, 0, { kind: 'failed', pause: refused }),
     ],
-  ])('ends the turn also when %s fails meanwhile: no pause', (_who, stopping, failed) => {
+  ])('ends the turn even if %s fails meanwhile: no pause', (_who, stopping, failed) => {
     const { state, commands } = play(stopping, failed)
     expect(state.pause).toBeUndefined()
     expect(types(commands)).toEqual([expect.stringMatching(/^settle(Model|Tool)$/)])
@@ -146,7 +146,7 @@ describe('cancel', () => {
     expect(play(ended.state, announced(ended, 'turnEnd')).state.lastAnswer).toBe('')
   })
 
-  it('does not write the message again once the model has answered, even with nothing', () => {
+  it('does not write the message again after the model has answered, even with nothing', () => {
     const { commands } = play(opened(), message('a'), cancel, asks(1, 0, 2))
     expect(only(commands, 'announce').map(({ input }) => input.endTurn)).toEqual([
       { stopReason: 'cancelled', rounds: 0 },

@@ -37,7 +37,7 @@ describe('a call that awaits a child', () => {
     expect(state.forks).toEqual([{ id: 's-child', label: 'label of s-child' }])
   })
 
-  it('is not all the session does while another call runs', () => {
+  it('is not all that the session does while another call runs', () => {
     const both = play(opened(), message('a'), asks(1, 0, 2, callRef('new_task', { route: 'task' }), 'Read'), prepared)
     expect(status(both.state)).toBe('running')
     expect(status(play(both.state, tool(1, 0, 1)).state)).toBe('waiting')
@@ -65,7 +65,7 @@ describe('a call that awaits a child', () => {
     expect(state.reports).toHaveLength(1)
   })
 
-  it('keeps the report when settling fails, and finds it again after resume', () => {
+  it('keeps the report if settling fails, and finds it again after resume', () => {
     const failed = play(asked, prepared, reported(), {
       type: 'stepFailed',
       code: 'STORE_CORRUPT',
@@ -94,7 +94,7 @@ describe('a call that awaits a child', () => {
     expect(proposals(commands)).toEqual(['cancelled'])
   })
 
-  it('starts a child that was prepared before the pause: its record exists', () => {
+  it('starts a child that was prepared before the pause, because its record exists', () => {
     expect(only(play(asked, pause, prepared).commands, 'startChild')).toHaveLength(1)
   })
 

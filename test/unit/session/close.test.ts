@@ -105,7 +105,7 @@ describe('close', () => {
     ])
   })
 
-  it('of a session that a cascade came by passes it on, whoever asked for the close', () => {
+  it('of a session that a cascade has reached passes the cascade on, whoever asked for the close', () => {
     const closing = play(opened(), close)
     const { state, commands } = play(closing.state, announced(closing, 'close', ['s-2']))
     expect(commands).toEqual([{ type: 'closeChildren', children: ['s-2'] }])
@@ -115,7 +115,7 @@ describe('close', () => {
   describe('with cascade of 3,000 children', () => {
     const children = Array.from({ length: 3000 }, (_, i) => `s-${String(i).padStart(5, '0')}`)
     const cascade: Input = { type: 'closeRequested', cascade: true }
-    /** What the store answers to the announcement made last. */
+    /** The answer of the store to the last announcement. */
     const told = (played: Played): Input => {
       const { after = '' } = only(played.commands, 'announce').at(-1)?.input.close ?? {}
       const open = children.filter((id) => id > after)
@@ -164,7 +164,7 @@ describe('close', () => {
     })
   })
 
-  it('finds a session the store has closed before', () => {
+  it('ends a session that the store has closed before', () => {
     const { state } = play(opened(), { type: 'runStarted' }, { type: 'sessionOpened', outcome: { kind: 'closed' } })
     expect(status(state)).toBe('closed')
   })

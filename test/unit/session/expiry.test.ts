@@ -65,6 +65,15 @@ describe('a question with a time', () => {
     expect(refusals(played)).toEqual([{ id: ID, reason: 'too small' }])
   })
 
+  it('promises the end of its time also when its answer is here before it, because the ledger may refuse that answer', () => {
+    const early = play(running().state, answer, tool(1, 0, 0, { ...parked(), leftMs: 1000 }))
+    expect(proposed(early)).toMatchObject([{ kind: 'answered' }])
+    expect(only(early.commands, 'endAsking')).toEqual([PROMISE])
+    const refused = play(early.state, tool(1, 0, 0, { ...parked(), leftMs: 900, refused: 'too small' }), over)
+    expect(only(refused.commands, 'endAsking')).toEqual([])
+    expect(proposed(refused)).toEqual([{ kind: 'expired', id: ID }])
+  })
+
   it('is over also when the store could not be told: it is told again after the pause', () => {
     const paused = play(waiting().state, over, failed)
     const { pause: _held, ...resumed } = paused.state

@@ -15,7 +15,7 @@ import type { Watcher } from './watcher.ts'
 export interface World {
   watcher: Watcher
   choose(options: number): number
-  /** Nothing odd happens any more. */
+  /** Set: nothing odd happens any more. */
   over(): boolean
 }
 
@@ -75,7 +75,7 @@ export class Ledger {
     return outcome
   }
 
-  /** Parks a call; a question that was put before stays as it is. */
+  /** Parks a call. A question that was put before stays as it is. */
   ask(key: string): ToolOutcome {
     const id = this.open.get(key) ?? `${key}@0.${++this.asked}`
     this.open.set(key, id)
@@ -83,7 +83,10 @@ export class Ledger {
     return { kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome', ...expires, tell: true } }
   }
 
-  /** What becomes of a call that is not settled: asked about, given back, or (undefined) settled as proposed. */
+  /**
+   * What becomes of a call that is not settled: a person is asked, it is given back, or (undefined) it is settled as
+   * proposed.
+   */
   decide(key: string, proposed: Proposal, odd: number): ToolOutcome | undefined {
     const id = this.open.get(key)
     if (proposed.kind === 'timedOut' && (id !== undefined || odd === 1)) return this.ask(key)
@@ -98,7 +101,7 @@ export class Ledger {
     return back ? { kind: 'due', gen: 0 } : undefined
   }
 
-  /** An answer to what is open, or to what never was. */
+  /** An answer to an open question, or to one that was never asked. */
   answer(never: string[]): Answer {
     const { choose } = this.world
     const ids = [...this.open.values(), ...never]

@@ -17,7 +17,7 @@ describe('a turn that its provider refuses for good', () => {
     expect(only(commands, 'callModel')).toMatchObject([{ input: { turn: 2, leftOut: 1 } }])
   })
 
-  it('stays in what models read if it was answered after all', () => {
+  it('stays in what models read if it was answered in the end', () => {
     const refused = play(opened(), message('a'), refuses(1), resume)
     const { state } = play(refused.state, announced(refused, 'resume'), rests(1, 0, 2))
     expect(state).not.toHaveProperty('leftOut')

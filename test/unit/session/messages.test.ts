@@ -17,7 +17,7 @@ describe('messages', () => {
     expect(state).toMatchObject({ turns: 1, queue: [] })
   })
 
-  it('that is being answered is not taken again, nor refused, however many came meanwhile', () => {
+  it('that are being answered are neither taken again nor refused, however many came meanwhile', () => {
     const others = Array.from({ length: SEEN_LIMIT }, (_, n) => message(`other-${n}`))
     const { state } = play(opened(), message('a'), ...others)
     expect(state.turn?.opening.messageId).toBe('a')
@@ -25,7 +25,7 @@ describe('messages', () => {
     expect(play(state, message('a'))).toEqual({ state, commands: [] })
   })
 
-  it('whose ids have one FNV-1a fingerprint are answered both', () => {
+  it('are both answered if their ids have one FNV-1a fingerprint', () => {
     const [one, other] = ['order-I_I9J7G-xpM0MG1_jDEBJu', 'order-M5zW47ORY6L_DBT8YLFEKJ']
     expect(fnv1a(one)).toBe(fnv1a(other))
     const { commands } = play(opened(), message(one), message(other), rests(1, 0, 2))
@@ -43,7 +43,7 @@ describe('messages', () => {
     expect(openings(play(long.state, announced(long, 'message')).commands)).toEqual([{ messageId: 'a' }])
   })
 
-  it('behind one that is being stored keep their place', () => {
+  it('keep their place if they come after one that is being stored', () => {
     const long = play(opened(), message('a', 'x'.repeat(4097)), message('b'))
     expect(openings(long.commands)).toEqual([])
   })

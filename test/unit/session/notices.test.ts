@@ -19,6 +19,20 @@ describe('a question', () => {
     expect(told(play(waiting().state, notified, tool(1, 0, 0, parked)))).toEqual([])
   })
 
+  it('is told once, also when the store was away and its call asks once more', () => {
+    const failed: Input = {
+      type: 'stepFailed',
+      code: 'STORE_CORRUPT',
+      step: { of: 'tool', turn: 1, round: 0, index: 0 },
+      message: 'full',
+    }
+    const answer: Input = { type: 'answered', answer: { id: ID, decision: 'answer', text: 'x' } }
+    const broken = play(waiting().state, answer, failed, resume)
+    const resumed = play(broken.state, announced(broken, 'resume'))
+    expect(only(resumed.commands, 'callTool')).toHaveLength(1)
+    expect(told(play(resumed.state, tool(1, 0, 0, { ...parked, refused: 'too long' })))).toEqual([])
+  })
+
   it('is told by the next run only if this one has not', () => {
     expect(told(nextRun(waiting()))).toEqual([`n.${ID}`])
     expect(told(nextRun(play(waiting().state, notified)))).toEqual([])

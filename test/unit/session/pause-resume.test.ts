@@ -52,7 +52,7 @@ describe('pause', () => {
     expect(only(commands, 'announce')).toMatchObject([{ input: { pause: { reason } } }, { tag: 'close' }])
   })
 
-  it('of a session that finds itself paused before it is opened lets it be closed, and resumed', () => {
+  it('of a session that is found paused before it is opened lets it be closed, and resumed', () => {
     const outcome = { kind: 'failed', pause: { reason: 'user', message: 'paused before it was opened' } } as const
     const waiting = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, pause)
     const asked = play(waiting.state, { type: 'closeRequested', cascade: false })
@@ -134,7 +134,7 @@ describe('resume', () => {
     expect(only(stopped.commands, 'announce')).toEqual([])
   })
 
-  it('goes on, although a step says only then that it was not begun because of the pause', () => {
+  it('goes on, even if a step says only then that it was not begun because of the pause', () => {
     const resuming = play(opened(), message('a'), pause, resume)
     const late = play(resuming.state, announced(resuming, 'resume'), model(1, 0, { kind: 'notStarted' }))
     expect(types(play(late.state, announced(late, 'resume')).commands)).toEqual(['callModel'])

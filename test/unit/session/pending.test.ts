@@ -81,7 +81,7 @@ describe('a call whose outcome is unknown', () => {
     expect(again.state.turn?.calls[0]).not.toHaveProperty('answer')
   })
 
-  it('is asked about anew when the run after retry dies too; the old answer is not taken for the new question', () => {
+  it('is asked about again if the run after retry dies too; the old answer is not taken for the new question', () => {
     const twice = play(
       waiting().state,
       answer('retry'),
@@ -106,7 +106,7 @@ describe('an answer', () => {
     ['to an idle session', opened()],
     ['while the model is asked', play(opened(), message('a')).state],
     ['to another call', running('pay').state],
-  ])('%s changes nothing but that people see its refusal', (_when, state) => {
+  ])('%s changes nothing except that people see its refusal', (_when, state) => {
     const refused = play(state, answer('done', 't9.0.0@0.1'))
     expect(rejections(refused)).toMatchObject([
       { id: 't9.0.0@0.1', reason: expect.stringContaining('waits') as string },
@@ -125,7 +125,7 @@ describe('an answer', () => {
     ])
   })
 
-  it('may overtake the news that its call waits', () => {
+  it('may arrive before the news that its call waits', () => {
     const early = play(running('pay').state, answer('done', ID, 'paid'))
     expect(early.commands).toEqual([])
     expect(proposals(play(early.state, tool(1, 0, 0, pending())))).toEqual([
@@ -137,7 +137,7 @@ describe('an answer', () => {
     ['ends by itself', tool(1, 0, 0, result())],
     ['asks something else', tool(1, 0, 0, pending('t1.0.0@0.9'))],
     ['is given back', tool(1, 0, 0, { kind: 'due', gen: 0 })],
-  ])('that overtakes is refused when its call %s', (_how, event) => {
+  ])('that arrives too early is refused if its call %s', (_how, event) => {
     expect(rejections(play(running('pay').state, answer('done'), event))).toEqual([
       { id: ID, reason: `"${ID}" was never asked` },
     ])
@@ -160,7 +160,7 @@ describe('an answer', () => {
     expect(only(play(resuming.state, announced(resuming, 'resume')).commands, 'callTool')).toHaveLength(1)
   })
 
-  it('to a question that a rewind of Temporal has left behind is refused: the call runs into the question anew', () => {
+  it('to a question that a rewind of Temporal has left behind is refused: the call asks again', () => {
     const behind = play(waiting().state, answer('done', ID, 'paid'), tool(1, 0, 0, { kind: 'due', gen: 1 }))
     expect(rejections(behind)).toEqual([
       { id: ID, reason: `"${ID}" was asked before the session was rewound; if it is still open, it is asked anew` },
@@ -168,7 +168,7 @@ describe('an answer', () => {
     expect(only(behind.commands, 'callTool').map(({ input }) => input.key)).toEqual(['t1.0.0'])
   })
 
-  it('that overtakes is refused when the turn is being stopped by the time its call asks', () => {
+  it('that arrives too early is refused if the turn is being stopped when its call asks', () => {
     const stopped = play(running('pay').state, answer('done'), cancel, tool(1, 0, 0, pending()))
     expect(rejections(stopped)).toEqual([{ id: ID, reason: 'the turn is being stopped' }])
     expect(proposals(stopped)).toEqual([{ kind: 'cancelled' }])
@@ -200,12 +200,12 @@ describe('the wait for a person', () => {
     expect(proposals(stopping)).toEqual([{ kind: 'cancelled' }])
   })
 
-  it('survives that the activity which told of it is run once more', () => {
+  it('goes on if the activity that told of it is run once more', () => {
     const again = play(running('pay').state, lost, tool(1, 0, 0, pending()), answer('done'))
     expect(proposals(again)).toEqual([{ kind: 'timedOut' }, { kind: 'answered', answer: { id: ID, decision: 'done' } }])
   })
 
-  it('is begun anew when the store has gone over to another generation, which knows of no question', () => {
+  it('begins again when the store has moved to another generation, which knows no question', () => {
     const told = (played: Played, tag: string): Input =>
       ({ ...announced(played, tag), outcome: { gen: 1, children: [] } }) as Input
     const paused = play(waiting().state, pause)
@@ -218,7 +218,7 @@ describe('the wait for a person', () => {
     expect(again.commands).toEqual([])
   })
 
-  it('is over when a stop has won: a person who said retry before does not make the call run', () => {
+  it('is over when a stop has won: an earlier retry does not make the call run', () => {
     const both = play(waiting().state, answer('retry'), cancel, tool(1, 0, 0, { kind: 'due', gen: 0 }))
     expect(only(both.commands, 'callTool')).toEqual([])
     expect(proposals(both).at(-1)).toEqual({ kind: 'cancelled' })

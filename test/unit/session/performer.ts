@@ -1,4 +1,4 @@
-/** Who performs the commands of a simulated session: some answers are late, odd or lost, and the ledger decides. */
+/** Performs the commands of a simulated session: some answers are late, odd or lost, and the ledger decides. */
 import type { Command } from '../../../src/session/commands.ts'
 import type { Pause } from '../../../src/core/pause.ts'
 import type { FailedStep, Input } from '../../../src/session/inputs.ts'
@@ -35,7 +35,7 @@ export interface Surroundings {
 const isAside = ({ tag }: Of<'announce'>): boolean => tag === 'refused' || tag === 'message'
 
 export class Performer {
-  /** Events that have had their effect: told again, they must have none. */
+  /** Events that have had their effect. Told again, they must have none. */
   readonly echoes: Input[] = []
   readonly outstanding: Awaiting[] = []
   private readonly children = new Set<string>()
@@ -55,7 +55,7 @@ export class Performer {
     this.outstanding.push(command)
   }
 
-  /** The timers of a run end with it. */
+  /** The timers of a run end with the run. */
   forgetTimers(): void {
     const left = this.outstanding.filter(
       ({ type }) => !['tryAgain', 'endWait', 'endAsking', 'notifyPeople'].includes(type),
@@ -66,7 +66,7 @@ export class Performer {
   answerOne(wild: boolean): void {
     const first = wild ? this.around.choose(this.outstanding.length) : 0
     const chosen = this.outstanding[first]
-    /** The performer sends announcements one after another, and what is only told beside the others. */
+    /** The performer sends announcements one after another, and sends what is only told beside the others. */
     const index =
       chosen?.type === 'announce'
         ? this.outstanding.findIndex((one) => one.type === 'announce' && isAside(one) === isAside(chosen))
@@ -150,7 +150,7 @@ export class Performer {
     if (odd === 3)
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: this.pause() } })
     if (odd === 4) {
-      /** Its answer may stand in the ledger already. */
+      /** Its answer may be in the ledger already. */
       if (this.around.choose(2) === 0) this.around.ledger.answers(input)
       return this.around.happens({
         type: 'modelLost',
@@ -201,7 +201,7 @@ export class Performer {
     this.tell({ type: 'toolEnded', ...at, outcome: this.around.ledger.settles(input, outcome ?? result()) })
   }
 
-  /** Perhaps the agent has told something before anybody knows that the call waits. */
+  /** The agent may have told something before anybody knows that the call waits. */
   private waits({ turn, round, index, waited }: CallToolInput): void {
     const report = { childId: 's-agent', childGen: 0, childTurn: 1 }
     if (this.around.choose(3) === 0) this.around.happens({ type: 'agentReported', report })

@@ -1,4 +1,4 @@
-/** Short words for the tests of the session: a state, the events that happen to it, and what it wants done. */
+/** Short words for the tests of the session: a state, the events that happen to it, and the commands that follow. */
 import type { Command } from '../../../src/session/commands.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
@@ -58,7 +58,7 @@ export const resume: Input = { type: 'resumeRequested' }
 export const cancel: Input = { type: 'cancelRequested' }
 export const close: Input = { type: 'closeRequested', cascade: false }
 
-/** The answer to the announcement of that tag which was made last. */
+/** The answer to the last announcement with that tag. */
 export function announced(played: Played, tag: string, children: string[] = []): Input {
   const told = played.commands.findLast((command) => command.type === 'announce' && command.tag === tag)
   if (told?.type !== 'announce') throw new Error(`nothing was announced with the tag ${tag}`)
@@ -107,7 +107,7 @@ export function result(over: Partial<CallResult> = {}): CallResult {
 
 export const timeout: CallResult = result({ isError: true, code: 'TOOL_TIMEOUT' })
 
-/** What the ledger makes of a proposal when nothing else has ended the call. */
+/** What the ledger makes of a proposal if nothing else has ended the call. */
 export function settlement(proposed: Proposal): CallResult {
   switch (proposed.kind) {
     case 'timedOut':
@@ -127,7 +127,7 @@ export function child(sessionId = 's-child'): ChildStart {
   return { sessionId, config: { agent: 'a', label: `label of ${sessionId}` } }
 }
 
-/** What a state or commands take as JSON. */
+/** The size of a state or of commands as JSON. */
 export function bytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }

@@ -11,7 +11,7 @@ describe('a session in any order of events', () => {
     const tapes = fc.array(fc.nat(719), { minLength: 20, maxLength: 400, size: 'max' })
     fc.assert(
       fc.property(tapes, (tape) => new Simulator(tape).run()),
-      /** The limit is for shrinking a failure, which may go on for minutes. */
+      /** This time is for shrinking a failure, which may take minutes. */
       { numRuns, interruptAfterTimeLimit: 20_000 + 20 * numRuns, ...(seed !== undefined && { seed: Number(seed) }) },
     )
   })

@@ -43,7 +43,7 @@ describe('a run of a session that somebody has paused before its workflow was lo
   })
 
   it.each(['while the resume is told', 'after the resume was told'])(
-    'is resumed by who comes before the session is opened, which is heard of %s',
+    'is resumed by a resume that comes before the session is opened; the store hears of it %s',
     (when) => {
       const resuming = play(begun, { type: 'runStarted' }, message('a'), resume)
       const told = announced(resuming, 'resume')
@@ -52,7 +52,7 @@ describe('a run of a session that somebody has paused before its workflow was lo
     },
   )
 
-  it('is paused by who comes after such a resume', () => {
+  it('is paused by a pause that comes after such a resume', () => {
     const resuming = play(begun, { type: 'runStarted' }, resume)
     const { state } = play(
       resuming.state,
@@ -74,7 +74,7 @@ describe('a run', () => {
     ])
   })
 
-  it('takes up the turn an earlier workflow left open before the messages it was started with, each once', () => {
+  it('takes up the turn that an earlier workflow left open, before the messages that it was started with, each once', () => {
     const fresh = initialState({ sessionId: 's-1', label: 'demo', messages: ['b', 'a'] })
     const { state, commands } = play(fresh, { type: 'runStarted' }, found(1, 4, 2, { unanswered: 'a' }))
     expect(only(commands, 'callModel')).toMatchObject([{ input: { key: 'm3.0', opening: { messageId: 'a' } } }])
@@ -91,7 +91,7 @@ describe('a run', () => {
     expect(only(commands, 'announce')).toMatchObject([{ tag: 'close' }])
   })
 
-  it('tells with each step where it stands, so that a rewound one is known to part there', () => {
+  it('tells with each step where it stands, so that a rewound run is known to branch there', () => {
     const asking = play(opened(), message('a'))
     const calling = play(asking.state, asks(1, 0, 2, 'Read'))
     expect(only(asking.commands, 'callModel')[0]?.input.place).toEqual({ seq: 1, told: 0, round: 0, asking: true })
@@ -99,7 +99,7 @@ describe('a run', () => {
     expect(only(play(opened(), pause).commands, 'announce')[0]?.input.place).toMatchObject({ seq: 0, told: 0 })
   })
 
-  it('keeps what it has given out, when the store knows less', () => {
+  it('keeps the numbers that it has given out, even if the store knows less', () => {
     const asking = play(opened(), message('a')).state
     expect(play(asking, { type: 'runStarted' }, found(0, 0, 0)).state).toMatchObject({ seq: 1, turns: 1 })
   })
@@ -109,7 +109,7 @@ describe('a run', () => {
     expect(types(commands)).toEqual(['openSession'])
   })
 
-  it('takes the first answer of the store, also when a resume made it ask twice', () => {
+  it('takes the first answer of the store, even if a resume made it ask twice', () => {
     const resuming = play(opened(), pause, { type: 'runStarted' }, resume)
     const twice = play(resuming.state, announced(resuming, 'resume'), open())
     expect(only(twice.commands, 'openSession')).toHaveLength(1)

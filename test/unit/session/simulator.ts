@@ -1,6 +1,6 @@
 /**
- * A world around the session: commands that wait for an answer, a ledger that decides, people who interfere.
- * A tape of numbers decides everything, so that fast-check can replay and shrink a run.
+ * A world around the session: commands that wait for an answer, a ledger that decides, people who interfere. A tape of
+ * numbers decides everything, so fast-check can replay and shrink a run.
  */
 import { callKey } from '../../../src/protocol/keys.ts'
 import { deepStrictEqual } from 'node:assert/strict'
@@ -53,7 +53,7 @@ export class Simulator {
     this.happens({ type: 'runStarted' })
   }
 
-  /** Random events until the tape ends, then good answers only; resumed as long as it pauses. */
+  /** Random events until the tape ends, and then only good answers. The session is resumed as often as it pauses. */
   run(): void {
     while (this.position < this.tape.length) {
       if (this.performer.outstanding.length > 0 && this.choose(5) > 0) this.performer.answerOne(true)
@@ -84,7 +84,7 @@ export class Simulator {
     }
   }
 
-  /** A session that is to rest begins a new run when nothing but children is under way. */
+  /** A session that must rest begins a new run when only children are under way. */
   private continueAsNew(): void {
     const goesOn = ({ type }: Command): boolean =>
       ['startChild', 'tryAgain', 'endAsking', 'notifyPeople'].includes(type)

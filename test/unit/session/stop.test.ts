@@ -25,7 +25,7 @@ describe('a stop', () => {
     expect(state.closing).toBeUndefined()
   })
 
-  it('closes a session that does nothing, and not its forks', () => {
+  it('closes a session that does nothing, but not its forks', () => {
     const { state, commands } = play(opened(), stop)
     expect(state.closing).toMatchObject({ cascade: false })
     expect(commands).toEqual(play(opened(), close).commands)

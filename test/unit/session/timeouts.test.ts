@@ -26,7 +26,7 @@ describe('time-outs in a row', () => {
     expect(timesOut(play(opened(), message('a')).state, 0, 3).state.pause?.reason).toBe('tool_timeouts')
   })
 
-  it('are counted in call order, whatever order the calls end in', () => {
+  it('are counted in the order of the calls, in whatever order the calls end', () => {
     const { state } = play(
       opened({}, { timeoutsBeforePause: 2 }),
       message('a'),
@@ -39,7 +39,7 @@ describe('time-outs in a row', () => {
     expect(state.timeouts).toEqual({ Read: 1 })
   })
 
-  it('say how many there were, also when a later call of the round went well', () => {
+  it('say how many there were, even if a later call of the round went well', () => {
     const { state } = play(
       opened({}, { timeoutsBeforePause: 2 }),
       message('a'),

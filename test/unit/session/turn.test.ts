@@ -35,7 +35,7 @@ describe('a turn', () => {
     expect(status(state)).toBe('idle')
   })
 
-  it('gives its records away when the message was answered by an earlier turn', () => {
+  it('gives its records back if the message was answered by an earlier turn', () => {
     const { state, commands } = play(opened(), message('a'), message('b'), model(1, 0, { kind: 'duplicate', gen: 0 }))
     expect(only(commands, 'callModel').map(({ input }) => [input.key, input.upTo, input.opening?.messageId])).toEqual([
       ['m1.0', 1, 'a'],

@@ -1,4 +1,7 @@
-/** Judges a session from outside, from its events and commands alone: nothing here is computed as the session does. */
+/**
+ * Judges a session from outside, only from its events and commands. Nothing here is computed as the session computes
+ * it.
+ */
 import { deepStrictEqual } from 'node:assert/strict'
 import type { Refusal } from '../../../src/protocol/announcements.ts'
 import type { Command } from '../../../src/session/commands.ts'
@@ -22,18 +25,20 @@ export class Watcher {
   readonly records = new Map<number, string>()
   private readonly openings = new Map<number, string>()
   private readonly streaks = new Map<string, number>()
-  /** Announcement keys of resumes that were asked for after the last pause. */
+  /** The announcement keys of resumes that were asked for after the last pause. */
   private readonly resumes = new Set<string>()
-  /** Due as soon as the run has opened the session: until then nothing goes on. */
+  /** Due when the run has opened the session. Until then nothing goes on. */
   private pauseOwed = false
   /** The last round reached the limit of time-outs in a row. */
   private earned = false
-  /** What was said first to each question. */
+  /** The first answer to each question. */
   private readonly decisions = new Map<string, Decision>()
   private reported = 0
   private readonly compactions = new Set<string>()
   paused = false
-  /** A step found the store paused although the session is not: nothing begins before the store has heard of a resume. */
+  /**
+   * A step found the store paused although the session is not. Nothing begins before the store has heard of a resume.
+   */
   private parted = false
 
   constructor(limits: Limits, first?: string) {
@@ -41,7 +46,7 @@ export class Watcher {
     if (first !== undefined) this.accepted.push(first)
   }
 
-  /** Called with every event, before the commands it led to; `state` is what it led to. */
+  /** Called with every event, before the commands that follow; `state` is the state after the event. */
   saw(event: Input, before: SessionState, state: SessionState): void {
     if (event.type === 'pauseRequested' && !state.closed) this.hold()
     if (event.type === 'announced' && this.resumes.delete(event.key)) this.paused = this.parted = false
@@ -56,14 +61,14 @@ export class Watcher {
     }
   }
 
-  /** A person has answered; who is not refused was the first. */
+  /** A person has answered. The first answer is the one that was not refused. */
   heard({ id, decision }: Answer, refused: Refusal[]): void {
     if (refused.length > 0) return
     check(!this.decisions.has(id), `I8: ${id} is answered twice`)
     this.decisions.set(id, decision)
   }
 
-  /** An answer to what was never asked has decided nothing. */
+  /** An answer to a question that was never asked has decided nothing. */
   refused(refused: RefusedAnswer[]): void {
     for (const { data } of refused) {
       if (data.reason.includes('never asked')) this.decisions.delete(String(data.id))
@@ -116,7 +121,7 @@ export class Watcher {
       }
       case 'settleModel': {
         const { step } = command.input
-        // A turn may be cancelled before its model was ever asked.
+        // A turn may be cancelled before its model was asked.
         if (step.opening) this.opens(step.turn, step.opening.messageId, step.upTo)
         return
       }
@@ -148,7 +153,7 @@ export class Watcher {
     }
   }
 
-  /** At the end, with nothing left to do: everything asked for has its result, every message its answer. */
+  /** At the end, when nothing is left to do: every call has its result, and every message its answer. */
   ended(state: SessionState): void {
     for (const round of this.asked.keys()) this.mustBeAnswered(round)
     const results = [...this.asked.values()].reduce((sum, round) => sum + round.told.size, 0)
@@ -230,7 +235,7 @@ export class Watcher {
 
 type RefusedAnswer = Extract<Refusal, { type: 'answer.rejected' }>
 
-/** What a step has refused, told at once or kept. */
+/** The refusals of a step, told at once or kept. */
 export function refusedBy(before: SessionState, after: SessionState, commands: Command[]): RefusedAnswer[] {
   const told = commands.flatMap((command) =>
     command.type === 'announce' && command.tag === 'refused' ? command.input.events : [],
@@ -244,7 +249,7 @@ export function check(holds: boolean, problem: string): void {
   if (!holds) throw new Error(problem)
 }
 
-/** A rule that changes the state it was given throws. States share most of their parts, so this is cheap. */
+/** A rule that changes the state that it was given throws. States share most of their parts, so this is cheap. */
 export function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.values(value).forEach(freeze)

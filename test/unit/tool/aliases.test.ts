@@ -1,4 +1,7 @@
-/** Other names of parameters: applied before validation, never over a parameter that was sent under its own name. */
+/**
+ * Other names of parameters. They are applied before validation, and never over a parameter that was sent under its own
+ * name.
+ */
 import { describe, expect, it } from 'vitest'
 import { toTool } from '../../../src/tool/to-tool.ts'
 import { refusal } from '../agent/authoring.ts'
@@ -31,7 +34,7 @@ describe('an alias', () => {
     expect(tool.check(args)).toEqual({ ok: true, value })
   })
 
-  it('makes no prototype of what stands beside it, whoever calls the check', () => {
+  it('sets no prototype from a parameter beside it, whoever calls the check', () => {
     const { parameters, ...rest } = edit({ filePath: 'file_path' })
     const open = toTool({ ...rest, parameters: { ...parameters, additionalProperties: true } })
     const checked = open.check(JSON.parse('{"filePath":"a","__proto__":{"all":true}}'))
@@ -40,7 +43,7 @@ describe('an alias', () => {
     expect(value).toMatchObject({ file_path: 'a' })
   })
 
-  it('does not disturb what is no object', () => {
+  it('leaves alone what is no object', () => {
     expect(tool.check(['filePath'])).toMatchObject({ ok: false })
     expect(tool.check(null)).toMatchObject({ ok: false, problem: expect.stringContaining('file_path') as string })
   })

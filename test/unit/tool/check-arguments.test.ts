@@ -231,7 +231,7 @@ describe('whatever JSON comes', () => {
     },
     { required: ['a'], additionalProperties: false },
   )
-  // Keys of the schemas are mixed in, so that the repair is reached and not only the first refusal.
+  // Keys of the schemas are mixed in, so that the repair is reached, and not only the first refusal.
   const likely = fc.dictionary(fc.constantFrom('a', 'b', 'n', 'l', 'u', 'r', 'self', '__proto__'), fc.jsonValue(), {
     noNullPrototype: true,
   })
@@ -258,7 +258,7 @@ describe('whatever JSON comes', () => {
   })
 })
 
-describe('a parameter named like what every object has', () => {
+describe('a parameter named like a property that every object has', () => {
   const names = ['constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
   const schemas = (name: string, required: boolean): [string, unknown][] => [
     ['JSON Schema', object({ [name]: { type: 'string' } }, required ? { required: [name] } : {})],

@@ -1,4 +1,6 @@
-/** The seeds' ways of writing a tool, as their users write them. What all have in common is tested in to-tool.test.ts. */
+/**
+ * The ways of the seeds to write a tool, as their users write them. What all ways share is tested in to-tool.test.ts.
+ */
 import { Type } from '@sinclair/typebox'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
@@ -20,7 +22,7 @@ import { llm, refusal } from '../agent/authoring.ts'
 
 const ctx = { callId: 'call-1' } as ToolContext
 
-/** As a session runs it, without the session. */
+/** Runs the tool as a session does, without the session. */
 async function call(tool: Tool, args: unknown): Promise<unknown> {
   const checked = tool.check(args)
   if (!checked.ok) throw new Error(checked.problem)
@@ -57,7 +59,7 @@ describe('defineTool', () => {
     })
   })
 
-  it('with JSON Schema from elsewhere knows no more of the input than that it is an object', async () => {
+  it('with JSON Schema from elsewhere knows only that the input is an object', async () => {
     const search = defineTool({
       name: 'SearchDocs',
       description: 'Searches the documents',
@@ -93,14 +95,14 @@ describe('defineTool', () => {
     expect(await call(toTool(square), {})).toBe(9)
   })
 
-  it('returns what it was given, which an agent and a registry take', () => {
+  it('returns what it was given, and an agent and a registry take it', () => {
     const given = { name: 'given', description: 'd', parameters: searchSchema, execute: () => 'done' }
     expect(defineTool(given)).toBe(given)
     const agent = createStelloAgent({ name: 'a', llm, capabilities: { tools: [lookup, defineTool(given)] } })
     expect([...agent.tools.keys()]).toEqual(['customer-lookup', 'given'])
   })
 
-  it('lets an author write the type of the input himself', async () => {
+  it('lets an author write the type of the input', async () => {
     const greet = defineTool({
       name: 'greet',
       description: 'Greets',
@@ -251,7 +253,7 @@ it('registerTool fills the registry that an agent takes; a name is taken once', 
     },
   )
   const agent = createStelloAgent({ name: 'a', llm, capabilities: { tools: toolRegistry } })
-  // The registry is everybody's: other test files of this process may have filled it too.
+  // The registry is global, so other test files of this process may have filled it too.
   expect([...agent.tools.keys()]).toEqual(expect.arrayContaining(['shell', 'read_file']))
   expect(await call(agent.tools.get('shell')!, { command: 'ls' })).toBe('ran ls')
   expect(refusal('INVALID_TOOL', () => registerTool(shell, () => ''))).toContain('"shell" is registered twice')
@@ -284,7 +286,7 @@ it('any Standard Schema that can give a JSON Schema types the input, too', async
   expect(await call(double, { n: '21' })).toBe(42)
 })
 
-it('the input of a schema is what it lets through', () => {
+it('the input of a schema is the value that it lets through', () => {
   const [zod, box] = [z.object({ a: z.string().transform(Number) }), Type.Object({ a: Type.Optional(Type.Number()) })]
   expectTypeOf<InputOf<typeof zod>>().toEqualTypeOf<{ a: number }>()
   expectTypeOf<InputOf<typeof box>>().toEqualTypeOf<{ a?: number }>()

@@ -104,7 +104,7 @@ describe('a class', () => {
     expect(refusal('INVALID_TOOL', () => toTool(Nameless))).toContain('tool ""')
   })
 
-  it('is wanted, not its instance: that could serve one call only', () => {
+  it('is expected, and not its instance, because an instance could serve only one call', () => {
     expect(refusal('INVALID_TOOL', () => toTool(new WeatherTool()))).toContain('give the class, or { name, factory }')
   })
 
@@ -154,7 +154,7 @@ describe('a factory', () => {
     })
   })
 
-  it('disposes of an instance whose description cannot be had', async () => {
+  it('disposes of an instance whose description cannot be read', async () => {
     const ended: string[] = []
     const instance = {
       getDescription: () => Promise.reject(new Error('no database')),
@@ -180,7 +180,7 @@ describe('an object that describes itself', () => {
     })
     const { tool: now, dispose } = (await tool.open?.(session)) ?? {}
     expect(now).toMatchObject({ description: 'Shared.\n\nImportant:\n- yes', answersBy: 'channel' })
-    // `execute` does not take `isPartial`: it could not tell half a call from a whole one.
+    // `execute` does not take `isPartial`, so it could not tell half a call from a whole one.
     expect(now).not.toHaveProperty('onPartial')
     await expect(now?.precondition?.({ n: 0 }, context().ctx)).rejects.toThrow('Tool precondition failed: too small')
     await dispose?.()

@@ -1,4 +1,6 @@
-/** What a JSON Schema says of a tool's input, as a type: the compiler is the test, a run only has to agree with it. */
+/**
+ * What a JSON Schema says about a tool's input, as a type. The compiler is the test; a run only has to agree with it.
+ */
 import { expect, expectTypeOf, it } from 'vitest'
 import { registerTool, toolFromDefinition, toolRegistry } from '../../../src/tool/compat.ts'
 import type { JsonInput } from '../../../src/tool/json-input.ts'
@@ -56,7 +58,7 @@ it('so is that of a registered tool', () => {
   expect(toolRegistry.get('shout')?.check({ what: 'x' })).toEqual({ ok: true, value: { what: 'x' } })
 })
 
-it('a schema whose words are lost, or that says nothing, is an object of unknown fields', () => {
+it('a schema whose literal types are lost, or that says nothing, is an object of unknown fields', () => {
   const lost = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }
   expectTypeOf<JsonInput<typeof lost>>().toEqualTypeOf<Record<string, unknown>>()
   expectTypeOf<JsonInput<{ type: 'object' }>>().toEqualTypeOf<Record<string, unknown>>()

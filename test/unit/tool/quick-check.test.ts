@@ -1,4 +1,4 @@
-/** Which schemas are known to be checked quickly: whoever is not known is watched. */
+/** Which schemas are known to be checked quickly. The check of any other schema is watched. */
 import { Type } from '@sinclair/typebox'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ describe('a schema without patterns and without code', () => {
   ])('is quick: %s', (_, schema) => expect(quick(schema)).toBe(true))
 })
 
-describe('whatever may take longer than its arguments are long', () => {
+describe('a schema that may take longer than its arguments are long', () => {
   it.each<[string, unknown]>([
     ['a pattern', z.object({ a: z.string().regex(/^(a+)+$/) })],
     ['a format', z.object({ a: z.email() })],

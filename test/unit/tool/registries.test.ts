@@ -20,7 +20,7 @@ describe('ToolRegistryImpl', () => {
     expect(made).toEqual([])
   })
 
-  it('gives execute its argument type, so that authors need not write it', () => {
+  it('gives execute the type of its arguments, so that authors need not write it', () => {
     const tools = new ToolRegistryImpl().register({
       ...named('a'),
       execute: (args) => expectTypeOf(args).toEqualTypeOf<Record<string, unknown>>(),

@@ -155,12 +155,12 @@ describe('normalizeResult answers with an error for', () => {
     )
   })
 
-  it('a promise that fails behind its back, which harms nobody', async () => {
+  it('a promise that fails later, which harms nobody', async () => {
     const unhandled: unknown[] = []
     const note = (error: unknown): void => void unhandled.push(error)
     process.on('unhandledRejection', note)
     const { content } = normalizeResult({ price: Promise.reject(new Error('no price')) })
-    // Rejections nobody takes are told when the event loop comes round.
+    // Unhandled rejections are reported in the next round of the event loop.
     await new Promise(setImmediate)
     process.off('unhandledRejection', note)
     expect(content).toContain('"price" is a Promise')
@@ -188,7 +188,7 @@ describe('normalizeResult answers with an error for', () => {
     ])
   })
 
-  it('nothing, where an error stands among the data: its message is told', () => {
+  it('nothing if an error stands among the data: its message is told', () => {
     const odd = new Error('x')
     Object.defineProperty(odd, 'message', { get: () => gotcha() })
     expect(normalizeResult({ failed: [new TypeError('no city'), odd] }).content).toBe(

@@ -1,4 +1,4 @@
-/** Schemas as they are found: older drafts, without a type, with patterns that JSON Schema does not allow and everybody writes. */
+/** Schemas as people write them: older drafts, without a type, and with patterns that JSON Schema does not allow. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonSchema } from '../../../src/core/model.ts'
@@ -25,7 +25,7 @@ describe('a schema that names its draft', () => {
     expect([check(schema, { n: 1 }).ok, check(schema, { n: 0 }).ok, check(schema, {}).ok]).toEqual([true, false, false])
   })
 
-  it('draft-04 means what it meant: exclusive bounds, ids', () => {
+  it('draft-04 keeps its meaning: exclusive bounds, ids', () => {
     const schema = {
       $schema: DIALECTS['draft-04'],
       id: 'http://example.org/range',
@@ -68,7 +68,7 @@ describe('a schema without a type is that of an object', () => {
     expect(check(schema, '{"a":1}')).toEqual({ ok: true, value: { a: 1 } })
   })
 
-  it('but not where it says otherwise', () => {
+  it('but not if it says otherwise', () => {
     for (const schema of [{ type: 'array' }, { $ref: '#/$defs/a', $defs: { a: {} } }, { enum: [1] }]) {
       expect(refusal('INVALID_TOOL', () => take(schema))).toContain('must be type "object"')
     }
@@ -79,7 +79,7 @@ describe('a pattern', () => {
   const matches = (pattern: string, text: string): boolean =>
     check({ type: 'object', properties: { a: { type: 'string', pattern } } }, { a: text }).ok
 
-  it('that only runs without the u flag is taken', () => {
+  it('that works only without the u flag is taken', () => {
     expect([matches('^[\\w-.]+\\@x$', 'a-b.c@x'), matches('^[\\w-.]+\\@x$', 'a b@x')]).toEqual([true, false])
   })
 

@@ -170,7 +170,7 @@ describe('toTool', () => {
     expect(given.annotations.title).toBe('Deployment')
   })
 
-  it('calls execute as a method of what the author gave', async () => {
+  it('calls execute as a method of the author’s object', async () => {
     const counter = {
       name: 'c',
       description: 'd',
@@ -183,7 +183,7 @@ describe('toTool', () => {
     expect(await toTool(counter).execute({}, ctx)).toBe(42)
   })
 
-  it('makes a synchronous throw of execute a rejection', async () => {
+  it('turns a synchronous throw of execute into a rejection', async () => {
     const failing = toTool({
       name: 't',
       description: 'd',

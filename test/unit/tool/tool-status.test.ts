@@ -1,4 +1,4 @@
-/** What people see of a call accumulates, and is cleared behind its end. */
+/** What people see of a call accumulates, and is cleared after its end. */
 import { describe, expect, it } from 'vitest'
 import { mergeCard, ToolStatus, type ToolCard, type ToolStatusOptions } from '../../../src/tool/tool-status.ts'
 
@@ -36,7 +36,7 @@ describe('a card', () => {
     })
   })
 
-  it('takes an undefined field for one left out', () => {
+  it('takes an undefined field for a missing one', () => {
     const options = { showTip: undefined } as unknown as ToolStatusOptions
     expect(after([ToolStatus.WAIT, { showTip: 'soon' }], [ToolStatus.DOING, options])).toEqual({
       status: 'DOING',

@@ -1,7 +1,7 @@
 /** The stream of events: what is read once, what is asked again, and from where. Requests are answered here. */
 import { describe, expect, it } from 'vitest'
 import { ApiFailure } from '../../../src/web/api-failure.ts'
-import { openEventStream, restBefore, type StreamState } from '../../../src/web/event-stream.ts'
+import { openEventStream, type StreamState } from '../../../src/web/event-stream.ts'
 
 type Sent = { id?: string; event: string; data?: object }
 
@@ -16,6 +16,7 @@ const live = (text: string): Sent => ({
   data: { type: 'message.delta', sessionId: 's', at: '', cursor: 'c1', data: { text } },
 })
 const end: Sent = { event: 'end' }
+const failed: Sent = { event: 'failed', data: { error: { code: 'INTERNAL', message: 'the server failed' } } }
 const store = (event: 'away' | 'back'): Sent => ({ event })
 
 /** The bytes of it, in pieces of `size` bytes, so that pieces end in the middle of everything. */
@@ -48,7 +49,7 @@ async function read(connections: (readonly Sent[] | ApiFailure)[], from?: string
         if (!next || next instanceof ApiFailure) throw next ?? new Error('the test has no more connections')
         return new Response(body(next))
       },
-      rest: async (ms) => void rests.push(ms),
+      wait: async (ms) => void rests.push(ms ?? -1),
       onEvent: (event) => heard.push(event.offset ?? event.data),
       onState: (state) => {
         states.push(state)
@@ -60,6 +61,9 @@ async function read(connections: (readonly Sent[] | ApiFailure)[], from?: string
 }
 
 const failure = (status: number): ApiFailure => new ApiFailure(status, { code: 'X', message: 'no' })
+
+/** Rests differ a little from each other. */
+const nearest = (ms: number): number => [250, 500, 1000, 2000].find((step) => ms <= step && ms > step * 0.74) ?? ms
 
 describe('the stream of events', () => {
   it('begins at the cursor it is given, and ends where the server says so', async () => {
@@ -80,26 +84,35 @@ describe('the stream of events', () => {
     expect(heard).toEqual([1, { text: 'a' }, { text: 'a' }])
   })
 
-  it('says that pieces may be missing when it is back', async () => {
+  it('says that a new connection tells what streams anew', async () => {
     const { states } = await read([[told(1)], [end]])
     expect(states).toEqual([
       { is: 'connecting' },
-      { is: 'open', again: false },
+      { is: 'open', fresh: true },
       { is: 'away' },
-      { is: 'open', again: true },
+      { is: 'open', fresh: true },
       { is: 'ended' },
     ])
   })
 
-  it('says when the store of the server is away and back', async () => {
+  it('says when the store of the server is away and back: the connection has lasted, and repeats nothing', async () => {
     const { states } = await read([[store('away'), store('back'), end]])
-    expect(states.slice(2)).toEqual([{ is: 'away' }, { is: 'open', again: true }, { is: 'ended' }])
+    expect(states.slice(2)).toEqual([{ is: 'away' }, { is: 'open', fresh: false }, { is: 'ended' }])
   })
 
-  it('asks again after every fault that may pass, and rests longer each time', async () => {
+  it('asks again after every fault that may pass, and rests longer each time until an event has come', async () => {
     const { heard, rests } = await read([failure(0), failure(503), failure(429), [told(1)], [end]])
     expect(heard).toEqual([1])
-    expect(rests).toEqual([500, 1000, 2000, 250])
+    expect(rests.map(nearest)).toEqual([250, 500, 1000, 250])
+  })
+
+  it.each([
+    ['that is cut at once', []],
+    ['that an error ends at once', [failed]],
+    ['that repeats what was told and is cut', [told(1)]],
+  ])('rests longer each time before a stream %s', async (_, sent) => {
+    const { rests } = await read([[told(1)], sent, sent, sent, [end]])
+    expect(rests.map(nearest)).toEqual([250, 500, 1000, 2000])
   })
 
   it.each([401, 403, 404])(
@@ -109,9 +122,4 @@ describe('the stream of events', () => {
       expect(states.at(-1)).toMatchObject({ is: 'refused', failure: { status } })
     },
   )
-
-  it('never rests longer than eight seconds', () => {
-    expect(restBefore(0)).toBe(250)
-    expect(restBefore(30)).toBe(8000)
-  })
 })

@@ -6,6 +6,7 @@ const PLACES: Exclude<Route, { at: 'nowhere' }>[] = [
   { at: 'roots' },
   { at: 'session', sessionId: 's-1' },
   { at: 'session', sessionId: 'a/b?c#d%' },
+  { at: 'session', sessionId: 's-1', record: 7 },
   { at: 'inbox' },
   { at: 'search', q: 'tea & "coffee" = 100 %' },
   { at: 'permissions' },
@@ -20,6 +21,10 @@ describe('places of the page', () => {
   it('an empty address is the list of all sessions', () => {
     expect(parseRoute('')).toEqual({ at: 'roots' })
     expect(parseRoute('#')).toEqual({ at: 'roots' })
+  })
+
+  it.each(['0', '-1', 'x', '1.5'])('a session without a record is what ?record=%s means', (record) => {
+    expect(parseRoute(`#/s/s-1?record=${record}`)).toEqual({ at: 'session', sessionId: 's-1' })
   })
 
   it.each(['#/nothing', '#/s/', '#/s'])('%s is nowhere', (hash) => {

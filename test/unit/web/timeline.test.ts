@@ -1,6 +1,6 @@
 /** The lanes of the time line, and from time to place. */
 import { describe, expect, it } from 'vitest'
-import { lossesOf, toLanes, workersOf } from '../../../src/web/timeline/lanes.ts'
+import { lossesOf, takenText, toLanes, workersOf } from '../../../src/web/timeline/lanes.ts'
 import { following, moved, placeOf, ticksIn, timeAt, toScale, zoomed } from '../../../src/web/timeline/time-scale.ts'
 import type { TimelineSpan } from '../../../src/web/wire.ts'
 
@@ -53,10 +53,25 @@ describe('lanes', () => {
     const taken = { outcome: 'taken_over', worker: 'w1' } as const
     const spans = [span(0, 100, taken), span(50, 400, taken), span(0, 9000, { ...taken, worker: 'w2' }), span(0, 5)]
     expect(lossesOf(spans)).toEqual([
-      { at: 100, worker: 'w1', taken: 2 },
-      { at: 9000, worker: 'w2', taken: 1 },
+      { at: 100, worker: 'w1', taken: [spans[0], spans[1]] },
+      { at: 9000, worker: 'w2', taken: [spans[2]] },
     ])
     expect(workersOf(spans)).toEqual(['w1', 'w2'])
+  })
+})
+
+describe('what was taken over', () => {
+  const text = (...taken: Partial<TimelineSpan>[]): string =>
+    takenText({ at: 0, worker: 'w', taken: taken.map((rest) => span(0, 1, rest)) })
+
+  it('is named: the model of a call, the tool, each once', () => {
+    expect(text({ kind: 'model', name: 'gpt-5' }, { title: 'Look around' }, {}, {})).toBe(
+      'model call (gpt-5), Look around, look ×2',
+    )
+  })
+
+  it('is counted behind the first four kinds', () => {
+    expect(text(...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ name })))).toBe('a, b, c, d, 2 more')
   })
 })
 

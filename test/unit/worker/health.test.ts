@@ -1,4 +1,4 @@
-/** Whoever reaches the port of the metrics may ask for anything: it ends no worker. */
+/** A request to the port of the metrics may ask for anything. It never ends a worker. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -13,7 +13,7 @@ async function ask(port: number, target: string): Promise<string> {
   return (await text(socket)).split('\r\n', 1)[0] ?? ''
 }
 
-it('answers what is no path as it answers an unknown one, and goes on', async () => {
+it('answers an invalid path like an unknown one, and goes on', async () => {
   const port = await quietPort()
   const health = await serveHealth({ port, host: '127.0.0.1' }, 'http://127.0.0.1:1/metrics', () => undefined)
   const leave = health.add(async () => ({ agent: 'a', problems: [] }))

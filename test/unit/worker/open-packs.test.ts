@@ -1,4 +1,4 @@
-/** Packs open before a worker asks for work, and close whatever became of it. */
+/** Packs are opened before a worker asks for work, and closed whatever happened to the worker. */
 import { expect, it } from 'vitest'
 import type { CapabilityPack } from '../../../src/agent/capability-pack.ts'
 import { OpenedParts } from '../../../src/worker/opened-parts.ts'
@@ -26,7 +26,7 @@ it('opens each once and in order, and closes them the other way round', async ()
   expect(told).toEqual(['open a', 'open b', 'close b', 'close a'])
 })
 
-it('names the pack that cannot be opened; those before it are closed, it is not', async () => {
+it('names the pack that cannot be opened; earlier ones are closed, and this one is not', async () => {
   const { told, closing, pack } = story()
   const broken = pack('b', { open: () => Promise.reject(new Error('no server')) })
   await expect(openPacks([pack('a'), broken, pack('c')], closing)).rejects.toMatchObject({

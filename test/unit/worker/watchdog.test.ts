@@ -1,11 +1,11 @@
-/** Processes whose loop stands still, for real: which of them are ended, and what they say before. */
+/** Real processes whose loop stands still: which of them are ended, and what they say before. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { WatchedSettings } from '../../support/watched-process.ts'
 
 const LIMIT_MS = 500
-/** Of one that is to live although the machine is busy. */
+/** For a process that must live although the machine is busy. */
 const LONGER_MS = 2000
 
 interface Watched {
@@ -26,7 +26,7 @@ function start(settings: Partial<WatchedSettings>, execArgv: string[] = []): Wat
   return { child, ended }
 }
 
-/** As long as it takes a watchdog to end a process. */
+/** The time that a watchdog takes to end a process. */
 const meanwhile = async (): Promise<void> => void (await start({ next: 'block', limitMs: LONGER_MS }).ended)
 
 async function ping({ child }: Watched, text: string): Promise<unknown> {
@@ -36,7 +36,7 @@ async function ping({ child }: Watched, text: string): Promise<unknown> {
 }
 
 describe('a process whose loop stands still', () => {
-  it('is killed, and says before which steps it had in hand', async () => {
+  it('is killed, and says first which steps it had in hand', async () => {
     const { end, said } = await start({ next: 'block', steps: 2 }).ended
     expect(end).toBe('SIGKILL')
     expect(said).toMatch(/^stello: the event loop of process \d+ has stood still for 0.5 s\. /)
@@ -54,7 +54,7 @@ describe('a process whose loop stands still', () => {
     expect(said).toContain('s-1/0/t1.0.10/1 ("tool 10\\n"), 290 more. ')
   })
 
-  it('is killed although one of its two workers has stopped', async () => {
+  it('is killed even if one of its two workers has stopped', async () => {
     expect(await start({ next: 'block', stopped: 1 }).ended).toMatchObject({ end: 'SIGKILL' })
   })
 

@@ -1,4 +1,4 @@
-/** The tools for agents as a model meets them: what they take, and what they ask of the session. */
+/** The tools for child agents as a model meets them: what they take, and what they ask of the session. */
 import { tmpdir } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { agents, shell, subagents, type CapabilityPack } from '../../../../src/capabilities/index.ts'
@@ -73,14 +73,14 @@ describe('the pack subagents', () => {
     ])
   })
 
-  it('tells of a failure how to go on', async () => {
+  it('tells after a failure how to go on', async () => {
     const { call } = useAgent(subagents(), { status: 'errored', text: 'it was cancelled' })
     const { text, isError } = await call('Task', { ...task, resume: 's-a' })
     expect(isError).toBe(true)
     expect(text).toContain('Agent s-a ended without an answer: it was cancelled. resume asks it again.')
   })
 
-  it('leaves TaskOutput and TaskStop to the shell where the agent has one, and the shell knows agents', async () => {
+  it('leaves TaskOutput and TaskStop to the shell if the agent has one, and the shell knows agents', async () => {
     expect(subagents({ withShell: true }).tools.map(({ name }) => name)).toEqual(['Task'])
     for (const pack of [subagents(), shell({ sandboxManager: { root: tmpdir() } })]) {
       const { asked, call } = useAgent(pack)

@@ -92,7 +92,7 @@ it('a session has its own cookies, and a child of it none of them', async () => 
 })
 
 describe('a page that is gone', () => {
-  it('is opened again at its last URL, which is told; what needs its refs is not done', async () => {
+  it('is opened again at its last URL, which is told; an action that needs its refs is not done', async () => {
     const site = await shop()
     const first = useBrowser([site.host])
     const { values } = testContext()
@@ -132,7 +132,7 @@ describe('nothing but what is allowed is reached', () => {
     },
   )
 
-  it('by what a page loads, where it redirects, or what it sends', async () => {
+  it('by what a page loads, by a redirect, or by what it sends', async () => {
     const inner = await useSite('inner secret')
     const page = `<title>Trap</title>
 <img src="http://${inner.host}/img"><iframe src="http://${inner.host}/frame"></iframe>
@@ -164,7 +164,7 @@ Promise.allSettled(tries).then((ended) => { document.getElementById('out').textC
     expect(inner.asked).toEqual([])
   })
 
-  it('but sockets to a host that is open do get through', async () => {
+  it('but sockets to an allowed host get through', async () => {
     const server = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end(`<p id="out">waiting</p><script>
         new WebSocket('ws://' + location.host + '/').onopen = () => { document.getElementById('out').textContent = 'connected' }
@@ -191,7 +191,7 @@ Promise.allSettled(tries).then((ended) => { document.getElementById('out').textC
   })
 })
 
-it('says what it touches: the URL that is opened, then that of the page', async () => {
+it('says what it touches: first the URL that is opened, then that of the page', async () => {
   const { host } = await shop()
   const { pack, call } = useBrowser([host])
   const { values } = testContext()
@@ -211,7 +211,7 @@ it('says what it touches: the URL that is opened, then that of the page', async 
   expect(await tool('BrowserClick')?.touches?.({ ref: 'e1' }, testContext({ values }))).toEqual([{ kind: 'url', url }])
 })
 
-it('a worker without the program does not start, and is told what to install', async () => {
+it('a worker without the program does not start, and says what to install', async () => {
   await expect(installedChromium(undefined, '/none')).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
     hint: 'install chromium, or give browser({ executablePath })',

@@ -42,7 +42,7 @@ it('shows groups of lines apart, only what matches, and matches over lines', asy
   expect(await found({ pattern: 'one.two', ...content, multiline: true })).toBe('a.ts:1:one\na.ts:2:two')
 })
 
-it('goes on where it is told to', async () => {
+it('goes on from the place that it is given', async () => {
   const { call } = useFolder({ 'a.txt': 'x\n'.repeat(400) })
   const grep = async (args: object) =>
     (await call('Grep', { pattern: 'x', output_mode: 'content', ...args })).text.split('\n')
@@ -88,7 +88,7 @@ describe('refuses', () => {
 })
 
 describe('shows nothing of', () => {
-  it('protected files, also where they are named', async () => {
+  it('protected files, even if they are named', async () => {
     const { call } = useFolder({ '.env': SECRET, 'sub/.git/config': SECRET, 'sub/id_rsa': SECRET, 'a.txt': SECRET })
     for (const args of [{}, { glob: '.env' }, { glob: '**/id_rsa' }, { glob: '.git/**' }, { path: 'sub' }]) {
       for (const output_mode of ['content', 'count', 'files_with_matches']) {
@@ -102,13 +102,13 @@ describe('shows nothing of', () => {
     }
   })
 
-  it('files that permission rules do not let the session read', async () => {
+  it('files that permission rules forbid the session to read', async () => {
     const { tool, context, root } = useFolder({ 'a.txt': 'two', 'b.txt': 'two' })
     const mayRead = (path: string, folder?: string): boolean => folder === root && !path.endsWith('/a.txt')
     expect(await tool('Grep').execute({ pattern: 'two' }, { ...context(), mayRead })).toBe('b.txt')
   })
 
-  it('what git ignores, and what links lead to', async () => {
+  it('what git ignores, and the targets of links', async () => {
     const { call, root, outside } = useFolder({ '.gitignore': '*.log\n', 'a.log': SECRET, 'node_modules/m.js': SECRET })
     symlinkSync(outside, join(root, 'link'))
     symlinkSync(join(outside, 'secret.txt'), join(root, 'linked.txt'))
@@ -118,7 +118,7 @@ describe('shows nothing of', () => {
     }
   })
 
-  it('pipes, binary files and 3 GB of nothing, for which it does not wait', async () => {
+  it('pipes, binary files and 3 GB of zeros, without waiting for them', async () => {
     const { call, root } = useFolder({ 'a.bin': Buffer.from('\0two\0'), 'b.txt': 'two' })
     execFileSync('mkfifo', [join(root, 'pipe')])
     writeFileSync(join(root, 'sparse'), '')
@@ -137,7 +137,7 @@ it('says what it touches', async () => {
   ])
 })
 
-it('ends with its call', async () => {
+it('ends together with its call', async () => {
   const { tool, context } = useFolder(FILES)
   const stopped = { ...context(), signal: AbortSignal.abort(new Error('cancelled')) }
   await expect(tool('Grep').execute({ pattern: 'two' }, stopped)).rejects.toThrow('cancelled')

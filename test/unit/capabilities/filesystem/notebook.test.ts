@@ -1,11 +1,11 @@
-/** Notebooks: shown as cells, changed cell by cell, and otherwise kept as they are written. */
+/** Notebooks: shown as cells, changed cell by cell, and otherwise kept byte by byte. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { changeNotebook, type CellChange } from '../../../../src/capabilities/filesystem/change-notebook.ts'
 import { useFolder, version, type Folder } from '../folders.ts'
 
-/** Written as Jupyter does, with things that a parser would write in another way. */
+/** Written as Jupyter writes it, with details that a parser would write differently. */
 const NOTEBOOK = `{
  "cells": [
   {
@@ -69,7 +69,7 @@ describe('Read', () => {
 })
 
 describe('a change', () => {
-  it('of a code cell takes its outputs away, and leaves every other byte', () => {
+  it('of a code cell removes its outputs, and leaves every other byte', () => {
     const after = change(NOTEBOOK, { cell_id: 'count', new_source: 'x = "$&"' })
     const start = NOTEBOOK.indexOf('  {\n   "cell_type": "code"')
     const end = NOTEBOOK.indexOf('\n ],\n "metadata"')
@@ -85,7 +85,7 @@ describe('a change', () => {
   }`)
   })
 
-  it('keeps a source that is a list of lines as one', () => {
+  it('keeps a source that is a list of lines as a list', () => {
     expect(cellsOf(change(NOTEBOOK, { cell_id: 'intro', new_source: 'a\n\nb\n' }))[0]).toEqual([
       'intro',
       ['a\n', '\n', 'b\n'],
@@ -93,7 +93,7 @@ describe('a change', () => {
     expect(cellsOf(change(NOTEBOOK, { cell_id: 'intro', new_source: '' }))[0]).toEqual(['intro', []])
   })
 
-  it('inserts at the start, behind a cell, and into nothing', () => {
+  it('inserts at the start, after a cell, and into an empty notebook', () => {
     const insert = { edit_mode: 'insert', cell_type: 'markdown' } as const
     const ids = (text: string) => cellsOf(text).map(([id]) => id)
     expect(ids(change(NOTEBOOK, insert))).toEqual(['new-id', 'intro', 'count'])
@@ -141,7 +141,7 @@ describe('a change', () => {
     expect(() => change(text, of)).toThrow(says)
   })
 
-  it('finds its way through megabytes of output and of backslashes', () => {
+  it('finds its place in megabytes of output and of backslashes', () => {
     const output = JSON.stringify({ output_type: 'stream', text: 'x\\"'.repeat(1_000_000) })
     const text = NOTEBOOK.replace('{"name": "stdout"', `${output},\n    {"name": "stdout"`)
     expect(cellsOf(change(text, { cell_id: 'intro' }))[0]).toEqual(['intro', ['new']])

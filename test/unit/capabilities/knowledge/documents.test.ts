@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { knowledge } from '../../../../src/capabilities/index.ts'
 import { passagesOf } from '../../../../src/capabilities/knowledge/documents.ts'
 
-it('a document falls apart at headings, and at empty lines behind enough text, without losing a line', () => {
+it('a document is split at headings, and at empty lines after enough text, without losing a line', () => {
   const long = 'word '.repeat(300).trimEnd()
   const text = ['# One', 'first', '', '# Two', long, '', 'rest', ''].join('\n')
   const passages = passagesOf(text)
@@ -16,7 +16,7 @@ it('a document falls apart at headings, and at empty lines behind enough text, w
   ).toBe(text.replaceAll('\n', ''))
 })
 
-it('a text without empty lines falls apart too, and an empty one has no passages', () => {
+it('a text without empty lines is split too, and an empty one has no passages', () => {
   const passages = passagesOf(Array.from({ length: 100 }, () => 'x'.repeat(200)).join('\n'))
   expect(Math.max(...passages.map((passage) => passage.text.length))).toBeLessThanOrEqual(4000)
   expect(passagesOf('\n \n')).toEqual([])

@@ -6,7 +6,7 @@ import { withoutKnown } from '../../../../src/core/secrets.ts'
 import { testContext } from '../test-context.ts'
 import { badServer, usePack } from './mcp-fixture.ts'
 
-it('says that nobody knows how a call ended when its server crashed, sends it once, and starts the server again', async () => {
+it('says that nobody knows how a call ended if its server crashed, sends it once, and starts the server again', async () => {
   const bad = badServer()
   const pack = await usePack({ bad: bad.server })
   await expect(pack.call('mcp__bad__crash')).rejects.toMatchObject({
@@ -46,13 +46,13 @@ it('waits longer and longer before it starts a server again that does not start'
   expect(bad.journal().length).toBeLessThan(5)
 })
 
-it('starts no worker without a program that must be there, and says what the program said', async () => {
+it('starts no worker without a program that must exist, and repeats what the program said', async () => {
   const bad = badServer('never-starts')
   const pack = mcp({ servers: { bad: bad.server } })
   await expect(pack.open?.()).rejects.toThrow(/"bad" cannot be reached: .*no licence for anybody/)
 })
 
-it('tells people how far a call is, stops to wait for a server that hangs, and tells it', async () => {
+it('tells people how far a call is, stops waiting for a server that hangs, and tells the server', async () => {
   const bad = badServer()
   const pack = await usePack({ bad: bad.server })
   const time = new AbortController()
@@ -116,12 +116,12 @@ it('names pictures and sounds that no model takes', async () => {
   ])
 })
 
-it('hands on the key by which the server can recognise a repetition', async () => {
+it('passes on the key by which the server can recognise a repetition', async () => {
   const pack = await usePack({ bad: badServer().server })
   expect((await pack.call('mcp__bad__key', {}, testContext({ idempotencyKey: 'call-7' }))).content).toBe('call-7')
 })
 
-it('reads a secret in the worker, and cuts it from what is told', async () => {
+it('reads a secret in the worker, and cuts it from everything that is told', async () => {
   process.env['MCP_TEST_LICENCE'] = 'licence-0123456789'
   onTestFinished(() => void delete process.env['MCP_TEST_LICENCE'])
   const { server } = badServer()

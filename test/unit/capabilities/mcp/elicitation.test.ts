@@ -1,4 +1,7 @@
-/** A server asks the user in the middle of a call: the question goes to a person, and the call begins anew with the answer. */
+/**
+ * A server asks the user in the middle of a call. The question goes to a person, and the call begins again with the
+ * answer.
+ */
 import { expect, it } from 'vitest'
 import { StelloError } from '../../../../src/core/errors.ts'
 import { until } from '../../../support/until.ts'
@@ -7,7 +10,7 @@ import { badServer, published, usePack, type Pack } from './mcp-fixture.ts'
 
 const ASKING = 'mcp__all__trigger-elicitation-request'
 
-/** The server offers the tool when it has heard that it may ask. */
+/** The server offers the tool after it has heard that it may ask. */
 async function asking(context: TestContext): Promise<Pack> {
   const pack = await usePack({ all: { ...published('everything'), per: 'session' } })
   await until('it may ask', async () => (await pack.names(context)).includes(ASKING))
@@ -23,12 +26,25 @@ it('asks a person with the form of the server, and gives the answer back', async
   expect(content).toContain('Name: Ada')
 })
 
+it('says how long a question waits, and gives it the default where that fits the form', async () => {
+  const bad = badServer()
+  const asked = async (values: Record<string, unknown>): Promise<unknown> => {
+    const questions = { expiresIn: '2 days', default: values }
+    const pack = await usePack({ bad: { ...bad.server, per: 'session', questions } })
+    const context = testContext({}, () => ({ text: 'no', declined: true }))
+    await pack.call('mcp__bad__ask', {}, context)
+    return context.asked[0]
+  }
+  expect(await asked({ name: 'Ada' })).toMatchObject({ expiresIn: '2 days', default: { values: { name: 'Ada' } } })
+  expect(await asked({ name: { first: 'Ada' } })).not.toHaveProperty('default')
+})
+
 it('tells the server that a person has declined', async () => {
   const context = testContext({}, () => ({ text: 'no' }))
   expect((await (await asking(context)).call(ASKING, {}, context)).content).toMatch(/declined/)
 })
 
-it('tells the server the same where nobody is asked', async () => {
+it('tells the server the same in a session that asks nobody', async () => {
   const context = testContext({}, () => {
     throw new StelloError('TOOL_PERMISSION_DENIED', 'no person is asked here')
   })
@@ -45,7 +61,7 @@ it('ends the attempt when the person must be waited for, as the session wants it
   expect((await pack.call('mcp__all__echo', { message: 'still here' }, context)).content).toBe('Echo: still here')
 })
 
-it('tells the server that the call has ended when the question waits for a person', async () => {
+it('tells the server that the call has ended if the question waits for a person', async () => {
   const bad = badServer()
   const pack = await usePack({ bad: { ...bad.server, per: 'session' } })
   const attempt = new AbortController()
@@ -57,7 +73,7 @@ it('tells the server that the call has ended when the question waits for a perso
   await until('it was told', async () => bad.journal().includes('heard cancel'))
 })
 
-it('lets a server ask only where its call is alone: the protocol does not say whose question it is', async () => {
+it('lets a server ask only if its call is alone, because the protocol does not say which call asks', async () => {
   const bad = badServer()
   const pack = await usePack({ bad: { ...bad.server, per: 'session' } })
   const hanging = new AbortController()
@@ -68,7 +84,7 @@ it('lets a server ask only where its call is alone: the protocol does not say wh
   await other
 })
 
-it('lets no server ask that several sessions share: its question would belong to nobody', async () => {
+it('lets no server ask that several sessions share, because its question would belong to nobody', async () => {
   const bad = badServer()
   const pack = await usePack({ bad: bad.server })
   const context = testContext({}, () => ({ text: 'me', values: { name: 'me' } }))

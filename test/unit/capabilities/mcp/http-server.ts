@@ -1,4 +1,4 @@
-/** A server over streamable HTTP that can be refused to, forget its sessions and break off in the middle. */
+/** A server over streamable HTTP that can be told to refuse, to forget its sessions, and to break off in the middle. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -14,9 +14,9 @@ export interface HttpServer {
   headers: IncomingMessage['headers'][]
   /** Names of the tools that were run. */
   ran: string[]
-  /** What the next requests are answered with, instead of what they want. */
+  /** The answer to the next requests, in place of the usual one. */
   refuse?: (request: IncomingMessage) => number | undefined
-  /** Forgets all sessions, as a server that was started again. */
+  /** Forgets all sessions, like a server that was started again. */
   forget(): void
   close(): Promise<void>
 }

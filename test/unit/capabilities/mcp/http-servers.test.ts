@@ -13,7 +13,7 @@ it.each([true, false])('calls tools over HTTP, whether the answer is one JSON te
   expect((await pack.call('mcp__remote__ping')).content).toBe('pong')
 })
 
-it('asks for the token before every request, so that it may change, and cuts it from what is told', async () => {
+it('asks for the token before every request, so that it may change, and cuts it from everything that is told', async () => {
   const server = await startHttpServer()
   let given = 0
   const token = async (): Promise<string> => `token-of-the-test-${++given}`
@@ -48,7 +48,7 @@ it.each<[number, object]>([
   expect((await pack.call('mcp__remote__ping')).content).toBe('pong')
 })
 
-it('says that nobody knows how a call ended when the server broke off, and goes on', async () => {
+it('says that nobody knows how a call ended if the server broke off, and goes on', async () => {
   const server = await startHttpServer()
   const pack = await usePack({ remote: { url: server.url } })
   await expect(pack.call('mcp__remote__break')).rejects.toMatchObject({ code: 'TOOL_OUTCOME_UNKNOWN' })

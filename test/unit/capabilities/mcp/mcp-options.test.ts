@@ -1,9 +1,11 @@
-/** What an agent may say of its servers, and the names that come of it. */
+/** What an agent may state about its servers, and the names that follow. */
 import { expect, it } from 'vitest'
 import { fromEnv, mcp } from '../../../../src/capabilities/index.ts'
 import { namesOf } from '../../../../src/capabilities/mcp/mcp-names.ts'
 
 const program = { command: 'node' }
+const own = { ...program, per: 'session' }
+const WAIT = { expiresIn: '1 day' }
 
 it.each<[string, unknown, RegExp]>([
   ['no servers', {}, /servers must be an object/],
@@ -24,6 +26,16 @@ it.each<[string, unknown, RegExp]>([
     { a: { ...program, tools: { x: { safe: true } } } },
     /"a"\.tools\.x\.safe is no setting/,
   ],
+  [
+    'questions of a shared server',
+    { a: { ...program, questions: WAIT } },
+    /"a"\.questions is only for a server that each/,
+  ],
+  ['questions that are a time', { a: { ...own, questions: '1 day' } }, /"a"\.questions must be an object/],
+  ['an unknown setting of questions', { a: { ...own, questions: { ...WAIT, to: 'me' } } }, /"a"\.questions\.to is no/],
+  ['a default without a time', { a: { ...own, questions: { default: {} } } }, /"a"\.questions\.expiresIn is missing/],
+  ['a wait that is none', { a: { ...own, questions: { expiresIn: 'soon' } } }, /"a"\.questions\.expiresIn: 'soon' is/],
+  ['a text as a form', { a: { ...own, questions: { ...WAIT, default: 'yes' } } }, /"a"\.questions\.default must be/],
 ])('refuses %s', (_what, servers, message) => {
   expect(() => mcp({ servers: servers as never })).toThrow(message)
 })
@@ -40,7 +52,7 @@ it('names tools as providers take them, each by its own', () => {
   ])
 })
 
-it('tells tools apart whose names become the same, in whatever order they come', () => {
+it('keeps tools apart whose names become the same, in whatever order they come', () => {
   const long = 'x'.repeat(70)
   const tools = ['a.b', 'a_b', 'a:b', `${long}1`, `${long}2`, 'c d', 'c.d']
   const names = namesOf('s', tools)

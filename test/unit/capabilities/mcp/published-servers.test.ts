@@ -1,11 +1,11 @@
-/** The pack on the servers that the authors of the protocol publish. */
+/** The pack with the servers that the authors of the protocol publish. */
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { testContext } from '../test-context.ts'
 import { published, useFolder, usePack } from './mcp-fixture.ts'
 
-it('offers the tools of a server by its name, as what they are for a worker that knows nothing of them', async () => {
+it('offers the tools of a server under its name, with the kinds that a worker assumes if it knows nothing', async () => {
   const pack = await usePack({ everything: published('everything') })
   const tools = await pack.tools()
   const sum = tools.find(({ name }) => name === 'mcp__everything__get-sum')
@@ -17,7 +17,7 @@ it('offers the tools of a server by its name, as what they are for a worker that
   expect((await pack.tools())[0]).toBe(tools[0])
 })
 
-it('is told of a tool what its agent knows', async () => {
+it('is told by the agent what it knows of a tool', async () => {
   const settings = { effect: 'pure', kind: 'readonly', timeout: '5s' } as const
   const server = { ...published('everything'), timeout: '1 minute', tools: { echo: settings } }
   const tools = await (await usePack({ everything: server })).tools()
@@ -38,7 +38,7 @@ it('reads pictures, structured content and links', async () => {
   expect(links.content).toMatch(/\[resource demo:\/\/resource\/dynamic\/\w+\/1, /)
 })
 
-it('lists and reads resources, of the server that is named or that alone can be meant', async () => {
+it('lists and reads resources, of the named server or of the only one that has them', async () => {
   const pack = await usePack({ one: published('everything'), memory: published('memory') })
   const listed = (await pack.call('ListMcpResources')).content
   const uri = /one {2}(demo:\/\/resource\/static\/document\/features\.md) /.exec(listed)?.[1] as string
@@ -99,7 +99,7 @@ it('keeps the state of a program that all sessions share', async () => {
   expect(found.content).toContain('rainy')
 })
 
-it('gives a program no variable of the worker that it was not given', async () => {
+it('gives a program no variable of the worker except those that were stated', async () => {
   process.env['MCP_TEST_WORKERS_KEY'] = 'of the worker'
   onTestFinished(() => void delete process.env['MCP_TEST_WORKERS_KEY'])
   const pack = await usePack({ all: { ...published('everything'), env: { GIVEN: 'yes' } } })

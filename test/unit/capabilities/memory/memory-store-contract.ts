@@ -1,4 +1,4 @@
-/** What every store of memories must do. */
+/** The contract of every store of memories. */
 import { expect, it } from 'vitest'
 import { MemoryManager, type Memory, type MemoryStore } from '../../../../src/capabilities/index.ts'
 
@@ -42,7 +42,7 @@ export function memoryStoreContract(open: () => { store: MemoryStore; space: str
     expect(await store.get(space, 'b')).toBeUndefined()
   })
 
-  it('does not take a memory that was forgotten and noted anew for the one that was read', async () => {
+  it('does not take a memory that was forgotten and written again for the one that was read', async () => {
     const { store, space } = open()
     await store.put(space, NOTE, undefined)
     const read = await store.get(space, 'note')

@@ -43,7 +43,7 @@ it('what was saved is listed, read, found and forgotten', async () => {
   expect(await read({ operation: 'get', name: 'tone' })).toMatchObject({ isError: true })
 })
 
-it('a save leaves what it does not mention, and does no harm when it is repeated', async () => {
+it('a save leaves fields that it does not mention, and does no harm if it is repeated', async () => {
   const { read, write } = useMemory()
   await write({ operation: 'save', ...TONE })
   for (const again of [1, 2]) {
@@ -54,7 +54,7 @@ it('a save leaves what it does not mention, and does no harm when it is repeated
   expect((await read({ operation: 'get', name: 'tone' })).text).toBe('- tone (feedback): How to write\n\nLong.')
 })
 
-it('a combination of arguments that makes no sense is refused, with what to give', async () => {
+it('a combination of arguments without a meaning is refused, with what to give', async () => {
   const { read, write } = useMemory()
   expect(await read({ operation: 'get' })).toMatchObject({ isError: true, text: expect.stringContaining('needs name') })
   expect(await read({ operation: 'search', query: ' ' })).toMatchObject({ isError: true })
@@ -82,7 +82,7 @@ it('a space that is no name of a folder is refused', async () => {
   expect(() => readFileSync(join(folder, '../outside/tone.md'))).toThrow('ENOENT')
 })
 
-it('people may write memories by hand, also without the facts in front', async () => {
+it('people may write memories by hand, also without the facts at the beginning', async () => {
   const { folder, read, write } = useMemory({ space: () => 'team' })
   await write({ operation: 'save', ...TONE })
   expect(readFileSync(join(folder, 'team/tone.md'), 'utf8')).toBe(

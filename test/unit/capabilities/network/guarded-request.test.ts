@@ -1,4 +1,4 @@
-/** One request to a server that means no good: endless, packed small, never answering, in a way nobody knows. */
+/** One request to a hostile server: answers without end, compressed bombs, no answer, unknown compression. */
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { guardedRequest, type RequestBounds } from '../../../../src/capabilities/network/guarded-request.ts'
@@ -26,7 +26,7 @@ it.each([
   expect((await get(site)).body.toString()).toBe('good morning')
 })
 
-it('16 MiB in some KiB, packed once or twice, are not unpacked to the end', async () => {
+it('16 MiB in some KiB, compressed once or twice, are not decompressed to the end', async () => {
   const zeros = Buffer.alloc(16 * MiB)
   for (const [packing, bomb] of [
     ['gzip', gzipSync(zeros)],
@@ -57,12 +57,12 @@ it.each(['zstd', 'gzip, gzip, gzip', 'constructor'])('what is packed as %s is re
   await expect(get(site)).rejects.toThrow(`packed as "${packing}"`)
 })
 
-it('what is not packed as it says is an error that the model reads', async () => {
+it('an answer that is not compressed as it says is an error that the model reads', async () => {
   const site = await useSite((_request, response) => void response.setHeader('content-encoding', 'gzip').end('plain'))
   await expect(get(site)).rejects.toMatchObject({ name: 'NetworkRefusal', type: 'network_error' })
 })
 
-it('a server that begins an answer, or never does, is left when the time is over', async () => {
+it('a server that never begins or never ends its answer is left when the time is over', async () => {
   const silent = await useSite(() => undefined)
   const slow = await useSite((_request, response) => void response.write('begin'))
   for (const site of [silent, slow]) {
@@ -76,7 +76,7 @@ it('a call that is stopped ends its request, with its own reason', async () => {
   await expect(get(site, { signal: stop.signal })).rejects.toThrow('cancelled')
 })
 
-it('nobody there is an error that the model reads', async () => {
+it('a refused connection is an error that the model reads', async () => {
   const { port } = await useSite('')
   const guard = networkGuard({
     where: 'test',

@@ -1,4 +1,4 @@
-/** Which URLs are asked for: none that leads to this machine, its network or its cloud, however it is written. */
+/** Which URLs are requested: none that leads to this machine, its network or its cloud, in whatever spelling. */
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from 'vitest'
 import { networkGuard } from '../../../../src/capabilities/network/network-guard.ts'
@@ -78,7 +78,7 @@ it.each(['https://example.com/a?b#c', 'http://93.184.215.14/', 'https://[2606:47
   },
 )
 
-it('no text but an address of the public internet is one', () => {
+it('no text except an address of the public internet counts as one', () => {
   expect(['', 'example.com', '8.8.8.8.8', '127.0.0.1'].map(isPublicAddress)).toEqual([false, false, false, false])
   expect(['8.8.8.8', '::ffff:8.8.8.8', '2606:4700::1111'].map(isPublicAddress)).toEqual([true, true, true])
 })
@@ -98,14 +98,14 @@ describe('a name', () => {
     }
   })
 
-  it('is connected to at the very answer that was checked', async () => {
+  it('is connected to at the very address that was checked', async () => {
     expect(await lookup(['93.184.215.14', '93.184.215.15'], 'example.com')).toEqual([
       { address: '93.184.215.14', family: 4 },
       { address: '93.184.215.15', family: 4 },
     ])
   })
 
-  it('that the author has opened leads where it leads, on the port that was opened', async () => {
+  it('that the author has allowed leads where it leads, on the allowed port', async () => {
     expect(await lookup(['10.0.0.7'], 'wiki.corp', ['WIKI.corp'], 8080)).toHaveLength(1)
     expect(await lookup(['10.0.0.7'], 'wiki.corp', ['wiki.corp:8080'], 8080)).toHaveLength(1)
     expect(await lookup(['10.0.0.7'], 'wiki.corp', ['wiki.corp:8080'], 80)).toContain('is not an address')
@@ -122,7 +122,7 @@ it.each(['https://wiki.corp', 'wiki.corp/a', 'a b', '', 'me@wiki.corp', 'wiki.co
   },
 )
 
-it('addresses of this machine are open where the author says so, in every spelling', () => {
+it('addresses of this machine are allowed if the author says so, in every spelling', () => {
   const opened = networkGuard({ where: 'test', allow: ['127.0.0.1:8080', '[::1]'] })
   for (const url of ['http://127.1:8080/', 'http://0x7f000001:8080/', 'http://[0:0::1]:99/']) {
     expect(opened.demand(url)).toBeInstanceOf(URL)

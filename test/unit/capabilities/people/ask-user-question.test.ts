@@ -49,7 +49,7 @@ it('shows the previews of options below the question', async () => {
   expect(ctx.asked[0]?.preview).toBe('EU:\neu: 1\n\nUS:\nus: 2')
 })
 
-it('shows no option "Other": a person may always answer in own words', async () => {
+it('shows no option "Other", because a person may always answer in own words', async () => {
   const { ctx, ask } = useQuestions()
   await ask(question('Where?', { options: [option('EU'), option('US'), option('Other')] }))
   expect(ctx.asked[0]?.options?.map(({ label }) => label)).toEqual(['EU', 'US'])
@@ -78,7 +78,7 @@ it.each([
   expect(ctx.asked).toEqual([])
 })
 
-it('waits as long as the pack says, and the model then decides itself', async () => {
+it('waits as long as the pack says, and then the model decides itself', async () => {
   const ctx = testContext({}, () => ({ text: 'nobody has answered within 2 days', declined: true, expired: true }))
   const told = await callToolOf(people({ expiresIn: '2 days' }), ctx)('AskUserQuestion', {
     questions: [question('Where?')],

@@ -14,7 +14,7 @@ function usePlanMode(...answers: PersonAnswer[]) {
 }
 const verdict = (values: object): PersonAnswer => ({ text: '', values })
 
-it('begins with consent, and ends with an approved plan: the mode before it is back', async () => {
+it('begins with consent, and ends with an approved plan: the earlier mode is back', async () => {
   const { ctx, call, mode } = usePlanMode({ text: 'Yes' }, verdict({ approved: true }))
   expect(await call('EnterPlanMode', {})).toMatchObject({ isError: false, text: expect.stringContaining('is on') })
   expect(await mode()).toBe('plan')
@@ -43,14 +43,14 @@ it('gives back the plan as the person has changed it, and what they add', async 
 it.each([
   ['is rejected', verdict({ approved: false, feedback: 'too much' }), 'too much'],
   ['is declined', { text: 'not now', declined: true as const }, 'not now'],
-])('stays on when the plan %s, and says why', async (_how, answer, why) => {
+])('stays on if the plan %s, and says why', async (_how, answer, why) => {
   const { call, mode } = usePlanMode({ text: 'Yes' }, answer)
   await call('EnterPlanMode', {})
   expect(await call('ExitPlanMode', { plan: 'p' })).toMatchObject({ isError: true, text: expect.stringContaining(why) })
   expect(await mode()).toBe('plan')
 })
 
-it('shows what was said last where no plan is given, and asks nobody where plan mode is off', async () => {
+it('shows the last words of the model if no plan is given, and asks nobody if plan mode is off', async () => {
   const { ctx, call } = usePlanMode({ text: 'Yes' }, verdict({ approved: true }))
   expect(await call('ExitPlanMode', {})).toMatchObject({ isError: true, text: expect.stringContaining('is off') })
   expect(ctx.asked).toEqual([])

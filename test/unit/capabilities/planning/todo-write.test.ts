@@ -50,7 +50,7 @@ it.each([
   ['an empty text', [todo('', 'pending')]],
   ['more than 100 entries', Array.from({ length: 101 }, () => todo('Look', 'pending'))],
   ['no list', 'Look'],
-])('refuses %s, and keeps what there was', async (_what, todos) => {
+])('refuses %s, and keeps the earlier list', async (_what, todos) => {
   const { ctx, write } = useTodos()
   await write([todo('Look', 'pending')])
   expect(await write(todos)).toMatchObject({ isError: true })

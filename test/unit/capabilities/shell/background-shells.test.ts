@@ -1,4 +1,6 @@
-/** Shells in the background: they outlive whoever started them, and everybody on the host can control them. */
+/**
+ * Shells in the background: they outlive the process that started them, and every process of the host can control them.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -30,7 +32,7 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
     )
   })
 
-  it.each(['KillShell', 'TaskStop'])('%s ends it, what it started too; twice is the same', async (tool) => {
+  it.each(['KillShell', 'TaskStop'])('%s ends it and what it started; a second time does the same', async (tool) => {
     const { bash, call } = useShell({ sandbox })
     const task_id = idOf(await bash(`trap '' TERM; sleep 600 & sleep 600`, BACKGROUND))
     const end = async (): Promise<unknown> => JSON.parse((await call(tool, { task_id })).content)
@@ -40,7 +42,7 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
   })
 })
 
-/** How many keepers of the shells of a working folder there are. */
+/** How many keepers there are for the shells of a working folder. */
 function keepersOf(root: string): number {
   const commands = readdirSync('/proc').map((pid) => {
     try {
@@ -59,7 +61,7 @@ it('a call that is repeated starts no second shell, also when both begin at once
   const results = await Promise.all([1, 2, 3].map(() => tool('Bash').execute(args, ctx)))
   const [first] = results as { metadata: { shell_id: string } }[]
   expect(results).toEqual([first, first, first])
-  // Three keepers may have come up. All but one find that the shell has one.
+  // Three keepers may have started. All but one find that the shell has a keeper already.
   await expect.poll(() => keepersOf(root), { timeout: 30_000 }).toBe(1)
   writeFileSync(join(root, 'go'), '')
   await tool('TaskOutput').execute({ task_id: first?.metadata.shell_id }, ctx)
@@ -91,14 +93,14 @@ it('a shell outlives the worker that started it, and is controlled by the next o
   expect(JSON.parse((await call('KillShell', { shell_id: task_id })).content)).toMatchObject({ status: 'killed' })
 })
 
-it('a shell whose keeper is gone is lost, and a pid that is used again is not taken for it', async () => {
+it('a shell whose keeper is gone is lost, and a reused pid is not taken for it', async () => {
   const { bash, call, root } = useShell({ sandbox: 'off' })
   const task_id = idOf(await bash('sleep 600', BACKGROUND))
   const folder = join(root, '../.stello/root/shells', task_id)
   const keeper = JSON.parse(readFileSync(join(folder, 'keeper.json'), 'utf8')) as { pid: number; started: string }
   expect(await lookAtShell(folder)).toEqual({ status: 'running', pid: keeper.pid })
   expect(JSON.parse((await call('KillShell', { shell_id: task_id })).content)).toMatchObject({ status: 'killed' })
-  // As after a crash of the host: another process has the pid.
+  // As after a crash of the host: another process has the pid now.
   const stranger = spawn('sleep', ['600'])
   writeFileSync(join(folder, 'keeper.json'), JSON.stringify({ ...keeper, pid: stranger.pid }))
   execFileSync('rm', [join(folder, 'exit.json')])

@@ -42,7 +42,7 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
     expect(await bash('kill -9 $$')).toMatchObject({ isError: true })
   })
 
-  it('works in the folder, and keeps the one that a command ends in', async () => {
+  it('works in the folder, and keeps the folder in which a command ends', async () => {
     const { bash, root } = useShell({ sandbox })
     expect(await bash('pwd; echo A > a.txt')).toMatchObject({ content: root })
     expect(readFileSync(join(root, 'a.txt'), 'utf8')).toBe('A\n')
@@ -66,12 +66,12 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
     })
   })
 
-  it('has no input: what waits for it goes on', async () => {
+  it('has no input, so a command that reads input goes on', async () => {
     const { bash } = useShell({ sandbox })
     expect(await bash('cat; read x; echo "[$x]"')).toMatchObject({ content: '[]' })
   })
 
-  it('ends what takes too long, and tells what it said until then', async () => {
+  it('ends a command that takes too long, and shows its output until then', async () => {
     const { bash } = useShell({ sandbox })
     expect(await bash('echo begun; sleep 600', { timeout: 3000 })).toMatchObject({
       content: 'begun\nCommand timed out after 3000 ms',
@@ -80,7 +80,7 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
     })
   })
 
-  it('is ended with its call, and may put things in order before', async () => {
+  it('is ended with its call, and may clean up before', async () => {
     const { root, stopAtOutput } = useShell({ sandbox })
     await stopAtOutput('trap "sleep 0.3; echo in order > done; exit" TERM; echo begun; sleep 600 & wait')
     expect(readFileSync(join(root, 'done'), 'utf8')).toBe('in order\n')
@@ -94,7 +94,7 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
     expect(running(nameOf('stubborn'))).toEqual([])
   })
 
-  it('does not wait for what a command leaves behind, and ends it, a daemon too', async () => {
+  it('does not wait for processes that a command leaves behind, and ends them, daemons too', async () => {
     const { bash } = useShell({ sandbox })
     const left = nameOf('left')
     const command = `(exec -a ${left} sleep 500) & setsid bash -c '(exec -a ${left} sleep 600) & echo started'`
@@ -126,7 +126,7 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
     expect(await bash(String.raw`printf '\xe2'; sleep 0.05; printf '\x82\xac'`)).toMatchObject({ content: '€' })
   })
 
-  it('gives a command nothing of the environment but what it needs', async () => {
+  it('gives a command only the variables that it needs', async () => {
     vi.stubEnv('OPENAI_API_KEY', 'sk-of-the-worker')
     vi.stubEnv('BASH_ENV', '/none')
     const { bash } = useShell({ sandbox, env: { GIVEN: 'by the author' } })
@@ -146,7 +146,7 @@ describe.each(MODES)('with sandbox: %s', (sandbox) => {
 })
 
 describe.skipIf(problem !== undefined)('in the sandbox', () => {
-  it('nothing beside the working folder is there, and the system cannot be changed', async () => {
+  it('nothing beside the working folder is visible, and the system cannot be changed', async () => {
     const { bash, outside, root } = useShell()
     expect(await bash(`cat ${outside}/secret.txt`)).toMatchObject({
       content: expect.stringContaining('No such file'),
@@ -162,7 +162,7 @@ describe.skipIf(problem !== undefined)('in the sandbox', () => {
     expect(existsSync(kept)).toBe(false)
   })
 
-  it('no other process is seen, and no privilege is gained', async () => {
+  it('no other process is visible, and no privilege can be gained', async () => {
     const { bash } = useShell()
     const { content } = await bash(
       'cat /proc/[0-9]*/cmdline | tr "\\0" " "; grep -E "NoNewPrivs|CapEff" /proc/self/status',

@@ -1,4 +1,4 @@
-/** What shell commands are found to touch, before they run. */
+/** What shell commands will touch, as found before they run. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,6 +33,8 @@ async function touched(command: string): Promise<string[]> {
         return `${touch.kind} ${name(touch.path)}`
       case 'url':
         return touch.url
+      case 'server':
+        return touch.server
       case 'unknown':
         return `unknown ${touch.what}`
     }
@@ -208,7 +210,7 @@ it.each([
   expect(await touched(command)).toEqual(expect.arrayContaining(touches))
 })
 
-it('a variable in front of a command is a part of its own, which a rule for the command does not allow', async () => {
+it('a variable in front of a command is a part of its own, and a rule for the command does not allow it', async () => {
   expect(await touched('LD_PRELOAD=./x.so npm test')).toEqual([
     'runs LD_PRELOAD=./x.so',
     'runs LD_PRELOAD=./x.so npm test',
@@ -225,11 +227,14 @@ it('a name that wildcards may match, and that is an option, is not overlooked', 
   expect(changesNothing(await touchesOf('sort ./*.txt src/*', root))).toBe(true)
 })
 
-it.each(['join -i b.txt -a1 /dev/null', 'od -c -w b.txt'])('a file is no value of an option: %s', async (command) => {
-  expect(await touched(command)).toContain('read b.txt')
-})
+it.each(['join -i b.txt -a1 /dev/null', 'od -c -w b.txt'])(
+  'a file is not taken for the value of an option: %s',
+  async (command) => {
+    expect(await touched(command)).toContain('read b.txt')
+  },
+)
 
-describe('files are named by where they really are', () => {
+describe('files are named by their real place', () => {
   it.each([
     ['over a link to a file', 'cat innocent.txt', ['read ../outside/secret.txt']],
     ['over a link to a folder', 'cat link/secret.txt', ['read ../outside/secret.txt']],

@@ -1,4 +1,4 @@
-/** Random scripts, run by a real bash whose programs only tell that they were run: none of them was overlooked. */
+/** Random scripts, run by a real bash whose programs only report that they were run. None of them was overlooked. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

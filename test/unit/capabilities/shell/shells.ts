@@ -1,4 +1,4 @@
-/** A working folder with something beside it, and the pack's tools on it, called as a session calls them. */
+/** A working folder with something beside it, and the tools of the pack on it, called as a session calls them. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface UsedShell {
   outside: string
   call(tool: string, args: Record<string, unknown>, given?: Partial<ToolContext>): Promise<NormalizedResult>
   bash(command: string, args?: Record<string, unknown>): Promise<NormalizedResult>
-  /** Runs a command whose call is stopped at its first output. */
+  /** Runs a command. Its call is stopped at the first output. */
   stopAtOutput(command: string): Promise<void>
   tool(name: string): Tool
   /** Of one more call of the same session. */

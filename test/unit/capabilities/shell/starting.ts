@@ -1,4 +1,4 @@
-/** A worker that starts a shell in the background, tells its id, and stays: to be killed. */
+/** A worker that starts a shell in the background, prints its id, and stays alive until it is killed. */
 import { setInterval } from 'node:timers'
 import { shell } from '../../../../src/capabilities/index.ts'
 import { testContext } from '../test-context.ts'

@@ -1,4 +1,4 @@
-/** What a shell command reads or runs without naming it: programs on an input, files below a folder. */
+/** What a shell command reads or runs without a name: programs on an input, files below a folder. */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ async function touched(command: string): Promise<string[]> {
   })
 }
 
-describe('a program that comes to an interpreter on its input is named by no rule', () => {
+describe('a program that an interpreter gets on its input is named by no rule', () => {
   it.each([
     "python3 <<< 'print(1)'",
     'echo x | python3',
@@ -58,7 +58,7 @@ describe('a program that comes to an interpreter on its input is named by no rul
   })
 })
 
-describe('a reader of a folder that holds what must not be read', () => {
+describe('a reader of a folder with files that must not be read', () => {
   const asks = async (command: string): Promise<boolean> => {
     const root = workingFolder()
     writeFileSync(join(root, 'src/deep/.env'), 'KEY=1')

@@ -31,7 +31,7 @@ it('no more are found than asked for', () => {
   expect(names('edit', 1)).toEqual(['edit'])
 })
 
-it('names are selected in any case, all of them, and those that are missing are told', () => {
+it('names are selected in any case, all of them, and missing ones are reported', () => {
   expect(findTools(tools, 'select: calendar,EDIT, nothing,edit', 1)).toMatchObject({
     tools: [{ name: 'calendar' }, { name: 'edit' }],
     missing: ['nothing'],

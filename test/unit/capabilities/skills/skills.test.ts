@@ -64,7 +64,7 @@ describe('Skill', () => {
     expect(await skill({ skill: 'review', file })).toMatchObject({ isError: true, text: expect.stringContaining(why) })
   })
 
-  it('does not follow a file that has become a link out of the folder, and says when one is gone', async () => {
+  it('does not follow a file that has become a link out of the folder, and says when a file is gone', async () => {
     const { root, folder, skill } = await useSkills()
     rmSync(join(folder, 'checklist.md'))
     expect(await skill({ skill: 'review', file: 'checklist.md' })).toMatchObject({ isError: true })
@@ -82,7 +82,7 @@ describe('Skill', () => {
     })
   })
 
-  it('names the skills that the session may load when it is asked for another', async () => {
+  it('names the skills that the session may load if it is asked for another', async () => {
     const { skill } = await useSkills()
     expect(await skill({ skill: 'deploy' })).toEqual({
       text: 'There is no skill "deploy". Available: review.',
@@ -102,7 +102,7 @@ describe('DiscoverTools', () => {
     return { ctx, discover: (query: string, more: object = {}) => call('DiscoverTools', { query, ...more }) }
   }
 
-  it('lists whole schemas, and remembers what it has found, whichever call has found it', async () => {
+  it('lists whole schemas, and remembers what any call has found', async () => {
     const { ctx, discover } = useTools(['mail_send', 'mail_read', 'clock'])
     const first = await discover('mail', { max_results: 1 })
     expect(first.text).toContain(JSON.stringify(spec('mail_read')).slice(1, -1))
@@ -111,7 +111,7 @@ describe('DiscoverTools', () => {
     expect(await ctx.values.get('discoveredTools')).toEqual(['mail_read', 'clock'])
   })
 
-  it('names what there is when nothing fits, and remembers nothing', async () => {
+  it('names what there is if nothing fits, and remembers nothing', async () => {
     const { ctx, discover } = useTools(['mail_send', 'clock'])
     for (const query of ['weather', 'select:weather']) {
       expect(await discover(query)).toEqual({ text: 'No tool fits. There are: mail_send, clock.', isError: true })

@@ -40,7 +40,7 @@ describe('the list of tasks', () => {
     ])
   })
 
-  it('changes what is given, says which fields those were, and leaves the rest', async () => {
+  it('changes the given fields, names them, and leaves the rest', async () => {
     const { create, update, get } = useTasks()
     await create('Look', { metadata: { area: 'api', size: 3 } })
     const change = { status: 'in_progress', owner: 'me', metadata: { size: null, risk: 'low' } }
@@ -67,7 +67,7 @@ describe('the list of tasks', () => {
     })
   })
 
-  it('knows what waits for what, and shows blockers until they are completed', async () => {
+  it('knows which task waits for which, and shows blockers until they are completed', async () => {
     const { create, update, get, list } = useTasks()
     for (const subject of ['Look', 'Write', 'Test']) await create(subject)
     await update('3', { addBlockedBy: ['1', '2'] })
@@ -116,14 +116,14 @@ describe('the list of tasks', () => {
     expect(await update('1', { addBlockedBy: ['100'] })).toMatchObject({ isError: true })
   })
 
-  it.each(['TaskGet', 'TaskUpdate'])('says which tasks there are when %s names another', async (name) => {
+  it.each(['TaskGet', 'TaskUpdate'])('says which tasks there are if %s names another', async (name) => {
     const { call, create } = useTasks()
     expect(await call(name, { taskId: '1' })).toEqual({ text: 'There is no task "1". There are none.', isError: true })
     await create('Look')
     expect(await call(name, { taskId: '2' })).toEqual({ text: 'There is no task "2". There are: 1.', isError: true })
   })
 
-  it('knows the id under the other name that models write', async () => {
+  it('knows the id by the other name that models write', async () => {
     const { call, create } = useTasks()
     await create('Look')
     expect(json(await call('TaskGet', { task_id: '1' }))).toMatchObject({ subject: 'Look' })

@@ -1,4 +1,4 @@
-/** WebSearch: what is asked of a provider, what is left of its results, and what happens when it does not answer. */
+/** WebSearch: what a provider is asked, what is left of its results, and what happens if it does not answer. */
 import { expect, it } from 'vitest'
 import { isWanted } from '../../../../src/capabilities/web/web-search.ts'
 import { braveSearch, searxngSearch, web, type SearchProvider } from '../../../../src/capabilities/index.ts'
@@ -48,7 +48,7 @@ it('takes one of the two filters, and two letters or more', async () => {
   expect(tool?.check({ query: 'x' }).ok).toBe(false)
 })
 
-it('asks the next provider when one does not answer, and tells what each said', async () => {
+it('asks the next provider if one does not answer, and tells what each said', async () => {
   const broken: SearchProvider = { name: 'broken', search: () => Promise.reject(new Error('no more credit')) }
   const search = (...searchProvider: SearchProvider[]) =>
     call(web({ searchProvider }).tools, 'WebSearch', { query: 'ships' })
@@ -60,7 +60,7 @@ it('asks the next provider when one does not answer, and tells what each said', 
   })
 })
 
-it('does not wait for a provider that ignores that the call was stopped', async () => {
+it('does not wait for a provider that goes on after the call was stopped', async () => {
   const stop = new AbortController()
   const deaf: SearchProvider = {
     name: 'deaf',
@@ -73,7 +73,7 @@ it('does not wait for a provider that ignores that the call was stopped', async 
   await expect(call(tools, 'WebSearch', { query: 'ships' }, { signal: stop.signal })).rejects.toThrow('cancelled')
 })
 
-it('braveSearch asks as the API wants it', async () => {
+it('braveSearch asks in the form that the API requires', async () => {
   const site = await useSite((_request, response) => {
     response.end(JSON.stringify({ web: { results: [{ title: 'A', url: 'https://a.com/', description: 'a' }, 7] } }))
   })
@@ -97,7 +97,7 @@ it('searxngSearch asks an instance below a path, for JSON', async () => {
   expect(site.asked[0]?.path).toBe('/searx/search?format=json&q=ships')
 })
 
-it('a provider that refuses, or answers nonsense, is told of', async () => {
+it('the model is told if a provider refuses, or answers nonsense', async () => {
   const refusing = await useSite((_request, response) => void response.writeHead(429).end())
   const nonsense = await useSite('<html>')
   for (const [{ host }, says] of [

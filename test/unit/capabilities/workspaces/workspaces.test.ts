@@ -1,4 +1,4 @@
-/** The folders of one host: made once, filled before anybody enters, and one for each generation. */
+/** The folders of one host: made once, filled before a call enters, and one for each generation. */
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ describe('a working folder', () => {
     expect([filled, await readFile(join(roots[0] ?? '', 'a.txt'), 'utf8')]).toEqual([1, 'changed'])
   })
 
-  it('is never seen half full: what could not be filled is gone, and the next call fills anew', async () => {
+  it('is never seen half full: a folder that could not be filled is removed, and the next call fills it again', async () => {
     let tries = 0
     const { enter } = keeper({
       async hydrate({ root }) {
@@ -46,7 +46,7 @@ describe('a working folder', () => {
     expect(await readdir(await enter(first, signal))).toEqual(['2.txt'])
   })
 
-  it('of the next generation is a new one; who comes with an earlier one is refused, and its files stay', async () => {
+  it('of the next generation is a new one; a call that comes with an earlier one is refused, and the old files stay', async () => {
     const { enter } = keeper()
     const old = await enter(first, signal)
     await writeFile(join(old, 'a.txt'), 'old')
@@ -65,7 +65,7 @@ describe('the id of a host', () => {
     expect(await readdir(base)).toEqual(['.stello-host'])
   })
 
-  it('is the stated one; a file with something else in it is no id', async () => {
+  it('is the stated one; a file with other content is no id', async () => {
     expect(await keeper({ host: 'build-7' }).host()).toBe('build-7')
     await writeFile(join(base, '.stello-host'), 'a b\n')
     await expect(keeper().host()).rejects.toThrow(/\.stello-host holds no id of a host: "a b" is not allowed/)
@@ -82,7 +82,7 @@ it.each([
   expect(() => workspaces({ base: '/srv/workspaces', ...options })).toThrow(problem)
 })
 
-it('the root of file tools is the folder of the call, and says what is missing where there is none', () => {
+it('the root of file tools is the folder of the call; without one, the error says what is missing', () => {
   const root = workspaceRoot()
   expect(root(testContext({ workspace: { id: 's-1', root: '/srv/w/1' } }))).toBe('/srv/w/1')
   expect(() => root(testContext())).toThrow('add the pack workspaces({ base }) to the agent')

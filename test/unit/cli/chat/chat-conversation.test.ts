@@ -4,6 +4,7 @@ import type { StelloEvent } from '../../../../src/client/index.ts'
 import {
   NEW_CONVERSATION,
   conversation,
+  recordItem,
   type Conversation,
   type Told,
 } from '../../../../src/cli/chat/chat-conversation.ts'
@@ -164,4 +165,13 @@ it('a fork is told when it opens', () => {
   expect(after(forked).items).toMatchObject([
     { kind: 'fork', child: 'tea-1', label: 'tea', profile: 'short', awaited: true },
   ])
+})
+
+it('a record shows the calls that it asks for, also where it says nothing', () => {
+  const toolCalls = [{ id: 'c', name: 'look', arguments: '{"at":1}' }]
+  expect(recordItem({ role: 'assistant', content: '', toolCalls })).toEqual({
+    kind: 'record',
+    role: 'assistant',
+    text: '→ look {"at":1}',
+  })
 })

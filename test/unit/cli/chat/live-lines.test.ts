@@ -51,3 +51,25 @@ it('the end of a long line that streams is shown', () => {
   expect(lines.join('\n')).toContain('end')
   expect(lines.length).toBeLessThanOrEqual(24)
 })
+
+it('of many choices, those around the chosen one are shown, and how many there are besides', () => {
+  const rows = Array.from({ length: 40 }, (_, at) => ({
+    label: `fork ${at}`,
+    choice: { to: 'switch' as const, sessionId: `${at}` },
+  }))
+  const lines = (at: number): string =>
+    liveLines({ ...NEW, panel: { rows, at, chosen: [], openedAt: 0 } }, { columns: 80, rows: 24 }, new Date())
+      .lines.map(plain)
+      .join('\n')
+  expect(lines(0)).toMatch(/❯ 1\. fork 0\n[^]*… \d+ below/)
+  expect(lines(20)).toMatch(/… \d+ above\n[^]*❯ +fork 20\n[^]*… \d+ below/)
+  expect(lines(39)).toMatch(/… \d+ above\n[^]*❯ +fork 39\n/)
+})
+
+it('of a long text that is typed, the part around the cursor is shown', () => {
+  const text = `${'x'.repeat(500_000)}|${'y'.repeat(500_000)}`
+  const editor = { ...NEW.editor, text, cursor: 500_001 }
+  const { lines, cursor } = liveLines({ ...NEW, editor }, { columns: 80, rows: 24 }, new Date())
+  expect(plain(lines[cursor.y] ?? '').slice(0, cursor.x)).toMatch(/x\|$/)
+  expect(lines.map(plain).join('\n')).toContain('… more above')
+})

@@ -48,3 +48,7 @@ it('what is nested too deeply, or is HTML, is text', () => {
   expect(lines('<b>x</b>')).toEqual(['<b>x</b>'])
   expect(lines('>'.repeat(20_000)).join('').length).toBeGreaterThan(0)
 })
+
+it('a text that no reader of Markdown gets through in a moment is shown as it is', () => {
+  expect(lines(`**bold** ${'>'.repeat(300_000)}`)[0]).toMatch(/^\*\*bold\*\* >/)
+})

@@ -5,7 +5,7 @@ import { createChat } from '../../../../src/cli/chat/create-chat.ts'
 import type { ChatState, Intent } from '../../../../src/cli/chat/chat-state.ts'
 import { NEW_CONVERSATION } from '../../../../src/cli/chat/chat-conversation.ts'
 import { EMPTY_EDITOR, type Key } from '../../../../src/cli/chat/editor.ts'
-import { NEW_PANEL_MS, TWICE_MS, offered, pressKey } from '../../../../src/cli/chat/press-key.ts'
+import { NEW_PANEL_MS, TWICE_MS, offered, pressKey, withLine } from '../../../../src/cli/chat/press-key.ts'
 
 const NEW: ChatState = createChat('s', [], () => undefined).state
 const ENTER: Key = { name: 'return', text: '\r' }
@@ -102,6 +102,19 @@ describe('Ctrl-C', () => {
   })
 })
 
+it('what Ctrl-C empties can be had back by the arrow keys', () => {
+  const { state } = press(NEW, [...keys('draft'), CTRL_C])
+  expect(state.editor.text).toBe('')
+  expect(press(state, [{ name: 'up' }]).state.editor.text).toBe('draft')
+})
+
+it('Ctrl-G asks for the editor, and Tab behind an @ for the path; both leave the line as it is', () => {
+  expect(press(NEW, [...keys('a'), { name: 'g', ctrl: true }]).intents).toEqual([{ do: 'compose' }])
+  const { state, intents } = press(NEW, [...keys('see @sr'), { name: 'tab' }])
+  expect(intents).toEqual([{ do: 'complete' }])
+  expect(state.editor.text).toBe('see @sr')
+})
+
 describe('a question', () => {
   it('comes while nothing is typed, and answers to no key for a moment', () => {
     const state = asked(approval)
@@ -134,6 +147,18 @@ describe('a question', () => {
   it('with options to choose several of is answered by all that are chosen', () => {
     const { intents } = press(asked(question), keys('123'))
     expect(intents).toMatchObject([{ answer: { decision: 'answer', text: 'red, blue' } }])
+  })
+
+  it('that comes up again while its arguments are edited is put away: Enter is meant for the arguments', () => {
+    const typing = { item: approval, answer: { decision: 'approve' }, prompt: 'arguments', field: 'args' } as const
+    const state = offered(withLine(asked(approval), '{"a":1}', typing), 0)
+    expect(press(state, [ENTER]).intents).toMatchObject([{ answer: { decision: 'approve', args: { a: 1 } } }])
+  })
+
+  it('that comes up while a message is written in the editor waits until the message is sent', () => {
+    const { state, intents } = press(offered(withLine(asked(approval), 'hello'), 0), [ENTER])
+    expect(intents).toEqual([{ do: 'send', text: 'hello' }])
+    expect(offered(state, 0).panel?.item).toBe(approval)
   })
 
   it('is approved with arguments only if they are an object', () => {

@@ -1,6 +1,6 @@
 /** Texts that no reader of Markdown survives are shown as they are. */
 import { expect, it } from 'vitest'
-import { isReadable } from '../../../src/web/conversation/is-readable.ts'
+import { isReadable } from '../../../src/core/is-readable.ts'
 
 it.each([
   ['quotes in each other', `${'>'.repeat(5000)} x`],

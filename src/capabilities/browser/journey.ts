@@ -1,0 +1,57 @@
+/**
+ * Where the pages of one session may be led. Rules are asked about each document before it is requested: a link, a form, a
+ * script and a redirect may lead to a domain that no call has named.
+ */
+import type { Ruled } from '../../tool/touch.ts'
+
+/** What the rules say of an address. */
+export type Judge = (url: string) => Ruled | undefined
+
+/** Somewhere that a page was not led, and the rule that has kept it from there. */
+export interface HeldBack extends Ruled {
+  url: string
+}
+
+/** A script may try for ever; what it tried first is told. */
+const TOLD = 5
+/** Longest URL that is told, in UTF-16 units: that of BrowserOpen. */
+const URL_LIMIT = 8000
+
+export class Journey {
+  #judge: Judge = () => undefined
+  /** Hosts that calls have opened: they were permitted there. */
+  readonly #opened = new Set<string>()
+  #heldBack: HeldBack[] = []
+
+  /** The rules of the call that uses the page now count until the next call. */
+  judgedBy(judge: Judge): void {
+    this.#judge = judge
+  }
+
+  /** A call that was permitted opens this URL. Its host is not asked about again as long as the page lives. */
+  opens(url: string): void {
+    this.#opened.add(new URL(url).hostname)
+  }
+
+  /** Whether a page may be led there. */
+  leadsTo(url: string): boolean {
+    const ruled = this.#judge(url)
+    if (!ruled || (ruled.decision === 'ask' && this.#opened.has(new URL(url).hostname))) return true
+    if (this.#heldBack.length < TOLD) this.#heldBack.push({ ...ruled, url: url.slice(0, URL_LIMIT) })
+    return false
+  }
+
+  /** What was held back since this was called last. */
+  takeHeldBack(): HeldBack[] {
+    const taken = this.#heldBack
+    this.#heldBack = []
+    return taken
+  }
+}
+
+/** What the model reads. */
+export function heldBackText({ url, decision, rule }: HeldBack): string {
+  return decision === 'deny'
+    ? `The page was not led to ${url}: the rule ${rule} denies it.`
+    : `The page was not led to ${url}: the rule ${rule} asks a person first. To go there, call BrowserOpen with this URL.`
+}
