@@ -13,6 +13,12 @@ export interface TemporalTrouble {
   refused: boolean
 }
 
+/** A part of gRPC's own type, which Temporal's client does not export. */
+interface ServiceError {
+  code: number
+  details: string
+}
+
 type Words = Pick<TemporalTrouble, 'what' | 'hint'>
 
 const NAMESPACE: Words = {
@@ -110,7 +116,7 @@ function told({ what, hint }: Words, details: string, refused: boolean): Tempora
 }
 
 /** What the server, or the way to it, has said: Temporal's client throws it as it is, or as a cause. */
-export function serviceErrorOf(error: unknown): GrpcServiceError | undefined {
+export function serviceErrorOf(error: unknown): ServiceError | undefined {
   const cause = error instanceof Error ? error.cause : undefined
   return [error, cause].find(isGrpcServiceError)
 }

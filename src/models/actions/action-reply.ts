@@ -6,7 +6,7 @@
  */
 import { preview, type ToolCall } from '../../core/message.ts'
 import type { Completion, ToolSpec } from '../../core/model.ts'
-import { readCalls, type Call } from './call-forms.ts'
+import { ARGUMENTS, readCalls, type Call } from './call-forms.ts'
 import { LIST_GLUE, NOTHING_MORE, OTHERS_SPEAK } from './call-marks.ts'
 import { mendObject, parseObject } from './extract-json.ts'
 import { findCandidates, REPLY_LIMIT, type Candidate } from './json-candidates.ts'
@@ -41,6 +41,7 @@ const MADE_UP = 'it stands behind a result that you made up; wait for the result
 const QUOTED =
   'an action must end your reply, on lines of its own or in a code block; to run it, send it so; to answer, leave it out'
 const NAME = /\{\s*["']?(?:action|tool|tool_name|name)["']?\s*:\s*["']([^"'\\]{1,64})["']/
+const HAS_ARGUMENTS = new RegExp(`["'](?:${ARGUMENTS.join('|')})["']\\s*:`)
 const SECOND_OBJECT = /\s*,\s*\{/y
 /** The first call in a list or a wrapper. */
 const WRAPPED = /^\{\s*["']?(?:tool_calls|function)["']?\s*:[\s\S]{0,200}?["']name["']\s*:\s*["']([^"'\\]{1,64})["']/
@@ -166,6 +167,8 @@ function readAction(source: string, candidate: Candidate, tools: readonly ToolSp
   const tool = tools.find((one) => one.name === written)
   if (!tool) return []
   const own = /^\{\s*["']?action/.test(source)
+  // An object that only has a name may be anything, so what follows it completes no call.
+  if (half && !own && !marked && !HAS_ARGUMENTS.test(source)) return []
   const broken = !closed ? CUT_OFF : half ? HALF : NOT_VALID
   return [{ ...place, name: tool.name, arguments: undefined, own, source, broken }]
 }
