@@ -10,21 +10,22 @@ export function addChatCommand(program: Command, on: OnSession): void {
     .command('chat [agent-or-session]')
     .description('talk to an agent in the terminal: a new session of it, or one that is there')
     .option('--last', 'the newest session')
+    .option('--pick', 'one of the latest sessions, which you choose')
     .hook('preAction', (command) => {
       if (program.opts<{ json?: boolean }>().json === true)
         command.error('error: a chat is for people; `stello watch SESSION --json` tells programs what happens')
     })
     .action(
-      on(async (context: Context, named: string | undefined, { last = false }: { last?: boolean }) => {
+      on(async (context: Context, named: string | undefined, choice: { last?: boolean; pick?: boolean }) => {
         const { stello, out } = context
         const { openChat } = await import('./chat/open-chat.ts')
         if (!canAsk()) {
           const text = await read(process.stdin)
           if (text === '') throw noMessage()
-          const session = stello.session((await openChat(stello, named, last)).sessionId)
+          const session = stello.session((await openChat(stello, named, choice)).sessionId)
           return answer(context, session, await session.send(text), { wait: true })
         }
-        const opened = await openChat(stello, named, last)
+        const opened = await openChat(stello, named, choice)
         const { runChat } = await import('./chat/run-chat.ts')
         const { sessionId, unsent } = await runChat(stello, opened.sessionId, opened)
         for (const message of unsent)

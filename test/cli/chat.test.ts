@@ -44,7 +44,7 @@ describe('a conversation', () => {
     await chat.shows(/weather\nRain in Oslo at 0\.\n[^]*Rain in Oslo at 11\./)
   })
 
-  it('is left by Ctrl-D, and shows all that was said when it is opened again by its id', async () => {
+  it('is left by Ctrl-D, and shows all that was said when it is opened again by its id or from a list', async () => {
     const first = await rig.chat([rig.agent])
     first.press('remember this\r')
     await first.shows('You said: remember this')
@@ -54,6 +54,11 @@ describe('a conversation', () => {
     const [, id = ''] = /`stello chat (\S+)` comes back/.exec(output) ?? []
     const again = await rig.chat([id.slice(0, -3)])
     await again.shows(/❯ remember this\n\nYou said: remember this/)
+
+    const picking = await rig.open(['--pick'])
+    await picking.shows(/Which session\?[^]*idle/)
+    picking.press('\r')
+    await picking.shows(/❯ remember this\n\nYou said: remember this/)
   })
 })
 

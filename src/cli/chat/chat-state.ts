@@ -28,8 +28,6 @@ export interface ChatState {
   sessionId: string
   conversation: Conversation
   editor: Editor
-  /** Pieces of a paste that has not ended. */
-  paste?: string
   panel?: Panel
   typing?: Typing
   /** Items that a person has put off: they are not shown by themselves again. */

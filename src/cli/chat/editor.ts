@@ -1,6 +1,6 @@
 /** The line that a person types: its text, the cursor, and what was typed before. Pure. */
 
-/** A key, as Node's readline names it. */
+/** A key, as Node's readline names it, or `paste`. */
 export interface Key {
   name?: string
   ctrl?: boolean

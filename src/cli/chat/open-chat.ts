@@ -13,10 +13,16 @@ export interface Opened {
 
 /**
  * @param named an agent, or what `findSession` takes; unset: an agent that is served
+ * @param choice.last the newest session
+ * @param choice.pick a person chooses one of the latest sessions
  * @throws StelloError INVALID_ARGUMENT when nothing is served and nothing named, or nothing is chosen; what `findSession` throws
  */
-export async function openChat(stello: StelloClient, named: string | undefined, last: boolean): Promise<Opened> {
-  if (last) return { sessionId: (await findSession(stello, undefined, { last })).id, isNew: false }
+export async function openChat(
+  stello: StelloClient,
+  named: string | undefined,
+  { last = false, pick = false }: { last?: boolean; pick?: boolean } = {},
+): Promise<Opened> {
+  if (last || pick) return { sessionId: (await findSession(stello, undefined, { last })).id, isNew: false }
   if (named === undefined) return begin(stello, await chooseAgent(await stello.servedAgents()))
   const agents = [...(await stello.servedAgents()), ...(await stello.agents())]
   if (agents.includes(named)) return begin(stello, named)

@@ -1,4 +1,5 @@
 /** What a key does. Pure: everything outside is an intent. */
+import { stripVTControlCharacters } from 'node:util'
 import { isObject } from '../../core/is-object.ts'
 import { keyOf } from '../../client/holdups.ts'
 import type { InboxItem } from '../../client/index.ts'
@@ -16,10 +17,7 @@ export const NEW_PANEL_MS = 500
 /** @param now milliseconds */
 export function pressKey(state: ChatState, key: Key, now: number): Pressed {
   const { hint: _hint, ...rest } = state
-  if (key.name === 'paste-start') return [{ ...rest, paste: '' }]
-  if (key.name === 'paste-end') return pasted(rest)
-  if (rest.paste !== undefined)
-    return [{ ...rest, paste: rest.paste + (key.name === 'return' || key.name === 'enter' ? '\n' : (key.text ?? '')) }]
+  if (key.name === 'paste') return pasted(rest, key.text ?? '')
   if (key.ctrl && key.name === 'c') return interrupted(rest, now)
   const { interruptedAt: _at, ...calm } = rest
   if (key.ctrl && key.name === 'o') return [calm, { do: 'expand' }]
@@ -38,7 +36,7 @@ export function offered(state: ChatState, now: number): ChatState {
   const isOpen = (item: InboxItem): boolean => inbox.some((one) => keyOf(one) === keyOf(item))
   const waiting = rest.typing && !isOpen(rest.typing.item) ? withoutTyping({ ...rest, inbox }) : { ...rest, inbox }
   if (panel && (!panel.item || isOpen(panel.item))) return { ...waiting, panel }
-  if (waiting.editor.text !== '' || waiting.typing || waiting.paste !== undefined) return waiting
+  if (waiting.editor.text !== '' || waiting.typing) return waiting
   const next = inbox.find((item) => item.kind !== 'paused' && !waiting.later.includes(keyOf(item)))
   return next ? { ...waiting, panel: panelOf(next, now) } : waiting
 }
@@ -191,14 +189,13 @@ function parsed(text: string): unknown {
 }
 
 /** A paste is text, whatever is in it: no line of it is sent by itself. */
-function pasted({ paste = '', ...rest }: ChatState): Pressed {
-  const { panel, ...state } = rest
-  const text = paste.replace(/\r\n?/g, '\n')
+function pasted(state: ChatState, paste: string): Pressed {
+  const { panel, ...rest } = state
+  const text = stripVTControlCharacters(paste.replace(/\r\n?/g, '\n'))
   const path = /^(['"]?)(\/[^\n]+)\1$/.exec(text.trim())?.[2]
   const shown =
     path === undefined || !/\.[\w]+$/.test(path)
       ? text
       : `@${/\s/.test(path) ? `"${path.replaceAll('\\ ', ' ')}"` : path} `
-  const after: ChatState = { ...state, editor: typed(state.editor, shown) }
-  return [panel ? { ...after, later: putOff({ ...after, panel }) } : after]
+  return [{ ...rest, editor: typed(rest.editor, shown), later: panel ? putOff(state) : state.later }]
 }

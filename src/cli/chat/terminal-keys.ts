@@ -1,10 +1,15 @@
-/** Keys of a real terminal, in raw mode and with pastes marked. Puts the terminal back as it was. */
+/** Keys and pastes of a real terminal, in raw mode. Puts the terminal back as it was. */
+import { EventEmitter } from 'node:events'
 import { emitKeypressEvents } from 'node:readline'
+import { StringDecoder } from 'node:string_decoder'
 import type { Key } from './editor.ts'
+import { PasteSplitter, type Sent } from './split-pastes.ts'
 
 /** The terminal marks what is pasted. */
 const MARK_PASTES = '\u001b[?2004h'
 const MARK_NO_PASTES = '\u001b[?2004l'
+/** The rest of a mark comes sooner than this. Milliseconds. */
+const MARK_WITHIN_MS = 30
 
 /** What Node's readline tells of a key. */
 interface Pressed {
@@ -30,6 +35,21 @@ export function readKeys(onKey: (key: Key) => void): Keys {
       ...(text !== undefined && { text }),
     })
   }
+  const decoder = new StringDecoder('utf8')
+  const splitter = new PasteSplitter()
+  const typed = new EventEmitter()
+  let waiting: NodeJS.Timeout | undefined
+  const tell = (sent: readonly Sent[]): void => {
+    for (const one of sent) {
+      if ('paste' in one) onKey({ name: 'paste', text: one.paste })
+      else typed.emit('data', one.keys)
+    }
+  }
+  const read = (bytes: Buffer): void => {
+    clearTimeout(waiting)
+    tell(splitter.take(decoder.write(bytes)))
+    waiting = setTimeout(() => tell(splitter.giveUp()), MARK_WITHIN_MS)
+  }
   const take = (): void => {
     stdin.setRawMode(true)
     stdin.resume()
@@ -40,8 +60,10 @@ export function readKeys(onKey: (key: Key) => void): Keys {
     stdin.setRawMode(false)
     stdin.pause()
   }
-  emitKeypressEvents(stdin)
-  stdin.on('keypress', heard)
+  // Keys are read by Node from whatever emits them.
+  emitKeypressEvents(typed as NodeJS.ReadableStream)
+  typed.on('keypress', heard)
+  stdin.on('data', read)
   process.once('exit', give)
   take()
   return {
@@ -54,7 +76,9 @@ export function readKeys(onKey: (key: Key) => void): Keys {
       }
     },
     stop() {
-      stdin.off('keypress', heard)
+      clearTimeout(waiting)
+      stdin.off('data', read)
+      typed.off('keypress', heard)
       process.off('exit', give)
       give()
     },

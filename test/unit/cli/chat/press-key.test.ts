@@ -60,16 +60,7 @@ describe('a line', () => {
   })
 
   it('takes a paste as text, whatever is in it: nothing is sent and nothing done', () => {
-    const pasted = [
-      { name: 'paste-start' },
-      ...keys('one'),
-      ENTER,
-      CTRL_C,
-      ...keys('/quit'),
-      ENTER,
-      { name: 'paste-end' },
-    ]
-    const { state, intents } = press(NEW, pasted)
+    const { state, intents } = press(NEW, [{ name: 'paste', text: 'one\r\u0003\u001b[31m/quit\u001b[0m\r\n' }])
     expect(intents).toEqual([])
     expect(state.editor.text).toBe('one\n\u0003/quit\n')
   })
