@@ -10,7 +10,7 @@ export function addMcpCommand(program: Command, on: OnSession): void {
     .option('--agent <name>', 'the agent that `start` begins sessions of; without it, each start names one')
     .action(
       on(async ({ stello }, { agent }: { agent?: string }) => {
-        const { serveMcp } = await import('./serve-mcp.ts')
+        const { serveMcp } = await import('./mcp/serve-mcp.ts')
         await serveMcp(stello, { ...(agent !== undefined && { agent }), until: untilInterrupted() })
       }),
     )
