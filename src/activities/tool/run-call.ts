@@ -1,0 +1,139 @@
+/** Runs one tool call with the step in hand: prepare → execute → finish. What it throws is told apart here. */
+import { StelloError, messageOf, toStelloError } from '../../core/errors.ts'
+import { readRetryable } from '../../core/retryable-error.ts'
+import type { NewEvent } from '../../protocol/events.ts'
+import type { ToolOutcome } from '../../protocol/steps.ts'
+import type { Mine } from '../../store/claim.ts'
+import type { NewValue } from '../../store/values.ts'
+import type { AgentsWaited } from '../../tool/call-agents.ts'
+import type { Tool } from '../../tool/tool.ts'
+import type { Deps } from '../deps.ts'
+import type { Attempt } from '../step/attempt.ts'
+import { withEvents, type Ending } from '../step/end-step.ts'
+import { backoffOf, shutsDown } from '../step/failures.ts'
+import type { Hand } from '../step/run-step.ts'
+import { AgentsOfCall, type AwaitsAgents } from './agents-of-call.ts'
+import { askPerson } from './ask-person.ts'
+import { finish, type CallEnd } from './finish.ts'
+import type { permitCall } from './permit-call.ts'
+import { runPhases } from './phases.ts'
+import { acquired, enterWorkspace, type Placing } from './place-call.ts'
+import { asDecided, toExecution, type CallAtHand } from './tool-call.ts'
+import { ToolChannel } from './tool-channel.ts'
+import { ToolUse } from './tool-use.ts'
+import { useId } from './tool-uses.ts'
+
+/** What is known of a call before its step is taken. */
+export interface PlacedCall {
+  attempt: Attempt
+  at: CallAtHand
+  /** Unset: there is none of that name. */
+  tool: Tool | undefined
+  placing: Placing
+  permits: ReturnType<typeof permitCall>
+  /** The tool must not be repeated. */
+  once: boolean
+  /** The step counts as begun only when the tool itself begins. */
+  preparing: boolean
+  retries: { attempts: number; backoffMs: number }
+  /** By `performance.now()`. */
+  started: number
+}
+
+/** What a call has left behind beside its end. */
+interface Left {
+  told?: ToolChannel
+  values?: NewValue[]
+}
+
+export function settleCall(call: PlacedCall, claim: Mine, end: CallEnd, left: Left = {}): Ending<ToolOutcome> {
+  const { at, placing, started } = call
+  const ending = finish({
+    input: at.input,
+    claim,
+    chain: at.chain,
+    durationMs: Math.round(performance.now() - started),
+    end,
+    ...left,
+    ...(placing.kind === 'here' && { workspace: placing.generation }),
+  })
+  return withEvents(ending, ...acquired(placing, at.input))
+}
+
+export async function runCall(
+  deps: Deps,
+  placed: PlacedCall,
+  { claim, stop, hand }: { claim: Mine; stop: AbortSignal; hand: Hand },
+): Promise<Ending<ToolOutcome>> {
+  const told: NewEvent[] = []
+  return withEvents(await runOnce(deps, placed, { claim, stop, hand, told }), ...told)
+}
+
+async function runOnce(
+  deps: Deps,
+  call: PlacedCall,
+  { claim, stop, hand, told }: { claim: Mine; stop: AbortSignal; hand: Hand; told: NewEvent[] },
+): Promise<Ending<ToolOutcome>> {
+  const { at, tool, once, retries } = call
+  const { input } = at
+  const live = deps.live.step(input.sessionId, input.key, claim.lease)
+  const stage = { live, note: hand.note }
+  let begun = !call.preparing
+  const begin = async (): Promise<void> => {
+    await hand.begin()
+    begun = true
+  }
+  const use = deps.toolUses.take(useId(claim.gen, input)) ?? new ToolUse(new ToolChannel(input.call, stage))
+  const { channel } = use
+  channel.start(input.call, stage)
+  const agents = new AgentsOfCall(deps, at, claim.decided?.waited as AgentsWaited[] | undefined)
+  const permit = call.permits?.(claim, told)
+  try {
+    const workspace = await enterWorkspace(deps, call.placing, { stop, withinMs: call.attempt.withinMs })
+    const placed = { ...at, ...(workspace && { workspace }) }
+    const until = AbortSignal.any([stop, agents.over])
+    const execution = { ...toExecution(deps, placed, tool?.timeoutMs, until, channel), agents }
+    const phases = runPhases({
+      ...deps,
+      call: asDecided(at.call, claim.decided),
+      tools: at.tools,
+      use,
+      execution,
+      begin,
+      answers: claim.decided?.answers ?? [],
+      ...(permit && { permit }),
+    })
+    const end = await Promise.race([phases, agents.interrupted])
+    if ('awaits' in end) return awaiting(claim, end)
+    if ('asks' in end) return askPerson(at, claim, end.asks)
+    return settleCall(call, claim, end, { told: channel, values: execution.values.changes() })
+  } catch (error) {
+    const retryable = readRetryable(error)
+    if (stop.aborted && stop.reason !== 'cancel') return handOver(once && begun && !retryable)
+    const known = toStelloError(error)
+    if (known?.fate === 'model') return settleCall(call, claim, { error: known }, { told: channel })
+    if ((retryable ?? !(once && begun)) && claim.failures + 1 < retries.attempts) {
+      const delayMs = (failures: number): number => retryable?.afterMs ?? backoffOf(failures, retries)
+      return { kind: 'retry', error, failed: true, delayMs }
+    }
+    const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${at.call.name}" failed: ${messageOf(error)}`)
+    return settleCall(call, claim, { error: failed }, { told: channel })
+  } finally {
+    deps.toolUses.end(use)
+    await live.end()
+  }
+}
+
+/**
+ * The worker shuts down. A step that may be repeated is given back; the next worker finds any other step begun, with an
+ * unknown end.
+ */
+function handOver(lost: boolean): Ending<ToolOutcome> {
+  return lost ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
+}
+
+/** Nothing of the call counts until it runs to its end, but what it has been told of its agents stays as it was. */
+function awaiting({ gen, decided }: Mine, { awaits, found }: AwaitsAgents): Ending<ToolOutcome> {
+  const kept = found.length > 0 && { decided: { ...decided, waited: found } }
+  return { kind: 'reopen', result: { kind: 'awaits', gen, awaits }, writes: {}, ...kept, waits: true }
+}
