@@ -10,9 +10,10 @@ import { moodOf } from '../tree/doing.ts'
 import { flatTree } from '../tree/tree-rows.ts'
 import { usePolled } from '../use-polled.ts'
 import type { TimelineSpan, Tree } from '../wire.ts'
-import { BarDetails, LaneBars, barWords } from './lane-bars.tsx'
-import { lossesOf, takenText, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
+import { BarDetails, LaneBars } from './lane-bars.tsx'
+import { lossesOf, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
 import { TimeAxis } from './time-axis.tsx'
+import { TimelineHead } from './timeline-head.tsx'
 import { following, moved, placeOf, toScale, zoomed, type TimeWindow } from './time-scale.ts'
 import './timeline.css'
 
@@ -92,24 +93,7 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
   const leftOf = (at: number): number => ((placeOf(scale, at) - window.from) / size) * 100
   return (
     <section className="timeline" aria-label="Time line" onKeyDown={onKey}>
-      <div className="timeline-head">
-        <ul className="timeline-key" aria-label="Key">
-          {(['model', 'tool', 'child', 'wait', 'pause'] as const).map((kind) => (
-            <li key={kind}>
-              <i className={`span ${kind}`} aria-hidden /> {barWords[kind]}
-            </li>
-          ))}
-          <li>
-            <i className="span tool taken_over" aria-hidden /> taken over
-          </li>
-        </ul>
-        <p className="timeline-workers">
-          {workers.map((worker, index) => (
-            <span key={worker} className={`worker w${index % 6}`} title={worker}>
-              {shortWorker(worker)}
-            </span>
-          ))}
-        </p>
+      <TimelineHead workers={workers} losses={losses}>
         <div role="group" aria-label="Zoom" className="timeline-zoom">
           <button aria-label="Zoom out" onClick={keys['-']}>
             −
@@ -124,17 +108,7 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
             all
           </button>
         </div>
-      </div>
-      {losses.length > 0 && (
-        <p className="timeline-losses">
-          {losses.slice(-3).map((loss) => (
-            <span key={`${loss.worker} ${loss.at}`}>
-              ✕ Worker {shortWorker(loss.worker)} was lost at {new Date(loss.at).toLocaleTimeString()}. Taken over:{' '}
-              {takenText(loss)}
-            </span>
-          ))}
-        </p>
-      )}
+      </TimelineHead>
       <div className="timeline-axis-row">
         <span className="timeline-name" />
         <TimeAxis
@@ -188,9 +162,4 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
       {picked && <BarDetails bar={picked} onClose={() => setPicked(undefined)} />}
     </section>
   )
-}
-
-/** A few characters of an id tell it from the others of a tree. @example shortWorker('1f0c…-…') // '1f0c9a2e' */
-function shortWorker(worker: string): string {
-  return worker.length <= 16 ? worker : worker.slice(0, 8)
 }
