@@ -1,5 +1,5 @@
 /** What a worker counts for Prometheus, beside Temporal's own metrics. A worker counts only what it settled itself. */
-import type { MetricGauge, MetricMeter } from '@temporalio/common'
+import type { MetricCounter, MetricGauge, MetricMeter } from '@temporalio/common'
 import type { Usage } from '../core/message.ts'
 import type { StelloAgent } from '../agent/agent.ts'
 import type { PartSource } from '../protocol/config.ts'
@@ -79,66 +79,36 @@ export function createMetrics(
   meter: MetricMeter,
   countable: Countable = { tools: [], models: [], providers: [] },
 ): Metrics {
-  const tools = meter.createCounter('stello_tool_executions_total', '', 'Tool calls that ended, by tool and outcome')
+  return { ...callMetrics(meter, countable), ...workerMetrics(meter, countable), ...sessionMetrics(meter) }
+}
+
+type CallMetrics = Pick<Metrics, 'tool' | 'model' | 'compacted' | 'retried' | 'quarantined'>
+
+function callMetrics(meter: MetricMeter, countable: Countable): CallMetrics {
+  const counter = counterOf(meter)
+  const tools = counter('stello_tool_executions_total', 'Tool calls that ended, by tool and outcome')
   const toolTime = meter.createHistogram('stello_tool_duration_seconds', 'float', SECONDS, 'Duration of tool calls')
-  const models = meter.createCounter('stello_model_calls_total', '', 'Model calls that ended, by model and outcome')
+  const models = counter('stello_model_calls_total', 'Model calls that ended, by model and outcome')
   const modelTime = meter.createHistogram('stello_model_duration_seconds', 'float', SECONDS, 'Duration of model calls')
-  const input = meter.createCounter('stello_input_tokens_total', '', 'Tokens that models were sent')
-  const output = meter.createCounter('stello_output_tokens_total', '', 'Tokens that models answered')
-  const retries = meter.createCounter(
-    'stello_retries_total',
-    '',
-    'Failed attempts at a model or tool that are repeated',
-  )
-  const takeovers = meter.createCounter('stello_takeovers_total', '', 'Attempts of dead workers that were ended')
-  const quarantines = meter.createCounter(
+  const input = counter('stello_input_tokens_total', 'Tokens that models were sent')
+  const output = counter('stello_output_tokens_total', 'Tokens that models answered')
+  const retries = counter('stello_retries_total', 'Failed attempts at a model or tool that are repeated')
+  const quarantines = counter(
     'stello_quarantined_steps_total',
-    '',
     'Steps that are not run again since their workers died, by kind',
   )
-  const lostWorkspaces = meter.createCounter(
-    'stello_workspaces_lost_total',
-    '',
-    'Working folders that were lost with their hosts',
-  )
-  const pauses = meter.createCounter('stello_pauses_total', '', 'Pauses of sessions, by reason')
-  const losses = meter.createCounter(
-    'stello_liveness_losses_total',
-    '',
-    'Connections that said that this worker lives, and were lost',
-  )
-  const held = meter.createGauge('stello_liveness_held', 'int', '', '1 while a connection says that this worker lives')
-  const foreign = meter.createCounter(
-    'stello_foreign_steps_total',
-    '',
-    'Steps given back since their session belongs to another store',
-  )
-  const outages = meter.createCounter(
-    'stello_provider_outages_total',
-    '',
-    'Outages of providers of models, by provider',
-  )
-  const away = meter.createGauge('stello_provider_away', 'int', '', '1 while this worker waits for the provider')
-  const queue = meter.createGauge('stello_live_queue', 'int', '', 'Pieces of live output that wait to be written')
-
   const count = (model: string, { inputTokens, outputTokens }: Usage): void => {
     input.add(inputTokens, { model })
     output.add(outputTokens, { model })
   }
-  const sessions = meter.createGauge('stello_sessions', 'int', '', 'Open sessions of the agent, by state')
-  const paused = meter.createGauge('stello_paused_sessions', 'int', '', 'Paused sessions of the agent, by reason')
-  const pending = meter.createGauge('stello_pending_items', 'int', '', 'What waits for a person, by kind')
-  const oldest = meter.createGauge('stello_oldest_wait_seconds', 'float', SECONDS, 'How long the oldest has waited')
-  const set = (
-    gauge: MetricGauge,
-    label: string,
-    names: readonly string[],
-    counts: ReadonlyMap<string, number>,
-  ): void => {
-    for (const name of new Set([...names, ...counts.keys()])) gauge.set(counts.get(name) ?? 0, { [label]: name })
+  for (const tool of [...countable.tools, UNKNOWN_TOOL])
+    for (const outcome of ['success', 'error']) tools.add(0, { tool, outcome })
+  for (const model of countable.models) {
+    for (const outcome of MODEL_OUTCOMES) models.add(0, { model, outcome })
+    count(model, { inputTokens: 0, outputTokens: 0 })
   }
-  queue.set(0)
-  begin()
+  for (const kind of STEP_KINDS) retries.add(0, { kind })
+  for (const kind of STEP_KINDS) quarantines.add(0, { kind })
   return {
     tool(tool, { isError, code, durationMs }) {
       tools.add(1, { tool, outcome: code ?? (isError ? 'error' : 'success') })
@@ -155,20 +125,61 @@ export function createMetrics(
       count(model, usage)
     },
     retried: (kind) => retries.add(1, { kind }),
-    tookOver: (steps) => takeovers.add(steps),
     quarantined: (kind) => quarantines.add(1, { kind }),
+  }
+}
+
+type WorkerMetrics = Pick<Metrics, 'tookOver' | 'workspaceLost' | 'providerAway' | 'liveness' | 'foreign' | 'liveQueue'>
+
+function workerMetrics(meter: MetricMeter, { providers }: Countable): WorkerMetrics {
+  const counter = counterOf(meter)
+  const takeovers = counter('stello_takeovers_total', 'Attempts of dead workers that were ended')
+  const lostWorkspaces = counter('stello_workspaces_lost_total', 'Working folders that were lost with their hosts')
+  const losses = counter('stello_liveness_losses_total', 'Connections that said that this worker lives, and were lost')
+  const held = meter.createGauge('stello_liveness_held', 'int', '', '1 while a connection says that this worker lives')
+  const foreign = counter('stello_foreign_steps_total', 'Steps given back since their session belongs to another store')
+  const outages = counter('stello_provider_outages_total', 'Outages of providers of models, by provider')
+  const away = meter.createGauge('stello_provider_away', 'int', '', '1 while this worker waits for the provider')
+  const queue = meter.createGauge('stello_live_queue', 'int', '', 'Pieces of live output that wait to be written')
+  for (const each of [takeovers, lostWorkspaces, losses, foreign]) each.add(0)
+  queue.set(0)
+  for (const provider of providers) {
+    outages.add(0, { provider })
+    away.set(0, { provider })
+  }
+  return {
+    tookOver: (steps) => takeovers.add(steps),
     workspaceLost: () => lostWorkspaces.add(1),
     providerAway(provider, isAway) {
       if (isAway) outages.add(1, { provider })
       away.set(isAway ? 1 : 0, { provider })
     },
-    paused: (reason) => pauses.add(1, { reason }),
     liveness(lost, isHeld) {
       losses.add(lost)
       held.set(isHeld ? 1 : 0)
     },
     foreign: () => foreign.add(1),
     liveQueue: (pieces) => queue.set(pieces),
+  }
+}
+
+function sessionMetrics(meter: MetricMeter): Pick<Metrics, 'paused' | 'sessions'> {
+  const pauses = counterOf(meter)('stello_pauses_total', 'Pauses of sessions, by reason')
+  const sessions = meter.createGauge('stello_sessions', 'int', '', 'Open sessions of the agent, by state')
+  const paused = meter.createGauge('stello_paused_sessions', 'int', '', 'Paused sessions of the agent, by reason')
+  const pending = meter.createGauge('stello_pending_items', 'int', '', 'What waits for a person, by kind')
+  const oldest = meter.createGauge('stello_oldest_wait_seconds', 'float', SECONDS, 'How long the oldest has waited')
+  const set = (
+    gauge: MetricGauge,
+    label: string,
+    names: readonly string[],
+    counts: ReadonlyMap<string, number>,
+  ): void => {
+    for (const name of new Set([...names, ...counts.keys()])) gauge.set(counts.get(name) ?? 0, { [label]: name })
+  }
+  for (const reason of PAUSE_REASONS) pauses.add(0, { reason })
+  return {
+    paused: (reason) => pauses.add(1, { reason }),
     sessions(counts) {
       set(sessions, 'state', OPEN_STATES, counts.states)
       set(paused, 'reason', PAUSE_REASONS, counts.pauses)
@@ -177,26 +188,10 @@ export function createMetrics(
       oldest.set(counts.oldest.pending, { for: 'person' })
     },
   }
+}
 
-  function begin(): void {
-    for (const tool of [...countable.tools, UNKNOWN_TOOL])
-      for (const outcome of ['success', 'error']) tools.add(0, { tool, outcome })
-    for (const model of countable.models) {
-      for (const outcome of MODEL_OUTCOMES) models.add(0, { model, outcome })
-      count(model, { inputTokens: 0, outputTokens: 0 })
-    }
-    for (const provider of countable.providers) {
-      outages.add(0, { provider })
-      away.set(0, { provider })
-    }
-    for (const kind of STEP_KINDS) retries.add(0, { kind })
-    for (const kind of STEP_KINDS) quarantines.add(0, { kind })
-    for (const reason of PAUSE_REASONS) pauses.add(0, { reason })
-    takeovers.add(0)
-    lostWorkspaces.add(0)
-    losses.add(0)
-    foreign.add(0)
-  }
+function counterOf(meter: MetricMeter): (name: string, description: string) => MetricCounter {
+  return (name, description) => meter.createCounter(name, '', description)
 }
 
 /** The tools and models that an agent's sessions may use, under any profile. */
