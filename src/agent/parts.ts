@@ -10,6 +10,7 @@ import { Late } from '../core/late.ts'
 import type { ForkProfile } from './profile.ts'
 import { resolveProfile, type OfAgent, type ResolvedProfile } from './resolve-profile.ts'
 import type { Skill } from '../core/skill.ts'
+import { checkSkill } from './skill-rules.ts'
 import { toTool } from '../tool/to-tool.ts'
 import { type AnyTool, type ToolLike } from '../tool/any-tool.ts'
 import type { Tool } from '../tool/tool.ts'
@@ -113,6 +114,7 @@ function resolve(found: Found, ofAgent: OfAgent): { parts: Parts; problems: read
   const replaced = (tool: unknown): boolean => attempt(() => own.has(toTool(tool).name), false)
   for (const each of found.packed)
     attempt(() => (replaced(each) ? undefined : addTool(tools, each, { where: '', warnings })), undefined)
+  for (const skill of found.skills) attempt(() => checkSkill(skill), undefined)
   const skills = new Map(found.skills.map((skill) => [skill.name, skill]))
   const names = found.profiles.map(([name]) => name)
   const profiles = new Map<string, ResolvedProfile>()

@@ -2,6 +2,7 @@
 import { StelloError } from '../core/errors.ts'
 import { Late } from '../core/late.ts'
 import type { Skill } from '../core/skill.ts'
+import { checkSkill } from './skill-rules.ts'
 
 /**
  * A registry of skills, in order of registration.
@@ -17,7 +18,7 @@ export class SkillRouterImpl {
   /**
    * Adds a skill.
    *
-   * @throws StelloError INVALID_ARGUMENT when a field is missing, when the name is taken, or when a worker that uses the
+   * @throws StelloError INVALID_ARGUMENT when a field is missing or wrong, when the name is taken, or when a worker that uses the
    *   registry has started
    */
   register(skill: Skill): this {
@@ -26,6 +27,7 @@ export class SkillRouterImpl {
       if (typeof skill[field] === 'string' && skill[field].trim() !== '') continue
       throw new StelloError('INVALID_ARGUMENT', `skill "${String(skill.name)}": ${field} must be text and not empty`)
     }
+    checkSkill(skill)
     if (this.#skills.has(skill.name)) {
       throw new StelloError(
         'INVALID_ARGUMENT',

@@ -10,4 +10,13 @@ export interface Skill {
   folder?: string
   /** The other files of the folder, by their path in it. The model is told their names, and reads them by the tool `Skill`. */
   files?: readonly string[]
+  /**
+   * Rules that hold once the tool `Skill` has loaded it. `allow`: calls that need no question then, where no other rule
+   * asks or denies; `deny`: calls that never run then.
+   */
+  permissions?: { allow?: readonly string[]; deny?: readonly string[] }
+  /** How long its rules hold: until the turn ends that has loaded it, or as long as the session. Default `turn`. */
+  scope?: 'turn' | 'session'
+  /** The model that its author had in mind. It changes nothing: a session keeps its model, and the tool `Skill` says so. */
+  model?: string
 }

@@ -13,7 +13,7 @@ import type { Rules } from './rules.ts'
 export interface Permissions {
   mode: PermissionMode
   layers: readonly Rules[]
-  /** Rules that people have added by an answer: they stand beside the allow rules of the agent. */
+  /** Rules that people have added by an answer, or that skills bring: they stand beside the allow rules of the agent. */
   kept?: readonly Rule[]
 }
 
@@ -29,10 +29,14 @@ export interface Asking {
 
 export type Decided = 'allow' | 'ask' | 'deny'
 
-/** `rule`: the rule that decided. Unset: the mode did. `parts`: what the decision is about. */
+/**
+ * `rule`: the rule that decided. Unset: the mode did. `from`: where the rule comes from, if it says so. `parts`: what the
+ * decision is about.
+ */
 export interface Verdict {
   decision: Decided
   rule?: string
+  from?: string
   parts: readonly Part[]
 }
 
@@ -44,9 +48,8 @@ export function decide(permissions: Permissions, asking: Asking): Verdict {
   const verdicts = parts.map((part) => judge(permissions, asking, part))
   const decision = STRICTEST.find((each) => verdicts.some((verdict) => verdict.decision === each)) ?? 'ask'
   const deciding = verdicts.filter((verdict) => verdict.decision === decision)
-  const rule = deciding.find((verdict) => verdict.rule !== undefined)?.rule
-  const about = deciding.flatMap((verdict) => verdict.parts)
-  return unasked(permissions.mode, { decision, ...(rule !== undefined && { rule }), parts: about })
+  const told = deciding.find(({ from }) => from !== undefined) ?? deciding.find(({ rule }) => rule !== undefined)
+  return unasked(permissions.mode, { decision, ...told, parts: deciding.flatMap((verdict) => verdict.parts) })
 }
 
 /** What the rules say of something that a call comes upon while it runs: a file that it finds, an address it is sent to. */
@@ -54,9 +57,14 @@ export function ruled({ layers }: Permissions, tool: string, touch: Touch, root?
   const part = partOf(tool, touch, root)
   for (const decision of ['deny', 'ask'] as const) {
     const rule = find(layers, decision, part)
-    if (rule) return { decision, rule: rule.text }
+    if (rule) return { decision, rule: ruleName(rule.text, rule.from) }
   }
   return undefined
+}
+
+/** A rule as people and models read it. */
+export function ruleName(rule: string, from: string | undefined): string {
+  return from === undefined ? rule : `${rule} of the ${from}`
 }
 
 function partOf(tool: string, touch: Touch, workspace: string | undefined): Part {
@@ -67,25 +75,32 @@ function partOf(tool: string, touch: Touch, workspace: string | undefined): Part
 function judge({ mode, layers, kept = [] }: Permissions, asking: Asking, part: Part): Verdict {
   const parts = [part]
   const denied = find(layers, 'deny', part)
-  if (denied) return { decision: 'deny', rule: denied.text, parts }
+  if (denied) return { decision: 'deny', ...named(denied), parts }
   const harmless = isHarmless(part.touch, asking.kind)
   if (mode === 'plan' && !harmless) return { decision: 'deny', parts }
   const asked = find(layers, 'ask', part)
-  if (asked) return { decision: 'ask', rule: asked.text, parts }
+  if (asked) return { decision: 'ask', ...named(asked), parts }
   // It may hide what a rule for parts of this tool speaks of.
   const hidden = part.touch?.kind === 'unknown' && layers.some((layer) => speaksOfParts(layer, part.tool))
   if (hidden) return { decision: 'ask', parts }
   if (mode === 'bypassPermissions' || harmless) return { decision: 'allow', parts }
   if (mode === 'acceptEdits' && isEdit(part.touch, asking.kind)) return { decision: 'allow', parts }
   const allowed = allowing(layers, kept, part)
-  return allowed ? { decision: 'allow', rule: allowed.text, parts } : { decision: 'ask', parts }
+  return allowed ? { decision: 'allow', ...named(allowed), parts } : { decision: 'ask', parts }
 }
 
-/** Every layer that says what may run must allow it. The first one always does, and what people keep counts there. */
+function named({ text, from }: Rule): Pick<Verdict, 'rule' | 'from'> {
+  return { rule: text, ...(from !== undefined && { from }) }
+}
+
+/**
+ * Every layer that says what may run must allow it. The first one always does, and what people keep and skills bring
+ * counts there. A skill is named wherever its rule was needed.
+ */
 function allowing([first, ...below]: readonly Rules[], kept: readonly Rule[], part: Part): Rule | undefined {
-  const lists = [[...kept, ...(first?.allow ?? [])], ...below.flatMap(({ allow }) => (allow ? [allow] : []))]
+  const lists = [[...(first?.allow ?? []), ...kept], ...below.flatMap(({ allow }) => (allow ? [allow] : []))]
   const found = lists.map((list) => list.find((rule) => rule.matches(part, 'strict')))
-  return found.every((rule) => rule !== undefined) ? found.at(-1) : undefined
+  return found.every((rule) => rule !== undefined) ? (found.find(({ from }) => from) ?? found.at(-1)) : undefined
 }
 
 function find(layers: readonly Rules[], list: 'deny' | 'ask', part: Part): Rule | undefined {

@@ -16,6 +16,8 @@ export interface Rule {
   tool: string
   /** Unset: it speaks of whole calls. */
   spec?: string
+  /** Where it comes from, if not from an agent, a profile or a person: `skill review`. */
+  from?: string
   matches(part: Part, doubt: Doubt): boolean
 }
 

@@ -35,8 +35,8 @@ export interface SessionConfig {
   limits?: Limits
   /** Whether the tree uses the search attributes: chosen when its root is created, and inherited. */
   searchable?: boolean
-  /** The request of a client. It is resolved and removed when the first run opens the session. */
-  fork?: { request: ForkRequest; at: Branch }
+  /** The request of a client, or of a call in the turn of `messageId`. It is resolved and removed when the first run opens the session. */
+  fork?: { request: ForkRequest; at: Branch; messageId?: string }
 }
 
 /** A position in a transcript: what a fork points at. */

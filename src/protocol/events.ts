@@ -99,7 +99,8 @@ export interface DurableEvents {
   'tool.update': NamedCall & { update: unknown }
   /**
    * A call was permitted, denied, or must be asked about. `by`: a rule, the session's mode, a function of the agent
-   * (`hook`), a person, or the time for an answer that has run out (`expired`). `touches`: what it would touch, as people read it. `why`: what was said.
+   * (`hook`), a person, or the time for an answer that has run out (`expired`). `touches`: what it would touch, as people
+   * read it. `why`: what was said, or the skill that has brought the rule.
    */
   'permission.decided': NamedCall & {
     turn: number

@@ -4,6 +4,7 @@ import { homedir } from 'node:os'
 import { join, relative } from 'node:path'
 import { parse } from 'yaml'
 import { StelloError, messageOf } from '../core/errors.ts'
+import { modelProblem, readRules, scopeProblem } from '../agent/skill-rules.ts'
 import type { Skill } from '../core/skill.ts'
 
 export interface SkillProblem {
@@ -96,13 +97,42 @@ function parseSkill(text: string): Skill {
     name: field(header, 'name'),
     description: field(header, 'description'),
     content: text.slice(found[0].length).trim(),
+    ...effectsOf(header),
   }
   if (skill.content === '') throw new Error('there are no instructions below the front matter')
   return skill
 }
 
 function field(header: unknown, key: string): string {
-  const value: unknown = typeof header === 'object' && header !== null ? Reflect.get(header, key) : undefined
+  const value = valueOf(header, key)
   if (typeof value === 'string' && value.trim() !== '') return value.trim()
   throw new Error(`the front matter's ${key} must be text and not empty`)
+}
+
+/** A key without a value states nothing. */
+function valueOf(header: unknown, key: string): unknown {
+  return (typeof header === 'object' && header !== null ? Reflect.get(header, key) : undefined) ?? undefined
+}
+
+const MISSPELLED = [
+  ['allowedTools', 'allowed-tools'],
+  ['disallowedTools', 'disallowed-tools'],
+] as const
+
+/** What the skill changes while it is followed. A misspelled rule must not be one that is left out. */
+function effectsOf(header: unknown): Pick<Skill, 'permissions' | 'scope' | 'model'> {
+  for (const [written, meant] of MISSPELLED)
+    if (valueOf(header, written) !== undefined) throw new Error(`the front matter's ${written} is written ${meant}`)
+  const [allow, deny] = ['allowed-tools', 'disallowed-tools'].map((key) => {
+    const stated = valueOf(header, key)
+    return stated === undefined ? undefined : readRules(`the front matter's ${key}`, stated)
+  })
+  const [scope, model] = [valueOf(header, 'scope'), valueOf(header, 'model')]
+  const problem = scopeProblem(scope) ?? modelProblem(model)
+  if (problem !== undefined) throw new Error(`the front matter's ${problem}`)
+  return {
+    ...((allow ?? deny) && { permissions: { ...(allow && { allow }), ...(deny && { deny }) } }),
+    ...(scope !== undefined && { scope: scope as NonNullable<Skill['scope']> }),
+    ...(model !== undefined && { model: model as string }),
+  }
 }

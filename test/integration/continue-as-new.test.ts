@@ -3,15 +3,18 @@
  */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
+import { skills as skillsPack } from '../../src/capabilities/index.ts'
+import { SkillRouterImpl } from '../../src/index.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import { readIdentity } from '../../src/store/identity.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { childReportSignal } from '../../src/protocol/messages.ts'
+import { lastResults, obedientInRounds } from '../seeds/obedient.ts'
 import { temporalWith } from '../support/configured.ts'
 import { goneForks, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
 import { runIdsOf, runsOf } from '../support/runs.ts'
-import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { viewOf } from '../support/settled.ts'
 import { fieldOf } from '../support/events.ts'
 
@@ -86,6 +89,40 @@ it('goes on inside a round that waits for a person', async () => {
   const answers = await Promise.all(waiting.map(async (one) => (await one.result()).text))
   expect(answers).toEqual(waiting.map(() => 'ok'))
   expect(gate.arrived).toBe(1)
+}, 120_000)
+
+it('keeps the rules of skills, until the turn ends or as long as the session', async () => {
+  const tools = ['deploy', 'wipe', 'check'].map((name) =>
+    tool(name, 'd', z.object({}), () => `${name} ran`, { kind: 'execute' }),
+  )
+  const text = { description: 'd', content: 'c' }
+  const skills = new SkillRouterImpl()
+    .register({ ...text, name: 'ship', permissions: { allow: ['deploy'] } })
+    .register({ ...text, name: 'clean', permissions: { allow: ['wipe'] }, scope: 'session' })
+  const session = await stello.session({
+    llm: scriptedModel(obedientInRounds),
+    permissions: { allow: ['Skill'] },
+    capabilities: { tools, skills, packs: [skillsPack()] },
+  })
+  const load = ['ship', 'clean'].map((skill) => ({ name: 'Skill', arguments: { skill } }))
+  const turn = await session.send(JSON.stringify([load, [{ name: 'check' }], [{ name: 'deploy' }]]))
+  const { data } = await eventOf(session, 'pending.opened')
+  const waiting = []
+  for (let n = 0; n < 30; n++) waiting.push(await session.send(`message ${n}`))
+  while ((await runIdsOf(stello, session)).length < 2) await session.stats()
+  await session.approve(data.id)
+  await turn.result()
+  const read = (await session.transcript()).flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
+  expect(read.slice(2)).toEqual(['check ran', 'deploy ran'])
+  await Promise.all(waiting.map(async (one) => one.result()))
+  expect((await runIdsOf(stello, session)).length).toBeGreaterThan(2)
+
+  const later = await session.send(JSON.stringify([[{ name: 'wipe' }], [{ name: 'deploy' }]]))
+  const asked = await eventsUntil(session, ({ type, data }) => type === 'pending.opened' && data.name === 'deploy')
+  const last = asked.at(-1)
+  if (last?.type === 'pending.opened') await session.deny(last.data.id)
+  await later.result()
+  expect(await lastResults(session)).toEqual(['wipe ran', expect.stringContaining('did not permit "deploy"')])
 }, 120_000)
 
 it('goes on inside a round that is paused, and answers once when it is resumed', async () => {

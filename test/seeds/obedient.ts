@@ -9,6 +9,22 @@ export const obedient: ScriptFunction = replyBy([
   [() => true, 'done'],
 ])
 
+/** Makes the calls that its user sends as JSON, a list for each answer, and ends when it has the results of the last. */
+export const obedientInRounds: ScriptFunction = ({ messages }) => {
+  const asked = messages.findLastIndex(({ role }) => role === 'user')
+  const text = messages[asked]?.content ?? ''
+  const rounds = (text.startsWith('[') ? JSON.parse(text) : []) as ReplyToolCall[][]
+  const toolCalls = rounds[messages.slice(asked).filter(({ role }) => role === 'assistant').length]
+  return toolCalls ? { toolCalls } : 'done'
+}
+
+/** What the model has read of the calls of its last turn. */
+export async function lastResults(session: SessionHandle): Promise<string[]> {
+  const records = await session.transcript()
+  const asked = records.findLastIndex(({ role }) => role === 'user')
+  return records.slice(asked).flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
+}
+
 /** Lets such a model make these calls in one turn. */
 export async function results(session: SessionHandle, ...toolCalls: ReplyToolCall[]): Promise<string[]> {
   await ask(session, JSON.stringify(toolCalls))

@@ -68,6 +68,7 @@ function callOf({ sessionId }: RunRef, tool: Tool): CallAtHand {
     input: { sessionId, key: KEY, call, ...position },
     call: { ...call, arguments: '{}' },
     messages: [],
+    loaded: [],
     chain: '',
     hash: 'hash',
     facts: { config: {}, rootId: sessionId } as unknown as CallAtHand['facts'],

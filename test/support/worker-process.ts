@@ -7,6 +7,7 @@ import { DefaultLogger, Runtime } from '@temporalio/worker'
 import { z } from 'zod'
 import { createStelloAgent, type AgentDefinition } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
+import type { Skill } from '../../src/core/skill.ts'
 import type { Model } from '../../src/core/model.ts'
 import { RetryableError } from '../../src/core/retryable-error.ts'
 import { type ToolExtras, type Verification } from '../../src/tool/tool.ts'
@@ -15,6 +16,7 @@ import {
   agents,
   filesystem,
   shell,
+  skills,
   workspaceRoot,
   workspaces,
   type WorkspacesOptions,
@@ -42,6 +44,8 @@ export interface WorkerSettings {
   compaction?: NonNullable<AgentDefinition['compaction']>
   /** The agent has the tools for child agents. */
   agents?: true
+  /** The agent asks about what writes or executes, and has a skill that allows a call. */
+  skills?: true
   /** The folder for which the agent has file tools. */
   folder?: string
   /** The agent has a shell in the folder, and enough rounds for a job. */
@@ -136,6 +140,8 @@ const llm: Model = {
   },
 }
 
+const BOOKING: Skill = { name: 'booking', description: 'd', content: 'c', permissions: { allow: ['book'] } }
+
 const { standInUrl, folder: root } = settings
 const sandboxManager = root === undefined ? undefined : { root }
 const folderTools = sandboxManager
@@ -151,7 +157,9 @@ const agent = createStelloAgent({
   maxToolRounds: settings.shell ? 20 : 3,
   ...(settings.autoResume !== undefined && { autoResume: settings.autoResume }),
   ...(settings.compaction !== undefined && { compaction: settings.compaction }),
+  ...(settings.skills && { permissions: { allow: ['Skill'] } }),
   capabilities: {
+    ...(settings.skills && { skills: { list: () => [BOOKING] } }),
     tools: [
       knocking('look', { readOnlyHint: true }),
       knocking('book', { idempotentHint: true }),
@@ -168,6 +176,7 @@ const agent = createStelloAgent({
       block,
       stalling('scan', { readOnlyHint: true }),
       stalling('seal', { verify: (args) => stall(args as { file: string }) }),
+      ...(settings.skills ? skills().tools : []),
       ...(settings.agents ? agents().tools : []),
       ...folderTools,
     ],

@@ -71,7 +71,7 @@ export async function spawnAgent(
       label: request.label,
       model: 'agent',
       tools: 'agent',
-      fork: { request, at },
+      fork: { request, at, messageId: input.messageId },
       ...(profile !== undefined && { profile }),
       ...(config.searchable !== undefined && { searchable: config.searchable }),
     },

@@ -19,6 +19,7 @@ import { shutsDown } from '../step/failures.ts'
 import { countCall } from '../metrics.ts'
 import { askPerson, toPermit } from '../tool/ask-person.ts'
 import { permitCall } from '../tool/permit-call.ts'
+import { readSkillsInForce } from '../tool/session-permissions.ts'
 import type { Held } from '../tool/prepare.ts'
 import { parseArguments } from '../tool/parse-arguments.ts'
 import { firstRecords, notPrepared, prepareChild, type PreparedChild } from './prepare-child.ts'
@@ -52,7 +53,9 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const started = performance.now()
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
     finish({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
-  const permits = permitCall(deps, { input, call, facts: parent, tools })
+  const { sessionId, gen, base, messageId } = input
+  const loaded = await readSkillsInForce(deps, config, { sessionId, gen, seq: base }, messageId)
+  const permits = permitCall(deps, { input, call, facts: parent, tools, loaded })
   const held = (claim: Mine, why: Held): Ending<ToolOutcome> =>
     why.kind === 'ask'
       ? askPerson({ input, call }, claim, toPermit(why.asks))
@@ -81,7 +84,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
         await mayFork(deps.db, input.sessionId)
         const facts = sessionFacts(input.sessionId, parent)
         const opening = { attempt, at: { ...input, key }, rootId: parent.rootId }
-        const prepared = await prepareChild(deps, { parent: config, facts, opening, request, at, stop })
+        const prepared = await prepareChild(deps, { parent: config, facts, opening, request, at, messageId, stop })
         warnOfOrphans(deps, prepared, request)
         const child = await toChild({ deps, input, parent, hash, prepared, message: request.message })
         const durationMs = Math.round(performance.now() - started)

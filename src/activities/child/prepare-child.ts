@@ -15,6 +15,7 @@ import { narrowerMode } from '../../protocol/permission-mode.ts'
 import type { NotStarted } from '../../protocol/steps.ts'
 import { ContextCalls, Interrupted, type Opening } from './context-calls.ts'
 import { forkConfig, withMode } from './fork.ts'
+import { readSkillsInForce } from '../tool/session-permissions.ts'
 import { NO_CHAIN, foldChain, nextRecord } from '../../store/hashes.ts'
 import { readWholeTranscript } from '../../store/load-transcript.ts'
 import type { NewRecord } from '../../store/writes.ts'
@@ -46,6 +47,8 @@ export interface Forking {
   request: ForkRequest
   /** Where the parent's transcript is cut. */
   at: Branch
+  /** The message of the parent's turn. Unset: no turn of it asks for the fork. */
+  messageId?: string | undefined
   stop: AbortSignal
 }
 
@@ -92,7 +95,7 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   const { parent, request, at } = forking
   const { agent } = deps
   const profile = findProfile(agent, request.profile, sessionTools(agent, parent).profiles)
-  const composed = compose(await inItsMode(deps, forking), request, profile)
+  const composed = compose(await asItIs(deps, forking), request, profile)
   const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
   if (profile?.contextFn) {
@@ -104,7 +107,16 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   return { config, messages: opening, dropped: 0, ...(inherits && { branch: at }) }
 }
 
-/** The parent with the mode that it is in where the child begins: a tool may have narrowed it. */
+/** The parent as it is where the child begins: tools may have narrowed its mode, and its skills may deny calls. */
+async function asItIs(deps: Deps, forking: Forking): Promise<SessionConfig> {
+  const parent = await inItsMode(deps, forking)
+  const loaded = await readSkillsInForce(deps, parent, forking.at, forking.messageId)
+  const deny = loaded.flatMap(({ permissions }) => permissions?.deny ?? [])
+  if (deny.length === 0) return parent
+  const { permissionMode = 'bypassPermissions', permissions = [{}] } = parent
+  return { ...parent, permissionMode, permissions: [...permissions, { deny }] }
+}
+
 async function inItsMode({ agent, db }: Deps, { parent, at }: Forking): Promise<SessionConfig> {
   const known = withMode(parent, agent)
   const chosen = sessionTools(agent, parent).find(MODE_TOOL) && (await readValue(db, at, MODE_VALUE))

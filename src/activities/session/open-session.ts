@@ -137,7 +137,7 @@ async function configureFork(
   attempt: Attempt,
   input: OpenSessionInput,
   { rootId, depth }: SessionRow,
-  { fork: { request, at }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
+  { fork: { request, at, messageId }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { sessionId, turn, tries } = input
   const opening = {
@@ -151,7 +151,7 @@ async function configureFork(
       const row = await openedParent(deps.db, at.sessionId)
       try {
         const facts = sessionFacts(at.sessionId, row)
-        const prepared = await prepareChild(deps, { parent: row.config, facts, opening, request, at, stop })
+        const prepared = await prepareChild(deps, { parent: row.config, facts, opening, request, at, messageId, stop })
         const { config, branch } = prepared
         const { agent: _inItsRow, searchable: _too, ...prepares } = config
         return {

@@ -49,6 +49,8 @@ export type Decision = Pick<
   'decision' | 'by' | 'rule' | 'mode' | 'why' | 'touches'
 >
 
+type Told = Pick<Verdict, 'decision' | 'rule' | 'from'>
+
 export interface Permitting {
   agent: StelloAgent
   session: SessionFacts
@@ -72,28 +74,34 @@ export function createPermit({ agent, session, input, standing, withKept, approv
     if (!permissions) return { kind: 'allow', args }
     const at = await look(subject, args, ctx)
     const first = decide(permissions, at)
-    const tell = (by: Decision['by'], { decision, rule }: Pick<Verdict, 'decision' | 'rule'>, why?: string): void =>
+    const tell = (by: Decision['by'], { decision, rule, from }: Told, said?: string): void => {
+      const why = [from, said].filter((each) => each !== undefined).join(', ')
       told({
         decision,
         by,
         ...(rule !== undefined && { rule }),
         ...(by === 'mode' && { mode: permissions.mode }),
-        ...(why !== undefined && { why }),
+        ...(why !== '' && { why }),
         touches: shownTouches(at),
       })
+    }
     const decided = (verdict: Verdict): Permission | undefined => {
       if (verdict.decision === 'ask') return undefined
       tell(verdict.rule === undefined ? 'mode' : 'rule', verdict)
       return verdict.decision === 'allow' ? { kind: 'allow', args } : denied(denialText(at, verdict, permissions.mode))
     }
-    const ruled = decided(first)
+    const { canUseTool, confirm } = agent.hooks
+    // What only a skill allows is still the agent's function's to deny.
+    const isUpToAgent = ({ decision, from }: Verdict): boolean =>
+      canUseTool !== undefined && decision === 'allow' && from !== undefined
+    const ruled = isUpToAgent(first) ? undefined : decided(first)
     if (ruled) return ruled
     const hash = inputHash('permit', subject.name, input, toJson(at.touches ?? []))
     // The person's own event says who has permitted it.
     if (approved === true || approved === hash) return { kind: 'allow', args }
     const withRules = await withKept(permissions)
     const verdict = decide(withRules, at)
-    const kept = decided(verdict)
+    const kept = isUpToAgent(verdict) ? undefined : decided(verdict)
     if (kept) return kept
 
     const call: HookedCall = {
@@ -105,7 +113,6 @@ export function createPermit({ agent, session, input, standing, withKept, approv
       session,
       signal: ctx.signal,
     }
-    const { canUseTool, confirm } = agent.hooks
     const said = (await canUseTool?.(call)) ?? { behavior: 'ask' }
     if (said.behavior === 'deny') {
       tell('hook', { decision: 'deny' }, said.message)
@@ -118,6 +125,8 @@ export function createPermit({ agent, session, input, standing, withKept, approv
       }
       return updated(subject, said.updatedInput, ctx, permissions, tell)
     }
+    const bySkill = decided(verdict)
+    if (bySkill) return bySkill
     const question = questionText(at, verdict)
     if (confirm) {
       const yes = (await confirm({ ...call, question })) === true
@@ -146,7 +155,7 @@ async function updated(
   given: unknown,
   ctx: PermitContext,
   permissions: Permissions,
-  tell: (by: 'hook' | 'rule', verdict: Pick<Verdict, 'decision' | 'rule'>, why?: string) => void,
+  tell: (by: 'hook' | 'rule', verdict: Told, said?: string) => void,
 ): Promise<Permission> {
   const checked = subject.check(given)
   if (!checked.ok) {

@@ -1,6 +1,6 @@
 /** What people and models read about permissions. */
 import { preview } from '../../core/message.ts'
-import type { Asking, Verdict } from '../../permissions/decide.ts'
+import { ruleName, type Asking, type Verdict } from '../../permissions/decide.ts'
 import type { PermissionMode } from '../../protocol/permission-mode.ts'
 import type { Touch } from '../../tool/touch.ts'
 
@@ -20,8 +20,9 @@ export function questionText(asking: Asking, { rule, parts }: Verdict): string {
 }
 
 /** What the model reads. */
-export function denialText({ tool, root }: Asking, { rule, parts }: Verdict, mode: PermissionMode): string {
+export function denialText({ tool, root }: Asking, { rule: text, from, parts }: Verdict, mode: PermissionMode): string {
   const touch = parts[0]?.touch
+  const rule = text && ruleName(text, from)
   const what = touch ? `"${tool}" (${shownTouch(touch, root)})` : `"${tool}"`
   if (rule !== undefined && mode !== 'dontAsk') return `${what} is denied by the rule ${rule}`
   switch (mode) {

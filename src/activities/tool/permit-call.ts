@@ -1,6 +1,7 @@
 /** The permission of a call in its session: what `createPermit` needs, read from the store and the agent. */
 import type { SessionTools } from '../../agent/tool-list.ts'
 import type { ToolCall } from '../../core/message.ts'
+import type { Skill } from '../../core/skill.ts'
 import type { Permissions } from '../../permissions/decide.ts'
 import { newEvent, type NewEvent } from '../../protocol/events.ts'
 import type { CallToolInput } from '../../protocol/steps.ts'
@@ -12,13 +13,15 @@ import type { Mine } from '../../store/claim.ts'
 import { readKeptRules, type RulePlace } from '../../store/kept-rules.ts'
 import { shownNames } from './call-names.ts'
 import { createPermit, type Decision, type Permit, type PermitContext } from './call-permit.ts'
-import { permissionsOf, withKept } from './session-permissions.ts'
+import { permissionsOf, withKept, withSkills } from './session-permissions.ts'
 
 export interface CallToPermit {
   input: CallToolInput
   call: ToolCall
   facts: StoredSession
   tools: SessionTools
+  /** The skills whose rules hold. */
+  loaded: readonly Skill[]
 }
 
 /**
@@ -27,15 +30,17 @@ export interface CallToPermit {
  */
 export function permitCall(
   { agent, db }: Pick<Deps, 'agent' | 'db'>,
-  { input, call, facts, tools }: CallToPermit,
+  { input, call, facts, tools, loaded }: CallToPermit,
 ): ((claim: Pick<Mine, 'lease' | 'decided'>, told: NewEvent[]) => Permit) | undefined {
   const { config } = facts
-  const fixed = permissionsOf(agent, config)
+  const permitted = (chosen?: string): Permissions | undefined =>
+    withSkills(permissionsOf(agent, config, chosen), loaded)
+  const fixed = permitted()
   const changes = tools.find(MODE_TOOL) !== undefined
   if (!fixed && !changes) return undefined
   const standing = async ({ values }: PermitContext): Promise<Permissions | undefined> => {
     const chosen = changes ? await values?.get(MODE_VALUE) : undefined
-    return typeof chosen === 'string' ? permissionsOf(agent, config, chosen) : fixed
+    return typeof chosen === 'string' ? permitted(chosen) : fixed
   }
   return ({ lease, decided }, told) => {
     const approved = decided?.args ? true : decided?.shown

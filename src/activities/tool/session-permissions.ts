@@ -1,13 +1,18 @@
-/** What a session is permitted: its mode and the rules of the agent, of its profile and of those above it. */
+/** What a session is permitted: its mode and the rules of the agent, of its profile, of those above it, and of its skills. */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { permissionLayers } from '../../agent/permission-settings.ts'
+import { bringsRules, LOADED_SKILLS, skillsInForce } from '../../agent/skill-rules.ts'
+import { visibleSkills } from '../../agent/tool-list.ts'
+import type { Skill } from '../../core/skill.ts'
 import { ruled, type Permissions } from '../../permissions/decide.ts'
-import { ruleProblem, toRule } from '../../permissions/rule.ts'
+import { ruleProblem, toRule, type Rule } from '../../permissions/rule.ts'
 import { toRules, type Rules } from '../../permissions/rules.ts'
-import type { SessionConfig } from '../../protocol/config.ts'
+import type { Branch, SessionConfig } from '../../protocol/config.ts'
 import { narrowerMode, toMode } from '../../protocol/permission-mode.ts'
+import { readValue } from '../../store/values.ts'
 import type { ToolContext } from '../../tool/tool.ts'
 import { withMode } from '../child/fork.ts'
+import type { Deps } from '../deps.ts'
 
 const NO_RULES: Rules = { deny: [], ask: [] }
 /** Above the profile that switches permissions on, everything runs. */
@@ -29,12 +34,43 @@ export function permissionsOf(agent: StelloAgent, config: SessionConfig, chosen?
 /** Adds what people have permitted for good. A rule that this version does not know permits nothing. */
 export function withKept(permissions: Permissions, rules: readonly string[]): Permissions {
   const kept = rules.filter((rule) => ruleProblem(rule) === undefined).map(toRule)
-  return kept.length > 0 ? { ...permissions, kept } : permissions
+  return kept.length > 0 ? { ...permissions, kept: [...kept, ...(permissions.kept ?? [])] } : permissions
+}
+
+/**
+ * Adds the rules of the skills in force. What they allow counts like what people keep, so every other rule that asks or
+ * denies wins over it. What they deny is one more layer, also where permissions are off.
+ */
+export function withSkills(permissions: Permissions | undefined, skills: readonly Skill[]): Permissions | undefined {
+  const rulesOf = (list: 'allow' | 'deny'): Rule[] =>
+    skills.flatMap(({ name, permissions: { [list]: rules = [] } = {} }) =>
+      rules.map((rule) => ({ ...toRule(rule), from: `skill ${name}` })),
+    )
+  const deny = rulesOf('deny')
+  if (skills.length === 0) return permissions
+  if (!permissions && deny.length === 0) return undefined
+  const { layers, ...rest } = permissions ?? { mode: 'bypassPermissions', layers: [NO_RULES] }
+  return { ...rest, layers: [...layers, { deny, ask: [] }], kept: rulesOf('allow') }
+}
+
+/** The skills of a session whose rules hold for calls that the model makes in its answer at this place. */
+export async function readSkillsInForce(
+  { agent, db }: Pick<Deps, 'agent' | 'db'>,
+  { skills: allowed }: Pick<SessionConfig, 'skills'>,
+  at: Branch,
+  messageId: string | undefined,
+): Promise<Skill[]> {
+  const skills = visibleSkills(agent, allowed).filter(bringsRules)
+  return skills.length > 0 ? skillsInForce(skills, await readValue(db, at, LOADED_SKILLS), messageId) : []
 }
 
 /** What user code may ask of the rules of a session. @returns nothing where no rule denies or asks */
-export function rulesToAsk(agent: StelloAgent, config: SessionConfig): Pick<ToolContext, 'ruled'> {
-  const permissions = permissionsOf(agent, config)
+export function rulesToAsk(
+  agent: StelloAgent,
+  config: SessionConfig,
+  loaded: readonly Skill[] = [],
+): Pick<ToolContext, 'ruled'> {
+  const permissions = withSkills(permissionsOf(agent, config), loaded)
   if (!permissions?.layers.some(({ deny, ask }) => deny.length + ask.length > 0)) return {}
   return { ruled: (tool, touch) => ruled(permissions, tool, touch) }
 }

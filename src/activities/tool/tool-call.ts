@@ -1,6 +1,7 @@
 /** One tool call as an activity finds it: the model's request, the tool and the session. */
 import { StelloError } from '../../core/errors.ts'
 import type { Message, ToolCall } from '../../core/message.ts'
+import type { Skill } from '../../core/skill.ts'
 import { visibleSkills, type SessionTools } from '../../agent/tool-list.ts'
 import type { CallToolInput } from '../../protocol/steps.ts'
 import type { Decided } from '../../protocol/read-answer.ts'
@@ -16,7 +17,7 @@ import { aboutSession } from '../session/about-session.ts'
 import { describeTools } from '../model/describe-tools.ts'
 import { summaryMessage } from '../model/prompt.ts'
 import { askedTools, toolsForCall } from './session-tools.ts'
-import { readable, rulesToAsk } from './session-permissions.ts'
+import { readable, readSkillsInForce, rulesToAsk } from './session-permissions.ts'
 import type { ToolChannel } from './tool-channel.ts'
 
 export interface CallAtHand {
@@ -31,6 +32,8 @@ export interface CallAtHand {
   facts: StoredSession
   /** The tools that the session may use, as this worker has them now. */
   tools: SessionTools
+  /** The skills whose rules hold: those that earlier answers of the model have loaded. */
+  loaded: readonly Skill[]
   /** The working folder that the call has entered. */
   workspace?: NonNullable<ToolContext['workspace']>
 }
@@ -40,7 +43,9 @@ export async function readCallAtHand(deps: Deps, input: CallToolInput): Promise<
   const { call, chain, messages } = await readCall(deps, input)
   const hash = inputHash('tool', chain, input.index, call.name, call.arguments)
   const asking = { agent: deps.agent, sessionId: input.sessionId, session: facts, stop: deps.stopping }
-  return { input, call, messages, chain, hash, facts, tools: await toolsForCall(asking, call.name) }
+  const at = { sessionId: input.sessionId, gen: input.gen, seq: input.base }
+  const loaded = await readSkillsInForce(deps, facts.config, at, input.messageId)
+  return { input, call, messages, chain, hash, facts, tools: await toolsForCall(asking, call.name), loaded }
 }
 
 /** Reads the whole call from the assistant's record. The workflow knows only a preview. */
@@ -71,13 +76,13 @@ export function asDecided(call: ToolCall, { args }: Decided = {}): ToolCall {
  */
 export function toExecution(
   deps: Deps,
-  { input, call, hash, facts, messages, workspace }: CallAtHand,
+  { input, call, hash, facts, messages, loaded, workspace }: CallAtHand,
   timeoutMs: number | undefined,
   stop: AbortSignal,
   channel: ToolChannel,
 ): Execution {
   const before = { sessionId: input.sessionId, gen: input.gen, seq: input.seq - 1 }
-  const rules = rulesToAsk(deps.agent, facts.config)
+  const rules = rulesToAsk(deps.agent, facts.config, loaded)
   return {
     ...facts,
     ...rules,

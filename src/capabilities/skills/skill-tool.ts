@@ -2,13 +2,17 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { bringsRules, LOADED_SKILLS, withLoaded } from '../../agent/skill-rules.ts'
 import { partOf, skillText } from '../../agent/skill-text.ts'
+import { preview } from '../../core/message.ts'
 import type { Skill } from '../../core/skill.ts'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { isInside, realPathOf } from '../sandbox/real-path.ts'
 
 const FILE_LIMIT = 1024 * 1024
+/** The most that the model is told of the rules, in characters: it must fit into one result with the text. */
+const SHOWN = 1000
 
 interface Refused {
   success: false
@@ -19,7 +23,7 @@ export function skillTool(): Tool {
   return createTool({
     name: 'Skill',
     kind: 'execute',
-    effect: 'pure',
+    effect: 'idempotent',
     ordered: true,
     description: {
       short: 'Loads the instructions of a skill, before you work on what it covers.',
@@ -36,13 +40,30 @@ export function skillTool(): Tool {
       file: z.string().min(1).max(1000).optional(),
       offset: z.number().int().min(0).optional().describe('How many characters were read before'),
     }),
-    async execute({ skill: name, args = '', file, offset = 0 }, { skills }) {
+    async execute({ skill: name, args = '', file, offset = 0 }, { skills, values, messageId }) {
       const wanted = name.replace(/^\//, '')
       const skill = skills.find((each) => each.name === wanted)
       if (!skill) return refused(`There is no skill "${wanted}". ${listed('skills', skills)}`)
-      return file === undefined ? skillText(skill, { args, offset }) : readFileOf(skill, file, offset)
+      if (file !== undefined) return readFileOf(skill, file, offset)
+      if (bringsRules(skill)) values.set(LOADED_SKILLS, withLoaded(await values.get(LOADED_SKILLS), skill, messageId))
+      return [skillText(skill, { args, offset }), ...effectsOf(skill)].join('\n\n')
     },
   })
+}
+
+/** What the model is told about the effects of a skill. */
+function effectsOf({ permissions: { allow = [], deny = [] } = {}, scope, model }: Skill): string[] {
+  const rules = [
+    ...(allow.length > 0 ? [`allowed without a question: ${allow.join(', ')}`] : []),
+    ...(deny.length > 0 ? [`denied: ${deny.join(', ')}`] : []),
+  ].join('; ')
+  const until = scope === 'session' ? 'in this session' : 'until this turn ends'
+  return [
+    ...(rules
+      ? [`[From your next answer on, ${until}: ${preview(rules, SHOWN)}. Other rules may still ask or deny.]`]
+      : []),
+    ...(model === undefined ? [] : [`[It names the model ${preview(model, 100)}: a session keeps its own model.]`]),
+  ]
 }
 
 /** A file that the skill does not name is not read, and a link must not lead out of the folder. */

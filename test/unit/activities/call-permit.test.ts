@@ -1,7 +1,16 @@
-/** Which rules a question offers to keep. */
-import { expect, it } from 'vitest'
-import { createPermit, type Permission, type Permitting } from '../../../src/activities/tool/call-permit.ts'
+/** Which rules a question offers to keep, and who decides about what a skill allows. */
+import { describe, expect, it } from 'vitest'
+import {
+  createPermit,
+  type Decision,
+  type Permission,
+  type Permitting,
+} from '../../../src/activities/tool/call-permit.ts'
+import { withSkills } from '../../../src/activities/tool/session-permissions.ts'
+import type { ToolHooks } from '../../../src/agent/permission-settings.ts'
+import type { Skill } from '../../../src/core/skill.ts'
 import { toRules } from '../../../src/permissions/rules.ts'
+import type { PermissionMode } from '../../../src/protocol/permission-mode.ts'
 import type { PermissionRules } from '../../../src/protocol/permission-rules.ts'
 import type { Touch } from '../../../src/tool/touch.ts'
 
@@ -42,4 +51,46 @@ it('a call that a rule asks about offers none, because that rule would win over 
 it('a call that the list of a profile leaves out offers none: a rule that is kept would not let it run', async () => {
   expect(await asked(undefined, [], { allow: ['Read'] })).toMatchObject({ asks: { shown: { rules: [] } } })
   expect(await asked(undefined, [], { allow: ['Bash'] })).toMatchObject({ asks: { shown: { rules: ['Bash'] } } })
+})
+
+describe('what a skill allows', () => {
+  const push: Touch = { kind: 'command', command: 'git push', argv: ['git', 'push'], readonly: false }
+  const skill: Skill = { name: 'ship', description: 'd', content: 'c', permissions: { allow: ['Bash(git push:*)'] } }
+
+  async function permitted(hooks: ToolHooks, mode: PermissionMode = 'default') {
+    const told: Decision[] = []
+    const standing = withSkills({ mode, layers: [toRules({})] }, [skill])
+    const permitting: unknown = {
+      agent: { hooks },
+      session: {},
+      input: '{}',
+      standing: async () => standing,
+      withKept: async (permissions: unknown) => permissions,
+      told: (decision: Decision) => told.push(decision),
+    }
+    const subject = {
+      name: 'Bash',
+      kind: 'execute',
+      check: (value: unknown) => ({ ok: true as const, value }),
+    } as const
+    const at = { callId: 'c', signal: AbortSignal.timeout(1000) }
+    const { kind } = await createPermit(permitting as Permitting)({ ...subject, touches: async () => [push] }, {}, at)
+    return { kind, told }
+  }
+  const bySkill = { decision: 'allow', by: 'rule', rule: 'Bash(git push:*)', why: 'skill ship' }
+
+  it('runs, and the log names the skill', async () => {
+    expect(await permitted({})).toMatchObject({ kind: 'allow', told: [bySkill] })
+    const confirm = (): boolean => {
+      throw new Error('nobody was to be asked')
+    }
+    expect(await permitted({ confirm })).toMatchObject({ kind: 'allow', told: [bySkill] })
+  })
+
+  it.each(['default', 'dontAsk'] as const)('can be denied by canUseTool of the agent, in mode %s', async (mode) => {
+    const denies = { canUseTool: () => ({ behavior: 'deny' as const }) }
+    expect(await permitted(denies, mode)).toMatchObject({ kind: 'deny', told: [{ decision: 'deny', by: 'hook' }] })
+    const leaves = { canUseTool: () => ({ behavior: 'ask' as const }) }
+    expect(await permitted(leaves, mode)).toMatchObject({ kind: 'allow', told: [bySkill] })
+  })
 })

@@ -16,6 +16,7 @@ async function skill(folder: string, text: string, root = dir): Promise<void> {
 }
 const good = (name: string): string =>
   `---\nname: ${name}\ndescription: |\n  Two\n  lines\n---\n\n# Do it\n\n---\nwell\n`
+const stating = (...lines: string[]): string => ['---', 'name: n', 'description: d', ...lines, '---', 'x'].join('\n')
 
 describe('loadSkillsFromDirectory', () => {
   it('reads front matter and body of every folder, by name of the folder', async () => {
@@ -45,6 +46,20 @@ describe('loadSkillsFromDirectory', () => {
     ['a name that is no text', '---\nname: 1\ndescription: d\n---\nx', 'name must be text'],
     ['no instructions', '---\nname: n\ndescription: d\n---\n', 'no instructions'],
     ['broken YAML', '---\nname: [\n---\nx', 'SKILL'],
+    ['allowed-tools that are no rules', stating('allowed-tools: 5'), "the front matter's allowed-tools must be rules"],
+    ['a rule that does not end', stating('allowed-tools: Bash('), 'front matter\'s allowed-tools: "Bash(" is no rule'],
+    [
+      'a rule that is no text',
+      stating('disallowed-tools: [Read, 7]'),
+      "front matter's disallowed-tools: a rule is a text",
+    ],
+    [
+      'a key in other letters',
+      stating('disallowedTools: Bash'),
+      "front matter's disallowedTools is written disallowed-tools",
+    ],
+    ['an unknown scope', stating('scope: forever'), "front matter's scope must be turn or session"],
+    ['a model that is no name', stating('model: [opus]'), "front matter's model must be the name of a model"],
     ['a name that is taken', good('fine'), 'named "fine" already'],
   ])('reports a file with %s by its path and keeps the good ones', async (_what, text, problem) => {
     await skill('a-good', good('fine'))
@@ -53,6 +68,28 @@ describe('loadSkillsFromDirectory', () => {
     expect(skills.map(({ name }) => name)).toEqual(['fine'])
     expect(problems.map(({ path }) => path)).toEqual([join(dir, 'broken', 'SKILL.md')])
     expect(`${problems[0]?.path} ${problems[0]?.message}`).toContain(problem)
+  })
+
+  it('reads what a skill allows and denies, as text or as a list, for how long, and its model', async () => {
+    const read = async (...lines: string[]): Promise<object | undefined> => {
+      await skill('a', stating(...lines))
+      const { skills, problems } = await loadSkills(dir)
+      expect(problems).toEqual([])
+      const [{ permissions, scope, model } = {}] = skills
+      return { permissions, scope, model }
+    }
+    expect(await read('allowed-tools: Bash(jq:*) Bash(git log:*), Read')).toEqual({
+      permissions: { allow: ['Bash(jq:*)', 'Bash(git log:*)', 'Read'] },
+    })
+    expect(
+      await read('allowed-tools:', '  - Read', '  - Bash(npm run test:*)', 'disallowed-tools: [Write, "Edit(.env)"]'),
+    ).toEqual({ permissions: { allow: ['Read', 'Bash(npm run test:*)'], deny: ['Write', 'Edit(.env)'] } })
+    expect(await read('disallowed-tools: Bash', 'scope: session', 'model: opus')).toEqual({
+      permissions: { deny: ['Bash'] },
+      scope: 'session',
+      model: 'opus',
+    })
+    expect(await read('allowed-tools:', 'license: MIT')).toEqual({})
   })
 
   it('emits a process warning for a broken file', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { skills } from '../../../../src/capabilities/index.ts'
+import type { Skill } from '../../../../src/index.ts'
 import { loadSkills } from '../../../../src/skills/load.ts'
 import { callToolOf } from '../call-tool-of.ts'
 import { testContext } from '../test-context.ts'
@@ -21,9 +22,9 @@ async function useSkills() {
   write('.env', 'KEY=secret')
   writeFileSync(join(root, 'outside.md'), 'outside')
   symlinkSync(join(root, 'outside.md'), join(folder, 'link.md'))
-  const { skills: loaded } = await loadSkills(root)
-  const call = callToolOf(skills(), testContext({ skills: loaded }))
-  return { root, folder, write, skill: (args: unknown) => call('Skill', args) }
+  const load = async (): Promise<Skill[]> => (await loadSkills(root)).skills
+  const call = callToolOf(skills(), testContext({ skills: await load() }))
+  return { root, folder, write, load, skill: (args: unknown) => call('Skill', args) }
 }
 
 describe('Skill', () => {
@@ -80,6 +81,39 @@ describe('Skill', () => {
       text: 'checklist.md is larger than 1 MiB.',
       isError: true,
     })
+  })
+
+  it('remembers whose rules hold, tells what they are, and that a session keeps its model', async () => {
+    const permissions = { allow: ['Bash(git log:*)'], deny: ['Write', 'Edit'] }
+    const ctx = testContext({
+      skills: [
+        { name: 'review', description: 'd', content: 'Look.', permissions, model: 'opus' },
+        { name: 'quiet', description: 'd', content: 'Hush.', permissions: { deny: ['Bash'] }, scope: 'session' },
+        { name: 'plain', description: 'd', content: 'Go.' },
+      ],
+    })
+    const call = callToolOf(skills(), ctx)
+    expect((await call('Skill', { skill: 'review' })).text).toBe(
+      'Look.\n\n[From your next answer on, until this turn ends: allowed without a question: Bash(git log:*); denied: Write, Edit. ' +
+        'Other rules may still ask or deny.]\n\n[It names the model opus: a session keeps its own model.]',
+    )
+    expect((await call('Skill', { skill: 'quiet' })).text).toContain('on, in this session: denied: Bash.')
+    expect(await call('Skill', { skill: 'plain' })).toEqual({ text: 'Go.', isError: false })
+    expect(await ctx.values.get('loadedSkills')).toEqual([
+      { skill: 'review', messageId: 'message-1' },
+      { skill: 'quiet' },
+    ])
+  })
+
+  it('reading a file of a skill brings no rules', async () => {
+    const { folder, write, load } = await useSkills()
+    write('SKILL.md', '---\nname: review\ndescription: Reviews\nallowed-tools: Bash\n---\nReview.')
+    const ctx = testContext({ skills: await load() })
+    const call = callToolOf(skills(), ctx)
+    expect(await call('Skill', { skill: 'review', file: 'checklist.md' })).toMatchObject({ isError: false })
+    expect(await ctx.values.get('loadedSkills')).toBeUndefined()
+    expect((await call('Skill', { skill: 'review' })).text).toContain(folder)
+    expect(await ctx.values.get('loadedSkills')).toHaveLength(1)
   })
 
   it('names the skills that the session may load if it is asked for another', async () => {
