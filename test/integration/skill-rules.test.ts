@@ -152,18 +152,25 @@ describe('a skill that denies a call', () => {
   it('denies it to children too, whoever opens them', async () => {
     const { permissions: _its, ...agent } = shipping({ deny: ['wipe'] }, { systemTools: true })
     const packs = [skillsPack(), subagents()]
-    const session = await stello.session({ ...agent, capabilities: { ...agent.capabilities, packs } })
+    const lists = { permissions: { mode: 'dontAsk', allow: ['deploy', 'wipe'] } }
+    const capabilities = { ...agent.capabilities, packs, profiles: profiles({ lists, asks: { permissions: {} } }) }
+    const session = await stello.session({ ...agent, capabilities })
     const fork = { name: 'stello_create_session', arguments: { label: 'fork' } }
+    const listed = { name: 'stello_create_session', arguments: { label: 'listed', profile: 'lists' } }
     const task = { name: 'Task', arguments: { description: 'task', prompt: JSON.stringify([[wipe, deploy]]) } }
-    await turn(session, [load], [fork, task])
-    expect((await session.tree()).children).toHaveLength(2)
+    await turn(session, [load], [fork, listed, task])
+    expect((await session.tree()).children).toHaveLength(3)
     for (const { id, label } of (await session.tree()).children) {
       const child = stello.client.session(id)
-      if (label === 'fork') await ask(child, JSON.stringify([[wipe, deploy]]))
+      if (label !== 'task') await ask(child, JSON.stringify([[wipe, deploy]]))
       expect(await lastResults(child)).toEqual([
         expect.stringContaining('TOOL_NOT_FOUND: unknown tool "wipe"'),
         'deploy ran',
       ])
+      if (label !== 'fork') continue
+      await turn(child, [{ name: 'stello_create_session', arguments: { label: 'below', profile: 'asks' } }])
+      const below = await onlyChild(stello.client, child)
+      expect(await turn(below, [wipe, deploy])).toEqual([expect.stringContaining('TOOL_NOT_FOUND'), DENIED('deploy')])
     }
   })
 })

@@ -95,7 +95,7 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   const { parent, request, at } = forking
   const { agent } = deps
   const profile = findProfile(agent, request.profile, sessionTools(agent, parent).profiles)
-  const composed = compose(await asItIs(deps, forking), request, profile)
+  const composed = await withDenied(deps, forking, compose(await inItsMode(deps, forking), request, profile))
   const config = { ...composed, limits: agent.limitsOf(request.profile, composed.model) }
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
   if (profile?.contextFn) {
@@ -107,16 +107,19 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   return { config, messages: opening, dropped: 0, ...(inherits && { branch: at }) }
 }
 
-/** The parent as it is where the child begins: tools may have narrowed its mode, and its skills may deny calls. */
-async function asItIs(deps: Deps, forking: Forking): Promise<SessionConfig> {
-  const parent = await inItsMode(deps, forking)
-  const loaded = await readSkillsInForce(deps, parent, forking.at, forking.messageId)
+/** The child with what the skills deny that are in force where it begins. What they allow is not inherited. */
+async function withDenied(
+  deps: Deps,
+  { parent, at, messageId }: Forking,
+  child: SessionConfig,
+): Promise<SessionConfig> {
+  const loaded = await readSkillsInForce(deps, parent, at, messageId)
   const deny = loaded.flatMap(({ permissions }) => permissions?.deny ?? [])
-  if (deny.length === 0) return parent
-  const { permissionMode = 'bypassPermissions', permissions = [{}] } = parent
-  return { ...parent, permissionMode, permissions: [...permissions, { deny }] }
+  if (deny.length === 0) return child
+  return { ...child, permissions: [...(child.permissions ?? []), { deny }] }
 }
 
+/** The parent with the mode that it is in where the child begins: a tool may have narrowed it. */
 async function inItsMode({ agent, db }: Deps, { parent, at }: Forking): Promise<SessionConfig> {
   const known = withMode(parent, agent)
   const chosen = sessionTools(agent, parent).find(MODE_TOOL) && (await readValue(db, at, MODE_VALUE))

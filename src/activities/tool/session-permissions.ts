@@ -19,11 +19,14 @@ const NO_RULES: Rules = { deny: [], ask: [] }
 const EVERYTHING: Rules = { ...NO_RULES, allow: [{ text: '*', tool: '*', matches: () => true }] }
 
 /**
+ * Where permissions are off, a session may still have what a skill of its parent denied.
+ *
  * @param chosen the mode that a tool has put the session in; it only narrows
  * @returns undefined when permissions are off: everything runs
  */
 export function permissionsOf(agent: StelloAgent, config: SessionConfig, chosen?: string): Permissions | undefined {
-  const mode = narrowerMode(withMode(config, agent).permissionMode, chosen)
+  const stated = narrowerMode(withMode(config, agent).permissionMode, chosen)
+  const mode = stated ?? (config.permissions && 'bypassPermissions')
   if (mode === undefined) return undefined
   const layers = permissionLayers(agent, config).map(toRules)
   const [first = NO_RULES] = layers

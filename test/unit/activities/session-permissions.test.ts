@@ -111,3 +111,11 @@ describe('a skill that denies a call', () => {
     })
   })
 })
+
+it('what a skill of the parent denied binds a session whose permissions are off, and nothing else does', () => {
+  const config = { agent: 'a', permissions: [{ deny: ['deploy'] }] } as unknown as SessionConfig
+  const permissions = permissionsOf({} as StelloAgent, config)
+  const decision = (tool: string): string | undefined =>
+    permissions && decide(permissions, { tool, kind: 'execute' }).decision
+  expect([decision('deploy'), decision('look')]).toEqual(['deny', 'allow'])
+})
