@@ -180,6 +180,8 @@ it('stops the turn each time that Temporal requests a cancellation, and closes w
     await until('the next run', async () => (await workflow.describe()).runId !== runId)
     expect(await ask(session, 'are you there?')).toBe('I am here.')
   }
+  // The store has an answer a moment before the workflow knows that its turn is over.
+  await viewOf(stello.client, session)
   await workflow.cancel()
   await workflow.result()
   expect((await session.state()).state).toBe('closed')

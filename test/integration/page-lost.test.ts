@@ -93,6 +93,8 @@ describe('the page', () => {
     proxy.cut()
     await expect.poll(() => lost(page).textContent()).toMatch(/^Connection losttrying again in \d+ s/)
     await expectNoFaults(page)
+    // So long that the page does not try by itself before the click.
+    await expect.poll(() => lost(page).textContent()).toMatch(/trying again in 1\d s/)
     proxy.refuse(false)
     await lost(page).getByRole('button', { name: 'Try now' }).click()
     await lost(page).waitFor({ state: 'detached' })
