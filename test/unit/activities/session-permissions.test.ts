@@ -90,6 +90,19 @@ describe('a skill that allows a call', () => {
   })
 })
 
+it('a call of which a skill allows one part, and the agent the others, counts as allowed by the skill', () => {
+  const skill = { name: 's', description: 'd', content: 'c', permissions: { allow: ['Bash(git push)'] } }
+  const permissions = withSkills(permitted({ allow: ['Bash(make)'] }, []), [skill])
+  const touches = ['make', 'git push', 'make'].map(
+    (command) => ({ kind: 'command', command, argv: command.split(' '), readonly: false }) as const,
+  )
+  expect(permissions && decide(permissions, { tool: 'Bash', kind: 'execute', touches })).toMatchObject({
+    decision: 'allow',
+    rule: 'Bash(git push)',
+    from: 'skill s',
+  })
+})
+
 describe('a skill that denies a call', () => {
   it('does so in every mode, against every rule that allows, and where permissions are off', () => {
     const denied = { decision: 'deny', rule: 'deploy', from: 'skill ship' }
