@@ -15,10 +15,12 @@ import { tool } from '../../src/tool/define-tool.ts'
 import {
   agents,
   filesystem,
+  mcp,
   shell,
   skills,
   workspaceRoot,
   workspaces,
+  type McpOptions,
   type WorkspacesOptions,
 } from '../../src/capabilities/index.ts'
 import { fallback } from '../../src/models/fallback.ts'
@@ -52,6 +54,10 @@ export interface WorkerSettings {
   shell?: boolean
   /** The agent has file tools for working folders on a host. */
   workspaces?: WorkspacesOptions
+  /** The agent has permissions. */
+  permissions?: NonNullable<AgentDefinition['permissions']>
+  /** The agent has the tools of these servers. */
+  mcp?: McpOptions['servers']
 }
 
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings
@@ -96,6 +102,16 @@ const survey = tool('survey', 'Asks for a while', z.object({ ms: z.number() }), 
   const { text, expired } = await ctx.ask({ message: 'which?', expiresIn: ms, default: { text: 'right' } })
   return knock('survey', { key: ctx.idempotencyKey, tag: `${text}${expired ? ' by default' : ''}` })
 })
+
+/** Wants a plain yes, for which it waits as long as its agent lets it, and knocks only then. */
+const wipe = tool(
+  'wipe',
+  'Wipes after a yes',
+  z.object({}),
+  async (_args, ctx) =>
+    (await ctx.confirmationHandler?.('really?')) ? knock('wipe', { key: ctx.idempotencyKey }) : 'not wiped',
+  { kind: 'readonly', effect: 'non_idempotent' },
+)
 
 /** The test says what is found out, as JSON. Text that is no JSON makes it throw. */
 async function verify(): Promise<Verification> {
@@ -147,6 +163,12 @@ const sandboxManager = root === undefined ? undefined : { root }
 const folderTools = sandboxManager
   ? [...filesystem({ sandboxManager }).tools, ...(settings.shell ? shell({ sandboxManager }).tools : [])]
   : []
+const packs = [
+  ...(settings.workspaces
+    ? [workspaces(settings.workspaces), filesystem({ sandboxManager: { root: workspaceRoot() } })]
+    : []),
+  ...(settings.mcp ? [mcp({ servers: settings.mcp })] : []),
+]
 const agent = createStelloAgent({
   name: settings.agent,
   llm:
@@ -158,6 +180,7 @@ const agent = createStelloAgent({
   ...(settings.autoResume !== undefined && { autoResume: settings.autoResume }),
   ...(settings.compaction !== undefined && { compaction: settings.compaction }),
   ...(settings.skills && { permissions: { allow: ['Skill'] } }),
+  ...(settings.permissions !== undefined && { permissions: settings.permissions }),
   capabilities: {
     ...(settings.skills && { skills: { list: () => [BOOKING] } }),
     tools: [
@@ -172,6 +195,7 @@ const agent = createStelloAgent({
       asking('poll', { idempotentHint: true }),
       asking('elect', {}),
       survey,
+      wipe,
       charge,
       block,
       stalling('scan', { readOnlyHint: true }),
@@ -180,9 +204,7 @@ const agent = createStelloAgent({
       ...(settings.agents ? agents().tools : []),
       ...folderTools,
     ],
-    ...(settings.workspaces && {
-      packs: [workspaces(settings.workspaces), filesystem({ sandboxManager: { root: workspaceRoot() } })],
-    }),
+    packs,
     profiles: new ForkProfileRegistryImpl()
       .register('compressed', {
         async contextFn() {
