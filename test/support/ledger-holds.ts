@@ -12,8 +12,8 @@ export interface HeldStep {
   child?: boolean
   /** Unset: any step. */
   step?: string
-  /** `park`: a person is asked. `retake`: a step that was given back is taken again. `adopt`: the session's next run. The others are announced: `end` of a turn. */
-  moment: 'claim' | 'retake' | 'settle' | 'park' | 'adopt' | 'pause' | 'resume' | 'end' | 'close'
+  /** `park`: a person is asked. `reopen`: its call goes on after that. `retake`: a step that was given back is taken again. `adopt`: the session's next run. The others are announced: `end` of a turn. */
+  moment: 'claim' | 'retake' | 'settle' | 'park' | 'reopen' | 'adopt' | 'pause' | 'resume' | 'end' | 'close'
 }
 
 export interface LedgerHold {
@@ -57,6 +57,8 @@ const SETUP = `
     when (old.outcome is null and new.outcome is not null) execute function hold_step('settle');
   create trigger hold_park before update on steps for each row
     when (old.pending is null and new.pending is not null) execute function hold_step('park');
+  create trigger hold_reopen before update on steps for each row
+    when (old.pending is not null and new.pending is null and new.outcome is null) execute function hold_step('reopen');
   create trigger hold_retake before update on steps for each row
     when (old.owner is null and new.owner is not null) execute function hold_step('retake');
   create trigger hold_pause before update on sessions for each row
