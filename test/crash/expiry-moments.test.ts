@@ -22,6 +22,14 @@ afterEach(() => stage.killWorkers())
 /** Long enough that the test holds the ledger before. */
 const expiresIn = 1500
 
+interface Kind {
+  text: 'pay' | 'fill in'
+  byDefault: 'deny' | 'approve'
+  moments: HeldStep['moment'][]
+  done: string[]
+  read: string
+}
+
 interface Asked {
   session: SessionHandle
   turn: TurnHandle
@@ -30,7 +38,7 @@ interface Asked {
   done(): string[]
 }
 
-async function asked(text: 'pay' | 'fill in', byDefault: 'deny' | 'approve'): Promise<Asked> {
+async function asked(text: Kind['text'], byDefault: Kind['byDefault']): Promise<Asked> {
   const before = stage.doors.knocks.length
   const bad = badServer()
   const questions = { expiresIn, default: { name: 'Ada' } }
@@ -58,22 +66,16 @@ async function expectOver(session: SessionHandle): Promise<void> {
 
 const DENIED = 'TOOL_PERMISSION_DENIED: nobody has said in time whether "pay" may run; it was not run'
 
-describe.each([
+describe.each<Kind>([
   { text: 'pay', byDefault: 'deny', moments: ['settle'], done: [], read: DENIED },
   { text: 'pay', byDefault: 'approve', moments: ['reopen', 'retake'], done: ['pay'], read: 'pay done' },
   { text: 'fill in', byDefault: 'deny', moments: ['reopen', 'retake'], done: ['heard accept'], read: 'accept' },
-] as const)('$text, with the default to $byDefault', ({ text, byDefault, moments, done, read }) => {
-  const kills = moments.flatMap((moment: HeldStep['moment']) =>
-    // Nobody knows how far a call came that was taken and must not be repeated.
-    moment === 'retake'
-      ? ([[moment, 'drop']] as const)
-      : ([
-          [moment, 'drop'],
-          [moment, 'letThrough'],
-        ] as const),
-  )
+])('$text, with the default to $byDefault', ({ text, byDefault, moments, done, read }) => {
+  // Nobody knows how far a call came that was taken and must not be repeated.
+  const fates = (moment: string) => (moment === 'retake' ? (['drop'] as const) : (['drop', 'letThrough'] as const))
+  const kills = moments.flatMap((moment) => fates(moment).map((fate) => ({ moment, fate })))
 
-  it.each(kills)('is over once when the worker dies at the %s of its step (%s)', async (moment, fate) => {
+  it.each(kills)('is over once when the worker dies at the $moment of its step ($fate)', async ({ moment, fate }) => {
     const { session, turn, startWorker, ...at } = await asked(text, byDefault)
     const hold = await stage.holds.hold({ session: session.id, step: 't1.0.0', moment })
     const worker = await startWorker()

@@ -4,7 +4,7 @@
 import type { WorkflowBundleWithSourceMap } from '@temporalio/worker'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { bundleToday, readHistories, replay, type NamedHistory } from '../support/histories.ts'
-import { ALL_SCENARIOS } from './waits.ts'
+import { ALL_SCENARIOS } from './all-scenarios.ts'
 
 let today: WorkflowBundleWithSourceMap
 let histories: NamedHistory[]

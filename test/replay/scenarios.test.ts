@@ -9,7 +9,7 @@ import { bundleToday, newRecording, replay, writeHistory, type NamedHistory } fr
 import { runsOf } from '../support/runs.ts'
 import { useStello } from '../support/session-fixture.ts'
 import { startTemporalWith } from '../support/temporal.ts'
-import { ALL_SCENARIOS } from './waits.ts'
+import { ALL_SCENARIOS } from './all-scenarios.ts'
 
 const stello = useStello(() => startTemporalWith(['limit.historyCount.suggestContinueAsNew=100']))
 let today: WorkflowBundleWithSourceMap
