@@ -13,6 +13,8 @@ import { badServer } from '../unit/capabilities/mcp/mcp-fixture.ts'
 
 /** A call that needs a permission, one that wants a confirmation, and one of an MCP server that asks for a form. */
 const ROUND = ['pay', 'wipe', 'mcp__forms__ask']
+/** So long that the kill comes before the end, on a busy machine too. */
+const FOR_ANSWERS_MS = 8_000
 
 let servers: OwnServers
 const stage = useFreshStage({
@@ -58,7 +60,7 @@ async function asked(text: string, questions = 1): Promise<Asked> {
 
 it('is over once when its worker was killed before and another one comes later', async () => {
   const worker = await stage.startWorker()
-  const { session, turn, over, answers } = await asked('survey 3000')
+  const { session, turn, over, answers } = await asked(`survey ${FOR_ANSWERS_MS}`)
   await worker.kill()
   await over()
   expect(await session.pending()).toHaveLength(1)
@@ -71,7 +73,7 @@ it('is over once when its worker was killed before and another one comes later',
 
 it('is over once when the servers were killed before and start later', async () => {
   await stage.startWorker()
-  const { session, over, answers } = await asked('survey 6000')
+  const { session, over, answers } = await asked(`survey ${FOR_ANSWERS_MS}`)
   await servers.kill('temporal', 'postgres')
   await over()
   expect(answers()).toEqual([])
@@ -88,8 +90,9 @@ describe.each([
   { byDefault: 'approve', ran: ['pay', 'wipe'], heard: 'accept', read: 'pay done; wipe done; accept' },
 ] as const)('a permission, a confirmation and a form: $byDefault by default', ({ byDefault, ran, heard, read }) => {
   /** A worker, and a round whose calls all wait. */
-  async function waiting(expiresIn: number) {
+  async function waiting() {
     const bad = badServer()
+    const expiresIn = FOR_ANSWERS_MS
     const questions = { expiresIn, ...(byDefault === 'approve' && { default: { name: 'Ada' } }) }
     const server = { ...bad.server, per: 'session', questions, tools: { ask: { kind: 'readonly' } } } as const
     const settings = { permissions: { expiresIn, default: byDefault }, mcp: { forms: server } }
@@ -113,7 +116,7 @@ describe.each([
   }
 
   it('are over once when the worker was killed before and another one comes later', async () => {
-    const round = await waiting(4000)
+    const round = await waiting()
     await round.worker.kill()
     await round.over()
     expect(await round.session.pending()).toHaveLength(ROUND.length)
@@ -122,7 +125,7 @@ describe.each([
   })
 
   it('are over once when the servers were killed before and start later', async () => {
-    const round = await waiting(6000)
+    const round = await waiting()
     await servers.kill('temporal', 'postgres')
     await round.over()
     expect([stage.doors.knocks, round.forms()]).toEqual([[], []])
