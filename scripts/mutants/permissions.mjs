@@ -8,7 +8,7 @@ export const PERMISSIONS = [
   {
     rule: 'a deny rule wins',
     file: room('decide'),
-    from: "if (denied) return { decision: 'deny', rule: denied.text, parts }",
+    from: "if (denied) return { decision: 'deny', ...named(denied), parts }",
     to: '',
     ...unit('decide'),
   },
@@ -22,7 +22,7 @@ export const PERMISSIONS = [
   {
     rule: 'an ask rule wins over the mode and allow rules',
     file: room('decide'),
-    from: "if (asked) return { decision: 'ask', rule: asked.text, parts }",
+    from: "if (asked) return { decision: 'ask', ...named(asked), parts }",
     to: '',
     ...unit('decide'),
   },
@@ -43,15 +43,15 @@ export const PERMISSIONS = [
   {
     rule: 'every layer that states what is allowed must allow it',
     file: room('decide'),
-    from: 'found.every((rule) => rule !== undefined) ? found.at(-1) : undefined',
-    to: 'found.find((rule) => rule !== undefined)',
+    from: 'found.every((rule) => rule !== undefined) ? (found',
+    to: 'found.some((rule) => rule !== undefined) ? (found',
     ...unit('decide'),
   },
   {
     rule: 'the first layer allows nothing that it does not state',
     file: room('decide'),
-    from: 'const lists = [[...kept, ...(first?.allow ?? [])], ...below',
-    to: 'const lists = [...(first?.allow || kept.length > 0 ? [[...kept, ...(first?.allow ?? [])]] : []), ...below',
+    from: 'const lists = [[...(first?.allow ?? []), ...kept], ...below',
+    to: 'const lists = [...(first?.allow || kept.length > 0 ? [[...(first?.allow ?? []), ...kept]] : []), ...below',
     ...unit('decide'),
   },
   {
@@ -60,6 +60,22 @@ export const PERMISSIONS = [
     from: 'below.flatMap(({ allow }) => (allow ? [allow] : []))',
     to: 'below.flatMap(({ allow }) => (allow ? [[...kept, ...allow]] : []))',
     ...unit('decide'),
+  },
+  {
+    rule: 'the rules of a skill end with the turn that has loaded it',
+    file: 'src/agent/skill-rules.ts',
+    from: 'return messageId === undefined || messageId === current',
+    to: 'return true',
+    project: 'unit',
+    test: 'test/unit/agent/skill-rules.test.ts',
+  },
+  {
+    rule: 'a skill that is not loaded permits nothing',
+    file: 'src/agent/skill-rules.ts',
+    from: 'return skills.filter(({ name }) => names.includes(name))',
+    to: 'return [...skills]',
+    project: 'unit',
+    test: 'test/unit/agent/skill-rules.test.ts',
   },
   {
     rule: 'where nobody is asked, what would be asked is denied',
