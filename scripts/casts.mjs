@@ -35,12 +35,11 @@ const GIVE_UP_MS = 180_000
 /** What the demo needs of the checkout: it keeps its servers in the folder where it runs. */
 const ENTRIES = ['package.json', 'tsconfig.json', 'node_modules', 'examples', 'src']
 
-/** `pace` 2 plays twice as fast as it was. What a person does: types a line, waits for what the screen shows. */
+/** What a person does: types a line, waits for what the screen shows. */
 const FILMS = {
   'demo-crash': {
     title: 'npm run demo -- --crash: the worker is killed in the middle, another goes on',
     size: { columns: 110, lines: 30 },
-    pace: 2,
     async play({ type, shows }) {
       await type('npm run demo -- --crash\r')
       await shows('The servers and the worker stay until Ctrl-C')
@@ -53,7 +52,6 @@ const FILMS = {
   'chat-approval': {
     title: 'stello chat: a call that a person approves',
     size: { columns: 88, lines: 22 },
-    pace: 1,
     serve: 'examples/features/approval.ts',
     async play({ type, press, shows, hides }) {
       await type('stello chat payments\r')
@@ -72,7 +70,7 @@ const FILMS = {
   },
 }
 
-async function record(name, { title, size: { columns, lines }, pace, serve, play, leave }) {
+async function record(name, { title, size: { columns, lines }, serve, play, leave }) {
   const work = mkdtempSync(join(tmpdir(), 'stello-cast-'))
   for (const entry of ENTRIES) symlinkSync(join(root, entry), join(work, entry))
   const env = environment(work)
@@ -116,7 +114,7 @@ async function record(name, { title, size: { columns, lines }, pace, serve, play
     await setTimeout(500)
     const played = pieces.length
     await leave(hand)
-    return write(name, { title, columns, lines, pace }, pieces.slice(0, played), work)
+    return write(name, { title, columns, lines }, pieces.slice(0, played), work)
   } finally {
     hand.press('exit\r')
     await Promise.race([once(shell, 'close'), setTimeout(60_000)])
@@ -174,13 +172,13 @@ function screenOf(view, lines) {
   )
 }
 
-async function write(name, { title, columns, lines, pace }, pieces, work) {
+async function write(name, { title, columns, lines }, pieces, work) {
   const header = { version: 2, width: columns, height: lines, title }
   const events = []
   let at = 0
   let before = pieces[0].at
   for (const { at: real, data } of pieces) {
-    at += Math.min(real - before, LONGEST_PAUSE_S) / pace
+    at += Math.min(real - before, LONGEST_PAUSE_S)
     before = real
     const tick = Number((Math.round(at / TICK_S) * TICK_S).toFixed(2))
     const last = events.at(-1)
