@@ -10,6 +10,8 @@ export const LOADED_SKILLS = 'loadedSkills'
 
 interface Loaded {
   skill: string
+  /** What it allowed when it was loaded. Unset: nothing. */
+  allow?: readonly string[]
   /** The message whose turn has loaded it, if its rules end with that turn. */
   messageId?: string
 }
@@ -72,17 +74,30 @@ export function bringsRules({ permissions: { allow = [], deny = [] } = {} }: Ski
  * @param value what `LOADED_SKILLS` holds
  * @returns what it holds when this skill is loaded too; skills whose turn is over are left out
  */
-export function withLoaded(value: unknown, { name, scope }: Skill, messageId: string): Loaded[] {
+export function withLoaded(value: unknown, { name, scope, permissions }: Skill, messageId: string): Loaded[] {
   const others = readLoaded(value).filter((each) => each.skill !== name && holds(each, messageId))
-  return [...others, { skill: name, ...(scope !== 'session' && { messageId }) }]
+  const { allow = [] } = permissions ?? {}
+  return [...others, { skill: name, ...(allow.length > 0 && { allow }), ...(scope !== 'session' && { messageId }) }]
 }
 
-/** @param messageId of the turn. Unset: it is not known, so only what holds for the session counts */
+/**
+ * The file of a skill may have changed since it was loaded, and nobody has permitted what it allows now. So it allows only
+ * what it allowed then too.
+ *
+ * @param messageId of the turn. Unset: it is not known, so only what holds for the session counts
+ */
 export function skillsInForce(skills: readonly Skill[], value: unknown, messageId: string | undefined): Skill[] {
-  const names = readLoaded(value)
-    .filter((each) => holds(each, messageId))
-    .map(({ skill }) => skill)
-  return skills.filter(({ name }) => names.includes(name))
+  const loaded = new Map(
+    readLoaded(value)
+      .filter((each) => holds(each, messageId))
+      .map(({ skill, allow = [] }) => [skill, new Set(allow)]),
+  )
+  return skills.flatMap((skill) => {
+    const then = loaded.get(skill.name)
+    if (!then) return []
+    const { allow, ...others } = skill.permissions ?? {}
+    return [allow ? { ...skill, permissions: { ...others, allow: allow.filter((rule) => then.has(rule)) } } : skill]
+  })
 }
 
 function holds({ messageId }: Loaded, current: string | undefined): boolean {
@@ -97,6 +112,7 @@ function isLoaded(value: unknown): value is Loaded {
   return (
     isObject(value) &&
     typeof value.skill === 'string' &&
+    (value.allow === undefined || Array.isArray(value.allow)) &&
     (value.messageId === undefined || typeof value.messageId === 'string')
   )
 }

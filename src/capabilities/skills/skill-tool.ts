@@ -8,6 +8,7 @@ import { preview } from '../../core/message.ts'
 import type { Skill } from '../../core/skill.ts'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool } from '../../tool/tool.ts'
+import type { Touch } from '../../tool/touch.ts'
 import { isInside, realPathOf } from '../sandbox/real-path.ts'
 
 const FILE_LIMIT = 1024 * 1024
@@ -40,8 +41,9 @@ export function skillTool(): Tool {
       file: z.string().min(1).max(1000).optional(),
       offset: z.number().int().min(0).optional().describe('How many characters were read before'),
     }),
+    touches: ({ skill: name, file }, { skills }) => touchesOf(wantedOf(name), file === undefined ? skills : []),
     async execute({ skill: name, args = '', file, offset = 0 }, { skills, values, messageId }) {
-      const wanted = name.replace(/^\//, '')
+      const wanted = wantedOf(name)
       const skill = skills.find((each) => each.name === wanted)
       if (!skill) return refused(`There is no skill "${wanted}". ${listed('skills', skills)}`)
       if (file !== undefined) return readFileOf(skill, file, offset)
@@ -51,16 +53,37 @@ export function skillTool(): Tool {
   })
 }
 
+function wantedOf(name: string): string {
+  return name.replace(/^\//, '')
+}
+
+/**
+ * Who permits the call is shown what the skill would allow, and permits that and no more: each of its rules is a part of
+ * the call.
+ */
+function touchesOf(wanted: string, skills: readonly Skill[]): Touch[] {
+  const { permissions: { allow = [] } = {}, scope } = skills.find(({ name }) => name === wanted) ?? {}
+  const part = (command: string, ...more: string[]): Touch => {
+    return { kind: 'command', command, argv: [wanted, ...more], readonly: false }
+  }
+  // No word of a rule has spaces: only `name:*`, or the very text, speaks of such a part.
+  const ruled = allow.map((rule) => part(`${wanted} with the rule ${rule} ${untilOf(scope)}`, 'with its rule'))
+  return [part(wanted), ...ruled]
+}
+
+function untilOf(scope: Skill['scope']): string {
+  return scope === 'session' ? 'in this session' : 'until this turn ends'
+}
+
 /** What the model is told about the effects of a skill. */
 function effectsOf({ permissions: { allow = [], deny = [] } = {}, scope, model }: Skill): string[] {
   const rules = [
     ...(allow.length > 0 ? [`allowed without a question: ${allow.join(', ')}`] : []),
     ...(deny.length > 0 ? [`denied: ${deny.join(', ')}`] : []),
   ].join('; ')
-  const until = scope === 'session' ? 'in this session' : 'until this turn ends'
   return [
     ...(rules
-      ? [`[From your next answer on, ${until}: ${preview(rules, SHOWN)}. Other rules may still ask or deny.]`]
+      ? [`[From your next answer on, ${untilOf(scope)}: ${preview(rules, SHOWN)}. Other rules may still ask or deny.]`]
       : []),
     ...(model === undefined ? [] : [`[It names the model ${preview(model, 100)}: a session keeps its own model.]`]),
   ]

@@ -76,6 +76,17 @@ describe('what was loaded', () => {
     expect(withLoaded(both, turn, 'm2')).toEqual([{ skill: 'session' }, { skill: 'turn', messageId: 'm2' }])
   })
 
+  it('allows no more than it allowed when it was loaded, whatever its file says by now', () => {
+    const skill = (permissions: Skill['permissions']): Skill => ({ ...session, permissions: permissions ?? {} })
+    const value = withLoaded(undefined, skill({ allow: ['Read', 'Grep'] }), 'm1')
+    const inForce = (permissions: Skill['permissions']) =>
+      skillsInForce([skill(permissions)], value, 'm2').map((each) => each.permissions)
+    expect(inForce({ allow: ['Bash', 'Grep'], deny: ['Write'] })).toEqual([{ allow: ['Grep'], deny: ['Write'] }])
+    expect(inForce({ deny: ['Write'] })).toEqual([{ deny: ['Write'] }])
+    const unknown = [{ skill: 'session' }]
+    expect(skillsInForce([skill({ allow: ['Bash'] })], unknown, 'm2')).toEqual([skill({ allow: [] })])
+  })
+
   it('is nothing where the value is none, and nothing that the session may not load', () => {
     for (const value of [
       undefined,
@@ -84,6 +95,7 @@ describe('what was loaded', () => {
       ['turn'],
       [{ skill: 5 }],
       [{ skill: 'turn', messageId: 5 }],
+      [{ skill: 'turn', allow: 'Bash' }],
     ])
       expect(names(value, 'm1')).toEqual([])
     expect(skillsInForce([turn], both, 'm1')).toEqual([turn])

@@ -4,8 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { skills } from '../../../../src/capabilities/index.ts'
+import { questionText } from '../../../../src/activities/tool/permission-texts.ts'
 import type { Skill } from '../../../../src/index.ts'
+import { decide, type Asking, type Verdict } from '../../../../src/permissions/decide.ts'
+import { toRules } from '../../../../src/permissions/rules.ts'
+import { suggestRules } from '../../../../src/permissions/suggest.ts'
 import { loadSkills } from '../../../../src/skills/load.ts'
+import type { Tool } from '../../../../src/tool/tool.ts'
 import { callToolOf } from '../call-tool-of.ts'
 import { testContext } from '../test-context.ts'
 
@@ -100,9 +105,60 @@ describe('Skill', () => {
     expect((await call('Skill', { skill: 'quiet' })).text).toContain('on, in this session: denied: Bash.')
     expect(await call('Skill', { skill: 'plain' })).toEqual({ text: 'Go.', isError: false })
     expect(await ctx.values.get('loadedSkills')).toEqual([
-      { skill: 'review', messageId: 'message-1' },
+      { skill: 'review', allow: ['Bash(git log:*)'], messageId: 'message-1' },
       { skill: 'quiet' },
     ])
+  })
+
+  describe('is permitted', () => {
+    const ship = (...allow: string[]): Skill => ({
+      name: 'ship',
+      description: 'd',
+      content: 'c',
+      permissions: { allow },
+    })
+    const asking = async (skill: Skill, more: object = {}): Promise<Asking> => {
+      const ctx = testContext({ skills: [skill] })
+      const [tool] = skills().tools as Tool[]
+      return { tool: 'Skill', kind: 'execute', touches: (await tool?.touches?.({ skill: 'ship', ...more }, ctx)) ?? [] }
+    }
+    const decided = (allow: string[], call: Asking, deny: string[] = []): Verdict =>
+      decide({ mode: 'default', layers: [toRules({ allow, deny })] }, call)
+    const always = async (skill: Skill): Promise<string[]> => suggestRules(decided([], await asking(skill)).parts)
+
+    it('with the rules that the person was shown, and with no others', async () => {
+      const [one, two] = [await asking(ship('Bash(git log:*)')), await asking(ship('Bash(git log:*)', 'Bash'))]
+      expect(questionText(one, decided([], one))).toBe(
+        'may "Skill" run? It would run ship; run ship with the rule Bash(git log:*) until this turn ends.',
+      )
+      const kept = await always(ship('Bash(git log:*)'))
+      expect(kept).toEqual(['Skill(ship)', 'Skill(ship with the rule Bash(git log:*) until this turn ends)'])
+      expect(decided(kept, one).decision).toBe('allow')
+      const asks = decided(kept, two)
+      expect(asks.decision).toBe('ask')
+      expect(questionText(two, asks)).toBe(
+        'may "Skill" run? It would run ship with the rule Bash until this turn ends.',
+      )
+      const forGood = await asking({ ...ship('Bash(git log:*)'), scope: 'session' })
+      expect(decided(kept, forGood).decision).toBe('ask')
+    })
+
+    it('without any of its rules while it has none', async () => {
+      const kept = await always(ship())
+      expect(kept).toEqual(['Skill(ship)'])
+      expect(decided(kept, await asking(ship())).decision).toBe('allow')
+      expect(decided(kept, await asking(ship('Bash'))).decision).toBe('ask')
+      expect(decided(kept, await asking(ship('Bash'), { file: 'a.md' })).decision).toBe('allow')
+    })
+
+    it('by the rules of the agent, by its name', async () => {
+      const call = await asking(ship('Bash'))
+      for (const rule of ['Skill', 'Skill(ship:*)']) expect(decided([rule], call).decision).toBe('allow')
+      for (const rule of ['Skill(ship)', 'Skill(other:*)']) expect(decided([rule], call).decision).toBe('ask')
+      expect(decided(['Skill'], call, ['Skill(ship)']).decision).toBe('deny')
+      const other = { name: 'ship it', description: 'd', content: 'c' }
+      expect(decided(['Skill(ship:*)'], await asking(other, { skill: 'ship it' })).decision).toBe('ask')
+    })
   })
 
   it('reading a file of a skill brings no rules', async () => {
