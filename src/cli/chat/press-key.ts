@@ -188,10 +188,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A paste is text, whatever is in it: no line of it is sent by itself. */
+/** A paste is text, whatever is in it: no line of it is sent by itself, and nothing that is not seen. */
 function pasted(state: ChatState, paste: string): Pressed {
   const { panel, ...rest } = state
-  const text = stripVTControlCharacters(paste.replace(/\r\n?/g, '\n'))
+  const text = stripVTControlCharacters(paste.replace(/\r\n?/g, '\n')).replace(/[^\P{Cc}\n\t]/gu, '')
   const path = /^(['"]?)(\/[^\n]+)\1$/.exec(text.trim())?.[2]
   const shown =
     path === undefined || !/\.[\w]+$/.test(path)

@@ -1,6 +1,10 @@
 /**
  * Tells pastes from keys in what a terminal sends. A paste is one text then, however long it is. A mark may arrive in two
  * pieces. Pure.
+ *
+ * A pasted text may hold the mark of the end itself, and not every terminal takes it out. What stands behind it would then
+ * be keys: Enter, or an answer. No person presses a key in the moment in which a paste ends, so what comes without a pause
+ * behind a paste belongs to it.
  */
 
 /** What the terminal sends before and after a paste. */
@@ -13,6 +17,8 @@ export class PasteSplitter {
   /** What is not told yet: in a paste its text so far, else what may be the beginning of a mark. */
   #held = ''
   #inPaste = false
+  /** A paste has ended, and there was no pause since. */
+  #behind = false
 
   /** @param text as it comes, in pieces of any size */
   take(text: string): Sent[] {
@@ -21,35 +27,47 @@ export class PasteSplitter {
     let from = this.#inPaste ? Math.max(0, this.#held.length - END.length) : 0
     let rest = this.#held + text
     for (;;) {
-      const mark = this.#inPaste ? END : START
-      const at = rest.indexOf(mark, from)
+      const { mark, at } = this.#nextMark(rest, from)
       if (at < 0) break
       const before = rest.slice(0, at)
       if (this.#inPaste) sent.push({ paste: before })
-      else if (before !== '') sent.push({ keys: before })
-      this.#inPaste = !this.#inPaste
+      else if (before !== '') sent.push(this.#outside(before))
+      this.#behind = this.#inPaste || this.#behind
+      this.#inPaste = mark === START
       rest = rest.slice(at + mark.length)
       from = 0
     }
-    const keys = this.#inPaste ? '' : rest.slice(0, rest.length - begun(rest))
-    if (keys !== '') sent.push({ keys })
-    this.#held = rest.slice(keys.length)
+    const outside = this.#inPaste ? '' : rest.slice(0, rest.length - begun(rest))
+    if (outside !== '') sent.push(this.#outside(outside))
+    this.#held = rest.slice(outside.length)
     return sent
   }
 
   /** Nothing more has come for a while: what looked like the beginning of a paste was a key, for example Escape. */
   giveUp(): Sent[] {
-    if (this.#inPaste || this.#held === '') return []
-    const keys = this.#held
+    if (this.#inPaste) return []
+    const sent = this.#held === '' ? [] : [this.#outside(this.#held)]
     this.#held = ''
-    return [{ keys }]
+    this.#behind = false
+    return sent
+  }
+
+  #nextMark(text: string, from: number): { mark: string; at: number } {
+    if (this.#inPaste) return { mark: END, at: text.indexOf(END, from) }
+    const start = text.indexOf(START, from)
+    const end = this.#behind ? text.indexOf(END, from) : -1
+    return end >= 0 && (start < 0 || end < start) ? { mark: END, at: end } : { mark: START, at: start }
+  }
+
+  #outside(text: string): Sent {
+    return this.#behind ? { paste: text } : { keys: text }
   }
 }
 
-/** How much of the end of a text may be the beginning of a paste's mark. */
+/** How much of the end of a text may be the beginning of a mark. */
 function begun(text: string): number {
   for (let length = Math.min(START.length - 1, text.length); length > 0; length--) {
-    if (text.endsWith(START.slice(0, length))) return length
+    if ([START, END].some((mark) => text.endsWith(mark.slice(0, length)))) return length
   }
   return 0
 }

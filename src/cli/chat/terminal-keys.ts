@@ -39,16 +39,25 @@ export function readKeys(onKey: (key: Key) => void): Keys {
   const splitter = new PasteSplitter()
   const typed = new EventEmitter()
   let waiting: NodeJS.Timeout | undefined
+  let pausing: NodeJS.Immediate | undefined
   const tell = (sent: readonly Sent[]): void => {
     for (const one of sent) {
       if ('paste' in one) onKey({ name: 'paste', text: one.paste })
       else typed.emit('data', one.keys)
     }
   }
-  const read = (bytes: Buffer): void => {
+  const calm = (): void => {
     clearTimeout(waiting)
+    clearImmediate(pausing)
+  }
+  // After a long frame the time is over although more has come already: that is read first.
+  const pause = (): void => {
+    pausing = setImmediate(() => tell(splitter.giveUp()))
+  }
+  const read = (bytes: Buffer): void => {
+    calm()
     tell(splitter.take(decoder.write(bytes)))
-    waiting = setTimeout(() => tell(splitter.giveUp()), MARK_WITHIN_MS)
+    waiting = setTimeout(pause, MARK_WITHIN_MS)
   }
   const take = (): void => {
     stdin.setRawMode(true)
@@ -76,7 +85,7 @@ export function readKeys(onKey: (key: Key) => void): Keys {
       }
     },
     stop() {
-      clearTimeout(waiting)
+      calm()
       stdin.off('data', read)
       typed.off('keypress', heard)
       process.off('exit', give)

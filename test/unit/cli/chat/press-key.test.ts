@@ -60,9 +60,9 @@ describe('a line', () => {
   })
 
   it('takes a paste as text, whatever is in it: nothing is sent and nothing done', () => {
-    const { state, intents } = press(NEW, [{ name: 'paste', text: 'one\r\u0003\u001b[31m/quit\u001b[0m\r\n' }])
+    const { state, intents } = press(NEW, [{ name: 'paste', text: 'one\r\u0003\u001b\u001b[0m[31m/quit\u001b[0m\r\n' }])
     expect(intents).toEqual([])
-    expect(state.editor.text).toBe('one\n\u0003/quit\n')
+    expect(state.editor.text).toBe('one\n[31m/quit\n')
   })
 
   it('with an unknown slash command is told, and not sent; a path is a message', () => {

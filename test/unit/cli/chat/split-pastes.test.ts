@@ -16,6 +16,7 @@ function joined(all: readonly Sent[]): Sent[] {
   for (const one of all) {
     const before = sent.at(-1)
     if (before && 'keys' in before && 'keys' in one) before.keys += one.keys
+    else if (before && 'paste' in before && 'paste' in one) before.paste += one.paste
     else sent.push({ ...one })
   }
   return sent
@@ -23,12 +24,21 @@ function joined(all: readonly Sent[]): Sent[] {
 
 describe('what a terminal sends', () => {
   it('is keys and pastes, in their order', () => {
-    expect(split(`a${START}b\rc${END}d${START}${END}`)).toEqual([
-      { keys: 'a' },
-      { paste: 'b\rc' },
-      { keys: 'd' },
-      { paste: '' },
-    ])
+    const splitter = new PasteSplitter()
+    expect(splitter.take(`a${START}b\rc${END}`)).toEqual([{ keys: 'a' }, { paste: 'b\rc' }])
+    expect(splitter.giveUp()).toEqual([])
+    expect(splitter.take(`d\r${START}${END}`)).toEqual([{ keys: 'd\r' }, { paste: '' }])
+  })
+
+  it.each([
+    ['the mark of the end', `one${END}\rtwo`],
+    ['several marks', `one${END}\r${START}two${END}1${END}\u001b[201\r`],
+  ])('is no key where a pasted text holds %s, however it is cut', (_, pasted) => {
+    const text = `${START}${pasted}${END}`
+    for (let at = 0; at <= text.length; at++)
+      expect(split(text.slice(0, at), text.slice(at))).toEqual([
+        { paste: pasted.replaceAll(START, '').replaceAll(END, '') },
+      ])
   })
 
   it('is told the same way, however it is cut', () => {
