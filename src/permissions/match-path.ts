@@ -8,8 +8,19 @@ import type { Doubt } from './part.ts'
 /** @param path absolute @param root absolute; unset: not known */
 export type PathMatcher = (path: string, root: string | undefined, doubt: Doubt) => boolean
 
+/** More of `**` in one pattern, and deeper paths, would take a worker's whole time: a model chooses the path. */
+const MOST_ANY_DEPTH = 3
+const DEEPEST = 64
+
 /** Patterns that name the folder itself. */
 const WHOLE = /^\/?(?:\*\*?(?:\/\*\*?)?|\.)?\/?$/
+
+/** What is wrong with a pattern. */
+export function pathProblem(spec: string): string | undefined {
+  return (spec.match(/\*\*\//g) ?? []).length > MOST_ANY_DEPTH
+    ? `a pattern holds **/ at most ${MOST_ANY_DEPTH} times; name a folder, or state several rules`
+    : undefined
+}
 
 export function pathMatcher(spec: string): PathMatcher {
   const absolute = spec.startsWith('//')
@@ -18,6 +29,8 @@ export function pathMatcher(spec: string): PathMatcher {
   const loose = lazily(() => ignore({ ignorecase: true }).add(pattern))
   const anywhere = lazily(() => ignore({ ignorecase: true }).add(pattern.replace(/^\/?/, '**/')))
   return (path, root, doubt) => {
+    // Nobody knows in time.
+    if (path.split('/').length - 1 > DEEPEST) return doubt === 'wide'
     const rules = doubt === 'strict' ? exact() : loose()
     if (absolute) return covers(rules, pattern, path.replace(/^\/+/, ''))
     const below = root === undefined ? undefined : within(root, path)

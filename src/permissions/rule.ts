@@ -5,7 +5,7 @@
 import { StelloError } from '../core/errors.ts'
 import type { Touch } from '../tool/touch.ts'
 import { matchCommand } from './match-command.ts'
-import { pathMatcher, type PathMatcher } from './match-path.ts'
+import { pathMatcher, pathProblem, type PathMatcher } from './match-path.ts'
 import { matchUrl } from './match-url.ts'
 import type { Doubt, Part } from './part.ts'
 
@@ -42,7 +42,8 @@ export function ruleProblem(text: unknown): string | undefined {
   if (spec?.startsWith('!')) return `"${text}": a pattern cannot be negated; state another rule`
   if (spec?.startsWith('#')) return `"${text}": a pattern that begins with # is a comment; write \\\\#`
   if (spec?.startsWith('~')) return `"${text}": ~ is no folder here; write //absolute/path`
-  return undefined
+  const problem = spec === undefined ? undefined : pathProblem(spec)
+  return problem && `"${text}": ${problem}`
 }
 
 /** @throws StelloError INVALID_ARGUMENT */

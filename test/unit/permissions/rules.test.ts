@@ -116,6 +116,19 @@ describe('a rule for paths', () => {
   })
 })
 
+describe('a path that would take a worker its whole time', () => {
+  const deep = (levels: number): Touch => read(`/${'a/'.repeat(levels - 1)}c`)
+
+  it('is denied by every rule for paths, and allowed by none', () => {
+    const rule = 'Read(**/a/**/b)'
+    expect(matches(rule, 'Read', deep(64), 'wide', '/')).toBe(false)
+    expect(matches(rule, 'Read', deep(1000), 'wide', '/')).toBe(true)
+    expect(matches('Read', 'Read', deep(1000), 'strict', '/')).toBe(true)
+    expect(matches('Read(a/**)', 'Read', deep(64), 'strict', '/')).toBe(true)
+    expect(matches('Read(a/**)', 'Read', deep(1000), 'strict', '/')).toBe(false)
+  })
+})
+
 describe('a rule for addresses', () => {
   it.each([
     ['https://example.com/a', true],
@@ -144,6 +157,7 @@ it.each([
   ['Read(!.env)', 'cannot be negated'],
   ['Read(~/.ssh)', '//absolute/path'],
   ['Read(# x)', 'is a comment'],
+  ['Read(**/a/**/b/**/c/**/d)', 'a pattern holds **/ at most 3 times'],
   ['mcp__*', 'only mcp__server__* may hold a *'],
   ['mcp__git__pu*', 'only mcp__server__* may hold a *'],
   ['mcp__git__*(x)', 'only mcp__server__* may hold a *'],
