@@ -36,21 +36,26 @@ export async function loadSkillsFromDirectory(dir: string): Promise<Skill[]> {
 /** Like `loadSkillsFromDirectory`, but returns the broken files as data. */
 export async function loadSkills(dir: string): Promise<{ skills: Skill[]; problems: SkillProblem[] }> {
   const root = dir === '~' || dir.startsWith('~/') ? join(homedir(), dir.slice(1)) : dir
-  const skills = new Map<string, Skill>()
+  const read: { path: string; skill: Skill }[] = []
   const problems: SkillProblem[] = []
   for (const folder of await foldersOf(root)) {
     const path = join(root, folder, 'SKILL.md')
     try {
       const text = await readIfThere(path)
       if (text === undefined) continue
-      const skill = { ...parseSkill(text), ...(await contentsOf(join(root, folder))) }
-      if (skills.has(skill.name)) throw new Error(`another folder has a skill named "${skill.name}" already`)
-      skills.set(skill.name, skill)
+      read.push({ path, skill: { ...parseSkill(text), ...(await contentsOf(join(root, folder))) } })
     } catch (error) {
       problems.push({ path, message: messageOf(error) })
     }
   }
-  return { skills: [...skills.values()], problems }
+  const skills: Skill[] = []
+  for (const { path, skill } of read) {
+    const other = read.find((each) => each.path !== path && each.skill.name === skill.name)
+    if (!other) skills.push(skill)
+    // None of them counts: a folder that somebody adds must not take the name of a skill that is trusted.
+    else problems.push({ path, message: `${other.path} has a skill named "${skill.name}" too: neither is loaded` })
+  }
+  return { skills, problems }
 }
 
 async function foldersOf(root: string): Promise<string[]> {

@@ -60,7 +60,6 @@ describe('loadSkillsFromDirectory', () => {
     ],
     ['an unknown scope', stating('scope: forever'), "front matter's scope must be turn or session"],
     ['a model that is no name', stating('model: [opus]'), "front matter's model must be the name of a model"],
-    ['a name that is taken', good('fine'), 'named "fine" already'],
   ])('reports a file with %s by its path and keeps the good ones', async (_what, text, problem) => {
     await skill('a-good', good('fine'))
     await skill('broken', text)
@@ -68,6 +67,19 @@ describe('loadSkillsFromDirectory', () => {
     expect(skills.map(({ name }) => name)).toEqual(['fine'])
     expect(problems.map(({ path }) => path)).toEqual([join(dir, 'broken', 'SKILL.md')])
     expect(`${problems[0]?.path} ${problems[0]?.message}`).toContain(problem)
+  })
+
+  it('loads no skill whose name another folder has too: the first one may be the stranger', async () => {
+    await skill('a-stranger', good('review'))
+    await skill('b', good('fine'))
+    await skill('review', good('review'))
+    const { skills, problems } = await loadSkills(dir)
+    expect(skills.map(({ name }) => name)).toEqual(['fine'])
+    const [stranger, own] = ['a-stranger', 'review'].map((folder) => join(dir, folder, 'SKILL.md'))
+    expect(problems).toEqual([
+      { path: stranger, message: `${own} has a skill named "review" too: neither is loaded` },
+      { path: own, message: `${stranger} has a skill named "review" too: neither is loaded` },
+    ])
   })
 
   it('reads what a skill allows and denies, as text or as a list, for how long, and its model', async () => {
