@@ -16,6 +16,9 @@ interface Loaded {
   messageId?: string
 }
 
+/** The most rules that a skill may allow, and deny: they are compared with every part of every call. */
+const MOST = 200
+
 const SCOPES: readonly unknown[] = ['turn', 'session'] satisfies Skill['scope'][]
 
 /**
@@ -27,7 +30,7 @@ export function readRules(key: string, stated: unknown): string[] {
   const given = typeof stated === 'string' ? [stated] : stated
   if (!Array.isArray(given)) throw new Error(`${key} must be rules, as text or as a list, e.g. Bash(git log:*) Read`)
   const rules = given.flatMap((each: unknown) => (typeof each === 'string' ? partRules(each) : [each]))
-  const problem = rules.map(ruleProblem).find((each) => each !== undefined)
+  const problem = tooMany(rules) ?? rules.map(ruleProblem).find((each) => each !== undefined)
   if (problem !== undefined) throw new Error(`${key}: ${problem}`)
   return rules as string[]
 }
@@ -55,7 +58,16 @@ function permissionsProblem(stated: unknown): string | undefined {
   if (stated === undefined) return undefined
   const other = isObject(stated) && Object.keys(stated).find((field) => field !== 'allow' && field !== 'deny')
   const problem = typeof other === 'string' ? `"${other}" is no field of it: allow, deny` : rulesProblem(stated)
-  return problem && `permissions: ${problem}`
+  if (problem !== undefined) return `permissions: ${problem}`
+  const { allow = [], deny = [] } = stated as NonNullable<Skill['permissions']>
+  const many = tooMany(allow) ?? tooMany(deny)
+  return many && `permissions: ${many}`
+}
+
+function tooMany(rules: readonly unknown[]): string | undefined {
+  return rules.length > MOST
+    ? `a skill may allow ${MOST} rules and deny as many, and these are ${rules.length}`
+    : undefined
 }
 
 export function scopeProblem(scope: unknown): string | undefined {

@@ -43,6 +43,7 @@ describe('a skill of a program', () => {
     [{ permissions: { deny: ['Bash('] } }, 'skill "review": permissions: deny: "Bash(" is no rule'],
     [{ permissions: { ask: ['Bash'] } }, '"ask" is no field of it: allow, deny'],
     [{ permissions: 'Bash' }, 'permissions: must be an object'],
+    [{ permissions: null }, 'permissions: must be an object'],
     [{ scope: 'forever' }, 'skill "review": scope must be turn or session'],
     [{ model: 5 }, 'model must be the name of a model'],
   ])('with %j is refused, also by an agent whose registry is of its own', (given, problem) => {
@@ -50,6 +51,14 @@ describe('a skill of a program', () => {
     const create = () =>
       createStelloAgent({ name: 'a', llm: scriptedModel([]), capabilities: { skills: { list: () => [skill(given)] } } })
     expect(create).toThrow(problem)
+  })
+
+  it('states at most 200 rules of a kind: all are compared with every part of a call', () => {
+    const rules = (count: number): string[] => Array.from({ length: count }, () => 'Read')
+    expect(() => checkSkill(skill({ permissions: { allow: rules(200), deny: rules(200) } }))).not.toThrow()
+    for (const list of ['allow', 'deny'])
+      expect(() => checkSkill(skill({ permissions: { [list]: rules(201) } }))).toThrow('and these are 201')
+    expect(() => readRules('allowed-tools', rules(201).join(' '))).toThrow('allowed-tools: a skill may allow 200 rules')
   })
 
   it('may state them all', () => {
