@@ -29,7 +29,7 @@ const report = process.env['STELLO_TEST_REPORT']
 
 /** What operators and outages do to sessions, what load does, and what a browser shows. They take as long as all others. */
 const OPERATIONS = [
-  'test/integration/{auto-resume,bounds,busy,close-race,conversation,deploys,doctor,health,history,just-started}.test.ts',
+  'test/integration/{auto-resume,bounds,busy,close-race,continue-as-new,conversation,deploys,doctor,health,history,just-started}.test.ts',
   'test/integration/{long-tools,metrics,operator-*,page*,pollers,pooler,refused-start,restart-needed,servers-away}.test.ts',
   'test/integration/{shutdown,store-refuses,storm,timeouts,weather,wrong-store}.test.ts',
 ]
@@ -83,7 +83,9 @@ export default defineConfig({
       },
       { test: { name: 'operations', include: OPERATIONS, ...withoutThreads } },
       { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...withoutThreads } },
-      { test: { name: 'replay', include: ['test/replay/**/*.test.ts'], ...shared } },
+      { test: { name: 'replay', include: ['test/replay/histories.test.ts'], ...shared } },
+      /** Live, what `replay` replays as it was recorded. */
+      { test: { name: 'scenarios', include: ['test/replay/scenarios.test.ts'], ...shared } },
       { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared } },
       /** Examples and the programs of the documents import the package by its name: `paths` of tsconfig.json leads to its sources. */
       {

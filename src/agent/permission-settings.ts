@@ -47,13 +47,13 @@ export type CanUse =
   | { behavior: 'allow'; updatedInput?: unknown }
   /** The model reads `message`. `interrupt`: the turn ends with it. */
   | { behavior: 'deny'; message?: string; interrupt?: boolean }
-  /** A person decides. */
+  /** It has no say: a person decides, or a rule of a skill in force that allows the call. */
   | { behavior: 'ask' }
 
 /** Functions of the author that take part in the calls of an agent's sessions. */
 export interface ToolHooks {
   /**
-   * Decides about a call that rules and mode would ask about. It may be asked more than once for a call, and it must
+   * Decides about a call that rules and mode would ask about, or that only a skill allows. It may be asked more than once for a call, and it must
    * change nothing. When it throws, the call is not run, and the model reads why.
    *
    * @example canUseTool: ({ name }) => name === 'deploy' ? { behavior: 'deny', message: 'not today' } : { behavior: 'ask' }

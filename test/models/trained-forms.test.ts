@@ -204,6 +204,12 @@ it('prose is never a call, and is shown whole', async () => {
         calls: [],
       })
     }),
-    { numRuns: 2000, examples: [[['{"name": "shell"}', '}'], []]] },
+    {
+      numRuns: 2000,
+      examples: [
+        [['{"name": "shell"}', '}'], []],
+        [['{', '"name": "shell"'], []],
+      ],
+    },
   )
 })

@@ -43,6 +43,11 @@ export class PasteSplitter {
     return sent
   }
 
+  /** A paste has begun, and its end has not come. */
+  get open(): boolean {
+    return this.#inPaste
+  }
+
   /** Nothing more has come for a while: what looked like the beginning of a paste was a key, for example Escape. */
   giveUp(): Sent[] {
     if (this.#inPaste) return []
@@ -50,6 +55,15 @@ export class PasteSplitter {
     this.#held = ''
     this.#behind = false
     return sent
+  }
+
+  /** The end of a paste was lost: what has come is the paste, and keys are keys again. */
+  endPaste(): Sent[] {
+    if (!this.#inPaste) return []
+    const paste = this.#held
+    this.#held = ''
+    this.#inPaste = false
+    return [{ paste }]
   }
 
   #nextMark(text: string, from: number): { mark: string; at: number } {

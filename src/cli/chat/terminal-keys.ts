@@ -11,6 +11,9 @@ const MARK_NO_PASTES = '\u001b[?2004l'
 /** The rest of a mark comes sooner than this. Milliseconds. */
 const MARK_WITHIN_MS = 30
 
+/** The end of a paste is lost when nothing has come for so long: the terminal would take no keys for ever. Milliseconds. */
+const PASTE_ENDS_MS = 5000
+
 /** What Node's readline tells of a key. */
 interface Pressed {
   name?: string
@@ -52,12 +55,12 @@ export function readKeys(onKey: (key: Key) => void): Keys {
   }
   // After a long frame the time is over although more has come already: that is read first.
   const pause = (): void => {
-    pausing = setImmediate(() => tell(splitter.giveUp()))
+    pausing = setImmediate(() => tell(splitter.open ? splitter.endPaste() : splitter.giveUp()))
   }
   const read = (bytes: Buffer): void => {
     calm()
     tell(splitter.take(decoder.write(bytes)))
-    waiting = setTimeout(pause, MARK_WITHIN_MS)
+    waiting = setTimeout(pause, splitter.open ? PASTE_ENDS_MS : MARK_WITHIN_MS)
   }
   const take = (): void => {
     stdin.setRawMode(true)

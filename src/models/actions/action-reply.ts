@@ -167,8 +167,8 @@ function readAction(source: string, candidate: Candidate, tools: readonly ToolSp
   const tool = tools.find((one) => one.name === written)
   if (!tool) return []
   const own = /^\{\s*["']?action/.test(source)
-  // An object that only has a name may be anything, so what follows it completes no call.
-  if (half && !own && !marked && !HAS_ARGUMENTS.test(source)) return []
+  // What only has a name may be anything, so it is no call that was cut off or ended too early.
+  if ((half || !closed) && !own && !marked && !HAS_ARGUMENTS.test(source)) return []
   const broken = !closed ? CUT_OFF : half ? HALF : NOT_VALID
   return [{ ...place, name: tool.name, arguments: undefined, own, source, broken }]
 }

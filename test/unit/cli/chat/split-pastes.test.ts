@@ -66,4 +66,13 @@ describe('what a terminal sends', () => {
     expect(splitter.giveUp()).toEqual([])
     expect(splitter.take(`two${END}`)).toEqual([{ paste: 'onetwo' }])
   })
+
+  it('is keys again behind a paste whose end was lost', () => {
+    const splitter = new PasteSplitter()
+    splitter.take(`${START}one`)
+    expect(splitter.open).toBe(true)
+    expect(splitter.endPaste()).toEqual([{ paste: 'one' }])
+    expect(splitter.open).toBe(false)
+    expect(splitter.take('\u0003')).toEqual([{ keys: '\u0003' }])
+  })
 })
