@@ -36,26 +36,43 @@ export async function loadSkillsFromDirectory(dir: string): Promise<Skill[]> {
 /** Like `loadSkillsFromDirectory`, but returns the broken files as data. */
 export async function loadSkills(dir: string): Promise<{ skills: Skill[]; problems: SkillProblem[] }> {
   const root = dir === '~' || dir.startsWith('~/') ? join(homedir(), dir.slice(1)) : dir
-  const read: { path: string; skill: Skill }[] = []
+  const read: Read[] = []
   const problems: SkillProblem[] = []
   for (const folder of await foldersOf(root)) {
     const path = join(root, folder, 'SKILL.md')
     try {
       const text = await readIfThere(path)
       if (text === undefined) continue
-      read.push({ path, skill: { ...parseSkill(text), ...(await contentsOf(join(root, folder))) } })
+      read.push({ folder, path, skill: { ...parseSkill(text), ...(await contentsOf(join(root, folder))) } })
     } catch (error) {
       problems.push({ path, message: messageOf(error) })
     }
   }
   const skills: Skill[] = []
-  for (const { path, skill } of read) {
-    const other = read.find((each) => each.path !== path && each.skill.name === skill.name)
-    if (!other) skills.push(skill)
-    // None of them counts: a folder that somebody adds must not take the name of a skill that is trusted.
-    else problems.push({ path, message: `${other.path} has a skill named "${skill.name}" too: neither is loaded` })
+  for (const one of read) {
+    const taken = takenBy(one, read)
+    if (taken === undefined) skills.push(one.skill)
+    else problems.push({ path: one.path, message: taken })
   }
   return { skills, problems }
+}
+
+interface Read {
+  folder: string
+  path: string
+  skill: Skill
+}
+
+/**
+ * A folder that somebody adds must not take the name of a skill that is trusted. So the name belongs to the folder that has
+ * it too; if there is none, to nobody.
+ */
+function takenBy({ folder, path, skill: { name } }: Read, all: readonly Read[]): string | undefined {
+  const other = all.find((each) => each.path !== path && each.skill.name === name)
+  if (!other || folder === name) return undefined
+  const owner = all.find((each) => each.folder === name && each.skill.name === name)
+  if (owner) return `the skill "${name}" is that of ${owner.path}`
+  return `${other.path} has a skill named "${name}" too: neither is loaded`
 }
 
 async function foldersOf(root: string): Promise<string[]> {

@@ -69,16 +69,25 @@ describe('loadSkillsFromDirectory', () => {
     expect(`${problems[0]?.path} ${problems[0]?.message}`).toContain(problem)
   })
 
-  it('loads no skill whose name another folder has too: the first one may be the stranger', async () => {
+  it('gives a name that several folders state to the folder of that name: another one may be the stranger', async () => {
     await skill('a-stranger', good('review'))
-    await skill('b', good('fine'))
     await skill('review', good('review'))
     const { skills, problems } = await loadSkills(dir)
-    expect(skills.map(({ name }) => name)).toEqual(['fine'])
+    expect(skills.map(({ name, folder }) => [name, folder])).toEqual([['review', join(dir, 'review')]])
     const [stranger, own] = ['a-stranger', 'review'].map((folder) => join(dir, folder, 'SKILL.md'))
+    expect(problems).toEqual([{ path: stranger, message: `the skill "review" is that of ${own}` }])
+  })
+
+  it('gives it to none of them if no folder has the name', async () => {
+    await skill('a-stranger', good('review'))
+    await skill('b', good('fine'))
+    await skill('c', good('review'))
+    const { skills, problems } = await loadSkills(dir)
+    expect(skills.map(({ name }) => name)).toEqual(['fine'])
+    const [stranger, other] = ['a-stranger', 'c'].map((folder) => join(dir, folder, 'SKILL.md'))
     expect(problems).toEqual([
-      { path: stranger, message: `${own} has a skill named "review" too: neither is loaded` },
-      { path: own, message: `${stranger} has a skill named "review" too: neither is loaded` },
+      { path: stranger, message: `${other} has a skill named "review" too: neither is loaded` },
+      { path: other, message: `${stranger} has a skill named "review" too: neither is loaded` },
     ])
   })
 
