@@ -1,5 +1,5 @@
 /** Keys of a view. They do nothing while somebody types, so that a letter stays a letter. */
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 
 /** What a key does, by the key's name. */
 export type Keys = Readonly<Record<string, () => void>>
@@ -8,7 +8,8 @@ export type Keys = Readonly<Record<string, () => void>>
 export function useKeys(keys: Keys): void {
   const now = useRef(keys)
   now.current = keys
-  useEffect(() => {
+  // Not after the view is painted: a key counts as soon as the view is seen.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const act = Object.hasOwn(now.current, event.key) ? now.current[event.key] : undefined

@@ -101,7 +101,10 @@ function RootList({ roots, shows }: { roots: readonly Root[]; shows(first: numbe
     const at = document.activeElement?.closest<HTMLElement>('[data-index]')?.dataset['index']
     const next = Math.max(0, Math.min(roots.length - 1, at === undefined ? 0 : Number(at) + by))
     virtual.scrollToIndex(next, { align: 'auto' })
-    requestAnimationFrame(() => list.current?.querySelector<HTMLElement>(`a[data-index="${next}"]`)?.focus())
+    const link = (): HTMLElement | null | undefined => list.current?.querySelector(`a[data-index="${next}"]`)
+    // A row that is there takes the next key; one that is not is drawn first.
+    if (link()) link()?.focus()
+    else requestAnimationFrame(() => link()?.focus())
   }
   useKeys({ j: () => move(1), k: () => move(-1) })
   return (
