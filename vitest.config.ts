@@ -16,8 +16,6 @@ const onServers = {
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
 }
-/** Vitest leaves one core free, which would mean one file at a time on a machine with two. */
-const onNothing = { maxWorkers: 2 }
 const shared = { ...onServers, globalSetup: ['test/support/servers.ts'] }
 /**
  * Hundreds of workers are started in these processes, and the thread that each has for its workflows takes half of the time to load.
@@ -42,19 +40,12 @@ export default defineConfig({
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
       {
-        test: {
-          name: 'unit',
-          include: ['test/{unit,models}/**/*.test.{ts,tsx}'],
-          ...onNothing,
-          isolate: false,
-          testTimeout: 60_000,
-        },
+        test: { name: 'unit', include: ['test/{unit,models}/**/*.test.{ts,tsx}'], isolate: false, testTimeout: 60_000 },
       },
       {
         test: {
           name: 'architecture',
           include: ['test/architecture/**/*.test.ts'],
-          ...onNothing,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
