@@ -60,6 +60,7 @@ interface Asking {
 
 export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Promise<Ending<ModelOutcome>> {
   const { input, stored, before, question } = call
+  const { config, rootId } = stored
   const { sessionId, round, turn } = input
   const { claim, stop, pass, weather, timed } = asking
   timed.begin()
@@ -82,15 +83,13 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
   const titles = new Map<string, string>()
   const streaming = new StreamingCalls({ tools, titles, live, uses: deps.toolUses, context })
   let ending: Ending<ModelOutcome> | undefined
-  const fitting = await fittingOf(deps.agent, stored.config, pass.model, before)
-  const { config } = stored
-  const room = fitting?.room
+  const fitting = await fittingOf(deps.agent, config, pass.model, before)
   let parts: PromptParts = {
     config,
     transcript: before,
     question: question?.message,
     tools: [],
-    room,
+    room: fitting?.room,
     refusals: input.refusals,
   }
   live.started(pass.model.name, round)
@@ -115,7 +114,6 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
     })
     pass.served()
     const density = densityOf(completion.usage.inputTokens, prompt.tokens)
-    const { rootId } = stored
     const answering = {
       deps,
       input,

@@ -18,7 +18,7 @@ export interface ModelCall {
   readonly before: Transcript
   /** The message that opens the turn: the step writes it. */
   readonly question: NewRecord | undefined
-  /** Of all that the model is asked with. */
+  /** The chain hash covers all messages that the model is asked with. */
   readonly chain: string
   readonly hash: string
 }

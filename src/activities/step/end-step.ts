@@ -173,7 +173,7 @@ function lost(deps: Deps, key: string, sessionId: string, error: StelloError): E
 }
 
 /**
- * What the workflow learns about a step that waits for a person. The time that is left is measured by one clock, the
+ * The workflow learns this about a step that waits for a person. The time that is left is measured by one clock, the
  * store's, so it holds for a timer of Temporal too, whatever the time is there.
  */
 export async function waitsFor(

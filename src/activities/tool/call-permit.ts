@@ -61,7 +61,7 @@ export interface Permitting {
   /** The arguments of the call, as text. */
   input: string
   /**
-   * What a person has permitted. A hash: what was shown. `true`: the call as it is now, because the person has written
+   * The permission of a person. A hash: what was shown. `true`: the call as it is now, because the person has written
    * its arguments. Undefined: nothing.
    */
   approved?: string | true
@@ -91,7 +91,7 @@ export function createPermit({ agent, session, input, standing, withKept, approv
       return verdict.decision === 'allow' ? { kind: 'allow', args } : denied(denialText(at, verdict, permissions.mode))
     }
     const { canUseTool, confirm } = agent.hooks
-    // What only a skill allows is still the agent's function's to deny.
+    // The agent's function may still deny a call that only a skill allows.
     const isUpToAgent = ({ decision, from }: Verdict): boolean =>
       canUseTool !== undefined && decision === 'allow' && from !== undefined
     const ruled = isUpToAgent(first) ? undefined : decided(first)

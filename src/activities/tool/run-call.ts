@@ -23,7 +23,7 @@ import { ToolChannel } from './tool-channel.ts'
 import { ToolUse } from './tool-use.ts'
 import { useId } from './tool-uses.ts'
 
-/** What is known of a call before its step is taken. */
+/** A call, with all that is known of it before its step is taken. */
 export interface PlacedCall {
   attempt: Attempt
   at: CallAtHand
@@ -40,7 +40,7 @@ export interface PlacedCall {
   started: number
 }
 
-/** What a call has left behind beside its end. */
+/** Things that a call has left behind beside its end. */
 interface Left {
   told?: ToolChannel
   values?: NewValue[]
