@@ -7,9 +7,14 @@ import { serviceErrorOf } from './temporal-trouble.ts'
 
 /** How long a worker may be missing in the store: it may just be taking its lock again. */
 const UNSEEN_MS = 2000
-/** The gRPC codes of a question that no worker has taken: the time is over, or Temporal has seen no worker recently. */
-const DEADLINE_EXCEEDED = 4
+/**
+ * The gRPC codes of a question that no worker has taken. Temporal has seen no worker recently, or the time is over:
+ * then the client's own clock ends the call, unless the server has reset the stream a moment before.
+ */
 const FAILED_PRECONDITION = 9
+const DEADLINE_EXCEEDED = 4
+const CANCELLED = 1
+const NOT_TAKEN: readonly number[] = [FAILED_PRECONDITION, DEADLINE_EXCEEDED, CANCELLED]
 
 /** @throws StelloError AGENT_NOT_SERVED when no worker of the agent lives; it names the agents that are served */
 export async function askServed<T>(
@@ -32,6 +37,6 @@ export async function askServed<T>(
 
 /** Whether Temporal was there, and had no worker that would answer it. */
 function waitedForWorker({ code, cause }: StelloError): boolean {
-  const asked = serviceErrorOf(cause)?.code
-  return code === 'SERVER_UNREACHABLE' && (asked === DEADLINE_EXCEEDED || asked === FAILED_PRECONDITION)
+  const asked = serviceErrorOf(cause)
+  return code === 'SERVER_UNREACHABLE' && asked !== undefined && NOT_TAKEN.includes(asked.code)
 }

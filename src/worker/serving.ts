@@ -33,7 +33,7 @@ import { checkSchema, migrate } from '../store/migrate.ts'
 import { createNotifier, type Notifier } from '../store/notifier.ts'
 import { saveAgent } from '../store/agents.ts'
 import { TranscriptCache } from '../store/transcript-cache.ts'
-import { enterWorker, leaveWorker } from '../store/workers.ts'
+import { enterWorker, leaveWorker, type KnownWorker } from '../store/workers.ts'
 import { enterHost } from '../store/workspace-owners.ts'
 import { OpenedParts } from './opened-parts.ts'
 import type { Readiness } from './health.ts'
@@ -182,10 +182,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
         await enterWorker(db, self)
         if (host !== undefined) await enterHost(db, bootId, host, agent.workspaces?.capacity ?? null)
       }
-      await enter()
-      closing.add(db, () => (broken ? undefined : leaveWorker(db, bootId)))
-      closing.add(keepTakingOver(db, client, self, log, { enter, tookOver: metrics.tookOver }), (stop) => stop())
-      if (metricsAreRead()) closing.add(keepCounting(db, self, metrics), (stop) => stop())
+      await keepEntered({ db, client, self, log, metrics, enter, isBroken: () => broken }, closing)
       polling = workers
     },
     readiness: () =>
@@ -204,6 +201,27 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
       await closing.run()
     },
   }
+}
+
+interface Entering {
+  db: Database
+  client: Client
+  self: KnownWorker
+  log: WorkerLog
+  metrics: Metrics
+  /** Puts this worker into the list of workers. */
+  enter(): Promise<void>
+  /** Then this worker stays in the list, so that others find it dead. */
+  isBroken(): boolean
+}
+
+/** The worker is in the list until it stops. It takes over the steps of those that are in it and dead. */
+async function keepEntered(entering: Entering, closing: OpenedParts): Promise<void> {
+  const { db, client, self, log, metrics, enter, isBroken } = entering
+  await enter()
+  closing.add(db, () => (isBroken() ? undefined : leaveWorker(db, self.bootId)))
+  closing.add(keepTakingOver(db, client, self, log, { enter, tookOver: metrics.tookOver }), (stop) => stop())
+  if (metricsAreRead()) closing.add(keepCounting(db, self, metrics), (stop) => stop())
 }
 
 interface OpenedStore {
