@@ -40,15 +40,28 @@ const UNANSWERED: Statement = statement(
   'agent_unanswered',
   `select w.message_id from sessions s, lateral (${WAITING} order by m.at, m.message_id) w where s.id = $1`,
 )
-/** Locks the parent as a fork does: a parent that closes gets no child that is open. */
+/**
+ * Locks the parent as a fork does: a parent that closes gets no child that is open, and in a tree that is paused the
+ * agent is paused like a new fork. Locks in the order of ids, as the pause of a tree does.
+ */
 const REOPEN: Statement = statement(
   'agent_reopen',
-  `with parent as (
-           select id from sessions where id = $2 and closing_at is null and closed_at is null for no key update
+  `with locked as (
+           select id, pauses_forks, closing_at, closed_at from sessions where id in ($1, $2) order by id for no key update
+         ), parent as (
+           select id, pauses_forks from locked where id = $2 and closing_at is null and closed_at is null
+         ), reopened as (
+           update sessions s set closed_at = null, closing_at = null,
+             pauses_forks = coalesce(parent.pauses_forks, case when s.pause->>'reason' = 'user' then s.pauses_forks end),
+             pause = coalesce(case when s.pause->>'reason' = 'user' then s.pause end, parent.pauses_forks),
+             next_offset = s.next_offset + case when parent.pauses_forks is null then 0 else 1 end
+           from parent where s.id = $1 and s.parent_id = parent.id and s.closed_at is not null
+           returning s.id, s.gen, s.next_offset - 1 as told, s.pause, parent.pauses_forks is not null as held
+         ), paused as (
+           insert into events (session_id, "offset", gen, key, type, data)
+           select id, told, gen, 'held.' || told, 'session.paused', pause from reopened where held
          )
-         update sessions s set closed_at = null, closing_at = null,
-           pause = case when s.pause->>'reason' = 'user' then s.pause end
-         from parent where s.id = $1 and s.parent_id = parent.id and s.closed_at is not null returning s.id`,
+         select id from reopened`,
 )
 const ORIGIN: Statement = statement('session_origin', 'select origin, parent_id from sessions where id = $1')
 

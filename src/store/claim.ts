@@ -124,7 +124,6 @@ interface StepRow {
   pending: PendingItem | null
   decided: Decided | null
   outcome: unknown
-  wrote: Wrote
 }
 
 interface TakenRow {
@@ -176,8 +175,16 @@ const SLOW_INSERT: Statement = statement(
 )
 const READ_STEP: Statement = statement(
   'step_read',
-  `select input_hash, lease, owner, token, failures, deaths, released, pending, decided, outcome, ${WROTE} as wrote from steps
+  `select input_hash, lease, owner, token, failures, deaths, released, pending, decided, outcome from steps
          where session_id = $1 and gen = $2 and step_key = $3 for update`,
+)
+/**
+ * The records of a settled step, for `wholeOutcome`. A statement of its own: one that had to wait for the settle sees
+ * the step's new row, but not the records that were written with it.
+ */
+const READ_WROTE: Statement = statement(
+  'step_wrote',
+  `select ${WROTE} as wrote from steps where session_id = $1 and gen = $2 and step_key = $3`,
 )
 const RETAKE: Statement = statement(
   'step_retake',
@@ -248,6 +255,10 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
   const [existing] = await run<StepRow>(tx, READ_STEP, [ref.sessionId, gen, key])
   if (existing) {
     const known = fromRow(existing, request, gen)
+    if (known?.kind === 'settled') {
+      const [row] = await run<{ wrote: Wrote }>(tx, READ_WROTE, [ref.sessionId, gen, key])
+      return { ...known, outcome: wholeOutcome(known.outcome, gen, row?.wrote ?? null) }
+    }
     if (known) return known
   }
   const [state] = await run<{ paused: boolean; closed: boolean; stale: boolean }>(tx, SESSION_STATE, [
@@ -315,7 +326,7 @@ function fromRow(row: StepRow, request: ClaimRequest, gen: number): Claim | unde
       hint: `was Temporal or the store restored from a copy? \`stello recover ${ref.sessionId} --restart\` goes on from the store`,
     })
   }
-  if (row.outcome !== null) return { kind: 'settled', gen, outcome: wholeOutcome(row.outcome, gen, row.wrote) }
+  if (row.outcome !== null) return { kind: 'settled', gen, outcome: row.outcome }
   if (row.pending) return { kind: 'parked', gen, item: row.pending }
   if (row.owner === null) return undefined
   // With a later lease, nobody knows whether the attempt with the lease before had begun the step.

@@ -75,17 +75,27 @@ export function cannotBeUsed(
 
 type Queryable = Pick<pg.Pool, 'query'> | Pick<pg.PoolClient, 'query'>
 
-/** @throws StelloError STORE_UNAVAILABLE when another try may help */
+/** Tries of a statement that finds its events told meanwhile. */
+const TELLING_TRIES = 3
+
+/**
+ * Outside a transaction, a statement that tells an event at the same moment as another one is run again: then it finds
+ * the event told.
+ *
+ * @throws StelloError STORE_UNAVAILABLE when another try may help
+ */
 export async function run<Row extends pg.QueryResultRow>(
   on: Queryable,
   { name, text, prepared }: Statement,
   values: readonly unknown[],
 ): Promise<Row[]> {
-  try {
-    const result = await on.query<Row>({ ...(prepared && { name }), text, values: [...values] })
-    return result.rows
-  } catch (error) {
-    throw toStoreError(error)
+  for (let tries = 1; ; tries++) {
+    try {
+      const result = await on.query<Row>({ ...(prepared && { name }), text, values: [...values] })
+      return result.rows
+    } catch (error) {
+      if (!isToldMeanwhile(error) || !(on instanceof pg.Pool) || tries === TELLING_TRIES) throw toStoreError(error)
+    }
   }
 }
 
@@ -126,6 +136,9 @@ const VERDICTS = ['22', '23', '54']
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'StelloError' || error instanceof RangeError) return error
   const code = sqlState(error)
+  if (isToldMeanwhile(error)) {
+    return new StelloError('STORE_UNAVAILABLE', 'the same event was told meanwhile', { cause: error })
+  }
   if (code !== undefined && VERDICTS.includes(code.slice(0, 2))) return error
   const { what, hint } = troubleOf(code)
   return new StelloError('STORE_UNAVAILABLE', `${what}: ${messageOf(error)}`, {
@@ -142,6 +155,11 @@ export function isDataError(error: unknown): boolean {
 
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof Error && sqlState(error) === '23505'
+}
+
+/** Two steps may tell the same event, for example that their session has lost its working folder. */
+function isToldMeanwhile(error: unknown): boolean {
+  return isUniqueViolation(error) && (error as { constraint?: unknown }).constraint === 'events_session_id_gen_key_key'
 }
 
 export function isNullViolation(error: unknown): boolean {

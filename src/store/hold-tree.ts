@@ -15,9 +15,10 @@ const BELOW = `
   )`
 /** Locks in the order of ids, so that two such requests do not wait for each other. */
 const MARK = (change: string, due: string): string => `${BELOW}, due as (
-    select id from sessions where id in (select id from below) and closed_at is null and ${due} order by id for no key update
+    select id from sessions where id in (select id from below) and ${due} order by id for no key update
   )
   update sessions set pauses_forks = ${change} from due where sessions.id = due.id returning 1`
+/** Also in what is closed, because a closed session may be forked. */
 const HOLD: Statement = statement('tree_hold', MARK('$2::jsonb', 'pauses_forks is null'))
 const RELEASE: Statement = statement('tree_release', MARK('null', 'pauses_forks is not null'))
 const UNOPENED: Statement = statement(

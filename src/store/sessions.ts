@@ -57,7 +57,10 @@ export interface SessionSummary {
   closedAt?: Date
 }
 
-/** A client's fork becomes an event of its parent here. The fork of a model's call is told by the call's own step. */
+/**
+ * A client's fork becomes an event of its parent here. The fork of a model's call is told by the call's own step. A run
+ * that takes the parent over is waited for: the event belongs to the generation after it.
+ */
 const CREATE: Statement = statement(
   'session_create',
   `
@@ -71,7 +74,7 @@ const CREATE: Statement = statement(
     insert into trees (root_id, bounds) select id, $14 from created where $3 is null on conflict do nothing
   ),
   guard as (
-    select s.gen from sessions s, created where s.id = $3
+    select s.gen from sessions s, created where s.id = $3 for key share of s
   ), ${writesSql({ session: '$3', key: 'null', writes: '$13::jsonb', records: 'once' })}
   select config from created`,
 )

@@ -2,12 +2,14 @@
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** A root that was never opened has only two rows: the session and its tree. */
+/**
+ * A root that was never opened has only two rows: the session and its tree. A fork that is being created locks the
+ * root's row and counts itself there (`children`).
+ */
 const FORGET: Statement = statement(
   'session_forget',
   `with gone as (
-           delete from sessions s where id = $1 and parent_id is null and run_id is null
-             and not exists (select from sessions c where c.parent_id = s.id)
+           delete from sessions where id = $1 and parent_id is null and run_id is null and children = 0
            returning id
          ), tree as (delete from trees where root_id in (select id from gone))
          select id from gone`,

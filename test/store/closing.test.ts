@@ -1,11 +1,15 @@
 /** A cascade, and a tree that grows at the same moment: the second of the two finds the first. */
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
+import { announce } from '../../src/activities/session/announce.ts'
+import { reopenAgent } from '../../src/store/agent-sessions.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { closeBelow } from '../../src/store/closing.ts'
 import { createSession } from '../../src/store/sessions.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
+import { attempt, depsOf } from './activity.ts'
 import { interleaved } from '../support/interleaved.ts'
 import { claim, newId, newSessionRow, openSession, resetRun, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -94,5 +98,24 @@ describe('a cascade', () => {
     const rewound = resetRun(root, 'run-2', 0)
     await announceFacts(at.db, rewound, 'a1', {})
     expect((await claim(at.db, rewound)).kind).toBe('mine')
+  })
+
+  it('that still tells the rest of the children does not close an agent that was opened again meanwhile', async () => {
+    const root = await openSession(at.db)
+    const agent = await open(root)
+    const { sessionId, gen, turn, place } = agent
+    const ids = [`b-${newId()}`, `c-${newId()}`]
+    for (const id of ids) await open(agent, id)
+    const deps = depsOf(at.db, { llm: scriptedModel(() => 'answer') })
+    const tell = async (told: number, batch: { limit?: number; after?: string }): Promise<string[]> => {
+      const close = { messages: [], cascade: true, ...batch }
+      const step = { sessionId, gen, turn, place, base: 0, messageId: 'm', round: 0, key: `a${told}` }
+      return (await attempt(agent, () => announce(deps, { ...step, told, events: [], close }))).children
+    }
+    expect(await tell(1, { limit: 1 })).toEqual(ids.slice(0, 1))
+    expect(await reopenAgent(at.db, sessionId, root.sessionId)).toBe(true)
+    expect(await tell(2, { after: ids[0] ?? '' })).toEqual(ids.slice(1))
+    const row = await readSession(at.db, sessionId)
+    expect([row?.closing, row?.closedAt]).toEqual([undefined, undefined])
   })
 })

@@ -17,27 +17,29 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
   const attempt = currentAttempt(deps, input)
   const ending = input.endTurn ? await endTurn(deps, input, input.endTurn) : { events: [], turns: [] }
   const closed = input.close ? closedTurns(input, input.close.messages) : []
+  // Only the first batch of children closes: a later one must not close an agent that was opened again meanwhile.
+  const closes = input.close?.after === undefined ? input.close : undefined
   const writes: Writes = {
     ...ending,
     events: [...announcedEvents(input.told, input.events), ...ending.events],
     turns: [...ending.turns, ...closed],
     ...(input.pause !== undefined && { pause: input.pause }),
-    ...(input.close && { closed: true as const }),
-    ...((input.closing || input.close?.cascade) && { closing: true as const }),
+    ...(closes && { closed: true as const }),
+    ...((input.closing || closes?.cascade) && { closing: true as const }),
     ...(input.message && { message: input.message }),
   }
   const { gen, closing } = await announceFacts(deps.db, attempt.run, input.key, writes)
   // Before anybody is told: who is told of a batch closes the rest of the tree, which must not grow meanwhile.
-  if (closing && writes.closing && input.close?.after === undefined) await closeBelow(deps.db, input.sessionId)
+  if (closing && writes.closing) await closeBelow(deps.db, input.sessionId)
   if (input.pause) deps.metrics.paused(input.pause.reason)
   deps.notify(input.sessionId)
-  const release = input.close && input.close.after === undefined && (await releaseOf(deps, input.sessionId))
+  const release = closes && (await releaseOf(deps, input.sessionId))
   const tell = deps.agent.onPending !== undefined && input.pause && input.pause.nextTryAt === undefined
   return {
     gen,
     ...(tell && { tell: true as const }),
     ...(release && { release }),
-    children: closing && input.close ? await openChildren(deps.db, input.sessionId, input.close) : [],
+    children: input.close && (closing || !closes) ? await openChildren(deps.db, input.sessionId, input.close) : [],
   }
 }
 
