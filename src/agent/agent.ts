@@ -173,15 +173,8 @@ export interface StelloAgent extends Readonly<ToolFilter> {
  */
 export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   const { problems, attempt } = collectProblems()
-  const {
-    name,
-    llm,
-    systemPrompt = '',
-    lockPrompt = false,
-    capabilities = {},
-    systemTools = false,
-    redact = [],
-  } = definition
+  const { name, llm, capabilities = {}, redact = [] } = definition
+  const { systemPrompt = '', lockPrompt = false, systemTools = false } = definition
   const {
     toolTimeout = definition.executionTimeout,
     allowedTools,
@@ -191,21 +184,7 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
   } = definition
 
   const permissions = statedPermissions(definition)
-
-  if (typeof name !== 'string' || !/^\S{1,200}$/.test(name)) {
-    problems.push('name: must be 1 to 200 characters without white space (it is the task queue)')
-  }
-  if (typeof systemPrompt !== 'string') problems.push('systemPrompt: must be text')
-  if (typeof lockPrompt !== 'boolean') problems.push('lockPrompt: must be true or false')
-  const hidden = redactProblem(redact)
-  if (hidden) problems.push(hidden)
-  problems.push(
-    ...[agentPermissionsProblem(definition.permissions), hooksProblem(definition), notifierProblem(onPending)].flatMap(
-      (each) => each ?? [],
-    ),
-  )
-  const filtering = filterProblem(definition)
-  if (filtering) problems.push(filtering)
+  problems.push(...statedProblems(definition))
   const settings: LimitSettings = toolTimeout === undefined ? definition : { ...definition, toolTimeout }
   const bounds = attempt(() => resolveBounds(definition), DEFAULT_BOUNDS)
   const waits = attempt(() => resolveWaits(definition, DEFAULT_WAITS, ''), DEFAULT_WAITS)
@@ -273,6 +252,22 @@ export function createStelloAgent(definition: AgentDefinition): StelloAgent {
     registerTool: (tool: AnyTool) => parts.register(tool),
     seal: () => parts.seal(),
   })
+}
+
+/** Checks each field by itself. */
+function statedProblems(definition: AgentDefinition): string[] {
+  const { name, systemPrompt = '', lockPrompt = false, redact = [], permissions, onPending } = definition
+  const validName = typeof name === 'string' && /^\S{1,200}$/.test(name)
+  return [
+    !validName && 'name: must be 1 to 200 characters without white space (it is the task queue)',
+    typeof systemPrompt !== 'string' && 'systemPrompt: must be text',
+    typeof lockPrompt !== 'boolean' && 'lockPrompt: must be true or false',
+    redactProblem(redact),
+    agentPermissionsProblem(permissions),
+    hooksProblem(definition),
+    notifierProblem(onPending),
+    filterProblem(definition),
+  ].flatMap((problem) => problem || [])
 }
 
 /** Recognises an agent by its shape, not by its class: an agent module may have loaded another copy of this package. */

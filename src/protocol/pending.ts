@@ -213,7 +213,7 @@ export interface Question extends PendingRef {
 export interface ShownToPermit {
   /** Tells what was shown from everything else: if the call would touch something else by now, it is asked about anew. */
   hash: string
-  /** What the call would touch. */
+  /** All that the call would touch, a line each. The last line says how many more there are, above 32,000 characters. */
   touches: string[]
   /** Rules that would let the same run again without a question. None: the call cannot be named by rules. */
   rules: string[]

@@ -319,7 +319,8 @@ export type OpenSessionOutcome =
       unanswered?: string
     }
   | { kind: 'closed' }
-  | { kind: 'failed'; pause: Pause }
+  /** `found`: nothing went wrong, the session was paused already. */
+  | { kind: 'failed'; pause: Pause; found?: true }
 
 export interface DescribeChildrenInput {
   /** Session ids. */

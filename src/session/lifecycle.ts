@@ -3,6 +3,7 @@ import { StelloError } from '../core/errors.ts'
 import { brief } from '../core/message.ts'
 import { toPause } from '../core/pause.ts'
 import { OPEN_KEY } from '../protocol/keys.ts'
+import type { OpenSessionOutcome } from '../protocol/steps.ts'
 import {
   announceClose,
   announcePause,
@@ -82,10 +83,25 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
       return [closing, [...reports, ...promised, ...commands]]
     }
     case 'closed':
-      return state.closing?.after === undefined ? [{ ...state, closed: true }, []] : tellMoreChildren(state)
+      return foundClosed(state)
     case 'failed':
-      return announcePause({ ...state, openFailed: true }, outcome.pause)
+      return openingFailed(state, outcome)
   }
+}
+
+/** If this run has closed it, the store's answer to that is on its way, and with it the children that are to be told. */
+function foundClosed(state: SessionState): Step {
+  if (state.closing?.after !== undefined) return tellMoreChildren(state)
+  return state.closing?.announced ? [state, []] : [{ ...state, closed: true }, []]
+}
+
+/** The opening may have found a pause that a person has lifted since. Then the resume opens the session again. */
+function openingFailed(state: SessionState, { pause, found }: Extract<OpenSessionOutcome, { kind: 'failed' }>): Step {
+  if (found && state.resumed) {
+    if (state.resuming) return [{ ...state, openFailed: true }, []]
+    if (!state.pause) return [state, []]
+  }
+  return announcePause({ ...state, openFailed: true }, pause)
 }
 
 /**
@@ -131,7 +147,8 @@ export function announced(state: SessionState, { key, tag, outcome, messageId }:
       const [told, commands] = switchTold(known, key)
       if (key !== told.resuming) return [told, commands]
       const { pause: _pause, resuming: _resuming, openFailed: _failed, ...resumed } = told
-      return [resumed, resumed.opened ? commands : [openSession(resumed), ...commands]]
+      const opens = !resumed.opened && !resumed.closing?.announced
+      return [resumed, opens ? [openSession(resumed), ...commands] : commands]
     }
     case 'pause': {
       const [told, commands] = switchTold(known, key)

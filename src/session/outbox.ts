@@ -62,14 +62,17 @@ export function announceClose(state: SessionState, close: NonNullable<AnnounceIn
   })
 }
 
-/** Such a session cannot go on without its record or its agent, even if other reasons for the pause are gone. */
-function isStuck({ reason }: Pick<Pause, 'reason'>): boolean {
-  return reason === 'store_error' || reason === 'agent_error'
+/**
+ * A session cannot go on without its agent or its record, even if other reasons for the pause are gone. Without its
+ * record it cannot even be stopped.
+ */
+function howStuck({ reason }: Pick<Pause, 'reason'>): number {
+  return reason === 'store_error' ? 2 : reason === 'agent_error' ? 1 : 0
 }
 
 /**
  * Pauses the session unless it is paused already. The first reason stays, with two exceptions. A reason that leaves the
- * session stuck replaces another one. A pause that only a resume can end replaces one that ends by itself. A pause that
+ * session more stuck replaces another one. A pause that only a resume can end replaces one that ends by itself. A pause that
  * comes while a resume is being told wins over the resume.
  */
 export function announcePause(state: SessionState, { message, hint, ...rest }: Pause): Step {
@@ -83,7 +86,7 @@ export function announcePause(state: SessionState, { message, hint, ...rest }: P
 
 function givesWay(before: Pause, next: Pick<Pause, 'reason' | 'nextTryAt'>): boolean {
   if (before.nextTryAt !== undefined) return next.nextTryAt === undefined
-  return isStuck(next) && !isStuck(before)
+  return howStuck(next) > howStuck(before)
 }
 
 /** The try that the session's pause has promised. A new run promises it anew. */

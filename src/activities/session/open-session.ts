@@ -4,7 +4,7 @@
  */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
-import { toPause } from '../../core/pause.ts'
+import { toPause, type Pause } from '../../core/pause.ts'
 import { OPEN_KEY, hookKey } from '../../protocol/keys.ts'
 import type { NotStarted, OpenSessionInput, OpenSessionOutcome } from '../../protocol/steps.ts'
 import { rootConfig } from '../child/fork.ts'
@@ -42,7 +42,8 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
       if (config.kind === 'failed') return config
       // The session was open a moment ago. Now its row says that it closes, so look again.
       if (config.closing) return await openSession(deps, input)
-      return { kind: 'failed', pause: row.pause ?? { reason: 'user', message: 'paused before it was opened' } }
+      const pause: Pause = row.pause ?? { reason: 'user', message: 'paused before it was opened' }
+      return { kind: 'failed', pause, found: true }
     }
     const seq = await lastSeq(db, input.sessionId, resolved.gen)
     const turn = await lastTurn(db, input.sessionId, resolved.gen)

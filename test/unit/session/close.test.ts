@@ -164,6 +164,27 @@ describe('close', () => {
     })
   })
 
+  it('tells the children also if the run hears of its own close from the opening first', () => {
+    const cascade: Input = { type: 'closeRequested', cascade: true }
+    const closing = play(opened(), cascade, { type: 'runStarted' })
+    const found: Input = { type: 'sessionOpened', outcome: { kind: 'closed' } }
+    const after = play(closing.state, found, announced(closing, 'close', ['s-2']))
+    expect(after.commands).toEqual([{ type: 'closeChildren', children: ['s-2'] }])
+    expect(after.state.closed).toBe(true)
+  })
+
+  it('is not followed by an opening, though a resume was on its way', () => {
+    const failed: Input = {
+      type: 'sessionOpened',
+      outcome: { kind: 'failed', pause: { reason: 'agent_error', message: 'gone' } },
+    }
+    const fresh = initialState({ sessionId: 's-1', label: 'demo' })
+    const resuming = play(fresh, { type: 'runStarted' }, failed, { type: 'resumeRequested' })
+    const closing = play(resuming.state, close)
+    expect(only(closing.commands, 'announce')).toMatchObject([{ tag: 'close' }])
+    expect(play(closing.state, announced(resuming, 'resume')).commands).toEqual([])
+  })
+
   it('ends a session that the store has closed before', () => {
     const { state } = play(opened(), { type: 'runStarted' }, { type: 'sessionOpened', outcome: { kind: 'closed' } })
     expect(status(state)).toBe('closed')

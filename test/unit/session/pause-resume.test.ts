@@ -52,8 +52,22 @@ describe('pause', () => {
     expect(only(commands, 'announce')).toMatchObject([{ input: { pause: { reason } } }, { tag: 'close' }])
   })
 
+  it('of its agent gives way to one of the store, which is not asked again and again', () => {
+    const pause = { reason: 'agent_error', message: 'gone' } as const
+    const stopping = play(opened(), message('a'), model(1, 0, { kind: 'failed', pause }), { type: 'cancelRequested' })
+    expect(types(stopping.commands)).toContain('settleModel')
+    const step = { of: 'model', turn: 1, round: 0 } as const
+    const failed = play(stopping.state, { type: 'stepFailed', code: 'STORE_CORRUPT', step, message: 'a bad row' })
+    expect(types(failed.commands)).toEqual(['announce'])
+    expect(failed.state.pause?.reason).toBe('store_error')
+  })
+
   it('of a session that is found paused before it is opened lets it be closed, and resumed', () => {
-    const outcome = { kind: 'failed', pause: { reason: 'user', message: 'paused before it was opened' } } as const
+    const outcome = {
+      kind: 'failed',
+      found: true,
+      pause: { reason: 'user', message: 'paused before it was opened' },
+    } as const
     const waiting = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, pause)
     const asked = play(waiting.state, { type: 'closeRequested', cascade: false })
     expect(asked.commands).toEqual([])
@@ -66,6 +80,26 @@ describe('pause', () => {
     expect(types(again.commands)).toEqual(['openSession'])
     expect(play(again.state, pause, close).commands).toMatchObject([{ type: 'announce', input: { pause: {} } }])
   })
+
+  it.each(
+    (['user', 'model_error'] as const).flatMap((reason) => [
+      [reason, 'before the store knows of the resume'] as const,
+      [reason, 'after that'] as const,
+    ]),
+  )(
+    'that the opening has found does not come back when the person has resumed meanwhile: %s, told %s',
+    (reason, when) => {
+      const outcome = { kind: 'failed', found: true, pause: { reason, message: 'paused before' } } as const
+      const failed: Input = { type: 'sessionOpened', outcome }
+      const resuming = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, pause, resume)
+      const told = announced(resuming, 'resume')
+      const after = play(resuming.state, ...(when === 'after that' ? [told, failed] : [failed, told]))
+      expect(types(after.commands)).toEqual(['openSession'])
+      expect(status(after.state)).not.toBe('paused')
+      const stopped = play(play(resuming.state, failed).state, pause, { type: 'closeRequested', cascade: false })
+      expect(only(stopped.commands, 'announce').at(-1)).toMatchObject({ tag: 'close' })
+    },
+  )
 
   it('cuts the reason that people see', () => {
     const { state } = play(opened(), { type: 'pauseRequested', message: 'x'.repeat(100_000) })
