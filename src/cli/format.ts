@@ -97,10 +97,18 @@ export function inboxLines(item: InboxItem): string {
       : [
           `${flat(message)} ${where}`,
           `${calledBy(item)} ${oneLine(item.preview)}`,
+          ...touchesLines(item),
           ...formLines(item.form),
           ...untilLines(item),
         ]
   return `${pc.yellow('?')} ${[...lines, remedyOf(item)].join('\n    ')}`
+}
+
+/** All that would be permitted, where the question itself names a part of it. One may be the beginning of another. */
+function touchesLines({ message, permit }: InboxQuestion): string[] {
+  const touches = permit?.touches ?? []
+  if (message.includes(touches.join('; '))) return []
+  return touches.map((each) => flat(/^and \d+ more$/.test(each) ? each : `would ${each}`))
 }
 
 function untilLines(item: InboxQuestion): string[] {

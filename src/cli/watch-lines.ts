@@ -47,11 +47,14 @@ export function createWatchLines({ named, columns }: WatchLinesOptions): (event:
     return begin + text
   }
 
-  /** Who began to watch in the middle of a text gets the whole. */
+  /** The last pieces of a text may never be seen. Who began to watch in the middle of it gets the whole. */
   function completed(event: Of<'message.completed'>): string {
     const { text } = event.data
-    const seen = open?.text === text
-    return seen || text.trim() === '' ? ended() : `${ended()}${who(event)}${text}\n`
+    const seen = open?.step.startsWith(`${event.sessionId} `) ? open.text : ''
+    // The event has only the beginning of a long text.
+    if (text.endsWith('…') && seen.startsWith(text.slice(0, -1)) && seen.length >= text.length) return ended()
+    if (seen !== '' && text.startsWith(seen)) return text.slice(seen.length) + ended()
+    return text.trim() === '' ? ended() : `${ended()}${who(event)}${text}\n`
   }
 
   function called(event: Of<'tool.status'>): string {

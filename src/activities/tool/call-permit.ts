@@ -8,14 +8,14 @@ import { approvalExpiry, type HookedCall } from '../../agent/permission-settings
 import { StelloError } from '../../core/errors.ts'
 import { toJson } from '../../core/to-json.ts'
 import { decide, type Asking, type Permissions, type Verdict } from '../../permissions/decide.ts'
-import { toRule } from '../../permissions/rule.ts'
 import { suggestRules } from '../../permissions/suggest.ts'
 import type { DurableEvents } from '../../protocol/events.ts'
 import type { Expiry, ShownToPermit } from '../../protocol/pending.ts'
 import { inputHash } from '../../store/hashes.ts'
 import type { Checked, Kind, SessionFacts, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
-import { denialText, questionText, shownTouches } from './permission-texts.ts'
+import { denialText, questionText, shownTouches, touchesToPermit } from './permission-texts.ts'
+import { withKept } from './session-permissions.ts'
 
 /** The tool that is called, whoever brought it. */
 export interface Subject {
@@ -57,7 +57,7 @@ export interface Permitting {
   /** What holds now. Undefined: permissions are off. */
   standing(ctx: PermitContext): Promise<Permissions | undefined>
   /** The rules that people have added, read only where a question would be asked. */
-  withKept(permissions: Permissions): Promise<Permissions>
+  keptRules(): Promise<readonly string[]>
   /** The arguments of the call, as text. */
   input: string
   /**
@@ -68,7 +68,7 @@ export interface Permitting {
   told(decision: Decision): void
 }
 
-export function createPermit({ agent, session, input, standing, withKept, approved, told }: Permitting): Permit {
+export function createPermit({ agent, session, input, standing, keptRules, approved, told }: Permitting): Permit {
   return async (subject, args, ctx) => {
     const permissions = await standing(ctx)
     if (!permissions) return { kind: 'allow', args }
@@ -99,9 +99,9 @@ export function createPermit({ agent, session, input, standing, withKept, approv
     const hash = inputHash('permit', subject.name, input, toJson(at.touches ?? []))
     // The person's own event says who has permitted it.
     if (approved === true || approved === hash) return { kind: 'allow', args }
-    const withRules = await withKept(permissions)
-    const verdict = decide(withRules, at)
-    const kept = isUpToAgent(verdict) ? undefined : decided(verdict)
+    const withRules = withKept(permissions, await keptRules())
+    const early = decide(withRules, at)
+    const kept = isUpToAgent(early) ? undefined : decided(early)
     if (kept) return kept
 
     const call: HookedCall = {
@@ -125,8 +125,11 @@ export function createPermit({ agent, session, input, standing, withKept, approv
       }
       return updated(subject, said.updatedInput, ctx, permissions, tell)
     }
-    const bySkill = decided(verdict)
-    if (bySkill) return bySkill
+    // While the agent's function took its time, a person may have permitted such calls for good. What a skill allows goes here too.
+    const byNow = canUseTool ? withKept(permissions, await keptRules()) : withRules
+    const verdict = decide(byNow, at)
+    const late = decided(verdict)
+    if (late) return late
     const question = questionText(at, verdict)
     if (confirm) {
       const yes = (await confirm({ ...call, question })) === true
@@ -136,17 +139,12 @@ export function createPermit({ agent, session, input, standing, withKept, approv
     tell(verdict.rule === undefined ? 'mode' : 'rule', verdict)
     // A tool that finds nothing to name, as in a command that is a comment, would give a rule for all of its calls.
     const offered = at.touches?.length === 0 ? [] : suggestRules(verdict.parts)
-    const rules = runsWith(offered, withRules, at) ? offered : []
-    const shown = { hash, touches: shownTouches(at), rules }
+    // Rules that ask, and lists of profiles, win over what is kept.
+    const rules = decide(withKept(byNow, offered), at).decision === 'allow' ? offered : []
+    const shown = { hash, touches: touchesToPermit(at), rules }
     const expiry = approvalExpiry(agent.permissions)
     return { kind: 'ask', asks: { question, shown, ...(expiry && { expiry }) } }
   }
-}
-
-/** Whether the call would run if these rules were kept. Rules that ask, and lists of profiles, win over what is kept. */
-function runsWith(rules: readonly string[], permissions: Permissions, at: Asking): boolean {
-  const kept = [...(permissions.kept ?? []), ...rules.map(toRule)]
-  return decide({ ...permissions, kept }, at).decision === 'allow'
 }
 
 /** What the agent's function has put in the place of the arguments is checked like them, and may be denied by a rule. */

@@ -4,13 +4,31 @@ import { ruleName, type Asking, type Verdict } from '../../permissions/decide.ts
 import type { PermissionMode } from '../../protocol/permission-mode.ts'
 import type { Touch } from '../../tool/touch.ts'
 
+type Touched = Pick<Asking, 'touches' | 'root'>
+
 const SHOWN = 10
 const LONGEST = 200
+/** Characters of all lines for the person who permits a call. They are stored with the question. */
+const PERMITTED = 32_000
 
-/** What a call would touch, in a few lines. */
-export function shownTouches({ touches = [], root }: Pick<Asking, 'touches' | 'root'>): string[] {
-  const lines = touches.slice(0, SHOWN).map((touch) => shownTouch(touch, root))
-  return touches.length > SHOWN ? [...lines, `and ${touches.length - SHOWN} more`] : lines
+/** A few lines about the parts that a call would touch: for logs, and for the question itself. */
+export function shownTouches({ touches = [], root }: Touched): string[] {
+  const lines = touches.slice(0, SHOWN).map((touch) => shownTouch(touch, root, LONGEST))
+  return withRest(lines, touches.length)
+}
+
+/** All that a call would touch, each part whole: what stands behind the tenth part is permitted too. */
+export function touchesToPermit({ touches = [], root }: Touched): string[] {
+  let left = PERMITTED
+  const whole = touches.map((touch) => shownTouch(touch, root, PERMITTED / 2))
+  return withRest(
+    whole.filter(({ length }) => (left -= length) >= 0),
+    whole.length,
+  )
+}
+
+function withRest(lines: string[], of: number): string[] {
+  return of > lines.length ? [...lines, `and ${of - lines.length} more`] : lines
 }
 
 export function questionText(asking: Asking, { rule, parts }: Verdict): string {
@@ -23,7 +41,7 @@ export function questionText(asking: Asking, { rule, parts }: Verdict): string {
 export function denialText({ tool, root }: Asking, { rule: text, from, parts }: Verdict, mode: PermissionMode): string {
   const touch = parts[0]?.touch
   const rule = text && ruleName(text, from)
-  const what = touch ? `"${tool}" (${shownTouch(touch, root)})` : `"${tool}"`
+  const what = touch ? `"${tool}" (${shownTouch(touch, root, LONGEST)})` : `"${tool}"`
   if (rule !== undefined && mode !== 'dontAsk') return `${what} is denied by the rule ${rule}`
   switch (mode) {
     case 'plan':
@@ -39,19 +57,19 @@ export function denialText({ tool, root }: Asking, { rule: text, from, parts }: 
   }
 }
 
-function shownTouch(touch: Touch, root: string | undefined): string {
+function shownTouch(touch: Touch, root: string | undefined, longest: number): string {
   switch (touch.kind) {
     case 'read':
     case 'write':
-      return `${touch.kind} ${preview(fromRoot(touch.path, touch.root ?? root), LONGEST)}`
+      return `${touch.kind} ${preview(fromRoot(touch.path, touch.root ?? root), longest)}`
     case 'command':
-      return `run ${preview(touch.command, LONGEST)}`
+      return `run ${preview(touch.command, longest)}`
     case 'url':
-      return `ask ${preview(touch.url, LONGEST)}`
+      return `ask ${preview(touch.url, longest)}`
     case 'server':
       return `ask the MCP server ${touch.server}`
     case 'unknown':
-      return `do something unknown: ${preview(touch.what, LONGEST)}`
+      return `do something unknown: ${preview(touch.what, longest)}`
   }
 }
 

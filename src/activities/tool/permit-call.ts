@@ -13,7 +13,7 @@ import type { Mine } from '../../store/claim.ts'
 import { readKeptRules, type RulePlace } from '../../store/kept-rules.ts'
 import { shownNames } from './call-names.ts'
 import { createPermit, type Decision, type Permit, type PermitContext } from './call-permit.ts'
-import { permissionsOf, withKept, withSkills } from './session-permissions.ts'
+import { permissionsOf, withSkills } from './session-permissions.ts'
 
 export interface CallToPermit {
   input: CallToolInput
@@ -49,7 +49,7 @@ export function permitCall(
       session: sessionFacts(input.sessionId, facts),
       input: call.arguments,
       standing,
-      withKept: async (permissions) => withKept(permissions, await readKeptRules(db, placeOf(input.sessionId, facts))),
+      keptRules: () => readKeptRules(db, placeOf(input.sessionId, facts)),
       ...(approved !== undefined && { approved }),
       told: (decision) =>
         told.push(decidedEvent(input, decision.decision === 'ask' ? ['ask', lease] : [decision.decision], decision)),

@@ -1,12 +1,10 @@
 /** Tells a chat what happens in its session, and what it looks like around it, for as long as it is shown. Never rejects. */
 import { messageOf } from '../../core/errors.ts'
-import type { RecordPage, SessionRecord, StelloClient, StelloEvent } from '../../client/index.ts'
-import { recordItem } from './chat-conversation.ts'
+import type { StelloClient, StelloEvent } from '../../client/index.ts'
 import type { Chat } from './create-chat.ts'
 import { lookAround } from './look-around.ts'
+import { showInherited } from './show-inherited.ts'
 
-/** Inherited records that are shown. */
-const INHERITED = 20
 /** The end of a text that was cut. */
 const CUT = '…'
 /** After these, it looks at once. */
@@ -39,9 +37,11 @@ export async function followSession(
     chat.note(`the store is away; the chat goes on when it is back: ${messageOf(error)}`)
   }
   try {
-    if (!isNew) await showInherited(stello, chat)
+    const inherited = isNew ? undefined : showInherited(stello, chat, signal)
+    await inherited?.()
     for await (const event of session.watch({ signal, onAway })) {
       if (signal.aborted) return
+      if (event.type === 'turn.started') await inherited?.().catch(() => undefined)
       chat.tell(await wholeOf(stello, event))
       heard()
       if (CHANGING.includes(event.type)) look.now()
@@ -60,20 +60,4 @@ async function wholeOf(stello: StelloClient, event: StelloEvent): Promise<Stello
     .record(data.seq)
     .catch(() => undefined)
   return record ? { ...event, data: { ...data, text: record.message.content } } : event
-}
-
-/** A fork begins with what it has inherited: its own events do not tell that. */
-async function showInherited(stello: StelloClient, chat: Chat): Promise<void> {
-  const session = stello.session(chat.state.sessionId)
-  let count = 0
-  let shown: SessionRecord[] = []
-  for (let from: number | undefined = 0; from !== undefined;) {
-    const { records, next }: RecordPage = await session.records({ from })
-    const inherited = records.filter(({ inheritedFrom }) => inheritedFrom !== undefined)
-    count += inherited.length
-    shown = [...shown, ...inherited].slice(-INHERITED)
-    from = inherited.length === records.length ? next : undefined
-  }
-  if (count > INHERITED) chat.note(`${count} records are inherited; /transcript shows all`)
-  for (const { message } of shown) chat.tell({ told: 'item', item: recordItem(message) })
 }

@@ -20,6 +20,8 @@ const EDITOR_LINES = 8
 const TREE_LINES = 8
 const QUEUE_LINES = 3
 const PREVIEW_LINES = 12
+/** Lines of one argument, and of all that a call would touch. */
+const ARGUMENT_LINES = 6
 /** Of a text that streams, so much is laid out. */
 const STREAMED = 6000
 
@@ -136,8 +138,11 @@ function itemLines(item: InboxItem, tree: SessionTree | undefined, width: number
   const head = wrapLines(`${pc.bold(item.message)}${where}`, width, pc.yellow('? '))
   if (item.kind === 'paused') return head
   const { permit, form, preview } = item
+  // The arguments are shown too, however much the call touches.
   const touches =
-    permit && permit.touches.length > 0 ? wrapLines(`touches ${permit.touches.join(', ')}`, width, '  ') : []
+    permit && permit.touches.length > 0
+      ? cutTo(wrapLines(`touches ${permit.touches.join(', ')}`, width, '  '), ARGUMENT_LINES, width)
+      : []
   const asked = form ? [] : previewLines(preview, width)
   const more = [
     ...(form?.header ? wrapLines(pc.bold(form.header), width, '  ') : []),
@@ -156,7 +161,7 @@ function previewLines(preview: string, width: number): string[] {
       ([key]) => typeof removed !== 'string' || !/^(old|new)_string$/.test(key),
     )
     const lines = others.flatMap(([key, value]) =>
-      cutTo(wrapLines(`${pc.dim(`${key}:`)} ${inOnePiece(value)}`, width, '  '), 6, width),
+      cutTo(wrapLines(`${pc.dim(`${key}:`)} ${inOnePiece(value)}`, width, '  '), ARGUMENT_LINES, width),
     )
     const change = (text: unknown, mark: string): string =>
       textOf(text)
@@ -167,7 +172,7 @@ function previewLines(preview: string, width: number): string[] {
       ? lines
       : [...lines, ...changeLines(`@@\n${change(removed, '-')}\n${change(added, '+')}`, width).slice(1)]
   } catch {
-    return [...cutTo(wrapLines(pc.dim(preview), width, '  '), 6, width)]
+    return [...cutTo(wrapLines(pc.dim(preview), width, '  '), ARGUMENT_LINES, width)]
   }
 }
 

@@ -16,6 +16,8 @@ const GATHER_MS = 40
 /** Records are asked for when a moment has brought no more of them. */
 const SETTLE_MS = 150
 const PAGE = 500
+/** A worker opens a fork a moment after it was made. The fork inherits nothing before that. */
+const UNOPENED = { looks: 60, everyMs: 1000 }
 
 /** @returns the conversation, and how its stream is */
 export function useConversation(sessionId: string): { conversation: Conversation; stream: StreamState } {
@@ -61,10 +63,13 @@ export function useConversation(sessionId: string): { conversation: Conversation
     const tries = createTries(stop.signal)
     const readAll = async (): Promise<void> => {
       await rest(place.current === 0 ? 0 : SETTLE_MS, stop.signal)
-      for (let more = true; more && !stop.signal.aborted;) {
+      for (let more = true, looks = 0; more && !stop.signal.aborted;) {
         try {
           more = await readPage()
           tries.works(true)
+          if (place.current > 0 || looks++ === UNOPENED.looks) continue
+          await rest(UNOPENED.everyMs, stop.signal)
+          more = true
         } catch (thrown) {
           if (isFinal(toFailure(thrown))) return tellFailure(thrown)
           await tries.failed(thrown)

@@ -29,7 +29,7 @@ export function ApprovalCard({ item, busy, answer }: QuestionCardProps): ReactNo
   return (
     <>
       {touches.length > 0 && (
-        <ul className="touches" aria-label="What it would touch">
+        <ul className="touches" aria-label="What it would touch" tabIndex={0}>
           {touches.map((touched) => (
             <li key={touched} className="mono">
               {touched}
@@ -40,22 +40,7 @@ export function ApprovalCard({ item, busy, answer }: QuestionCardProps): ReactNo
       {edited === undefined ? (
         <pre className="arguments">{item.preview}</pre>
       ) : (
-        <label>
-          <span className="what">Arguments, as JSON</span>
-          <textarea
-            className="mono"
-            rows={Math.min(16, edited.split('\n').length + 1)}
-            value={edited}
-            spellCheck={false}
-            aria-invalid={!typed?.ok}
-            onChange={(event) => setEdited(event.target.value)}
-          />
-          {typed && !typed.ok && (
-            <span className="problem" role="alert">
-              {typed.problem}
-            </span>
-          )}
-        </label>
+        <EditedArguments edited={edited} problem={typed?.ok === false ? typed.problem : undefined} edit={setEdited} />
       )}
       {why !== undefined && (
         <label>
@@ -114,5 +99,33 @@ export function ApprovalCard({ item, busy, answer }: QuestionCardProps): ReactNo
         </p>
       )}
     </>
+  )
+}
+
+interface EditedArgumentsProps {
+  edited: string
+  /** Why they cannot be sent. */
+  problem: string | undefined
+  edit(text: string): void
+}
+
+function EditedArguments({ edited, problem, edit }: EditedArgumentsProps): ReactNode {
+  return (
+    <label>
+      <span className="what">Arguments, as JSON</span>
+      <textarea
+        className="mono"
+        rows={Math.min(16, edited.split('\n').length + 1)}
+        value={edited}
+        spellCheck={false}
+        aria-invalid={problem !== undefined}
+        onChange={(event) => edit(event.target.value)}
+      />
+      {problem !== undefined && (
+        <span className="problem" role="alert">
+          {problem}
+        </span>
+      )}
+    </label>
   )
 }

@@ -3,7 +3,7 @@
  * in hand ends hatched, and goes on with another worker. Wheel with Ctrl or +/− zooms, arrows move, F follows now.
  */
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useMemo, useRef, useState, type ReactNode } from 'react'
 import { api } from '../api.ts'
 import { hrefOf } from '../route.ts'
 import { moodOf } from '../tree/doing.ts'
@@ -14,7 +14,8 @@ import { BarDetails, LaneBars } from './lane-bars.tsx'
 import { lossesOf, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
 import { TimeAxis } from './time-axis.tsx'
 import { TimelineHead } from './timeline-head.tsx'
-import { following, moved, placeOf, toScale, zoomed, type TimeWindow } from './time-scale.ts'
+import { placeOf, toScale, zoomed } from './time-scale.ts'
+import { useTimeWindow, ZoomButtons } from './time-window.tsx'
 import './timeline.css'
 
 interface TimeLineProps {
@@ -45,7 +46,6 @@ interface DrawnProps extends Omit<TimeLineProps, 'isAwake'> {
 }
 
 function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
-  const [chosen, setChosen] = useState<TimeWindow & { follows: boolean }>()
   const [picked, setPicked] = useState<Bar>()
   const scroller = useRef<HTMLDivElement>(null)
   const sessions = useMemo(() => flatTree(tree), [tree])
@@ -64,7 +64,7 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
       workers: workersOf(spans),
     }
   }, [spans, sessions, now])
-  const window = chosen ? (chosen.follows ? following(scale, chosen) : chosen) : { from: 0, to: scale.length }
+  const { window, look, keys, onKey, isWhole, follows } = useTimeWindow(scale)
   const virtual = useVirtualizer({
     count: lanes.length,
     getScrollElement: () => scroller.current,
@@ -72,42 +72,11 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
     getItemKey: (index) => (lanes[index] as Lane).sessionId,
     overscan: 8,
   })
-  const look = (next: TimeWindow): void =>
-    setChosen(next.to - next.from >= scale.length ? undefined : { ...next, follows: next.to >= scale.length - 1 })
-  const size = window.to - window.from
-  const keys: Record<string, () => void> = {
-    '+': () => look(zoomed(scale, window, 0.6)),
-    '=': () => look(zoomed(scale, window, 0.6)),
-    '-': () => look(zoomed(scale, window, 1.6)),
-    ArrowLeft: () => look(moved(scale, window, -size / 6)),
-    ArrowRight: () => look(moved(scale, window, size / 6)),
-    '0': () => setChosen(undefined),
-    f: () => look(moved(scale, window, scale.length)),
-  }
-  const onKey = (event: KeyboardEvent): void => {
-    const act = event.ctrlKey || event.metaKey ? undefined : keys[event.key]
-    if (!act) return
-    event.preventDefault()
-    act()
-  }
-  const leftOf = (at: number): number => ((placeOf(scale, at) - window.from) / size) * 100
+  const leftOf = (at: number): number => ((placeOf(scale, at) - window.from) / (window.to - window.from)) * 100
   return (
     <section className="timeline" aria-label="Time line" onKeyDown={onKey}>
       <TimelineHead workers={workers} losses={losses}>
-        <div role="group" aria-label="Zoom" className="timeline-zoom">
-          <button aria-label="Zoom out" onClick={keys['-']}>
-            −
-          </button>
-          <button aria-label="Zoom in" onClick={keys['+']}>
-            +
-          </button>
-          <button onClick={keys['f']} disabled={!chosen || chosen.follows}>
-            now
-          </button>
-          <button onClick={keys['0']} disabled={!chosen}>
-            all
-          </button>
-        </div>
+        <ZoomButtons keys={keys} isWhole={isWhole} follows={follows} />
       </TimelineHead>
       <div className="timeline-axis-row">
         <span className="timeline-name" />

@@ -24,7 +24,7 @@ async function asked(
     session: {},
     input: '{}',
     standing: async () => ({ mode: 'default', layers: [{ ask }, ...below].map(toRules) }),
-    withKept: async (permissions: unknown) => permissions,
+    keptRules: async () => [],
     told: () => undefined,
   }
   const permit = createPermit(permitting as Permitting)
@@ -53,6 +53,45 @@ it('a call that the list of a profile leaves out offers none: a rule that is kep
   expect(await asked(undefined, [], { allow: ['Bash'] })).toMatchObject({ asks: { shown: { rules: ['Bash'] } } })
 })
 
+it('a call runs that a person has permitted for good while the function of its agent took its time', async () => {
+  const kept: string[] = []
+  const canUseTool = async (): Promise<object> => {
+    kept.push('Bash')
+    return { behavior: 'ask' }
+  }
+  const permitting: unknown = {
+    agent: { hooks: { canUseTool } },
+    session: {},
+    input: '{}',
+    standing: async () => ({ mode: 'default', layers: [toRules({})] }),
+    keptRules: async () => [...kept],
+    told: () => undefined,
+  }
+  const subject = { name: 'Bash', kind: 'execute', check: (value: unknown) => ({ ok: true as const, value }) } as const
+  const at = { callId: 'c', signal: AbortSignal.timeout(1000) }
+  expect(await createPermit(permitting as Permitting)(subject, {}, at)).toMatchObject({ kind: 'allow' })
+})
+
+describe('who permits a call is shown', () => {
+  const runs = (command: string): Touch => ({ kind: 'command', command, argv: [command], readonly: false })
+  const shown = async (commands: string[]): Promise<string[]> => {
+    const permission = await asked(async () => commands.map(runs))
+    return permission.kind === 'ask' ? permission.asks.shown.touches : []
+  }
+
+  it('every part, however many and however long', async () => {
+    const commands = Array.from({ length: 30 }, (_, n) => `echo ${n} ${'x'.repeat(n === 20 ? 2000 : 5)} last`)
+    expect(await shown(commands)).toEqual(commands.map((command) => `run ${command}`))
+  })
+
+  it('how many parts there are more, where they would fill the store', async () => {
+    const most = await shown(Array.from({ length: 100 }, (_, n) => `echo ${n} ${'x'.repeat(990)}`))
+    expect([most.length, most.at(-1)]).toEqual([32, 'and 69 more'])
+    const long = await shown([`echo ${'x'.repeat(50_000)}`, 'rm x'])
+    expect([long.length, long[0]?.length, long[1]]).toEqual([2, 16_004, 'run rm x'])
+  })
+})
+
 describe('what a skill allows', () => {
   const push: Touch = { kind: 'command', command: 'git push', argv: ['git', 'push'], readonly: false }
   const skill: Skill = { name: 'ship', description: 'd', content: 'c', permissions: { allow: ['Bash(git push:*)'] } }
@@ -65,7 +104,7 @@ describe('what a skill allows', () => {
       session: {},
       input: '{}',
       standing: async () => standing,
-      withKept: async (permissions: unknown) => permissions,
+      keptRules: async () => [],
       told: (decision: Decision) => told.push(decision),
     }
     const subject = {

@@ -218,6 +218,35 @@ describe('what a session waits for below', () => {
   })
 })
 
+it('the inbox names all that would be permitted, where the question names a part of it', () => {
+  const lines = (message: string, touches = ['run ls', 'run rm\nx']): string[] =>
+    plain(
+      inboxLines({
+        kind: 'approval',
+        id: 't1.0.0@0.1',
+        sessionId: 's-1',
+        label: 'main',
+        agent: 'a',
+        name: 'Bash',
+        callId: 'c',
+        turn: 1,
+        round: 0,
+        preview: '{}',
+        message,
+        permit: { hash: 'h', touches, rules: [] },
+        at: '2026-01-01T00:00:00.000Z',
+      }),
+    ).split('\n    ')
+  expect(lines('It would run ls and 1 more.').slice(2, 4)).toEqual(['would run ls', 'would run rm x'])
+  expect(lines('It would run ls; run rm\nx.').join()).not.toContain('would run rm x,')
+  const pushes = ['run git push --dry-run', 'run git push', 'and 1 more']
+  expect(lines('It would run git push --dry-run; and 2 more.', pushes).slice(2, 5)).toEqual([
+    'would run git push --dry-run',
+    'would run git push',
+    'and 1 more',
+  ])
+})
+
 it('the line of a session names the running tool by its name for people', () => {
   const since = new Date()
   const line = sessionLine({

@@ -76,6 +76,16 @@ describe('a watch on a terminal', () => {
     )
   })
 
+  it('writes the rest of a text if it has seen only the beginning of it', () => {
+    expect(told([delta('It '), completed('It rains.')])).toBe('It rains.\n')
+    expect(told([delta('It ', 'other'), completed('It rains.')])).toBe('It \nIt rains.\n')
+  })
+
+  it('writes a long text once, of which the last event has only the beginning', () => {
+    expect(told([delta('It rains'), delta(' in Oslo.'), completed('It rains…')])).toBe('It rains in Oslo.\n')
+    expect(told([delta('It '), completed('It rains…')])).toBe('It rains…\n')
+  })
+
   it('writes the whole text if it has seen only the end of it', () => {
     expect(told([delta('rains.'), completed('It rains.')])).toBe('rains.\nIt rains.\n')
   })

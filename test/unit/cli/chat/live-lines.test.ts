@@ -10,7 +10,7 @@ import type { InboxItem } from '../../../../src/client/index.ts'
 
 const NEW: ChatState = createChat('s', [], () => undefined).state
 
-function shown(args: object, size = { columns: 80, rows: 24 }): string {
+function shown(args: object, size = { columns: 80, rows: 24 }, touches: string[] = []): string {
   const item = {
     sessionId: 's',
     id: 'i',
@@ -19,7 +19,7 @@ function shown(args: object, size = { columns: 80, rows: 24 }): string {
     callId: 'c',
     message: 'may "query" run?',
     preview: JSON.stringify(args),
-    permit: { hash: 'h', touches: [], rules: [] },
+    permit: { hash: 'h', touches, rules: [] },
   } as unknown as InboxItem
   const asked = offered({ ...NEW, inbox: [item] }, 0)
   return liveLines(asked, size, new Date()).lines.map(plain).join('\n')
@@ -27,6 +27,12 @@ function shown(args: object, size = { columns: 80, rows: 24 }): string {
 
 it('empty lines do not push the end of an argument out of sight', () => {
   expect(shown({ sql: 'select 1\n\n\n\n\n\n\n\n; drop table users' })).toContain('; drop table users')
+})
+
+it('however much a call touches, its arguments are seen', () => {
+  const all = shown({ run_in_background: true }, undefined, ['run '.repeat(400)])
+  expect(all).toMatch(/… \d+ more lines: not all is shown here/)
+  expect(all).toContain('run_in_background: true')
 })
 
 it('what is cut is said, and the question stays', () => {
