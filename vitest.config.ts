@@ -16,6 +16,8 @@ const onServers = {
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
 }
+/** Vitest leaves one core free, which would mean one file at a time on a machine with two. */
+const onNothing = { maxWorkers: 2 }
 const shared = { ...onServers, globalSetup: ['test/support/servers.ts'] }
 /**
  * Hundreds of workers are started in these processes, and the thread that each has for its workflows takes half of the time to load.
@@ -40,12 +42,19 @@ export default defineConfig({
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
       {
-        test: { name: 'unit', include: ['test/{unit,models}/**/*.test.{ts,tsx}'], isolate: false, testTimeout: 60_000 },
+        test: {
+          name: 'unit',
+          include: ['test/{unit,models}/**/*.test.{ts,tsx}'],
+          ...onNothing,
+          isolate: false,
+          testTimeout: 60_000,
+        },
       },
       {
         test: {
           name: 'architecture',
           include: ['test/architecture/**/*.test.ts'],
+          ...onNothing,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -69,6 +78,7 @@ export default defineConfig({
           include: ['test/dev/**/*.test.ts'],
           ...onServers,
           isolate: true,
+          setupFiles: ['test/cli/after-file.ts'],
           testTimeout: 300_000,
           globalSetup: ['test/support/temporal-program.ts'],
         },
@@ -86,11 +96,16 @@ export default defineConfig({
       { test: { name: 'replay', include: ['test/replay/histories.test.ts'], ...shared } },
       /** Live, what `replay` replays as it was recorded. */
       { test: { name: 'scenarios', include: ['test/replay/scenarios.test.ts'], ...shared } },
-      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], ...shared } },
+      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], setupFiles: ['test/cli/after-file.ts'], ...shared } },
       /** Examples and the programs of the documents import the package by its name: `paths` of tsconfig.json leads to its sources. */
       {
         resolve: { tsconfigPaths: true },
-        test: { name: 'examples', include: ['test/examples/**/*.test.ts'], ...shared },
+        test: {
+          name: 'examples',
+          include: ['test/examples/**/*.test.ts'],
+          setupFiles: ['test/examples/after-file.ts'],
+          ...shared,
+        },
       },
       /** A few kills at a time by default; with `STELLO_CRASH=all`, which the tests read, at every point. */
       {

@@ -17,13 +17,13 @@ it('resumes all that are paused, or those that are paused for one reason, and le
   for (const id of [one, other]) await json('pause', id)
   const paused = async (): Promise<string[]> =>
     (await json<{ id: string }>('list', '--state', 'paused')).map(({ id }) => id).toSorted()
-  await expect.poll(paused, { timeout: 20_000 }).toEqual([one, other].toSorted())
+  await expect.poll(paused).toEqual([one, other].toSorted())
   await served.db.pool.query(`update sessions set pause = pause || '{"reason":"budget"}' where id = $1`, [one])
 
   expect(await json('resume', '--all', '--reason', 'budget')).toMatchObject([{ sessionId: one, sent: 'resume' }])
-  await expect.poll(paused, { timeout: 20_000 }).toEqual([other])
+  await expect.poll(paused).toEqual([other])
   expect(await json('resume', '--all')).toMatchObject([{ sessionId: other, sent: 'resume' }])
-  await expect.poll(paused, { timeout: 20_000 }).toEqual([])
+  await expect.poll(paused).toEqual([])
   expect(await json('resume', '--all')).toEqual([])
 
   // All of them run well.

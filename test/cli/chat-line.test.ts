@@ -98,6 +98,8 @@ describe('slash commands', () => {
     await chat.shows('no turn runs')
     chat.press('hello\r')
     await chat.shows('You said: hello')
+    // The text streams before the turn has ended.
+    await chat.shows(/ · fake · \d+ in, \d+ out/)
     chat.press('/model\r')
     await chat.shows('fake answers')
     chat.press('/usage\r')
@@ -121,6 +123,24 @@ describe('slash commands', () => {
     await chat.shows(/❯ hello\n\nYou said: hello/)
   })
 
+  it('show what a fork has inherited as soon as a worker opens it', async () => {
+    const agent = 'chat-late'
+    const first = await rig.work(agent)
+    const session = await rig.client.createSession({ agent })
+    await (await session.send('hello')).result()
+    first.kill('SIGTERM')
+    await first.ended
+    const fork = await session.fork({ label: 'late', context: 'inherit' })
+    const chat = await rig.chat([fork.id], { columns: 80, rows: 24 })
+    await chat.shows('no worker serves')
+    const second = await rig.work(agent)
+    await chat.shows(/user │ hello/)
+    chat.press('now\r')
+    await chat.shows(/user │ hello[^]*❯ now\n\nYou said: now/)
+    second.kill('SIGTERM')
+    await second.ended
+  })
+
   it('pause and resume the session', async () => {
     const chat = await rig.chat([rig.agent], { columns: 80, rows: 24 })
     chat.press('/pause\r')
@@ -137,7 +157,7 @@ describe('of several agents that are served', () => {
   it('one is chosen before the chat begins', async () => {
     const other = await rig.work('chat-other')
     const chat = await rig.open([])
-    await chat.shows('Which agent?')
+    await chat.shows('●')
     const [first] = (await chat.seen()).filter((line) => line.includes('●'))
     if (!first?.includes('chat-other')) chat.press(DOWN)
     await chat.shows(/● chat-other/)

@@ -150,8 +150,9 @@ describe('Ctrl-C', () => {
     await chat.shows('You said: still there?')
     chat.press(CTRL_C)
     await chat.shows('Ctrl-C again leaves')
-    chat.press(CTRL_C)
-    const { code, output } = await chat.ended
+    // Only the clock tells the second of two presses from a new first one.
+    const insisting = setInterval(() => chat.press(CTRL_C), 200)
+    const { code, output } = await chat.ended.finally(() => clearInterval(insisting))
     expect(code).toBe(0)
     expect(output).toMatch(/the session goes on; `stello chat \S+` comes back to it/)
   })

@@ -1,4 +1,4 @@
-/** The `stello` command in processes of their own. All of them are ended after each file. */
+/** The `stello` command in processes of their own. `after-file.ts` ends all of them. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
@@ -6,7 +6,6 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { afterAll } from 'vitest'
 import { builtModule } from '../support/built.ts'
 
 export interface Ended {
@@ -36,11 +35,11 @@ const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 const running = new Set<Running>()
 const folders: string[] = []
 
-afterAll(async () => {
+export async function endCommands(): Promise<void> {
   for (const command of running) command.kill('SIGKILL')
   await Promise.all([...running].map((command) => command.ended))
   for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
-})
+}
 
 /** It finds no servers but those in `env`. */
 export function start(args: string[], options: CommandOptions = {}): Running {

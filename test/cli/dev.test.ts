@@ -7,6 +7,7 @@ import { removeDevHome } from '../../src/dev/dev-servers.ts'
 import { hasArguments, isAlive } from '../../src/dev/processes.ts'
 import { startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, type Doors } from '../support/crashing.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { newFolder, start, stello, stelloJson, type Running } from './command.ts'
 import { AGENT } from './served.ts'
 
@@ -53,12 +54,14 @@ function serversAlive({ temporal, postgres }: DevInfo): boolean[] {
 
 describe('stello dev', () => {
   it('starts servers and a worker; commands in the folder find them without any variable', async () => {
-    expect(await startDev()).toMatchObject({
+    // Nobody takes it by chance while `stello dev` is stopped.
+    const pagePort = await quietPort()
+    expect(await startDev('--page-port', String(pagePort))).toMatchObject({
       ready: true,
       agent: 'cli-test',
       home: join(cwd, '.stello'),
       temporal: { uiUrl: expect.stringMatching(/^http/) },
-      page: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      page: `http://127.0.0.1:${pagePort}`,
     })
     expect(serversAlive(await devInfo())).toEqual([true, true])
     expect(await json('start', 'cli-test', '--id', 'first', '--message', 'hello', '--wait')).toMatchObject([

@@ -7,7 +7,8 @@ import type { Database } from '../../src/store/database.ts'
 import { replyBy, startFakeOpenAI, type FakeOpenAI } from '../../src/testing/index.ts'
 import { builtModule } from '../support/built.ts'
 import { useStello } from '../support/session-fixture.ts'
-import { newFolder, start, type Running } from './command.ts'
+import { closeTerminals } from '../support/terminal.ts'
+import { endCommands, newFolder, start, type Running } from './command.ts'
 
 export const AGENT: string = builtModule('test/cli/agent.ts')
 
@@ -54,7 +55,12 @@ export function useServed(more: Record<string, string> = {}): Served {
       },
     }
   })
-  afterAll(() => opened?.model.close())
+  // Before the database is dropped: a worker would look for it without end.
+  afterAll(async () => {
+    await closeTerminals()
+    await endCommands()
+    await opened?.model.close()
+  })
 
   return {
     agent,

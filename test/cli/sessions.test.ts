@@ -9,14 +9,11 @@ const served = useServed()
 const run = (...args: string[]): ReturnType<typeof stello> => stello(args, { env: served.env })
 const json = <T = Record<string, unknown>>(...args: string[]): Promise<T[]> => stelloJson<T>(args, { env: served.env })
 
-async function newSession(...options: string[]): Promise<string> {
-  const [line] = await json<{ sessionId: string }>('start', served.agent, ...options)
-  return line?.sessionId ?? ''
-}
-
-async function terminate(id: string): Promise<void> {
-  await served.client.temporal.workflow.getHandle(id).terminate()
-}
+const newSession = async (...options: string[]): Promise<string> =>
+  (await json<{ sessionId: string }>('start', served.agent, ...options))[0]?.sessionId ?? ''
+const terminate = (id: string): Promise<unknown> => served.client.temporal.workflow.getHandle(id).terminate()
+const nonePaused = (): Promise<unknown> =>
+  until('none is paused', async () => (await json('list', '--state', 'paused')).length === 0)
 
 beforeAll(async () => {
   await served.startWorker()
@@ -180,6 +177,7 @@ describe('pause', () => {
     )
     expect(await json('list', '--state', 'paused')).toMatchObject([{ id, pause: { reason: 'user', message: 'lunch' } }])
     await json('resume', id)
+    await nonePaused()
     expect(await json('send', id, 'hungry?', '--message-id', 'm', '--wait')).toMatchObject([
       { text: 'You said: hungry?' },
     ])
@@ -192,6 +190,7 @@ describe('pause', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(new RegExp(`is paused \\(model_error\\): .*\n.*OPENAI_API_KEY.*\`stello resume ${id}\``))
     await run('resume', id)
+    await nonePaused()
     expect(await json('send', id, 'hello', '--message-id', 'm', '--wait')).toMatchObject([{ text: 'You said: hello' }])
   })
 })

@@ -105,6 +105,7 @@ describe('a pause below', () => {
   it('is ended by resume --tree, which says how many sessions it reached', async () => {
     expect((await run('resume', id, '--tree')).stdout).toBe(`resume sent to 2 sessions in the tree of ${id}\n`)
     held?.release()
+    await until('none is paused', async () => (await json('list', '--state', 'paused')).length === 0)
     expect(await json('send', id, 'delegate', '--message-id', 'm', '--wait')).toMatchObject([
       { stopReason: 'end_turn' },
     ])

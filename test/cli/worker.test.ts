@@ -120,10 +120,14 @@ describe('servers that do not answer', () => {
 })
 
 it('a worker with another store than its sessions ends with 1, names both stores and says what to do', async () => {
-  const id = await newSession()
+  // Of this agent it can be handed no other session.
+  const agent = `${served.agent}-elsewhere`
+  const [line] = await json('start', agent)
+  const id = String(line?.['sessionId'])
   const url = served.env['STELLO_DATABASE_URL'] ?? ''
   const other = await createDatabase(url)
-  const worker = start(['worker', AGENT, '--json'], { env: { ...served.env, STELLO_DATABASE_URL: other.url } })
+  const env = { ...served.env, TEST_AGENT: agent, STELLO_DATABASE_URL: other.url }
+  const worker = start(['worker', AGENT, '--json'], { env })
   const { code, stdout, stderr } = await worker.ended
   await other.drop()
   expect(code).toBe(1)

@@ -23,6 +23,7 @@ export default defineConfig({
     /** Kills at every moment. */
     env: { STELLO_CRASH: 'all' },
     globalSetup: ['test/cluster/servers.ts'],
+    setupFiles: ['test/cli/after-file.ts'],
     fileParallelism: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -140,9 +140,9 @@ it(
     expectGapless(await watched, turns)
     expect(await session.transcript()).toHaveLength(2 + 2 * MANY + 2 * waiting.length)
     const runs = await runsOf(stello, session)
-    expectQuietAndBounded(runs, MANY / 20)
+    expectQuietAndBounded(runs, MANY / 30)
     const between = runs.map(({ input }) => input.state?.turn).filter((open) => open?.n === 1)
-    expect(between.length).toBeGreaterThan(MANY / 20)
+    expect(between.length).toBeGreaterThan(MANY / 30)
     expect(between.filter((open) => open?.running || open?.calls.some(({ status }) => status === 'running'))).toEqual(
       [],
     )

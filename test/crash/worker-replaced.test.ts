@@ -34,9 +34,12 @@ async function live(session: SessionHandle, n: number): Promise<void> {
   for (const turn of turns) await turn.result()
 }
 
-/** An open run may be longer by the steps under way, and by the signals that came meanwhile. */
+/**
+ * A run may be longer by the steps under way, and by the signals that came meanwhile: on an idle machine it has 740 events,
+ * on a busy one 790. Runs without an end have 1,180.
+ */
 function expectShort(runs: Run[]): void {
-  expect(Math.max(...runs.map(({ events }) => events.length))).toBeLessThan(1.5 * LONG_RUN)
+  expect(Math.max(...runs.map(({ events }) => events.length))).toBeLessThan(2 * LONG_RUN)
 }
 
 function timedOut(runs: Run[]): number {

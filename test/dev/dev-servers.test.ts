@@ -15,6 +15,7 @@ import { diagnose } from '../../src/dev/doctor-machine.ts'
 import { postgresUser } from '../../src/dev/postgres-server.ts'
 import { commandLine, endProcess, findProcesses, hasArguments, identify } from '../../src/dev/processes.ts'
 import { asSuperuser } from '../support/superuser.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { kill, launch, newHome, query } from './homes.ts'
 
 afterEach(() => vi.unstubAllEnvs())
@@ -181,7 +182,9 @@ describe('servers left behind', () => {
 describe('stop', () => {
   it('keeps the data and the ports for the next start', async () => {
     const home = await newHome()
-    const first = await openDevServers({ home })
+    // Nobody takes them by chance meanwhile.
+    const [temporalPort, uiPort, postgresPort] = [await quietPort(), await quietPort(), await quietPort()]
+    const first = await openDevServers({ home, temporalPort, uiPort, postgresPort })
     await query(first.postgres.url, 'create table kept as select 42 as answer')
     const connection = await Connection.connect({ address: first.temporal.address })
     const { workflowService } = connection

@@ -3,9 +3,8 @@
  * between.
  */
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -14,6 +13,7 @@ import { openDevServers, type DevServers, type DevServersOptions } from '../../s
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { listensOn } from '../../src/dev/ports.ts'
 import { endProcess, self, startDaemon } from '../../src/dev/processes.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { newHome } from './homes.ts'
 
 const takers: Server[] = []
@@ -52,11 +52,7 @@ describe.each(SERVERS)('a port for %s that another takes before it is bound', (w
 
   it('is named as taken when it was asked for', async () => {
     const { taken, onProgress } = taking(line)
-    const free = createServer().listen(0, '127.0.0.1')
-    await once(free, 'listening')
-    const { port } = free.address() as AddressInfo
-    free.close()
-    await once(free, 'close')
+    const port = await quietPort()
     await expect(openDevServers({ home: await newHome(), onProgress, [ask]: port })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: `port ${port}, asked for ${what}, is taken by another process`,

@@ -110,11 +110,11 @@ describe('the routes', () => {
       sessions: 2,
       lost: [],
     })
-    await eventOf(stello.client.session(id), 'session.paused')
+    for (const one of [id, child]) await eventOf(stello.client.session(one), 'session.paused')
     expect((await get(`/sessions/${id}`)).body).toMatchObject({ state: 'paused', pause: { message: 'lunch' } })
     expect((await get(`/inbox?session=${id}`)).body).toMatchObject([{ kind: 'paused' }, { kind: 'paused' }])
     await send('POST', `/sessions/${id}/resume`, { tree: true })
-    await eventOf(stello.client.session(id), 'session.resumed')
+    for (const one of [id, child]) await eventOf(stello.client.session(one), 'session.resumed')
 
     expect(await send('POST', `/sessions/${id}/messages`, { text: 'pay', messageId: 'p1' })).toMatchObject({
       status: 202,
@@ -132,7 +132,12 @@ describe('the routes', () => {
     expect((await send('DELETE', '/permissions', { scope, owner, rule: name })).status).toBe(204)
     expect((await get('/permissions')).body).toEqual([])
 
-    expect((await get(`/sessions/${id}/stats`)).body).toMatchObject({
+    // The turn ends in the store first.
+    const stats = await until('the workflow has counted the turn', async () => {
+      const { body } = await get(`/sessions/${id}/stats`)
+      return (body as { totals: { turns: number } }).totals.turns === 2 && body
+    })
+    expect(stats).toMatchObject({
       totals: { turns: 2 },
       tools: [{ toolName: 'pay', successCount: 1 }],
     })

@@ -98,11 +98,14 @@ it('runs as many as it has slots for: half of them beside its model calls, the o
   const { taskQueue: agent } = await stello.work(holding(), small)
   const held = await Promise.all(Array.from({ length: SLOTS + 1 }, () => hold(agent)))
   await gate.reached(SLOTS)
-  await vi.waitFor(async () => {
-    const queues = (await Promise.all(held.map(({ session }) => queuesOf(session)))).map(String)
-    expect(new Set(queues)).toEqual(new Set(['here', 'here,tools']))
-    expect(queues.filter((tried) => tried === 'here').length).toBeLessThanOrEqual(WORKERS)
-  })
+  await vi.waitFor(
+    async () => {
+      const queues = (await Promise.all(held.map(({ session }) => queuesOf(session)))).map(String)
+      expect(new Set(queues)).toEqual(new Set(['here', 'here,tools']))
+      expect(queues.filter((tried) => tried === 'here').length).toBeLessThanOrEqual(WORKERS)
+    },
+    { timeout: 60_000 },
+  )
   expect(gate.arrived).toBeLessThanOrEqual(SLOTS * WORKERS)
   gate.open()
   const answers = await Promise.all(held.map(({ turn }) => turn.result()))

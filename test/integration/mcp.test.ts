@@ -45,12 +45,14 @@ it('a server that crashes in a call leaves an unknown outcome, and the session g
 
 it('a call that its server never answers ends with its time-out, and the server is ended too', async () => {
   const bad = badServer()
-  const server: McpProgram = { ...bad.server, tools: { freeze: { timeout: '3s' } } }
+  const server: McpProgram = { ...bad.server, tools: { freeze: { timeout: '10s' } } }
   const session = await stello.session({
     llm: obedient(),
     capabilities: { packs: [mcp({ servers: { bad: server } })] },
   })
-  expect(await ask(session, 'mcp__bad__freeze {}')).toBe('TOOL_TIMEOUT: tool "mcp__bad__freeze" did not end within 3 s')
+  expect(await ask(session, 'mcp__bad__freeze {}')).toBe(
+    'TOOL_TIMEOUT: tool "mcp__bad__freeze" did not end within 10 s',
+  )
   expect(await ask(session, 'mcp__bad__long {"bytes": 3}')).toBe('xxx')
   expect(bad.journal()).toEqual(['started', 'frozen', 'started'])
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
+import { quietPort } from '../support/quiet-port.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 import { startTemporalWith } from '../support/temporal.ts'
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const stello = useStello(async () => {
-  server = await startTemporalWith([], { file: file() })
+  server = await startTemporalWith([], { file: file(), port: await quietPort() })
   return { temporalAddress: server.temporalAddress, close: () => server.close() }
 })
 

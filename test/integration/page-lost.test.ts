@@ -1,4 +1,5 @@
 /** The page while connections are few, lost, or refused: a real Chromium over a real server behind a proxy. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { connectStello, type SessionHandle } from '../../src/client/index.ts'
@@ -9,7 +10,10 @@ import { expectNoFaults, usePageBrowser } from '../support/page-browser.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 import { streamingModel } from '../support/streaming-model.ts'
 import { startProxyBefore } from '../support/tcp-proxy.ts'
+import { until } from '../support/until.ts'
 
+/** A page that has sent nothing for so long rests. */
+const RESTS_MS = 500
 const stello = useStello()
 const browser = usePageBrowser()
 let servers: HttpServer[] = []
@@ -95,8 +99,13 @@ describe('the page', () => {
     proxy.cut()
     await expect.poll(() => lost(page).textContent()).toMatch(/^Connection losttrying again in \d+ s/)
     await expectNoFaults(page)
-    // The time of the page stands still: it tries nothing by itself.
-    await page.clock.pauseAt(Date.now() + 1000)
+    // The time of the page stands still: when the tries that were due by then are over, it tries nothing by itself.
+    await page.clock.pauseAt(Date.now() + 10_000)
+    await until('the page rests', async () => {
+      const tried = proxy.refusals()
+      await delay(RESTS_MS)
+      return proxy.refusals() === tried
+    })
     proxy.refuse(false)
     await lost(page).getByRole('button', { name: 'Try now' }).click()
     await lost(page).waitFor({ state: 'detached' })
@@ -108,17 +117,37 @@ describe('the page', () => {
   it('reads records again that it could not read', async () => {
     const session = await greeter()
     await ask(session, 'one')
-    const { id } = await session.fork({ label: 'below', context: 'inherit' })
+    const fork = await session.fork({ label: 'below', context: 'inherit' })
+    await until('the fork has what it inherits', async () => (await fork.records()).total === 2)
     const { page } = await browser.open('about:blank')
     let refused = 0
     const error = { code: 'STORE_UNAVAILABLE', message: 'the store is away' }
     await page.route('**/records?*', (route) =>
       ++refused <= 3 ? route.fulfill({ status: 503, json: { error } }) : route.continue(),
     )
-    await page.goto(place(await site(), { id }))
+    await page.goto(place(await site(), fork))
     await expect.poll(() => said(page)).toContain('2 records from main')
     expect(refused).toBe(4)
     expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  it('shows what a fork inherits as soon as a worker has opened it', async () => {
+    const agent = { name: 'late', llm: scriptedModel(replyBy([[({ role }) => role === 'user', 'Hello to you.']])) }
+    const first = await stello.work(agent)
+    const session = await stello.client.createSession({ agent: agent.name, label: 'main' })
+    await ask(session, 'one')
+    await first.stop()
+    const fork = await session.fork({ label: 'below', context: 'inherit' })
+    const { page } = await browser.open('about:blank')
+    let reads = 0
+    await page.route('**/records?*', (route) => {
+      reads++
+      return route.continue()
+    })
+    await page.goto(place(await site(), fork))
+    await expect.poll(() => reads).toBeGreaterThan(1)
+    await stello.work(agent)
+    await expect.poll(() => said(page)).toContain('2 records from main')
   })
 
   it('shows the whole of what streams to whoever comes in the middle, and when the store is back', async () => {

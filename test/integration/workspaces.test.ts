@@ -14,6 +14,7 @@ import { scriptedModel } from '../../src/testing/index.ts'
 import type { StelloWorker } from '../../src/worker.ts'
 import { obedient, results } from '../seeds/obedient.ts'
 import { eventOf, useStello } from '../support/session-fixture.ts'
+import { holdWriters } from '../support/interleaved.ts'
 import { until } from '../support/until.ts'
 
 const stello = useStello()
@@ -65,6 +66,22 @@ it('a call that lands on another host runs on the host that has the folder, also
   await serveOn({ agent, base: here, host: 'here' })
   expect(await reading).toEqual([expect.stringContaining('1→one'), expect.stringContaining('1→one')])
   expect(existsSync(join(there, session.id))).toBe(false)
+})
+
+it('several calls of a round that are the first in the folder end at the same moment', async () => {
+  const agent = name()
+  let hold = async (): Promise<unknown> => undefined
+  await serveOn({ agent, base: await newBase(), host: 'here', hydrate: () => hold().then(() => undefined) })
+  const session = await stello.client.createSession({ agent })
+  const held = new Promise<(writers: number) => Promise<void>>((resolve) => {
+    hold = () => holdWriters(stello.db, session.id).then(resolve)
+  })
+  const reading = results(session, read, read, read)
+  const letGo = await held
+  await letGo(3)
+  expect(await reading).toEqual(Array(3).fill(expect.stringContaining('File not found')))
+  const { events } = await session.events()
+  expect(events.filter(({ type }) => type === 'workspace.acquired')).toHaveLength(1)
 })
 
 it('a shell in the background outlives the workers of its host; any other worker there can read and end it', async () => {

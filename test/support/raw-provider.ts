@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 
 export interface RawAnswer {
   status?: number
@@ -25,15 +25,6 @@ export interface RawProvider {
   requests: RawRequest[]
 }
 
-const open: ReturnType<typeof createServer>[] = []
-
-afterEach(() => {
-  for (const server of open.splice(0)) {
-    server.close()
-    server.closeAllConnections()
-  }
-})
-
 /** @param answer the same for every request, or made from it */
 export async function rawProvider(answer: RawAnswer | ((request: RawRequest) => RawAnswer)): Promise<RawProvider> {
   const requests: RawRequest[] = []
@@ -45,7 +36,10 @@ export async function rawProvider(answer: RawAnswer | ((request: RawRequest) => 
       await send(response, typeof answer === 'function' ? answer(asked) : answer)
     })()
   })
-  open.push(server)
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, requests }

@@ -1,5 +1,6 @@
 /** The screen of a terminal as a person sees it: the final state of the output, after everything was drawn over. */
 import { createRequire } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { openTerminal, type Terminal, type TerminalOptions } from './terminal.ts'
 
@@ -20,6 +21,9 @@ const xterm = createRequire(import.meta.url)('@xterm/headless') as {
   Terminal: new (options: object) => View
 }
 
+/** What a program writes around a picture that is drawn in pieces. */
+const [DRAWS, DRAWN] = ['\u001b[?2026h', '\u001b[?2026l']
+
 export interface Screen extends Terminal {
   /** The lines that are seen now, without empty ones at the end. */
   seen(): Promise<string[]>
@@ -34,11 +38,16 @@ export interface Screen extends Terminal {
 export function openScreen(command: string[], options: TerminalOptions): Screen {
   const { columns = 120, rows = 40 } = options
   const terminal = openTerminal(command, { ...options, columns, rows })
+  let output = ''
+  terminal.onOutput((text) => void (output += text))
   const view = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true })
   terminal.onOutput((text) => view.write(text))
   // The program asks its terminal questions, and gets answers.
   view.onData((text) => terminal.press(text))
+  const isDrawing = (): boolean => output.lastIndexOf(DRAWS) > output.lastIndexOf(DRAWN)
   const lines = async (from: number): Promise<string[]> => {
+    // A program that is killed while it draws leaves it so.
+    for (let n = 0; isDrawing() && n < 100; n++) await delay(5)
     await new Promise<void>((resolve) => view.write('', resolve))
     const { active } = view.buffer
     const all = Array.from(

@@ -18,6 +18,7 @@ import {
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { takeBuiltBundle } from './built.ts'
+import { sayWhere } from './say-where.ts'
 import { startWorker, type StelloWorker, type StelloWorkerOptions } from '../../src/worker.ts'
 
 takeBuiltBundle()
@@ -79,7 +80,14 @@ export function useStello(openServers?: OpenServers): Fixture {
       },
     }
   })
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    const [failure] = task.result?.errors ?? []
+    if (failure && opened) {
+      const { db, client } = opened
+      const where = await sayWhere(db, client.temporal, warnings.flatMap(together))
+      failure.message += `\n${where}`
+      if (failure.stack) failure.stack += `\n${where}`
+    }
     await Promise.all(workers.splice(0).map((worker) => worker.stop()))
     warnings = []
   })

@@ -2,12 +2,13 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
-import { afterAll } from 'vitest'
 
+/** Nothing takes this long. */
+const GIVE_UP_MS = 120_000
 export const CTRL_C = '\u0003'
 
 export interface Terminal {
-  /** Resolves with all output so far when `text` is in it. Rejects if the command ends before. */
+  /** Resolves with all output so far when `text` is in it. Rejects with the output if the command ends before, or hangs. */
   printed(text: string): Promise<string>
   press(keys: string): void
   /** Calls back with every piece of output, from the first on. */
@@ -24,10 +25,10 @@ export interface Terminal {
 
 const open = new Set<Terminal>()
 
-afterAll(async () => {
+export async function closeTerminals(): Promise<void> {
   for (const terminal of open) terminal.close()
   await Promise.all([...open].map(({ ended }) => ended))
-})
+}
 
 export interface TerminalOptions {
   cwd: string
@@ -85,13 +86,20 @@ export function openTerminal(
     close: () => void child.kill('SIGKILL'),
     printed: (text) =>
       new Promise((resolve, reject) => {
+        const fail = (how: string): void =>
+          reject(new Error(`the command ${how} without printing "${text}":\n${output}`))
+        const late = setTimeout(() => fail('goes on'), GIVE_UP_MS)
         const listen = (): void => {
           if (!output.includes(text)) return
           listening.delete(listen)
+          clearTimeout(late)
           resolve(output)
         }
         listening.add(listen)
-        void ended.then(() => reject(new Error(`the command ended without printing "${text}":\n${output}`)))
+        void ended.then(() => {
+          clearTimeout(late)
+          fail('ended')
+        })
         listen()
       }),
   }

@@ -19,6 +19,11 @@ const SHOTS: [Target[], number][] = [
   [['temporal', 'postgres'], 2],
 ]
 
+export interface Span {
+  from: number
+  until: number
+}
+
 export interface Killing {
   random: Random
   world: World
@@ -32,6 +37,8 @@ export interface Killing {
   /** Work that needs living servers waits until they are started again, and kills of servers wait for such work. */
   calmly(work: () => Promise<void>): Promise<void>
   onShot(killed: number, targets: readonly Target[]): void
+  /** Servers were away from a moment before their kill until they are there again. Both are milliseconds by the clock. */
+  onBack(servers: readonly Server[], away: Span): void
   signal: AbortSignal
 }
 
@@ -44,6 +51,7 @@ export async function killAtRandom(killing: Killing): Promise<Record<Target, num
 
   const shoot = async (targets: Target[]): Promise<void> => {
     const dying = targets.filter((target) => target !== 'worker')
+    const from = Date.now()
     const dead = await Promise.all([
       ...targets.filter((target) => target === 'worker').map(() => workers.kill(random)),
       ...(dying.length > 0 ? [servers.kill(...dying)] : []),
@@ -51,7 +59,9 @@ export async function killAtRandom(killing: Killing): Promise<Record<Target, num
     killed.worker += dead.filter((died) => died === true).length
     for (const server of dying) killed[server]++
     killing.onShot(total(), targets)
-    if (dying.length > 0) await servers.start()
+    if (dying.length === 0) return
+    await servers.start()
+    killing.onBack(dying, { from, until: Date.now() })
   }
   while (total() < kills) {
     const mean = Math.max(1, Math.floor(killing.left() / (kills - total())))
