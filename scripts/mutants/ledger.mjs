@@ -97,6 +97,27 @@ export const LEDGER = [
     ...onStore('settle'),
   },
   {
+    rule: 'steps that tell the same event at the same moment are all settled',
+    file: store('database'),
+    from: 'if (!isToldMeanwhile(error) || ',
+    to: 'if (isUniqueViolation(error) || ',
+    ...onStore('told-meanwhile'),
+  },
+  {
+    rule: 'an agent is opened again in the order of ids, as the pause of a tree locks',
+    file: store('agent-sessions'),
+    from: 'where id in ($1, $2) order by id for no key update',
+    to: 'where id = $2 for no key update',
+    ...onStore('waited-statements'),
+  },
+  {
+    rule: 'forks of closed sessions of a paused tree begin paused',
+    file: store('hold-tree'),
+    from: "MARK('$2::jsonb', 'pauses_forks is null')",
+    to: "MARK('$2::jsonb', 'closed_at is null and pauses_forks is null')",
+    ...onStore('waited-statements'),
+  },
+  {
     rule: 'to propose an outcome fences whoever runs the step',
     file: store('settle'),
     from: 'do update set lease = steps.lease + 1, owner = $6',

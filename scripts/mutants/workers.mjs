@@ -152,6 +152,14 @@ export const WORKERS = [
   },
   // The workflow.
   {
+    rule: 'a run continues as new only behind the notices that it is telling',
+    file: 'src/workflows/perform-telling.ts',
+    from: 'telling: () => notices > 0,',
+    to: 'telling: () => false,',
+    ...onServers('notices'),
+    name: 'is told once of a pause, also when the session continues as new while it is being told',
+  },
+  {
     rule: 'a run ends only when nothing is under way',
     file: 'src/workflows/session.ts',
     from: 'mailbox.length === 0 && performer.quiet() && allHandlersFinished()',
