@@ -26,6 +26,27 @@ export const SESSION = [
     ...unit('bursts'),
   },
   {
+    rule: 'a stop before the opening means the turn that the opening finds',
+    file: session('queue'),
+    from: '...(state.stopFound && { cancelNext: true }),',
+    to: '',
+    ...unit('stop'),
+  },
+  {
+    rule: 'a stop before the opening closes a session that the opening finds idle',
+    file: session('lifecycle'),
+    from: "(stopFound === 'session' && outcome.unanswered === undefined)",
+    to: 'false',
+    ...unit('stop'),
+  },
+  {
+    rule: 'the close of a session that may never have been opened is told at once',
+    file: session('turn'),
+    from: "return opensFirst(state) && !state.openFailed ? 'unopened' : undefined",
+    to: 'return undefined',
+    ...unit('close'),
+  },
+  {
     rule: 'a closing session takes no message',
     file: session('queue'),
     from: "state.closing ? 'the session is closed' : fullBy(state)",

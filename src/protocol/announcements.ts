@@ -28,8 +28,11 @@ export interface AnnounceInput extends StepRef {
   /** `null` clears it; absent leaves it. */
   pause?: Pause | null
   endTurn?: TurnEnding
-  /** Nothing is begun any more in the session and below it: it is about to close, and its forks are. */
-  closing?: true
+  /**
+   * Nothing is begun any more in the session and below it: it is about to close, and its forks are. `unopened`: this holds only if
+   * the session was never opened.
+   */
+  closing?: true | 'unopened'
   /** Ends the messages that still wait, and the session. */
   close?: {
     messages: Opening[]

@@ -64,7 +64,7 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
   if (state.opened) return [state, []]
   switch (outcome.kind) {
     case 'opened': {
-      const { resumed, tries: _over, ...before } = takeUnanswered(state, outcome.unanswered)
+      const { resumed, tries: _over, stopFound, ...before } = takeUnanswered(state, outcome.unanswered)
       const left = before.pause || resumed ? undefined : outcome.pause
       const pause = before.pause ?? left
       const [ready, reports] = reportAnswered({
@@ -78,8 +78,9 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       })
       const promised = left ? nextTry(ready) : []
-      if (!outcome.closing) return [ready, [...reports, ...promised]]
-      const [closing, commands] = closeRequested(ready, true)
+      const closes = outcome.closing || (stopFound === 'session' && outcome.unanswered === undefined)
+      if (!closes) return [ready, [...reports, ...promised]]
+      const [closing, commands] = closeRequested(ready, outcome.closing === true)
       return [closing, [...reports, ...promised, ...commands]]
     }
     case 'closed':
@@ -101,7 +102,10 @@ function openingFailed(state: SessionState, { pause, found }: Extract<OpenSessio
     if (state.resuming) return [{ ...state, openFailed: true }, []]
     if (!state.pause) return [state, []]
   }
-  return announcePause({ ...state, openFailed: true }, pause)
+  const [paused, commands] = announcePause({ ...state, openFailed: true }, pause)
+  if (state.stopFound !== 'session') return [paused, commands]
+  const [closing, telling] = closeRequested(paused, false)
+  return [closing, [...commands, ...telling]]
 }
 
 /**

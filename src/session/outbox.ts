@@ -23,7 +23,7 @@ interface Announcement {
   events?: AnnouncedEvent[]
   pause?: Pause | null
   endTurn?: TurnEnding
-  closing?: true
+  closing?: NonNullable<AnnounceInput['closing']>
   close?: NonNullable<AnnounceInput['close']>
   message?: { messageId: string; text: string }
   tag?: AnnounceTag

@@ -28,11 +28,15 @@ export function isKnown({ seen, queue, turn }: SessionState, messageId: string):
   return waits || turn?.opening.messageId === messageId || seen.includes(messageId)
 }
 
-/** A message that was taken before this workflow was started anew comes before those that came since. */
+/**
+ * A message that was taken before this workflow was started anew comes before those that came since. A stop that came
+ * since means its turn.
+ */
 export function takeUnanswered(state: SessionState, messageId: string | undefined): SessionState {
   if (messageId === undefined) return state
   return {
     ...state,
+    ...(state.stopFound && { cancelNext: true }),
     seen: [...state.seen.filter((known) => known !== messageId).slice(1 - SEEN_LIMIT), messageId],
     queue: [{ messageId }, ...state.queue.filter((queued) => queued.messageId !== messageId)],
   }

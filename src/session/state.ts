@@ -144,6 +144,11 @@ export interface SessionState {
   queue: Queued[]
   /** The first message in the queue is cancelled: its turn ends before the model is asked. */
   cancelNext?: true
+  /**
+   * A stop came before the first opening in this workflow. It means the turn that the opening may find. If there is none,
+   * `session` closes the session.
+   */
+  stopFound?: 'turn' | 'session'
   /** The last message ids that were taken or refused, for deduplication. */
   seen: string[]
   /** Refusals that are not told yet, in the batches in which they will be told. */

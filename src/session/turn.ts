@@ -120,9 +120,10 @@ export function settleModel(state: SessionState, turn: Turn, proposed: LostHow):
 export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'): Step {
   if (!state.turn) {
     const { compactAsked: _asked, ...rest } = state
-    const waits = why === 'cancelled' && state.queue.length > 0
     const stops: Command[] = state.compacting === undefined ? [] : [{ type: 'cancelSteps' }]
-    return [closeAwaited(waits ? { ...rest, cancelNext: true } : rest), stops]
+    if (why === 'closed') return [closeAwaited(rest), stops]
+    if (state.queue.length > 0) return [closeAwaited({ ...rest, cancelNext: true }), stops]
+    return [closeAwaited(opensFirst(state) ? { ...rest, stopFound: state.stopFound ?? 'turn' } : rest), stops]
   }
   if (state.turn.stopping) return [state, []]
   return [{ ...state, turn: { ...state.turn, stopping: why } }, [{ type: 'cancelSteps' }]]
@@ -130,23 +131,40 @@ export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'
 
 /**
  * Until the store knows of the close, a later request may still widen it to the forks. If the session cannot close yet,
- * a cascade is told to the store at once, so that nothing begins below it meanwhile.
+ * a cascade is told to the store at once, so that nothing begins below it meanwhile. The close of a session that may
+ * never have been opened is told at once, too: the opening may wait for hours for a parent, and ends when it finds this.
  */
 export function closeRequested(state: SessionState, cascade: boolean): Step {
   const { closing } = state
   if (closing && (closing.announced || closing.cascade || !cascade)) return [state, []]
   const wider: SessionState = { ...state, closing: { cascade, announced: false } }
   const [next, commands] = closing ? [wider, []] : cancelRequested(wider, 'closed')
-  if (!cascade || (next.opened && !next.turn)) return [next, commands]
-  const [told, telling] = announce(next, { closing: true })
+  const mark = closingMark(next, cascade)
+  if (!mark) return [next, commands]
+  const [told, telling] = announce(next, { closing: mark })
   return [told, [...telling, ...commands]]
+}
+
+function closingMark(state: SessionState, cascade: boolean): true | 'unopened' | undefined {
+  if (cascade) return state.opened && !state.turn ? undefined : true
+  return opensFirst(state) && !state.openFailed ? 'unopened' : undefined
 }
 
 /** Stops what the session does. If it does nothing, and no message waits, there is only the session itself to end. */
 export function stopRequested(state: SessionState): Step {
-  const { turn, queue, compacting, compactAsked } = state
+  const { turn, queue, compacting, compactAsked, openFailed, stopFound } = state
   const busy = turn !== undefined || queue.length > 0 || compacting !== undefined || compactAsked === true
-  return busy ? cancelRequested(state, 'cancelled') : closeRequested(state, false)
+  if (busy) return cancelRequested(state, 'cancelled')
+  if (opensFirst(state) && !openFailed && stopFound !== 'session') return [{ ...state, stopFound: 'session' }, []]
+  return closeRequested(state, false)
+}
+
+/**
+ * The first run of a workflow waits for its opening. Only that knows whether the session was ever opened, and whether the workflow
+ * before this one was lost in the middle of a turn.
+ */
+function opensFirst({ opened, turns }: SessionState): boolean {
+  return !opened && turns === 0
 }
 
 /** The turn is over and its row is written. A `new_task` child reports its first turn and closes. */

@@ -68,8 +68,8 @@ export interface Writes {
    */
   pause?: Pause | null
   closed?: true
-  /** The session must close, together with its forks. */
-  closing?: true
+  /** The session must close, together with its forks. `unopened`: if it was never opened. */
+  closing?: true | 'unopened'
   message?: { messageId: string; text: string }
   /** Written by a settle only (`settle.ts`). */
   summary?: NewSummary
@@ -133,17 +133,7 @@ export function writesSql({ session, key, writes, records }: Slots): string {
   w_told as (
     select count(*)::int as events, count(*) = jsonb_array_length(coalesce(${writes}->'events', '[]')) as anew from w_new_events
   ),
-  w_session as (
-    update sessions set
-      next_offset = next_offset + told.events,
-      pause = case when told.anew and ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
-      pauses_forks = case when told.anew and ${writes}->'pause' = 'null' then null else pauses_forks end,
-      closed_at = case when told.anew and ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end,
-      closing_at = case when ${writes} ? 'closing' then coalesce(closing_at, now()) else closing_at end
-    from guard, w_told told where id = ${session}
-    returning next_offset - told.events as first, guard.gen, sessions.gen > guard.gen as abandoned,
-      closing_at is not null as closing
-  ),
+  w_session as (${sessionSql(session, writes)}),
   w_events as (
     insert into events (session_id, "offset", gen, key, step, turn, round, told, seq, type, data, abandoned)
     select ${session}, s.first + e.n - 1, s.gen, e.event->>'key', ${key}, (e.event#>>'{at,turn}')::int,
@@ -212,4 +202,19 @@ export function writesSql({ session, key, writes, records }: Slots): string {
   w_live as (
     delete from live using guard where session_id = ${session} and step_key = ${key}
   )`
+}
+
+/** What the writes change in the session's row. The mark of a close that means only an unopened session may mean nothing. */
+function sessionSql(session: string, writes: string): string {
+  return `
+    update sessions set
+      next_offset = next_offset + told.events,
+      pause = case when told.anew and ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
+      pauses_forks = case when told.anew and ${writes}->'pause' = 'null' then null else pauses_forks end,
+      closed_at = case when told.anew and ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end,
+      closing_at = case when ${writes} @> '{"closing": true}' or (${writes} ? 'closing' and config->'limits' is null)
+                   then coalesce(closing_at, now()) else closing_at end
+    from guard, w_told told where id = ${session}
+    returning next_offset - told.events as first, guard.gen, sessions.gen > guard.gen as abandoned,
+      closing_at is not null as closing`
 }

@@ -62,6 +62,27 @@ describe('a fork by the client', () => {
     await eventOf(child, 'session.closed')
   })
 
+  it('that waits for its parent to be opened can be closed', async () => {
+    const agent = { llm: scriptedModel(() => 'ok') }
+    const worker = await stello.work(agent)
+    const session = await stello.client.createSession({ agent: worker.taskQueue })
+    await ask(session, 'one')
+    await worker.stop()
+    const parent = await session.fork({ label: 'parent' })
+    const pause = JSON.stringify({ reason: 'user', message: 'paused by request' })
+    await stello.db.pool.query('update sessions set pause = $2 where id = $1', [parent.id, pause])
+    await parent.pause()
+    const child = await parent.fork({ label: 'child' })
+    await stello.work({ ...agent, name: worker.taskQueue })
+    await until('its opening is tried again', async () => {
+      const { raw } = await stello.client.temporal.workflow.getHandle(child.id).describe()
+      return raw.pendingActivities?.some(({ attempt }) => (attempt ?? 0) > 1)
+    })
+    await child.close()
+    await eventOf(child, 'session.closed')
+    expect((await parent.state()).state).toBe('paused')
+  })
+
   it('asks contextFn and onSessionFork once, although its worker stops in between', async () => {
     const [asked, told] = [createGate(), createGate()]
     asked.open()

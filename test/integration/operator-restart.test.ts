@@ -2,17 +2,15 @@
  * The workflow of a session is gone, and somebody starts it again under the same id. The session goes on from the
  * store.
  */
-import type { WorkflowHandle } from '@temporalio/client'
-import { defaultPayloadConverter, type SignalDefinition } from '@temporalio/common'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { QUEUE_LIMIT } from '../../src/session/state.ts'
-import type { StepRef } from '../../src/protocol/steps.ts'
-import { messageSignal, pauseSignal } from '../../src/protocol/messages.ts'
+import { cancelTurnSignal, messageSignal, pauseSignal } from '../../src/protocol/messages.ts'
 import { onlyChild } from '../support/forks.ts'
+import { startByHand, stepsAsked } from '../support/start-by-hand.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { runIdsOf } from '../support/runs.ts'
@@ -34,26 +32,8 @@ const script = (): ScriptedModel =>
 const terminate = (session: SessionHandle): Promise<unknown> =>
   stello.client.temporal.workflow.getHandle(session.id).terminate('an operator')
 
-/** The inputs of a run's activities. */
-function stepsAsked({ events }: Awaited<ReturnType<WorkflowHandle['fetchHistory']>>): StepRef[] {
-  return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => {
-    const [input] = scheduled?.input?.payloads ?? []
-    return input ? [defaultPayloadConverter.fromPayload<StepRef>(input)] : []
-  })
-}
-
 const contents = async (session: SessionHandle): Promise<string[]> =>
   (await session.transcript()).map(({ content }) => content)
-
-/** Starts a workflow with the input of the last one, whatever has happened to that one. */
-async function startByHand({ id }: SessionHandle, signal?: SignalDefinition<[string?]>): Promise<WorkflowHandle> {
-  const { workflow } = stello.client.temporal
-  const { type, taskQueue } = await workflow.getHandle(id).describe()
-  const { events } = await workflow.getHandle(id).fetchHistory()
-  const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
-  const options = { workflowId: id, taskQueue, args: [JSON.parse(Buffer.from(input?.data ?? []).toString())] }
-  return signal ? workflow.signalWithStart(type, { ...options, signal }) : workflow.start(type, options)
-}
 
 /** What the store holds of a session beside its transcript. */
 async function stored(session: SessionHandle): Promise<{ gen: number; runs: string[]; events: string[] }> {
@@ -84,7 +64,7 @@ describe('a terminated session', () => {
     const session = await stello.session({ llm: script() })
     for (const text of ['one', 'two']) await ask(session, text)
     await terminate(session)
-    await startByHand(session)
+    await startByHand(stello.client, session)
     expect(await ask(session, 'three')).toBe('answer to three')
     expect(await contents(session)).toEqual(['one', 'two', 'three'].flatMap((text) => [text, `answer to ${text}`]))
     expect(await session.state()).toMatchObject({ state: 'idle', turns: 3, records: 6 })
@@ -103,7 +83,7 @@ describe('a closed session', () => {
     await stello.client.temporal.workflow.getHandle(session.id).result()
     const before = await stored(session)
     expect(before.events.at(-1)).toBe('session.closed')
-    const started = await startByHand(session, signal)
+    const started = await startByHand(stello.client, session, signal)
     await started.result()
     expect((await started.describe()).runId).not.toBe(before.runs[0])
     expect(await stored(session)).toEqual(before)
@@ -231,6 +211,23 @@ describe('recover', () => {
     await eventOf(session, 'session.closed')
   })
 
+  it('is followed by a cancel before it knows of the turn that was open: the turn ends, and the session stays open', async () => {
+    const gate = createGate()
+    const wait = tool('wait', 'Waits', z.object({}), async () => {
+      await gate.pass()
+      return 'waited'
+    })
+    const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
+    const session = await stello.session({ llm: script(), capabilities: { tools: [pay, wait] } })
+    const turn = await session.send('wait')
+    await gate.reached()
+    await terminate(session)
+    gate.open()
+    await startByHand(stello.client, session, cancelTurnSignal)
+    expect((await turn.result()).stopReason).toBe('cancelled')
+    expect(await ask(session, 'two')).toBe('answer to two')
+  })
+
   it('leaves a session paused until it is resumed, if somebody had paused it', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
@@ -250,7 +247,7 @@ describe('recover', () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')
     await terminate(session)
-    const handle = await startByHand(session, pauseSignal)
+    const handle = await startByHand(stello.client, session, pauseSignal)
     await viewOf(stello.client, session, ({ status, records }) => status === 'paused' && records === 2)
     await session.resume()
     expect(await ask(session, 'two')).toBe('answer to two')

@@ -6,7 +6,8 @@ import { reopenAgent } from '../../src/store/agent-sessions.ts'
 import { readSession } from '../../src/store/session-row.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { closeBelow } from '../../src/store/closing.ts'
-import { createSession } from '../../src/store/sessions.ts'
+import { configureSession, createSession } from '../../src/store/sessions.ts'
+import { DEFAULT_LIMITS } from '../../src/protocol/limits.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { attempt, depsOf } from './activity.ts'
@@ -49,6 +50,19 @@ describe('a cascade', () => {
     await expect(settling).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
     await expect(createSession(at.db, made)).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
     expect(await readSession(at.db, made.sessionId)).toBeUndefined()
+  })
+
+  it('of a session that may never have been opened marks it only if it never was', async () => {
+    const root = await openSession(at.db)
+    const [young, old] = [await open(root), await open(root)]
+    await configureSession(at.db, old.sessionId, { ...child(root).config, limits: DEFAULT_LIMITS })
+    for (const [run, closing] of [
+      [young, true],
+      [old, false],
+    ] as const) {
+      expect(await announceFacts(at.db, run, 'a1', { closing: 'unopened' })).toMatchObject({ closing })
+      expect((await claim(at.db, run)).kind).toBe(closing ? 'closed' : 'mine')
+    }
   })
 
   it('reaches a child that is just being made', async () => {

@@ -19,13 +19,14 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
   const closed = input.close ? closedTurns(input, input.close.messages) : []
   // Only the first batch of children closes: a later one must not close an agent that was opened again meanwhile.
   const closes = input.close?.after === undefined ? input.close : undefined
+  const marks = closes?.cascade ? true : input.closing
   const writes: Writes = {
     ...ending,
     events: [...announcedEvents(input.told, input.events), ...ending.events],
     turns: [...ending.turns, ...closed],
     ...(input.pause !== undefined && { pause: input.pause }),
     ...(closes && { closed: true as const }),
-    ...((input.closing || closes?.cascade) && { closing: true as const }),
+    ...(marks && { closing: marks }),
     ...(input.message && { message: input.message }),
   }
   const { gen, closing } = await announceFacts(deps.db, attempt.run, input.key, writes)

@@ -227,6 +227,7 @@ describe('the state is bounded', () => {
       resuming: true,
       resumed: true,
       tries: true,
+      stopFound: true,
       cancelNext: true,
       openFailed: true,
       workspace: true,

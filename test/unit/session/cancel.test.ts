@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { Input } from '../../../src/session/inputs.ts'
 import { initialState } from '../../../src/session/state.ts'
 import {
   announced,
@@ -11,6 +12,7 @@ import {
   opened,
   pause,
   play,
+  reopen,
   rests,
   result,
   resume,
@@ -64,6 +66,27 @@ describe('cancel of a message that waits', () => {
   it('does nothing to a message that comes after it', () => {
     const { commands } = play(unopened, cancel, message('a'), open())
     expect(types(commands)).toEqual(['callModel'])
+  })
+
+  it('means the turn that the opening finds, and not the messages behind it', () => {
+    const begun = play(unopened, cancel, message('b'), reopen('a'))
+    expect(types(begun.commands)).toEqual(['settleModel'])
+    const ended = play(begun.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    const { state, commands } = play(ended.state, announced(ended, 'turnEnd'))
+    expect(only(commands, 'callModel').map(({ input }) => input.messageId)).toEqual(['b'])
+    expect(state).not.toHaveProperty('stopFound')
+  })
+
+  it('means the turn that the opening finds at a later try', () => {
+    const failed: Input = { type: 'sessionOpened', outcome: { kind: 'failed', pause: refused } }
+    for (const inputs of [
+      [cancel, failed],
+      [failed, cancel],
+    ]) {
+      const tried = play(unopened, ...inputs, resume)
+      const { commands } = play(tried.state, announced(tried, 'resume'), reopen('a'))
+      expect(types(commands)).toEqual(['openSession', 'settleModel'])
+    }
   })
 })
 

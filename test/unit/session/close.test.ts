@@ -68,6 +68,16 @@ describe('close', () => {
     expect(state.closed).toBe(true)
   })
 
+  it('tells the store at once if the session may never have been opened, so that the opening need not end', () => {
+    const fresh = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' })
+    const closing = play(fresh.state, close, close)
+    expect(closing.commands).toMatchObject([{ type: 'announce', tag: 'none', input: { closing: 'unopened' } }])
+    const wider = play(closing.state, { type: 'closeRequested', cascade: true })
+    expect(wider.commands).toMatchObject([{ type: 'announce', tag: 'none', input: { closing: true } }])
+    const again = play(opened(), { type: 'runStarted' })
+    expect(play({ ...again.state, turns: 1 }, close).commands).toEqual([])
+  })
+
   it('with cascade tells the store at once, while the turn under way ends, and only once', () => {
     const cascade = { type: 'closeRequested', cascade: true } as const
     for (const before of [[cascade], [close, cascade]]) {

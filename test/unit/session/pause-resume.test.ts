@@ -70,7 +70,7 @@ describe('pause', () => {
     } as const
     const waiting = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }, pause)
     const asked = play(waiting.state, { type: 'closeRequested', cascade: false })
-    expect(asked.commands).toEqual([])
+    expect(only(asked.commands, 'announce')).toMatchObject([{ tag: 'none', input: { closing: 'unopened' } }])
     const failed: Input = { type: 'sessionOpened', outcome }
     const close: Input = { type: 'closeRequested', cascade: false }
     expect(only(play(asked.state, failed).commands, 'announce')).toMatchObject([{ tag: 'close' }])
@@ -78,7 +78,8 @@ describe('pause', () => {
     const resuming = play(waiting.state, failed, resume)
     const again = play(resuming.state, announced(resuming, 'resume'))
     expect(types(again.commands)).toEqual(['openSession'])
-    expect(play(again.state, pause, close).commands).toMatchObject([{ type: 'announce', input: { pause: {} } }])
+    const told = only(play(again.state, pause, close).commands, 'announce')
+    expect(told).toMatchObject([{ input: { pause: {} } }, { tag: 'none', input: { closing: 'unopened' } }])
   })
 
   it.each(

@@ -48,6 +48,12 @@ export function open(limits: Partial<typeof LIMITS> = {}, name = 'scripted'): In
   return { type: 'sessionOpened', outcome }
 }
 
+/** Opened in a new workflow: the one before was lost in the middle of the turn of that message. */
+export function reopen(unanswered: string): Input {
+  const { outcome, ...input } = open() as Extract<Input, { type: 'sessionOpened' }>
+  return { ...input, outcome: { ...outcome, unanswered } as typeof outcome }
+}
+
 export const message = (messageId: string, text = 'hello'): Input => ({
   type: 'messageReceived',
   messageId,

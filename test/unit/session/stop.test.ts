@@ -1,9 +1,13 @@
 /** "Request Cancellation" in the Temporal UI: what it stops depends on what there is to stop. */
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
-import { close, message, model, only, opened, pause, play } from './play.ts'
+import { initialState } from '../../../src/session/state.ts'
+import { close, message, model, only, open, opened, pause, play, reopen, types } from './play.ts'
 
 const stop: Input = { type: 'stopRequested' }
+
+/** A session whose run has begun and is not open yet. */
+const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }).state
 
 describe('a stop', () => {
   it('cancels the turn under way, and the session stays open', () => {
@@ -23,6 +27,35 @@ describe('a stop', () => {
   it('cancels the turn that a message is about to begin', () => {
     const { state } = play(opened(), pause, message('a'), stop)
     expect(state.closing).toBeUndefined()
+  })
+
+  it('before the opening cancels the turn that the opening finds, and the session stays open', () => {
+    const begun = play(unopened, stop, reopen('a'))
+    expect(types(begun.commands)).toEqual(['settleModel'])
+    expect(begun.state.closing).toBeUndefined()
+  })
+
+  it('before the opening closes a session that the opening finds idle', () => {
+    const { state, commands } = play(unopened, stop, open())
+    expect(state.closing).toMatchObject({ cascade: false })
+    expect(only(commands, 'announce')).toMatchObject([{ input: { close: { cascade: false } } }])
+  })
+
+  it('closes a session that cannot be opened, before or after that is known', () => {
+    const cannot: Input = {
+      type: 'sessionOpened',
+      outcome: { kind: 'failed', pause: { reason: 'agent_error', message: 'gone' } },
+    }
+    for (const inputs of [
+      [stop, cannot],
+      [cannot, stop],
+    ]) {
+      expect(play(unopened, ...inputs).state.closing).toMatchObject({ announced: true })
+    }
+  })
+
+  it('closes at the second time, opened or not', () => {
+    expect(play(unopened, stop, stop).state.closing).toMatchObject({ cascade: false })
   })
 
   it('closes a session that does nothing, but not its forks', () => {
