@@ -59,6 +59,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/{unit,models}/**/*.test.{ts,tsx}'],
+          setupFiles: ['test/support/seed.ts'],
           ...onNothing,
           isolate: false,
           testTimeout: 60_000,
