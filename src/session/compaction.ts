@@ -48,7 +48,7 @@ export function compacted(state: SessionState, { key, outcome }: Of<'compacted'>
   const usage = outcome.kind === 'compacted' ? outcome.usage : undefined
   const ended = { ...rested, gen: outcome.gen }
   const counted = usage ? addUsage(ended, usage) : ended
-  const { turn, compactAsked: _done, ...others } = counted
+  const { turn, compactAsked: _done, tries: _over, ...others } = counted
   if (!turn) return [others, []]
   const { refusals = 0 } = turn.fit ?? {}
   const shorter = outcome.kind === 'compacted' && outcome.done

@@ -134,12 +134,14 @@ export function resumeRequested(state: SessionState): Step {
 /** The step that is due is tried once. What paused the session meanwhile, or resumed it, has cleared the promise. */
 export function tryDue(state: SessionState, { at }: Of<'tryDue'>): Step {
   if (state.resuming || state.pause?.nextTryAt !== at) return [state, []]
-  const due = state.turn !== undefined || !state.opened
-  return announceResume({
-    ...state,
-    ...(due && { tries: (state.tries ?? 0) + 1 }),
-    ...(!state.opened && { resumed: true }),
-  })
+  const tries = (state.tries ?? 0) + 1
+  return announceResume({ ...state, tries, ...(!state.opened && { resumed: true }) })
+}
+
+/** If the session has resumed by itself, and nothing is due any more, the try is over. */
+function withoutTry(state: SessionState): SessionState {
+  const { tries: _over, ...rested } = state
+  return state.turn || state.compactAsked || !state.opened ? state : rested
 }
 
 export function announced(state: SessionState, { key, tag, outcome, messageId }: Of<'announced'>): Step {
@@ -150,7 +152,8 @@ export function announced(state: SessionState, { key, tag, outcome, messageId }:
     case 'resume': {
       const [told, commands] = switchTold(known, key)
       if (key !== told.resuming) return [told, commands]
-      const { pause: _pause, resuming: _resuming, openFailed: _failed, ...resumed } = told
+      const { pause: _pause, resuming: _resuming, openFailed: _failed, ...going } = told
+      const resumed = withoutTry(going)
       const opens = !resumed.opened && !resumed.closing?.announced
       return [resumed, opens ? [openSession(resumed), ...commands] : commands]
     }

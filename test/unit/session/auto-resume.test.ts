@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Pause } from '../../../src/core/pause.ts'
+import type { CompactOutcome } from '../../../src/protocol/steps.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import { carriedOver } from '../../../src/session/lifecycle.ts'
 import { initialState, status } from '../../../src/session/state.ts'
@@ -53,6 +54,28 @@ describe('a pause that ends by itself', () => {
     expect(only(asked.commands, 'callModel')[0]?.input.tries).toBe(2)
     const next = play(asked.state, rests(1, 0, 2), message('b'))
     expect(only(next.commands, 'callModel')[0]?.input).not.toHaveProperty('tries')
+  })
+
+  it('counts the tries of a compaction between turns, until one is done', () => {
+    const compacts = (n: number, outcome: CompactOutcome): Input => ({ type: 'compacted', key: `c${n}`, outcome })
+    const failed = (nextTryAt: string): CompactOutcome => ({ kind: 'failed', pause: away(nextTryAt) })
+    const first = play(play(opened(), { type: 'compactRequested' }, compacts(1, failed('one'))).state, due('one'))
+    const tried = play(first.state, announced(first, 'resume'))
+    expect(only(tried.commands, 'compact')[0]?.input.tries).toBe(1)
+    const second = play(play(tried.state, compacts(2, failed('two'))).state, due('two'))
+    const again = play(second.state, announced(second, 'resume'))
+    expect(only(again.commands, 'compact')[0]?.input.tries).toBe(2)
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    const next = play(again.state, compacts(3, { kind: 'compacted', gen: 0, done: true, usage }), message('a'))
+    expect(only(next.commands, 'callModel')[0]?.input).not.toHaveProperty('tries')
+  })
+
+  it('that ends with nothing to try says that the session goes on by itself, and counts for no later step', () => {
+    const ending = play(waiting().state, cancel, model(1, 0, { kind: 'cancelled', gen: 0 }))
+    const trying = play(play(ending.state, announced(ending, 'turnEnd')).state, due('one'))
+    expect(only(trying.commands, 'announce')).toMatchObject([{ input: { events: [{ data: { tries: 1 } }] } }])
+    const { commands } = play(trying.state, announced(trying, 'resume'), message('b'))
+    expect(only(commands, 'callModel')[0]?.input).not.toHaveProperty('tries')
   })
 
   it('is promised anew by each run, and by a workflow that is started anew', () => {

@@ -14,6 +14,7 @@ import type {
 } from '../../../src/protocol/steps.ts'
 import { AUTH, type Ledger } from './ledger.ts'
 import { child, result, settlement, timeout, usage } from './play.ts'
+import type { Row } from './row.ts'
 import type { Watcher } from './watcher.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
@@ -25,6 +26,7 @@ type Awaiting = Exclude<
 export interface Surroundings {
   watcher: Watcher
   ledger: Ledger
+  row: Row
   choose(options: number): number
   happens(event: Input): void
   personAnswers(): void
@@ -51,6 +53,7 @@ export class Performer {
     if (command.type === 'startChild' && (!command.awaited || this.reported.has(command.callKey))) return
     if (command.type === 'reportToParent' || command.type === 'tellParent') return
     if (command.type === 'cancelSteps') return
+    if (command.type === 'announce') this.around.row.wanted(command.input)
     if (command.type === 'cancelChild' || command.type === 'closeChildren') return
     this.outstanding.push(command)
   }
@@ -76,15 +79,11 @@ export class Performer {
     const odd = wild ? this.around.choose(8) : 8
     switch (command.type) {
       case 'openSession': {
-        const { base: seq, turn } = command.input
-        const { limits } = this.around.watcher
-        return this.around.happens({
-          type: 'sessionOpened',
-          outcome:
-            odd === 0
-              ? { kind: 'failed', pause: this.pause() }
-              : { kind: 'opened', gen: 0, seq, turn, limits, model: { name: 'scripted', timeoutMs: 1000 } },
-        })
+        if (odd === 0)
+          return this.around.happens({ type: 'sessionOpened', outcome: { kind: 'failed', pause: this.pause() } })
+        const outcome = this.around.row.opens(command.input, this.around.watcher.limits)
+        this.around.watcher.found(outcome)
+        return this.around.happens({ type: 'sessionOpened', outcome })
       }
       case 'callModel':
         return this.answerModel(command.input, odd)
@@ -260,6 +259,7 @@ export class Performer {
   private answerAnnouncement({ input, tag }: Of<'announce'>): void {
     const opening = input.endTurn?.opening
     if (opening) this.around.watcher.writes(opening.seq, opening.messageId)
+    this.around.row.told(input)
     const event: Input = {
       type: 'announced',
       key: input.key,
