@@ -6,7 +6,6 @@ import { deepStrictEqual } from 'node:assert/strict'
 import type { Refusal } from '../../../src/protocol/announcements.ts'
 import type { Command } from '../../../src/session/commands.ts'
 import type { Input } from '../../../src/session/inputs.ts'
-import type { Row } from './row.ts'
 import type { SessionState } from '../../../src/session/state.ts'
 import type { OpenSessionOutcome } from '../../../src/protocol/steps.ts'
 import type { Limits } from '../../../src/protocol/limits.ts'
@@ -17,6 +16,15 @@ interface Round {
   names: string[]
   codes: (string | undefined)[]
   told: Set<number>
+}
+
+/** What the session had behind it when its workflow began. */
+interface Past {
+  behind: { seq: number }
+  /** The message of the turn that was lost. */
+  unanswered?: string
+  /** The session closed before it knew of that turn. */
+  closedUnknown: boolean
 }
 
 export class Watcher {
@@ -164,7 +172,7 @@ export class Watcher {
   }
 
   /** At the end, when nothing is left to do: every call has its result, and every message its answer. */
-  ended(state: SessionState, { behind, unanswered, closedUnknown }: Row): void {
+  ended(state: SessionState, { behind, unanswered, closedUnknown }: Past): void {
     for (const round of this.asked.keys()) this.mustBeAnswered(round)
     const results = [...this.asked.values()].reduce((sum, round) => sum + round.told.size, 0)
     check(state.totals.toolCalls === results, `I1: ${results} results, ${state.totals.toolCalls} counted`)
