@@ -53,6 +53,8 @@ class InOrder extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: InOrder },
+    // A server that hangs fails all that need it, each after minutes.
+    bail: report ? 30 : 0,
     reporters: report ? ['default', ['json', { outputFile: report }]] : ['default'],
     projects: [
       {

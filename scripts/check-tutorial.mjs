@@ -44,7 +44,19 @@ function all({ child: { pid } }, signal) {
 async function end(terminal) {
   if (!terminal) return
   all(terminal, 'SIGINT')
-  await terminal.ended
+  await ended(terminal)
+}
+
+/** Waits for the end of a terminal, and kills one that takes too long. */
+async function ended(terminal) {
+  const slow = new AbortController()
+  setTimeout(PROMPTLY_MS, undefined, { signal: slow.signal }).then(
+    () => all(terminal, 'SIGKILL'),
+    () => undefined,
+  )
+  const result = await terminal.ended
+  slow.abort()
+  return result
 }
 
 /** A line of the page, in which … stands for anything. */
@@ -65,13 +77,7 @@ let first
 async function run(script) {
   const shell = open('bash', ['-euo', 'pipefail', '-s'], existsSync(project) ? project : folder)
   shell.child.stdin.end(script)
-  const slow = new AbortController()
-  setTimeout(PROMPTLY_MS, undefined, { signal: slow.signal }).then(
-    () => all(shell, 'SIGKILL'),
-    () => undefined,
-  )
-  const [code] = await shell.ended
-  slow.abort()
+  const [code] = await ended(shell)
   if (code !== 0)
     throw new Error(`exit code ${code} of\n${script}\n${shell.output}\n--- first terminal\n${first?.output}`)
   return shell.output

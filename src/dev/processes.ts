@@ -43,8 +43,10 @@ export function identify(pid: number): ProcessId | undefined {
   }
 }
 
+/** A record that names no process, like a file that somebody else wrote may hold, is of none. */
 export function isAlive(process: ProcessId): boolean {
-  return identify(process.pid)?.started === process.started
+  const found = identify(process.pid)
+  return found !== undefined && found.started === process.started
 }
 
 /** Whether the pid is in use, even by a zombie, like a plain `kill -0`. */

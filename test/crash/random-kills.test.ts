@@ -28,7 +28,7 @@ import { startWorld, type World } from './tree/world.ts'
 const ALL = process.env['STELLO_CRASH'] === 'all'
 const SEED = Number(process.env['STELLO_CRASH_SEED'] ?? 20_261_121)
 const { kills, messagesEach } = ALL ? { kills: 100, messagesEach: 12 } : { kills: 10, messagesEach: 3 }
-const LIMIT_MS = 60 * 60_000
+const LIMIT_MS = 20 * 60_000
 /**
  * The number of messages that may be sent before the next kill. Without this bound, the talk could be over before the
  * kills are.

@@ -12,7 +12,7 @@ import { startTemporal, stopTemporal, type TemporalInfo } from '../../src/dev/te
 import { openDevServers, type DevServers, type DevServersOptions } from '../../src/dev/dev-servers.ts'
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 import { listensOn } from '../../src/dev/ports.ts'
-import { endProcess, self, startDaemon } from '../../src/dev/processes.ts'
+import { self, startDaemon } from '../../src/dev/processes.ts'
 import { quietPort } from '../support/quiet-port.ts'
 import { newHome } from './homes.ts'
 
@@ -122,7 +122,8 @@ it('knows the owner of a port, also when a wrapper has started the program', asy
     const port = Number(await wrapped.lastWords())
     expect([await listensOn(wrapped.id, port), await listensOn(self(), port)]).toEqual([true, false])
   } finally {
-    await endProcess(wrapped.id, 'SIGKILL')
+    // The wrapper and what it has started.
+    process.kill(-wrapped.id.pid, 'SIGKILL')
     await rm(folder, { recursive: true })
   }
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
   type Daemon,
+  type ProcessId,
   endProcess,
   findProcesses,
   identify,
@@ -26,6 +27,12 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 it('knows a process by its start time, not by its pid alone', () => {
   expect(isAlive(self())).toBe(true)
   expect(isAlive({ pid: process.pid, started: 'long ago' })).toBe(false)
+})
+
+it('takes a record that names no process for a dead one, so that nobody signals a group, or everybody', () => {
+  for (const pid of [-1, 0, -process.pid, 2 ** 30, Number.NaN]) {
+    expect(isAlive({ pid } as ProcessId), `pid ${pid}`).toBe(false)
+  }
 })
 
 it('never signals a process that only has the same pid as the intended one', async () => {

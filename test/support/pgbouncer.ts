@@ -83,8 +83,8 @@ function program(): string {
     // In that runlevel the package starts no server of its own.
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' }
     // One after another, because another file may install it at the same moment.
-    const command = [join(tmpdir(), 'stello-apt.lock'), 'apt-get', '-qq', ...args]
-    execFileSync('flock', command, { env, stdio: ['ignore', 'ignore', 'inherit'] })
+    const command = ['-o', '-w', '300', join(tmpdir(), 'stello-apt.lock'), 'apt-get', '-qq', ...args]
+    execFileSync('flock', command, { env, stdio: ['ignore', 'ignore', 'inherit'], timeout: 600_000 })
   }
   apt('update')
   apt('install', '-y', '--no-install-recommends', 'pgbouncer')

@@ -90,7 +90,8 @@ export async function lookAtShell(folder: string): Promise<Shell | undefined> {
   const keeper = await readJson<Keeper>(join(folder, 'keeper.json'))
   if (!keeper) return undefined
   const { pid } = keeper
-  const alive = startOf(pid) === keeper.started
+  const started = startOf(pid)
+  const alive = started !== undefined && started === keeper.started
   // Asked after the keeper: it writes this before it ends.
   const exit = await readJson<ShellExit>(join(folder, 'exit.json'))
   if (!exit) return alive ? { status: 'running', pid } : { status: 'lost', pid }

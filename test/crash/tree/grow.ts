@@ -4,6 +4,7 @@ import { isStelloError } from '../../../src/core/errors.ts'
 import type { SessionHandle, StelloClient, StelloEvent, TurnHandle } from '../../../src/client/index.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { viewOf } from '../../support/settled.ts'
+import { until } from '../../support/until.ts'
 import type { Plan, PlannedMessage, Talker } from './plan.ts'
 
 export interface Growing {
@@ -60,7 +61,7 @@ export async function growTree({ client, db, agent, plan, calmly, onEvent, pace 
     await persist(() => viewOf(client, session, ({ status }) => status === end))
   }
   const last = await persist(() => countEvents(db, root.id))
-  while (seen.length < last) await delay(50)
+  await until(`${last} events are seen`, async () => seen.length >= last)
   watching.abort()
   await watched
   return { root, sessions, seen }

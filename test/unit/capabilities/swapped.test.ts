@@ -87,7 +87,7 @@ it('a program replaces the folder without end: 3,000 calls and more get nothing 
   writeFileSync(join(outside, 'only-outside.txt'), '')
   const heard: string[] = []
   // If the program were always faster, this would show nothing: some call has to meet the folder as it was.
-  for (let n = 0; n < 1000 || !heard.some((text) => text.includes('mine')); n++) {
+  for (let n = 0; n < 1000 || (n < 20_000 && !heard.some((text) => text.includes('mine'))); n++) {
     heard.push((await call('Read', { file_path: 'deep/secret.txt' })).text)
     heard.push((await call('Read', { file_path: 'deep' })).text)
     heard.push((await call('Write', { file_path: `deep/new-${n}.txt`, content: 'x' })).text)

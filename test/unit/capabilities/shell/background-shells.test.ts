@@ -54,6 +54,14 @@ function keepersOf(root: string): number {
   return commands.filter((command) => command.includes('shell-keeper') && command.includes(join(root, '..'))).length
 }
 
+it('a keeper that names no process is lost, so that nothing is signalled', async () => {
+  const { root } = useShell({ sandbox: 'off' })
+  for (const keeper of [{ pid: -1 }, { pid: 0 }, { pid: 2 ** 30 }]) {
+    writeFileSync(join(root, 'keeper.json'), JSON.stringify(keeper))
+    expect(await lookAtShell(root)).toMatchObject({ status: 'lost' })
+  }
+})
+
 it('a call that is repeated starts no second shell, also when both begin at once', async () => {
   const { tool, context, root } = useShell({ sandbox: 'off' })
   const args = { command: 'echo x >> count; until [ -e go ]; do sleep 0.02; done', run_in_background: true }
