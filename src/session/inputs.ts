@@ -55,9 +55,10 @@ export type Input =
   | { type: 'resumeRequested' }
   /** The time has come at which the pause said that the session would try again. */
   | { type: 'tryDue'; at: string }
-  | { type: 'cancelRequested' }
+  /** `early`: the run was not opened yet. */
+  | { type: 'cancelRequested'; early?: true }
   /** A person has pressed "Request Cancellation" in the Temporal UI. */
-  | { type: 'stopRequested' }
+  | { type: 'stopRequested'; early?: true }
   | { type: 'closeRequested'; cascade: boolean }
 
 /** Tells `announced` what its announcement was for. `none`: nothing in the session waits for it. */

@@ -40,7 +40,7 @@ import { answerRejected, answered, askingOver } from './answers.ts'
 import { peopleNotified } from './tell-people.ts'
 import { messageReceived, messageRejected } from './queue.ts'
 import type { SessionState } from './state.ts'
-import { cancelRequested, closeRequested, modelEnded, modelLost, stopRequested, weatherReported } from './turn.ts'
+import { cancelAsked, closeRequested, modelEnded, modelLost, stopRequested, weatherReported } from './turn.ts'
 
 /**
  * Applies one input. Returns the new state and what is to be done.
@@ -112,9 +112,9 @@ function apply(state: SessionState, input: Input): Step {
     case 'tryDue':
       return tryDue(state, input)
     case 'cancelRequested':
-      return cancelRequested(state, 'cancelled')
+      return cancelAsked(state, input)
     case 'stopRequested':
-      return stopRequested(state)
+      return stopRequested(state, input)
     case 'closeRequested':
       return closeRequested(state, input.cascade)
   }

@@ -116,14 +116,19 @@ export function settleModel(state: SessionState, turn: Turn, proposed: LostHow):
   return { type: 'settleModel', input: { step: modelInput(state, turn), proposed } }
 }
 
+/** Somebody asks to stop the turn. Before the first opening, it may be one that only the opening finds. */
+export function cancelAsked(state: SessionState, { early }: Of<'cancelRequested'>): Step {
+  const finds = early && opensFirst(state) && !state.turn && state.queue.length === 0
+  return cancelRequested(finds ? { ...state, stopFound: state.stopFound ?? 'turn' } : state, 'cancelled')
+}
+
 /** If a message waits, its turn is about to begin, so a cancel means that turn. */
 export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'): Step {
   if (!state.turn) {
     const { compactAsked: _asked, ...rest } = state
     const stops: Command[] = state.compacting === undefined ? [] : [{ type: 'cancelSteps' }]
-    if (why === 'closed') return [closeAwaited(rest), stops]
-    if (state.queue.length > 0) return [closeAwaited({ ...rest, cancelNext: true }), stops]
-    return [closeAwaited(opensFirst(state) ? { ...rest, stopFound: state.stopFound ?? 'turn' } : rest), stops]
+    const waits = why === 'cancelled' && state.queue.length > 0
+    return [closeAwaited(waits ? { ...rest, cancelNext: true } : rest), stops]
   }
   if (state.turn.stopping) return [state, []]
   return [{ ...state, turn: { ...state.turn, stopping: why } }, [{ type: 'cancelSteps' }]]
@@ -151,11 +156,12 @@ function closingMark(state: SessionState, cascade: boolean): true | 'unopened' |
 }
 
 /** Stops what the session does. If it does nothing, and no message waits, there is only the session itself to end. */
-export function stopRequested(state: SessionState): Step {
+export function stopRequested(state: SessionState, { early }: Of<'stopRequested'>): Step {
   const { turn, queue, compacting, compactAsked, openFailed, stopFound } = state
   const busy = turn !== undefined || queue.length > 0 || compacting !== undefined || compactAsked === true
   if (busy) return cancelRequested(state, 'cancelled')
-  if (opensFirst(state) && !openFailed && stopFound !== 'session') return [{ ...state, stopFound: 'session' }, []]
+  const finds = early && opensFirst(state) && !openFailed && stopFound !== 'session'
+  if (finds) return [{ ...state, stopFound: 'session' }, []]
   return closeRequested(state, false)
 }
 

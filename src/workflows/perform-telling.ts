@@ -18,8 +18,9 @@ export function performTelling(run: Run): Telling {
 
   return {
     async announce({ input, tag }) {
-      // A run that was started by an older version closes without this announcement.
-      if (input.closing && !patched('closing-is-told-first')) return
+      // Runs that were started by older versions close without these announcements.
+      if (input.closing === true && !patched('closing-is-told-first')) return
+      if (input.closing === 'unopened' && !patched('an-unopened-close-is-told')) return
       const kind = tag === 'refused' || tag === 'message' ? 'asides' : 'facts'
       const before = lastTold[kind]
       const work = (async () => {

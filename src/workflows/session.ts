@@ -30,7 +30,7 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: Input[] = []
   const taken = { signals: 0, updates: 0 }
-  const emit = (event: Input): void => void mailbox.push(event)
+  const emit = (event: Input): void => void mailbox.push(early(event))
   const receive = (event: Input): void => {
     taken[currentUpdateInfo() ? 'updates' : 'signals']++
     emit(event)
@@ -41,6 +41,12 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
     emit(patched('request-cancellation-stops-the-turn') ? { type: 'stopRequested' } : CLOSE),
   )
   await CancellationScope.nonCancellable(live)
+
+  /** In a run that was recorded by an older version, a stop before the opening did not wait for what that finds. */
+  function early(event: Input): Input {
+    if (event.type !== 'cancelRequested' && event.type !== 'stopRequested') return event
+    return !state.opened && patched('an-early-stop-waits') ? { ...event, early: true } : event
+  }
 
   async function live(): Promise<void> {
     const shown = createShown(input)

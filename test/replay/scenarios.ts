@@ -6,10 +6,18 @@ import { type ToolExtras } from '../../src/tool/tool.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import type { SessionHandle, StelloClient, TurnHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ReplyToolCall } from '../../src/testing/index.ts'
-import { cancelTurnUpdate, messageUpdate, resumeUpdate, stateQuery } from '../../src/protocol/messages.ts'
+import {
+  cancelTurnSignal,
+  cancelTurnUpdate,
+  closeSignal,
+  messageUpdate,
+  resumeUpdate,
+  stateQuery,
+} from '../../src/protocol/messages.ts'
 import { onlyChild } from '../support/forks.ts'
 import type { Gate } from '../support/gate.ts'
 import { ask, eventOf, type TestAgent } from '../support/session-fixture.ts'
+import { startByHand } from '../support/start-by-hand.ts'
 
 export interface Stage {
   client: StelloClient
@@ -164,6 +172,19 @@ export const SCENARIOS: Record<string, Scenario> = {
     const turn = await session.send('held')
     await gate.reached()
     await client.temporal.workflow.getHandle(session.id).cancel()
+    await turn.result()
+  },
+  async 'closed-before-opened'({ client, session }) {
+    await ask(session, 'hello')
+    await client.temporal.workflow.getHandle(session.id).terminate()
+    await startByHand(client, session, closeSignal)
+    await eventOf(session, 'session.closed')
+  },
+  async 'cancelled-before-opened'({ client, session, gate }) {
+    const turn = await session.send('held')
+    await gate.reached()
+    await client.temporal.workflow.getHandle(session.id).terminate()
+    await startByHand(client, session, cancelTurnSignal)
     await turn.result()
   },
   async 'refused-messages'({ client, session }) {

@@ -1,6 +1,6 @@
 /** What an operator does in Temporal behind the back of the client. */
 import type { WorkflowHandle } from '@temporalio/client'
-import { defaultPayloadConverter, type SignalDefinition } from '@temporalio/common'
+import { defaultPayloadConverter } from '@temporalio/common'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import type { StepRef } from '../../src/protocol/steps.ts'
 
@@ -8,13 +8,13 @@ import type { StepRef } from '../../src/protocol/steps.ts'
 export async function startByHand(
   { temporal: { workflow } }: StelloClient,
   { id }: SessionHandle,
-  signal?: SignalDefinition<[string?]>,
+  signal?: { name: string },
 ): Promise<WorkflowHandle> {
   const { type, taskQueue } = await workflow.getHandle(id).describe()
   const { events } = await workflow.getHandle(id).fetchHistory()
   const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? []
   const options = { workflowId: id, taskQueue, args: [JSON.parse(Buffer.from(input?.data ?? []).toString())] }
-  return signal ? workflow.signalWithStart(type, { ...options, signal }) : workflow.start(type, options)
+  return signal ? workflow.signalWithStart(type, { ...options, signal: signal.name }) : workflow.start(type, options)
 }
 
 /** The inputs of a run's activities. */

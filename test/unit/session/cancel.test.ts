@@ -26,6 +26,8 @@ const cancelled = result({ isError: true, code: 'TOOL_CANCELLED' })
 /** A session whose run has begun and is not open yet. */
 const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }).state
 
+const early: Input = { type: 'cancelRequested', early: true }
+
 describe('cancel of a message that waits', () => {
   it('in a session that is not open yet ends its turn when it is open, and the model is not asked', () => {
     const begun = play(unopened, message('a', 'pay it'), cancel, cancel, open())
@@ -64,12 +66,12 @@ describe('cancel of a message that waits', () => {
   })
 
   it('does nothing to a message that comes after it', () => {
-    const { commands } = play(unopened, cancel, message('a'), open())
+    const { commands } = play(unopened, early, message('a'), open())
     expect(types(commands)).toEqual(['callModel'])
   })
 
   it('means the turn that the opening finds, and not the messages behind it', () => {
-    const begun = play(unopened, cancel, message('b'), reopen('a'))
+    const begun = play(unopened, early, message('b'), reopen('a'))
     expect(types(begun.commands)).toEqual(['settleModel'])
     const ended = play(begun.state, model(1, 0, { kind: 'cancelled', gen: 0 }))
     const { state, commands } = play(ended.state, announced(ended, 'turnEnd'))
@@ -80,8 +82,8 @@ describe('cancel of a message that waits', () => {
   it('means the turn that the opening finds at a later try', () => {
     const failed: Input = { type: 'sessionOpened', outcome: { kind: 'failed', pause: refused } }
     for (const inputs of [
-      [cancel, failed],
-      [failed, cancel],
+      [early, failed],
+      [failed, early],
     ]) {
       const tried = play(unopened, ...inputs, resume)
       const { commands } = play(tried.state, announced(tried, 'resume'), reopen('a'))

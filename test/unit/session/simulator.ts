@@ -9,7 +9,7 @@ import type { Input } from '../../../src/session/inputs.ts'
 import { carriedOver } from '../../../src/session/lifecycle.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
 import { step } from '../../../src/session/step.ts'
-import { cancel, message, pause, resume } from './play.ts'
+import { message, pause, resume } from './play.ts'
 import { Ledger } from './ledger.ts'
 import { Performer } from './performer.ts'
 import { Row } from './row.ts'
@@ -129,7 +129,10 @@ export class Simulator {
       case 6:
         return this.happens(resume)
       case 7:
-        return this.choose(3) === 0 ? this.stops({ type: 'stopRequested' }) : this.stops(cancel)
+        return this.stops({
+          type: this.choose(3) === 0 ? 'stopRequested' : 'cancelRequested',
+          ...(!this.state.opened && { early: true as const }),
+        })
       case 8:
         return this.choose(4) === 0 ? this.stops({ type: 'closeRequested', cascade: this.choose(2) === 0 }) : undefined
       case 9:

@@ -5,6 +5,7 @@ import { initialState } from '../../../src/session/state.ts'
 import { close, message, model, only, open, opened, pause, play, reopen, types } from './play.ts'
 
 const stop: Input = { type: 'stopRequested' }
+const early: Input = { type: 'stopRequested', early: true }
 
 /** A session whose run has begun and is not open yet. */
 const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }).state
@@ -30,13 +31,13 @@ describe('a stop', () => {
   })
 
   it('before the opening cancels the turn that the opening finds, and the session stays open', () => {
-    const begun = play(unopened, stop, reopen('a'))
+    const begun = play(unopened, early, reopen('a'))
     expect(types(begun.commands)).toEqual(['settleModel'])
     expect(begun.state.closing).toBeUndefined()
   })
 
   it('before the opening closes a session that the opening finds idle', () => {
-    const { state, commands } = play(unopened, stop, open())
+    const { state, commands } = play(unopened, early, open())
     expect(state.closing).toMatchObject({ cascade: false })
     expect(only(commands, 'announce')).toMatchObject([{ input: { close: { cascade: false } } }])
   })
@@ -47,15 +48,15 @@ describe('a stop', () => {
       outcome: { kind: 'failed', pause: { reason: 'agent_error', message: 'gone' } },
     }
     for (const inputs of [
-      [stop, cannot],
-      [cannot, stop],
+      [early, cannot],
+      [cannot, early],
     ]) {
       expect(play(unopened, ...inputs).state.closing).toMatchObject({ announced: true })
     }
   })
 
   it('closes at the second time, opened or not', () => {
-    expect(play(unopened, stop, stop).state.closing).toMatchObject({ cascade: false })
+    expect(play(unopened, early, early).state.closing).toMatchObject({ cascade: false })
   })
 
   it('closes a session that does nothing, but not its forks', () => {
