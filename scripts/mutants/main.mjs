@@ -65,7 +65,7 @@ function ran({ numPassedTests, numFailedTests }) {
   return numPassedTests + numFailedTests
 }
 
-/** @returns the test files that fail although nothing is broken: they would notice every break */
+/** @returns the test files that fail although nothing is broken, and would notice every break, and those that are not in that project */
 async function redWithoutBreak(chosen) {
   const red = []
   for (const project of new Set(chosen.map((one) => one.project))) {
@@ -74,6 +74,8 @@ async function redWithoutBreak(chosen) {
     const result = await runTests({ project, tests })
     const failed = result?.testResults.filter(({ status }) => status !== 'passed').map(({ name }) => name) ?? tests
     red.push(...failed.map((file) => file.replace(`${copy}/`, '')))
+    const found = result?.testResults.map(({ name }) => name) ?? tests
+    red.push(...tests.filter((test) => !found.some((file) => file.endsWith(test))))
   }
   return red
 }
@@ -92,7 +94,9 @@ async function main() {
   for (const entry of ['src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts', 'examples', 'bench'])
     cpSync(join(root, entry), join(copy, entry), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  const problems = (await redWithoutBreak(chosen)).map((file) => `${file} fails without any break`)
+  const problems = (await redWithoutBreak(chosen)).map(
+    (file) => `${file} fails without any break, or is not in that project`,
+  )
   let noticed = 0
   for (const [n, mutant] of chosen.entries()) {
     const begun = performance.now()

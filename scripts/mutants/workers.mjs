@@ -2,7 +2,7 @@
 const store = (file) => `src/store/${file}.ts`
 const step = (file) => `src/activities/step/${file}.ts`
 const onStore = (file) => ({ project: 'store', test: `test/store/${file}.test.ts` })
-const onServers = (file) => ({ project: 'integration', test: `test/integration/${file}.test.ts` })
+const onServers = (file, project = 'integration') => ({ project, test: `test/integration/${file}.test.ts` })
 
 export const WORKERS = [
   // The take-over.
@@ -164,6 +164,6 @@ export const WORKERS = [
     file: 'src/workflows/session.ts',
     from: 'mailbox.length === 0 && performer.quiet() && allHandlersFinished()',
     to: 'mailbox.length === 0',
-    ...onServers('continue-as-new'),
+    ...onServers('continue-as-new', 'operations'),
   },
 ]
