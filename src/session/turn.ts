@@ -126,8 +126,8 @@ export function cancelAsked(state: SessionState, { early }: Of<'cancelRequested'
 export function cancelRequested(state: SessionState, why: 'cancelled' | 'closed'): Step {
   if (!state.turn) {
     const { compactAsked: _asked, ...rest } = state
-    const stops: Command[] = state.compacting === undefined ? [] : [{ type: 'cancelSteps' }]
     const waits = why === 'cancelled' && state.queue.length > 0
+    const stops: Command[] = state.compacting === undefined ? [] : [{ type: 'cancelSteps' }]
     return [closeAwaited(waits ? { ...rest, cancelNext: true } : rest), stops]
   }
   if (state.turn.stopping) return [state, []]

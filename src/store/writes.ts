@@ -204,7 +204,7 @@ export function writesSql({ session, key, writes, records }: Slots): string {
   )`
 }
 
-/** What the writes change in the session's row. The mark of a close that means only an unopened session may mean nothing. */
+/** Changes the session's row. The mark `unopened` changes it only if no run has opened the session. */
 function sessionSql(session: string, writes: string): string {
   return `
     update sessions set

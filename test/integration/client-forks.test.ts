@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Message } from '../../src/core/message.ts'
 import { tool } from '../../src/tool/define-tool.ts'
-import type { StelloEvent } from '../../src/client/index.ts'
+import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { profiles, taskAt } from '../support/forks.ts'
 import { createGate } from '../support/gate.ts'
@@ -14,6 +14,20 @@ import { until } from '../support/until.ts'
 import { fieldOf } from '../support/events.ts'
 
 const stello = useStello()
+
+/** A fork that is paused before any worker has opened it. `serve` starts a worker again. */
+async function pausedUnopened(): Promise<{ fork: SessionHandle; serve(): Promise<unknown> }> {
+  const agent = { llm: scriptedModel(() => 'ok') }
+  const worker = await stello.work(agent)
+  const session = await stello.client.createSession({ agent: worker.taskQueue })
+  await ask(session, 'one')
+  await worker.stop()
+  const fork = await session.fork({ label: 'paused' })
+  const pause = JSON.stringify({ reason: 'user', message: 'paused by request' })
+  await stello.db.pool.query('update sessions set pause = $2 where id = $1', [fork.id, pause])
+  await fork.pause()
+  return { fork, serve: () => stello.work({ ...agent, name: worker.taskQueue }) }
+}
 
 describe('a fork by the client', () => {
   it('goes on from where the session stands, also when it is closed', async () => {
@@ -47,33 +61,17 @@ describe('a fork by the client', () => {
   })
 
   it('that was paused before a worker opened it can be closed', async () => {
-    const agent = { llm: scriptedModel(() => 'ok') }
-    const worker = await stello.work(agent)
-    const session = await stello.client.createSession({ agent: worker.taskQueue })
-    await ask(session, 'one')
-    await worker.stop()
-    const child = await session.fork({ label: 'child' })
-    const pause = JSON.stringify({ reason: 'user', message: 'paused by request' })
-    await stello.db.pool.query('update sessions set pause = $2 where id = $1', [child.id, pause])
-    await child.pause()
-    await stello.work({ ...agent, name: worker.taskQueue })
+    const { fork: child, serve } = await pausedUnopened()
+    await serve()
     await eventOf(child, 'session.paused')
     await child.close()
     await eventOf(child, 'session.closed')
   })
 
   it('that waits for its parent to be opened can be closed', async () => {
-    const agent = { llm: scriptedModel(() => 'ok') }
-    const worker = await stello.work(agent)
-    const session = await stello.client.createSession({ agent: worker.taskQueue })
-    await ask(session, 'one')
-    await worker.stop()
-    const parent = await session.fork({ label: 'parent' })
-    const pause = JSON.stringify({ reason: 'user', message: 'paused by request' })
-    await stello.db.pool.query('update sessions set pause = $2 where id = $1', [parent.id, pause])
-    await parent.pause()
+    const { fork: parent, serve } = await pausedUnopened()
     const child = await parent.fork({ label: 'child' })
-    await stello.work({ ...agent, name: worker.taskQueue })
+    await serve()
     await until('its opening is tried again', async () => {
       const { raw } = await stello.client.temporal.workflow.getHandle(child.id).describe()
       return raw.pendingActivities?.some(({ attempt }) => (attempt ?? 0) > 1)

@@ -5,13 +5,14 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/tool/define-tool.ts'
+import type { Tool } from '../../src/tool/tool.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { QUEUE_LIMIT } from '../../src/session/state.ts'
 import { cancelTurnSignal, messageSignal, pauseSignal } from '../../src/protocol/messages.ts'
 import { onlyChild } from '../support/forks.ts'
 import { startByHand, stepsAsked } from '../support/start-by-hand.ts'
-import { createGate } from '../support/gate.ts'
+import { createGate, type Gate } from '../support/gate.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 import { runIdsOf } from '../support/runs.ts'
 import { viewOf } from '../support/settled.ts'
@@ -28,6 +29,9 @@ const script = (): ScriptedModel =>
       [() => true, ({ messages }) => `answer to ${messages.at(-1)?.content}`],
     ]),
   )
+
+const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
+const waitAt = (gate: Gate): Tool => tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
 
 const terminate = (session: SessionHandle): Promise<unknown> =>
   stello.client.temporal.workflow.getHandle(session.id).terminate('an operator')
@@ -100,12 +104,8 @@ describe('recover', () => {
       paid.push('paid')
       return 'paid'
     })
-    const wait = tool('wait', 'Waits', z.object({}), async () => {
-      await gate.pass()
-      return 'waited'
-    })
     const llm = script()
-    const session = await stello.session({ llm, capabilities: { tools: [pay, wait] } })
+    const session = await stello.session({ llm, capabilities: { tools: [pay, waitAt(gate)] } })
     await ask(session, 'one')
     const turn = await session.send('wait', { messageId: 'm-wait' })
     await gate.reached()
@@ -144,8 +144,7 @@ describe('recover', () => {
     const gate = createGate()
     const paid: string[] = []
     const pay = tool('pay', 'Pays', z.object({}), () => `${paid.push('paid')}`)
-    const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
-    const session = await stello.session({ llm: script(), capabilities: { tools: [pay, wait] } })
+    const session = await stello.session({ llm: script(), capabilities: { tools: [pay, waitAt(gate)] } })
     const turn = await session.send('wait \0 \ud83d')
     await gate.reached()
     await eventOf(session, 'tool.status')
@@ -174,9 +173,7 @@ describe('recover', () => {
 
   it('hands over a full queue after a message under way, and none of them is refused', async () => {
     const gate = createGate()
-    const wait = tool('wait', 'Waits', z.object({}), () => gate.pass().then(() => 'waited'))
-    const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
-    const session = await stello.session({ llm: script(), capabilities: { tools: [wait, pay] } })
+    const session = await stello.session({ llm: script(), capabilities: { tools: [waitAt(gate), pay] } })
     await session.send('wait', { messageId: 'm-wait' })
     await gate.reached()
     const handle = stello.client.temporal.workflow.getHandle(session.id)
@@ -213,12 +210,7 @@ describe('recover', () => {
 
   it('is followed by a cancel before it knows of the turn that was open: the turn ends, and the session stays open', async () => {
     const gate = createGate()
-    const wait = tool('wait', 'Waits', z.object({}), async () => {
-      await gate.pass()
-      return 'waited'
-    })
-    const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
-    const session = await stello.session({ llm: script(), capabilities: { tools: [pay, wait] } })
+    const session = await stello.session({ llm: script(), capabilities: { tools: [pay, waitAt(gate)] } })
     const turn = await session.send('wait')
     await gate.reached()
     await terminate(session)
@@ -262,12 +254,11 @@ describe('recover', () => {
 
   it('tells a parent the answer of the task that it waited for', async () => {
     const gate = createGate()
-    const wait = tool('wait', 'Waits', z.object({}), async () => {
-      await gate.pass()
-      return 'waited'
+    const parent = await stello.session({
+      llm: script(),
+      systemTools: true,
+      capabilities: { tools: [waitAt(gate), pay] },
     })
-    const pay = tool('pay', 'Pays', z.object({}), () => 'paid')
-    const parent = await stello.session({ llm: script(), systemTools: true, capabilities: { tools: [wait, pay] } })
     const turn = await parent.send('task')
     await gate.reached()
     const child = await onlyChild(stello.client, parent)

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
-import { initialState } from '../../../src/session/state.ts'
 import {
   announced,
   asks,
@@ -18,13 +17,11 @@ import {
   resume,
   tool,
   types,
+  unopened,
 } from './play.ts'
 
 const refused = { reason: 'model_error', message: 'the key was refused' } as const
 const cancelled = result({ isError: true, code: 'TOOL_CANCELLED' })
-
-/** A session whose run has begun and is not open yet. */
-const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }).state
 
 const early: Input = { type: 'cancelRequested', early: true }
 

@@ -36,6 +36,11 @@ export function opened(session: Partial<NewSession> = {}, limits: Partial<typeof
   return play(initialState({ sessionId: 's-1', label: 'demo', ...session }), { type: 'runStarted' }, open(limits)).state
 }
 
+/** A session whose run has begun and is not open yet. */
+export const unopened: SessionState = play(initialState({ sessionId: 's-1', label: 'demo' }), {
+  type: 'runStarted',
+}).state
+
 export function open(limits: Partial<typeof LIMITS> = {}, name = 'scripted'): Input {
   const outcome = {
     kind: 'opened',

@@ -1,14 +1,10 @@
 /** "Request Cancellation" in the Temporal UI: what it stops depends on what there is to stop. */
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
-import { initialState } from '../../../src/session/state.ts'
-import { close, message, model, only, open, opened, pause, play, reopen, types } from './play.ts'
+import { close, message, model, only, open, opened, pause, play, reopen, types, unopened } from './play.ts'
 
 const stop: Input = { type: 'stopRequested' }
 const early: Input = { type: 'stopRequested', early: true }
-
-/** A session whose run has begun and is not open yet. */
-const unopened = play(initialState({ sessionId: 's-1', label: 'demo' }), { type: 'runStarted' }).state
 
 describe('a stop', () => {
   it('cancels the turn under way, and the session stays open', () => {
