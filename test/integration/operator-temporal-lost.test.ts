@@ -13,6 +13,8 @@ let folder: string
 let server: { temporalAddress: string; close(): Promise<void> }
 const file = (): string => join(folder, 'temporal.db')
 const port = (): number => Number(server.temporalAddress.split(':')[1])
+/** As on a cluster: the server learns of new search attributes a second after they were registered. */
+const AS_A_CLUSTER = ['system.forceSearchAttributesCacheRefreshOnRead=false']
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'stello-temporal-'))
@@ -20,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const stello = useStello(async () => {
-  server = await startTemporalWith([], { file: file(), port: await quietPort() })
+  server = await startTemporalWith(AS_A_CLUSTER, { file: file(), port: await quietPort() })
   return { temporalAddress: server.temporalAddress, close: () => server.close() }
 })
 
@@ -29,7 +31,7 @@ async function offline(work: () => Promise<void>): Promise<void> {
   const again = port()
   await server.close()
   await work()
-  server = await startTemporalWith([], { file: file(), port: again })
+  server = await startTemporalWith(AS_A_CLUSTER, { file: file(), port: again })
 }
 
 const script = (): ScriptedModel => scriptedModel(({ messages }) => `answer to ${messages.at(-1)?.content}`)
