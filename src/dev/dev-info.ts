@@ -9,10 +9,11 @@ import { constants, existsSync } from 'node:fs'
 import { open, realpath, rename, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { isStelloError, StelloError } from '../core/errors.ts'
+import { isLocal } from '../core/is-local.ts'
 import { pingPostgres, type PostgresInfo } from './postgres-server.ts'
 import { isAlive, type ProcessId } from './processes.ts'
 import { pingTemporal, type TemporalInfo } from './temporal-server.ts'
-import { isForeign, isLocal } from './trust.ts'
+import { isForeign } from './trust.ts'
 
 export interface DevInfo {
   /** Absolute path of the folder the servers keep their state in. */
