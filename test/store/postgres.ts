@@ -1,43 +1,12 @@
 /**
- * A real PostgreSQL for the contract tests of the store. It is the server that `STELLO_TEST_DATABASE_URL` names, or
- * else a server that lives as long as the test file, from the npm package that `STELLO_TEST_POSTGRES` names. Each file
- * gets a database of its own, so files never see each other's rows.
+ * A database for the contract tests of the store, on the server of their project (`server.ts`). Each file gets one of
+ * its own, so files never see each other's rows.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll } from 'vitest'
-import { removePostgres } from '../../src/dev/postgres-cluster.ts'
-import { postgresUser, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { openDatabase, type Database } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { asSuperuser } from '../support/superuser.ts'
-
-interface Server {
-  url: string
-  stop(): Promise<void>
-}
-
-async function startServer(): Promise<Server> {
-  const [given, packaged] = [process.env['STELLO_TEST_DATABASE_URL'], process.env['STELLO_TEST_POSTGRES']]
-  if (given && !packaged) return { url: given, stop: async () => undefined }
-  const home = await realpath(await mkdtemp(join(tmpdir(), 'stello-store-')))
-  const runAs = await postgresUser()
-  const stop = async (): Promise<void> => {
-    await stopPostgres(home, runAs)
-    await removePostgres(home, runAs)
-    await rm(home, { recursive: true, force: true })
-  }
-  try {
-    const { url } = await startPostgres(runAs, { home, onProgress: () => undefined, ...(packaged && { packaged }) })
-    return { url: await asSuperuser(home, url), stop }
-  } catch (error) {
-    await stop()
-    throw error
-  }
-}
 
 async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
@@ -56,22 +25,19 @@ export interface TestDatabase {
 
 /** One database for the tests of this file, migrated unless `empty`. Its properties may be read only inside tests. */
 export function useDatabase(options: { empty?: boolean } = {}): TestDatabase {
-  let server: Server | undefined
   let db: Database | undefined
   const name = `test_${randomBytes(6).toString('hex')}`
 
   beforeAll(async () => {
-    server = await startServer()
-    await execute(server.url, `create database ${name}`)
-    const url = new URL(server.url)
+    const url = new URL(inject('storeServerUrl'))
+    await execute(url.href, `create database ${name}`)
     url.pathname = `/${name}`
     db = openDatabase(url.href)
     if (!options.empty) await migrate(db)
   })
   afterAll(async () => {
     await db?.close()
-    if (server && db) await execute(server.url, `drop database if exists ${name} with (force)`)
-    await server?.stop()
+    if (db) await execute(inject('storeServerUrl'), `drop database if exists ${name} with (force)`)
   })
   const opened = (): Database => {
     if (!db) throw new Error('the test database is open only inside tests')

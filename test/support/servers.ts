@@ -29,7 +29,7 @@ declare module 'vitest' {
  * Nobody needs the data of a test after a power cut, and a killed server loses nothing without `fsync`. Test files that
  * run side by side take more connections than one developer does.
  */
-const POSTGRES_SETTINGS = ['fsync=off', 'max_connections=600']
+export const POSTGRES_SETTINGS: string[] = ['fsync=off', 'max_connections=600']
 
 /**
  * Every project calls this, in the same process, one after another. The first makes everything, and the others find it.
