@@ -19,7 +19,7 @@ export interface NamedDescription {
   displayName?: string
   /** What the tool does and when to use it. */
   description: string
-  /** No effect yet: nothing shows groups of tools. */
+  /** No effect: nothing shows groups of tools. */
   category?: string
 }
 

@@ -39,7 +39,7 @@ export interface StelloPluginOptions {
 
 /** Makes a Temporal Worker serve an agent. */
 export interface StelloPlugin extends WorkerPlugin {
-  /** The identity of the worker in Temporal. */
+  /** The name of the plugin, as Temporal lists it. */
   readonly name: 'stello'
   /** What keeps the worker from working, for a health check of your own; `problems` is empty when nothing does. */
   readiness(): Promise<Readiness>

@@ -25,7 +25,7 @@ export interface ApiReport {
   undocumented: string[]
   /** Functions, and methods of the handles, whose docstring shows no example of a call. */
   withoutExample: string[]
-  /** Members whose docstring says `No effect yet`. */
+  /** Members whose docstring says `No effect`. */
   withoutEffect: string[]
 }
 
@@ -150,7 +150,7 @@ function reportOf(name: string, config: ExtractorConfig, compilerState: Compiler
       .map((item) => item.name),
     withoutEffect: exported
       .flatMap(({ members = [] }) => members)
-      .filter((member) => member.docComment?.includes('No effect yet'))
+      .filter((member) => member.docComment?.includes('No effect'))
       .map((member) => member.name),
   }
 }
