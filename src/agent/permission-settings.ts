@@ -124,7 +124,7 @@ export function hooksProblem(hooks: ToolHooks): string | undefined {
   return wrong && `${wrong}: must be a function`
 }
 
-/** A function that decides has nothing to decide while nothing is asked, so it switches the permissions on. */
+/** `canUseTool` and `confirm` do nothing while permissions are off, so stating one of them switches permissions on. */
 export function statedPermissions({
   permissions,
   canUseTool,

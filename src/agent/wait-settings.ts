@@ -132,7 +132,9 @@ export function waitsOfTry(waits: Waits, { fallback }: Model): Waits {
   return { ...waits, retryForMs: TRY_MS + 2 * (fallback?.afterMs ?? 0), model: { ...waits.model, attempts } }
 }
 
-/** What the model itself states comes first. Of models of which one answers, the slowest decides how long a call takes. */
+/**
+ * The model's own values come first. With a fallback, a call may take as long as the slowest of its models may take.
+ */
 export function waitsWith(waits: Waits, { timeoutMs, idleTimeoutMs, retryForMs, fallback }: Model): Waits {
   const own = timeoutMs ?? waits.timeoutMs
   return {

@@ -218,7 +218,10 @@ export function eventText({ type, data, at }: StelloEvent): string | undefined {
   }
 }
 
-/** A newer worker may tell what this version does not know. What it knows has a line of its own, or this does not compile. */
+/**
+ * A newer worker may send an event that this version does not know. This compiles only if every known event has its own
+ * case above.
+ */
 function unknownLine(_type: never, data: unknown): string {
   return oneLine(data)
 }

@@ -237,8 +237,8 @@ export interface SessionHandle {
   tree(): Promise<SessionTree>
   /**
    * Who ran when in the session and everything below it: model calls, tool calls, children, waits, pauses, in the order in
-   * which they began. An attempt whose worker died is a span of its own. Of a long story, the newest 5,000 spans. What was
-   * rewound is left out, as far as it has written records.
+   * which they began. An attempt whose worker died is a span of its own. At most the newest 5,000 spans are returned. What
+   * was rewound is left out, as far as it has written records.
    *
    * @throws StelloError SESSION_NOT_FOUND
    * @example const killed = (await session.timeline()).filter(({ outcome }) => outcome === 'taken_over')

@@ -94,7 +94,7 @@ class Reading {
     this.#owner = owner
   }
 
-  /** What the workflow began with: a client that cannot read this would take nothing for all there was. */
+  /** What the workflow began with. Throws if this client cannot read it: it would believe that there was nothing. */
   async start<T>(payloads: Payloads): Promise<T | undefined> {
     try {
       return await this.#first<T>(payloads, { type: 'workflow', ...this.#owner })

@@ -24,8 +24,8 @@ export interface NewsWait {
 export interface Heard {
   sessions: ReadonlySet<string>
   /**
-   * Of which others news may have been lost. `all`: nobody listened for a while. `open`: the time has come to look at what
-   * can change by itself, as it does once in `pollMs`, however much is heard of some.
+   * For which other sessions news may have been lost. `all`: nobody listened for a while. `open`: it is time to look at
+   * every session that can change by itself. That time comes once in `pollMs`, however much news some sessions send.
    */
   unheard: 'none' | 'open' | 'all'
 }

@@ -22,8 +22,8 @@ const FIND: Statement = statement(
 )
 
 /**
- * The id wins over the label of an open session, that over the beginning of an id, that over the label of a closed
- * session: an id that is written out always means its session, and a label that is reused means the one that lives.
+ * The order is: id, label of an open session, beginning of an id, label of a closed session. So a complete id always
+ * means its session, and a reused label means the open one.
  *
  * @returns ids, newest session first, at most ten
  */

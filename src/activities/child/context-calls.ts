@@ -47,7 +47,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** In the ledger: the answer. Never there: the model has refused for good, which the function may handle. */
+/** Only `completed` is stored in the ledger. `refused`: the model has refused for good, and the function may handle that. */
 type Answer = { kind: 'completed'; completion: Completion } | { kind: 'refused'; error: Error } | Failed
 
 export class ContextCalls {

@@ -34,7 +34,7 @@ import { NoSummary, readTooMuch, summarise, type Summarised } from './summarise.
 
 /** Tries with half as much to read each, if the model that summarises refuses it as too long. */
 const HALVINGS = 4
-/** How long a provider is waited for that only summarises. The session's own is waited for as in every model call. */
+/** How long a provider that only summarises is waited for. The session's own is waited for as in every model call. */
 const OTHER_PROVIDER_MS = 5 * 60_000
 
 export async function compact(deps: Deps, input: CompactInput): Promise<CompactOutcome> {

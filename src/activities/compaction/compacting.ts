@@ -86,8 +86,8 @@ export function summarised(
 }
 
 /**
- * The session must not stop because a summary could not be made: the older messages are left out without one. What a person
- * has asked for is not done then.
+ * The session must not stop because a summary could not be made: the older messages are left out without one. A
+ * compaction that a person asked for leaves nothing out; it is then not done.
  *
  * @param error why; unset: its workers have died
  */

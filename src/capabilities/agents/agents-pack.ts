@@ -90,7 +90,8 @@ function waitAgent(): Tool {
     name: 'wait-agent',
     kind: 'readonly',
     effect: 'pure',
-    // Beside a send-input before it in the round, it would find the answer to what was asked before.
+    // If it ran at the same time as an earlier send-input of the round, it would find the answer to the message before
+    // that one.
     ordered: true,
     description: {
       short: 'Waits until agents have finished, and returns their answers.',

@@ -109,7 +109,7 @@ async function visit(
   const { href } = room.guard.demand(url)
   const page = await room.pages.open(ctx.sessionId)
   const journey = judge(room, ctx)
-  // What the page before was kept from is of no interest now.
+  // The navigations of the previous page that were held back no longer matter.
   journey?.takeHeldBack()
   if (permitted) journey?.opens(href)
   try {
@@ -154,7 +154,7 @@ async function lastUrl({ values }: ToolContext): Promise<string | undefined> {
   return typeof url === 'string' ? url : undefined
 }
 
-/** What a page does wrong is for the model to read. That there is no browser is not. */
+/** The model reads an error of the page as a result. Other errors, such as a missing browser, are thrown. */
 async function answering<Result>(ctx: ToolContext, work: () => Promise<Result>): Promise<Result | NotReached> {
   return reaching(async () => {
     try {

@@ -22,9 +22,9 @@ export class LinkTrouble extends Error {
   }
 }
 
-/** Of HTTP: the server has not looked at the request. 404: it has forgotten the session. */
+/** HTTP statuses that say that the server has not processed the request. 404: it has forgotten the session. */
 const NOT_LOOKED_AT: readonly unknown[] = [401, 404, 429]
-/** Of a socket that never came to be. */
+/** Error codes of a socket that was never connected. */
 const NOT_CONNECTED: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
 /** @param ended why the connection has ended, if it has */

@@ -67,7 +67,7 @@ export class Link {
   readonly #client: Client
   readonly #leave: () => Promise<void>
   #ended: string | undefined
-  /** What went wrong first since the server was known to be well. */
+  /** The first error since the server was last known to work. */
   #trouble = ''
   /** It has begun, and nobody has closed it. */
   #live = false

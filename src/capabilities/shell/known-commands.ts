@@ -10,7 +10,7 @@ export interface KnownCommand {
   readonly: boolean
   reads: readonly Word[]
   writes: readonly Word[]
-  /** What gets a place in the folder that is written, where that is one. */
+  /** If the written path is a folder: what is put into it. */
   into?: readonly Word[]
 }
 

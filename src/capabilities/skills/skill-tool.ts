@@ -58,8 +58,8 @@ function wantedOf(name: string): string {
 }
 
 /**
- * Who permits the call is shown what the skill would allow, and permits that and no more: each of its rules is a part of
- * the call.
+ * A person who permits the call is shown what the skill would allow, and permits exactly that: each of its rules is a
+ * part of the call.
  */
 function touchesOf(wanted: string, skills: readonly Skill[]): Touch[] {
   const { permissions: { allow = [] } = {}, scope } = skills.find(({ name }) => name === wanted) ?? {}

@@ -22,7 +22,7 @@ const QUEUE_LINES = 3
 const PREVIEW_LINES = 12
 /** Lines of one argument, and of all that a call would touch. */
 const ARGUMENT_LINES = 6
-/** Of a text that streams, so much is laid out. */
+/** How many characters of a streaming text are laid out. */
 const STREAMED = 6000
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']

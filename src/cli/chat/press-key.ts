@@ -92,7 +92,7 @@ function inPanel(state: ChatState, panel: Panel, key: Key, now: number): Pressed
     return chosen(state, panel, row)
   }
   if (isEnter || nth !== undefined) return [state]
-  // Who types meant the line: nothing is answered by letters.
+  // A person who types wants to write a line. A letter never answers the question.
   return [
     {
       ...rest,

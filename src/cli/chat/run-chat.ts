@@ -12,7 +12,7 @@ import { readKeys } from './terminal-keys.ts'
 /** Signals that end a chat from outside: of service managers, and of a window that is closed. */
 const SIGNALS = ['SIGTERM', 'SIGHUP'] as const
 
-/** What is being sent when the chat is left has so long to arrive. Milliseconds. */
+/** How long something that is being sent may still take when the chat is left. Milliseconds. */
 const LEAVE_MS = 2000
 
 /** How a chat was left. */

@@ -10,7 +10,7 @@ const DRAW_EVERY_MS = 40
 const TICK_MS = 200
 /** The past has been read when nothing more has come for this long. Milliseconds. */
 const QUIET_MS = 300
-/** Of the past, so many screens are shown. */
+/** How many screens of the past are shown. */
 const SCREENS = 3
 
 export interface Screen {

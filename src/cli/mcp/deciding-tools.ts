@@ -64,7 +64,7 @@ export function addDecidingTools(server: McpServer, stello: StelloClient): void 
   )
 }
 
-/** Whether an item no longer waits. Without a worker it waits on, with its answer. */
+/** Whether an item no longer waits. Without a worker it still waits, although its answer was sent. */
 async function isGone(session: SessionHandle, item: string): Promise<boolean> {
   for (const begun = performance.now(); performance.now() - begun < TAKEN_WITHIN_MS; await pause(LOOK_EVERY_MS)) {
     if (!(await session.pending()).some(({ id }) => id === item)) return true
