@@ -1,4 +1,4 @@
-/** Tools that belong together, ready to be put beside an agent's own; perhaps with something to open and to ask. */
+/** Tools that belong together, ready to be put beside an agent's own. A pack may also open something, or be asked for its tools. */
 import { addTool } from './collect-tools.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import type { SessionContext, Tool, ToolContext } from '../tool/tool.ts'

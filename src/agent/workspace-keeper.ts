@@ -1,4 +1,4 @@
-/** What a pack does that gives sessions working folders on hosts. Workers do the rest: owners, queues, generations. */
+/** What a pack that gives sessions working folders on hosts must do. Workers do the rest: owners, queues, generations. */
 
 /** Who shares a working folder: all sessions of a tree, or nobody. */
 export type WorkspacePer = 'tree' | 'session'
@@ -11,7 +11,11 @@ export interface WorkspaceOf {
   generation: number
 }
 
-/** Keeps the working folders of the host on which the worker runs. */
+/**
+ * Keeps the working folders of the host on which the worker runs.
+ *
+ * @example const pack: CapabilityPack = { name: 'folders', tools: [], workspaces: keeper }
+ */
 export interface WorkspaceKeeper {
   /** Who shares a folder. */
   readonly per: WorkspacePer

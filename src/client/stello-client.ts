@@ -35,6 +35,7 @@ export interface StelloClient {
   /**
    * Sessions, newest first.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const paused = await stello.list({ state: 'paused' })
    */
   list(filter?: SessionFilter): Promise<SessionSummary[]>
@@ -44,13 +45,14 @@ export interface StelloClient {
    *
    * @param text an id, the beginning of one, or a label, exactly as it is written
    * @returns one session: it is that one; several: the text is ambiguous; none: there is no such session
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const [session, ...others] = await stello.find('last week')
    */
   find(text: string): Promise<SessionSummary[]>
   /**
    * Roots of trees, newest first, each with the totals of its tree.
    *
-   * @throws StelloError INVALID_ARGUMENT naming the field
+   * @throws StelloError INVALID_ARGUMENT naming the field; STORE_UNAVAILABLE
    * @example
    * const page = await stello.roots({ limit: 50 })
    * const next = await stello.roots({ limit: 50, before: page.at(-1)?.createdAt })
@@ -62,45 +64,49 @@ export interface StelloClient {
    * without a word finds nothing.
    *
    * @param text at most 1,000 characters
-   * @throws StelloError INVALID_ARGUMENT naming what is wrong; SESSION_NOT_FOUND
+   * @throws StelloError INVALID_ARGUMENT naming what is wrong; SESSION_NOT_FOUND, STORE_UNAVAILABLE
    * @example for (const { sessionId, seq } of await stello.search('"annual report" -draft')) console.log(sessionId, seq)
    */
   search(text: string, options?: SearchOptions): Promise<SearchHit[]>
   /**
    * Questions and pauses that wait for a person, oldest first: everywhere, or in a session and everything below it.
    *
-   * @throws StelloError SESSION_NOT_FOUND
+   * @throws StelloError SESSION_NOT_FOUND, STORE_UNAVAILABLE
    * @example for (const { sessionId, message } of await stello.inbox()) console.log(sessionId, message)
    */
   inbox(sessionId?: string): Promise<InboxItem[]>
   /**
    * The rules that people have added with answers (`remember`), oldest first.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example for (const { scope, owner, rule } of await stello.permissions()) console.log(scope, owner, rule)
    */
   permissions(): Promise<KeptRule[]>
   /**
-   * Removes such a rule. Calls that it covered are asked about again.
+   * Removes a rule that people have added. Calls that it covered are asked about again.
    *
-   * @throws StelloError INVALID_ARGUMENT when there is no such rule
+   * @throws StelloError INVALID_ARGUMENT when there is no such rule; STORE_UNAVAILABLE
    * @example await stello.removePermission({ scope: 'agent', owner: 'coder', rule: 'Bash(npm test)' })
    */
   removePermission(rule: Pick<KeptRule, 'scope' | 'owner' | 'rule'>): Promise<void>
   /**
-   * Names of the agents that workers have served.
+   * Names of all agents that a worker has ever served.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const agents = await stello.agents()
    */
   agents(): Promise<string[]>
   /**
-   * Names of the fork profiles that each agent has, by the agent's name, as its workers have told.
+   * The names of each agent's fork profiles, by the name of the agent, as its workers have told.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const { changes = [] } = await stello.profiles()
    */
   profiles(): Promise<Record<string, string[]>>
   /**
    * Names of the agents that living workers serve now. A session of any other agent waits until a worker serves it.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example if (!(await stello.servedAgents()).includes('changes')) console.log('start a worker')
    */
   servedAgents(): Promise<string[]>

@@ -26,7 +26,14 @@ export interface StoredMemory extends Memory {
   version: string
 }
 
-/** Keeps memories in spaces: what is saved in one is not seen in another. Implement it to keep them elsewhere. */
+/**
+ * Keeps memories in spaces: what is saved in one is not seen in another. Implement it to keep them elsewhere. Names are
+ * checked before a method is called.
+ *
+ * @example
+ * const redisStore: MemoryStore = { list, get, put, delete: remove }
+ * const memoryManager = new MemoryManager(redisStore)
+ */
 export interface MemoryStore {
   /** All memories of the space, by name. */
   list(space: string): Promise<StoredMemory[]>
