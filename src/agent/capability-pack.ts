@@ -45,7 +45,7 @@ export interface ClosedSession extends SessionContext {
   workspace?: NonNullable<ToolContext['workspace']>
 }
 
-/** What a pack is told of the session whose tools it gives. */
+/** The facts about a session that a pack gets when it is asked for tools. */
 export type PackContext = SessionContext & Pick<ToolContext, 'ruled'>
 
 /** The tools of a session now. */
@@ -55,13 +55,13 @@ export function nameOfPack({ name = 'pack' }: CapabilityPack): string {
   return name
 }
 
-/** What is known of a pack's tools without asking. */
+/** The tools that a pack lists. None if it has to be asked for them. */
 export function listedTools({ tools }: CapabilityPack): readonly AnyTool[] {
   if (typeof tools === 'function') return []
   return 'list' in tools ? tools.list() : tools
 }
 
-/** @throws StelloError INVALID_TOOL naming the pack; its names are checked as those of any tool */
+/** @throws StelloError INVALID_TOOL naming the pack; names are checked as for every tool */
 export function readAsked(pack: CapabilityPack, given: unknown, into: Map<string, Tool>): void {
   const where = `pack "${nameOfPack(pack)}": `
   if (!Array.isArray(given)) throw new TypeError(`${where}tools must give a list, not ${typeof given}`)

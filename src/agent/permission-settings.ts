@@ -124,7 +124,7 @@ function fieldProblem({ mode, ...rest }: Record<string, unknown>): string | unde
   return wrong && `mode: ${wrong}`
 }
 
-/** Only what is stated: an agent is asked for its functions with every call. */
+/** Only the stated functions: they are looked up with every call. */
 export function statedHooks(given: ToolHooks): ToolHooks {
   return Object.freeze(Object.fromEntries(HOOKS.flatMap((name) => (given[name] ? [[name, given[name]]] : []))))
 }

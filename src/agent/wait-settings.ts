@@ -124,8 +124,8 @@ export function resolveWaits(settings: WaitSettings, base: Waits, where: string)
 }
 
 /**
- * For a try that a paused session makes by itself: one refusal pauses it again. It has the time to stand in line, because
- * many sessions try at the same time. Models that stand in for each other have the time to do so.
+ * The waits of a try that a paused session makes by itself. One refusal pauses the session again. A try may stand in line for a
+ * while, because many sessions try at the same time, and there is time for the models of a fallback to stand in.
  */
 export function waitsOfTry(waits: Waits, { fallback }: Model): Waits {
   const attempts = fallback ? waits.model.attempts : 1

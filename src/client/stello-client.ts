@@ -40,11 +40,11 @@ export interface StelloClient {
    */
   list(filter?: SessionFilter): Promise<SessionSummary[]>
   /**
-   * The sessions that a person may mean: the one with that id; else the open ones with that label; else those whose id
-   * begins so; else the closed ones with that label. Newest first, at most ten.
+   * The sessions that a person may mean by a text. The first of these that exists: the session with that id; the open sessions
+   * with that label; the sessions whose id begins with it; the closed sessions with that label. Newest first, at most ten.
    *
    * @param text an id, the beginning of one, or a label, exactly as it is written
-   * @returns one session: it is that one; several: the text is ambiguous; none: there is no such session
+   * @returns one session if the text is clear, several if it is ambiguous, none if there is no such session
    * @throws StelloError STORE_UNAVAILABLE
    * @example const [session, ...others] = await stello.find('last week')
    */
@@ -59,7 +59,7 @@ export interface StelloClient {
    */
   roots(filter?: RootFilter): Promise<RootSummary[]>
   /**
-   * The records that hold words, newest first: everywhere, or in the conversation of one session. What was rewound is not
+   * The records that hold words, newest first: everywhere, or in the conversation of one session. Rewound records are not
    * found. Capitals do not matter; `"two words"` follow each other; `or` and `-word` mean what they do on the web. A text
    * without a word finds nothing.
    *

@@ -9,7 +9,7 @@ import type { Part } from './part.ts'
 import { isOf, type Rule } from './rule.ts'
 import type { Rules } from './rules.ts'
 
-/** What holds for a session: all layers do. The first is the agent's; those after it only narrow. */
+/** The permissions of a session. All layers hold: the first is the agent's, the others only narrow it. */
 export interface Permissions {
   mode: PermissionMode
   layers: readonly Rules[]
@@ -52,7 +52,7 @@ export function decide(permissions: Permissions, asking: Asking): Verdict {
   return unasked(permissions.mode, { decision, ...told, parts: deciding.flatMap((verdict) => verdict.parts) })
 }
 
-/** What the rules say of something that a call comes upon while it runs: a file that it finds, an address it is sent to. */
+/** The rule about something that a call meets while it runs: a file that it finds, an address that it is redirected to. */
 export function ruled({ layers }: Permissions, tool: string, touch: Touch, root?: string): Ruled | undefined {
   const part = partOf(tool, touch, root)
   for (const decision of ['deny', 'ask'] as const) {

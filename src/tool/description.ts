@@ -9,7 +9,7 @@ export interface StructuredDescription {
   usageNotes?: string[]
   /** Calls that show how to use it. */
   examples?: Array<{ description: string; params: Record<string, unknown> }>
-  /** What must not be overlooked, a line each. */
+  /** Things that the model must not overlook, a line each. */
   important?: string[]
 }
 

@@ -95,8 +95,8 @@ export interface ToolContext extends SessionContext {
   mayRead?(path: string, root?: string): boolean
   /**
    * What permission rules say of something that a call meets only while it runs, such as the address that a page redirects
-   * to. What a rule denies must not be done. What a rule asks about needs a call of its own, which a person can
-   * permit. Unset: no rule denies or asks.
+   * to. An action that a rule denies must not be done. An action that a rule asks about needs a call of its own,
+   * which a person can permit. Unset: no rule denies or asks.
    *
    * @param tool the tool whose rules count
    * @returns undefined: no rule denies it or asks about it

@@ -1,4 +1,4 @@
-/** What is known of the list of roots, and an answer about a part of it, made one. Pure. */
+/** Merges an answer about a part of the list of roots into the known list. Pure. */
 import type { Root } from '../wire.ts'
 
 /**
