@@ -26,7 +26,7 @@ export interface CapabilityPack {
    * stands for any characters. Default: none.
    */
   defers?: readonly string[]
-  /** Called by each worker before it asks for work, for at most a minute. What it throws keeps the worker from starting. */
+  /** Called by each worker before it asks for work, for at most a minute. If it throws, the worker does not start. */
   open?(): void | Promise<void>
   /** Called when the worker has stopped, also where it did not come to start; only if `open` has ended well. */
   close?(): void | Promise<void>

@@ -1,6 +1,6 @@
 /** What a pack that gives sessions working folders on hosts must do. Workers do the rest: owners, queues, generations. */
 
-/** Who shares a working folder: all sessions of a tree, or nobody. */
+/** Which sessions share a working folder: all sessions of a tree, or none. */
 export type WorkspacePer = 'tree' | 'session'
 
 /** A working folder as the store knows it. */
@@ -17,7 +17,7 @@ export interface WorkspaceOf {
  * @example const pack: CapabilityPack = { name: 'folders', tools: [], workspaces: keeper }
  */
 export interface WorkspaceKeeper {
-  /** Who shares a folder. */
+  /** Which sessions share a folder. */
   readonly per: WorkspacePer
   /** How long a call waits for a host without a living worker until the folder counts as lost, milliseconds. */
   readonly lostAfterMs: number

@@ -137,7 +137,7 @@ function closeAgent(): Tool {
   })
 }
 
-/** Models send one address where they wait for one. */
+/** A model that waits for one agent sends a plain address instead of a list. */
 function asList(given: unknown): unknown {
   return typeof given === 'string' && !given.trim().startsWith('[') ? [given] : given
 }

@@ -1,4 +1,4 @@
-/** Says what became of a request that got no result: whether the server may have done something is what counts. */
+/** Says what became of a request that got no result, above all whether the server may have done something. */
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { messageOf } from '../../core/errors.ts'
@@ -12,7 +12,7 @@ export type TroubleKind = 'not_sent' | 'refused' | 'lost'
 export class LinkTrouble extends Error {
   override readonly name = 'LinkTrouble'
   readonly kind: TroubleKind
-  /** The connection is of no use any more. */
+  /** The connection cannot be used any more. */
   readonly broken: boolean
 
   constructor(kind: TroubleKind, message: string, broken: boolean) {

@@ -116,7 +116,7 @@ export class Link {
     return this.#client.getServerCapabilities() ?? {}
   }
 
-  /** An entry that is no tool is left out: the others are of use. */
+  /** An entry that is no tool is left out; the others are used. */
   async tools(): Promise<ServerTool[]> {
     const entries = await this.#all('tools/list', ListToolsSchema, ({ tools }) => tools)
     return entries.flatMap((entry) => ToolSchema.safeParse(entry).data ?? [])

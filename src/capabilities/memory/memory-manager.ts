@@ -2,7 +2,7 @@
 import { StelloError } from '../../core/errors.ts'
 import { MEMORY_NAME, type Memory, type MemoryStore, type StoredMemory } from './memory-store.ts'
 
-/** A change of a memory. What is unset stays as it is; a new memory needs a description and a body. */
+/** A change of a memory. Unset fields stay as they are; a new memory needs a description and a body. */
 export type MemoryChange = Pick<Memory, 'name'> & Partial<Memory>
 
 /** A space may be the name of a folder. */
