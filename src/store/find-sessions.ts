@@ -1,11 +1,11 @@
-/** The sessions that a person may mean by a few words. Must never guess: who asks decides what several mean. */
+/** Finds the sessions that a person may mean by a text. Must never guess: the caller decides what to do with several. */
 import { clean } from '../core/clean.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
 /** Enough to show that a text is ambiguous. */
 const MOST = 10
-/** Behind every id that begins so, in the order of bytes. */
+/** In the order of bytes, an id with this at its end stands behind every id with the same beginning. */
 const LAST_CHARACTER = '\u{10FFFF}'
 
 const FIND: Statement = statement(
