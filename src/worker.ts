@@ -73,8 +73,8 @@ export interface StelloWorker {
 }
 
 /**
- * Starts a worker for an agent: migrates the store, registers search attributes, takes over what dead workers left. Who
- * has a Temporal Worker of their own adds `stelloPlugin` to it instead.
+ * Starts a worker for an agent: migrates the store, registers search attributes, takes over what dead workers left. If
+ * you already have a Temporal Worker, add `stelloPlugin` to it instead.
  *
  * @throws StelloError DATABASE_UNREACHABLE, also behind a pooler in transaction mode; SERVER_UNREACHABLE
  * @example

@@ -1,4 +1,4 @@
-/** Everything that the activities need. The worker puts it together. */
+/** Everything that the activities need. The worker composes it. */
 import type { Client } from '@temporalio/client'
 import type { StelloAgent } from '../agent/agent.ts'
 import type { Database } from '../store/database.ts'

@@ -52,7 +52,7 @@ export function createActivities(deps: Deps, { admit }: Pick<RightStore, 'admit'
   }
 }
 
-/** None where the store is not asked: Temporal alone knows which children have ended. */
+/** Undefined for `describeChildren`, which does not ask the store: only Temporal knows which children have ended. */
 function sessionOf(input: Parameters<SessionActivities[keyof SessionActivities]>[0]): Belonging | undefined {
   if ('children' in input) return undefined
   return 'step' in input ? input.step : input

@@ -1,5 +1,5 @@
 /**
- * Writes what streams while a step runs. Pieces are gathered for a moment, written together, and dropped when the step
+ * Writes the streaming pieces of a running step. Pieces are gathered for a moment, written together, and dropped when the step
  * is settled. A card or an update has one row, because only the latest one counts. Writing never slows the step.
  */
 import { messageOf } from '../core/errors.ts'
@@ -26,7 +26,7 @@ export type OpenCard = ToolCard & Pick<LiveEvents['tool.status'], 'status'>
 export interface LiveStep {
   started(model: string, round: number): void
   text(text: string): void
-  /** What the model thinks. */
+  /** The next piece of the model's thoughts. */
   reasoning(text: string): void
   /** Replaces the call's card. */
   card(call: CallNames, card: OpenCard): void

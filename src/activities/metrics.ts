@@ -1,4 +1,4 @@
-/** What a worker counts for Prometheus, beside Temporal's own metrics. A worker counts only what it settled itself. */
+/** The metrics of a worker for Prometheus, beside Temporal's own metrics. A worker counts only what it settled itself. */
 import type { MetricCounter, MetricGauge, MetricMeter } from '@temporalio/common'
 import type { Usage } from '../core/message.ts'
 import type { StelloAgent } from '../agent/agent.ts'
@@ -53,7 +53,7 @@ export interface Countable {
   tools: readonly string[]
   /** Names of models. */
   models: readonly string[]
-  /** Who serves them. */
+  /** Names of their providers. */
   providers: readonly string[]
 }
 

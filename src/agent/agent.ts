@@ -83,9 +83,15 @@ export interface AgentDefinition extends LimitSettings, WaitSettings, Partial<Tr
   /**
    * Told of each question and each pause that a person must end: a function, or `{ url, headers }` of a webhook. It never
    * holds up the session. Default: nobody is told.
+   *
+   * @example onPending: ({ label, message, command }) => mail(`${label}: ${message}. ${command}`)
    */
   onPending?: PendingNotifier
-  /** Called once for each fork, before the child runs. */
+  /**
+   * Called once for each fork, before the child runs.
+   *
+   * @example onSessionFork: ({ parentId, sessionId, label }) => console.log(`${parentId} forked ${sessionId}: ${label}`)
+   */
   onSessionFork?: (fork: SessionFork) => void | Promise<void>
 }
 
@@ -129,7 +135,11 @@ export interface StelloAgent extends Readonly<ToolFilter> {
   readonly hooks: ToolHooks
   /** Told of what waits for a person. */
   readonly onPending?: PendingNotifier
-  /** Called once for each fork, before the child runs. */
+  /**
+   * Called once for each fork, before the child runs.
+   *
+   * @example onSessionFork: ({ parentId, sessionId, label }) => console.log(`${parentId} forked ${sessionId}: ${label}`)
+   */
   readonly onSessionFork?: (fork: SessionFork) => void | Promise<void>
   /** For the worker's log: settings that were accepted and are probably mistakes. */
   readonly warnings: readonly string[]

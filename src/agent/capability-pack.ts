@@ -1,4 +1,4 @@
-/** Tools that belong together, ready to be put beside an agent's own; perhaps with something to open and to ask. */
+/** Tools that belong together, ready to be put beside an agent's own. A pack may also open something, or be asked for its tools. */
 import { addTool } from './collect-tools.ts'
 import type { AnyTool } from '../tool/any-tool.ts'
 import type { SessionContext, Tool, ToolContext } from '../tool/tool.ts'
@@ -26,7 +26,7 @@ export interface CapabilityPack {
    * stands for any characters. Default: none.
    */
   defers?: readonly string[]
-  /** Called by each worker before it asks for work, for at most a minute. What it throws keeps the worker from starting. */
+  /** Called by each worker before it asks for work, for at most a minute. If it throws, the worker does not start. */
   open?(): void | Promise<void>
   /** Called when the worker has stopped, also where it did not come to start; only if `open` has ended well. */
   close?(): void | Promise<void>
@@ -45,7 +45,7 @@ export interface ClosedSession extends SessionContext {
   workspace?: NonNullable<ToolContext['workspace']>
 }
 
-/** What a pack is told of the session whose tools it gives. */
+/** The facts about a session that a pack gets when it is asked for tools. */
 export type PackContext = SessionContext & Pick<ToolContext, 'ruled'>
 
 /** The tools of a session now. */
@@ -55,13 +55,13 @@ export function nameOfPack({ name = 'pack' }: CapabilityPack): string {
   return name
 }
 
-/** What is known of a pack's tools without asking. */
+/** The tools that a pack lists. None if it has to be asked for them. */
 export function listedTools({ tools }: CapabilityPack): readonly AnyTool[] {
   if (typeof tools === 'function') return []
   return 'list' in tools ? tools.list() : tools
 }
 
-/** @throws StelloError INVALID_TOOL naming the pack; its names are checked as those of any tool */
+/** @throws StelloError INVALID_TOOL naming the pack; names are checked as for every tool */
 export function readAsked(pack: CapabilityPack, given: unknown, into: Map<string, Tool>): void {
   const where = `pack "${nameOfPack(pack)}": `
   if (!Array.isArray(given)) throw new TypeError(`${where}tools must give a list, not ${typeof given}`)

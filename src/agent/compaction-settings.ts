@@ -14,7 +14,7 @@ export interface CompactionSettings {
   window?: number
   /** Writes the summaries. A cheaper model is usually good enough. Default: the session's own. */
   model?: ModelLike
-  /** What it is told to do, instead of our prompt. */
+  /** The prompt that asks for the summary, instead of ours. */
   prompt?: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tools that a model is shown only when it has discovered them: where there are many, their schemas would fill its
- * window. What is hidden can be found by DiscoverTools; where a session does not have it, nothing is hidden.
+ * Tools that a model is shown only when it has discovered them: the schemas of many tools would fill its
+ * window. DiscoverTools finds hidden tools; in a session without it, nothing is hidden.
  */
 import type { CapabilityPack } from './capability-pack.ts'
 
@@ -16,7 +16,7 @@ export function hiddenTools(packs: readonly CapabilityPack[], names: readonly st
   return new Set(names.filter((name) => name !== DISCOVER_TOOLS && patterns.some((pattern) => pattern.test(name))))
 }
 
-/** What DiscoverTools has kept; nothing that is not a list of names counts. */
+/** The names that DiscoverTools has kept. A value that is no list of names counts as none. */
 export function namesDiscovered(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 }

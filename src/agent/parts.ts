@@ -31,9 +31,9 @@ export interface Capabilities {
   tools?: ({ list(): readonly ToolLike[] } & Sealable) | readonly AnyTool[]
   /** What `activate_skill` loads. */
   skills?: { list(): readonly Skill[] } & Sealable
-  /** What a fork may be created as. */
+  /** The fork profiles that a fork may ask for. */
   profiles?: { names(): readonly string[]; get(name: string): ForkProfile | undefined } & Sealable
-  /** Packs of tools. A tool of `tools` replaces one of a pack that has its name; sessions under a profile with tools have none. */
+  /** Packs of tools. A tool of `tools` replaces one of a pack that has its name; sessions under a profile that lists `tools` get none of a pack's. */
   packs?: readonly CapabilityPack[]
 }
 

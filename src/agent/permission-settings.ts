@@ -53,20 +53,30 @@ export type CanUse =
 /** Functions of the author that take part in the calls of an agent's sessions. */
 export interface ToolHooks {
   /**
-   * Decides about a call that rules and mode would ask about, or that only a skill allows. It may be asked more than once for a call, and it must
-   * change nothing. When it throws, the call is not run, and the model reads why.
+   * Decides about a call that rules and mode would ask about, or that only a skill allows. It may be asked more than once
+   * for a call, and it must change nothing. When it throws, the call is not run, and the model reads why.
    *
    * @example canUseTool: ({ name }) => name === 'deploy' ? { behavior: 'deny', message: 'not today' } : { behavior: 'ask' }
    */
   canUseTool?(call: HookedCall): CanUse | Promise<CanUse>
   /**
    * Stands in for the person who would be asked: true lets the call run, false denies it. It is for programs that ask
-   * somebody at their own place, at once; without it the question is durable and waits in the inbox.
+   * somebody at their own place, at once. Without it the question is durable and waits in the inbox.
+   *
+   * @example confirm: async ({ question }) => (await terminal.ask(`${question} [y/n]`)) === 'y'
    */
   confirm?(call: HookedCall & { question: string }): boolean | Promise<boolean>
-  /** Told of each call of a tool before it begins. When it throws, the call is not run, and the model reads why. */
+  /**
+   * Told of each call of a tool before it begins. When it throws, the call is not run, and the model reads why.
+   *
+   * @example beforeTool: ({ name, session }) => console.log(`${session.userId} calls ${name}`)
+   */
   beforeTool?(call: HookedCall): void | Promise<void>
-  /** Gets what a call of a tool has returned. What it returns takes its place; `undefined` leaves it. */
+  /**
+   * Gets what a call of a tool has returned. What this function returns replaces it; `undefined` keeps it.
+   *
+   * @example afterTool: (call, result) => (typeof result === 'string' ? result.slice(0, 2000) : undefined)
+   */
   afterTool?(call: HookedCall, result: unknown): unknown
 }
 
@@ -114,7 +124,7 @@ function fieldProblem({ mode, ...rest }: Record<string, unknown>): string | unde
   return wrong && `mode: ${wrong}`
 }
 
-/** Only what is stated: an agent is asked for its functions with every call. */
+/** Only the stated functions: they are looked up with every call. */
 export function statedHooks(given: ToolHooks): ToolHooks {
   return Object.freeze(Object.fromEntries(HOOKS.flatMap((name) => (given[name] ? [[name, given[name]]] : []))))
 }
@@ -124,7 +134,7 @@ export function hooksProblem(hooks: ToolHooks): string | undefined {
   return wrong && `${wrong}: must be a function`
 }
 
-/** A function that decides has nothing to decide while nothing is asked, so it switches the permissions on. */
+/** `canUseTool` and `confirm` do nothing while permissions are off, so stating one of them switches permissions on. */
 export function statedPermissions({
   permissions,
   canUseTool,

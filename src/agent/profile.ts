@@ -19,8 +19,8 @@ export interface ForkContext {
   /** Fires on the user's cancel, on shutdown, and when the function has taken longer than `toolTimeout`. */
   readonly signal: AbortSignal
   /**
-   * Asks a model, by default that of the child. The call is kept and counted in usage; a model that is away is waited for,
-   * and pauses the session in the end, as between two rounds.
+   * Asks a model, by default the child's. The answer is stored and counted in usage. A model that is away is waited for, and
+   * pauses the session in the end, as between two rounds.
    *
    * @throws StelloError with the model's refusal, when no wait mends it
    * @example
@@ -48,8 +48,8 @@ export interface ForkProfile extends LimitSettings, WaitSettings, ToolFilter {
   context?: 'none' | 'inherit'
   /**
    * Decides what the child begins with; overrides `context`. Its result is stored. It runs again from its beginning after
-   * a crash, when it throws (as `retries.tools` says), and when a model that it asks is away. Models that it asks by
-   * `context.ask`, and models of this package in any way, are not asked again for what they have answered.
+   * a crash, when it throws (as `retries.tools` says), and when a model that it asks is away. A model that was
+   * asked by `context.ask`, and a model of this package that was asked in any way, is not asked the same question again.
    */
   contextFn?: (parentRecords: Message[], context: ForkContext) => Message[] | Promise<Message[]>
   /** White-list for `activate_skill`: unset = all, `[]` = none at all, `'inherit'` = those the parent may. */

@@ -10,7 +10,7 @@ export const LOADED_SKILLS = 'loadedSkills'
 
 interface Loaded {
   skill: string
-  /** What it allowed when it was loaded. Unset: nothing. */
+  /** The rules that it allowed when it was loaded. Unset: none. */
   allow?: readonly string[]
   /** The message whose turn has loaded it, if its rules end with that turn. */
   messageId?: string
@@ -93,8 +93,8 @@ export function withLoaded(value: unknown, { name, scope, permissions }: Skill, 
 }
 
 /**
- * The file of a skill may have changed since it was loaded, and nobody has permitted what it allows now. So it allows only
- * what it allowed then too.
+ * The rules of the loaded skills. The file of a skill may have changed since it was loaded, and nobody has permitted its new
+ * rules. So a rule that allows counts only if the skill also had it when it was loaded.
  *
  * @param messageId of the turn. Unset: it is not known, so only what holds for the session counts
  */

@@ -3,7 +3,7 @@ import { toMs } from '../core/duration.ts'
 import { StelloError, messageOf } from '../core/errors.ts'
 import type { Model, ModelLike } from '../core/model.ts'
 
-/** What is known of a model beside its name and its rounds, for one that is made of it. */
+/** The facts of a model, except its name and its rounds, for a model that wraps it. */
 export function factsOf(
   model: Model,
 ): Pick<Model, 'provider' | 'contextWindow' | 'timeoutMs' | 'idleTimeoutMs' | 'retryForMs' | 'missingKey'> {
@@ -18,8 +18,8 @@ export function factsOf(
 }
 
 /**
- * The fallback of a model that is made of another one: each of its models is made alike, so that the session still asks
- * them by the weather.
+ * The fallback of a model that wraps another one: each model of the fallback is wrapped in the same way, so that the session
+ * still chooses among them by the weather.
  */
 export function fallbackOf({ fallback }: Model, alike: (model: Model) => Model): Pick<Model, 'fallback'> {
   return fallback ? { fallback: { ...fallback, models: fallback.models.map(alike) } } : {}

@@ -134,7 +134,7 @@ interface Offered {
   tools: Tool[]
 }
 
-/** Stello's two tools win over a user tool of the same name. The system tools give way to it. */
+/** `stello_create_session` and `activate_skill` win over a user tool of the same name. System tools give way to it. */
 function offeredTools({ tools, skills, profiles, systemTools, filters }: Ingredients): Offered {
   const own = tools.filter(({ name }) => !STELLO_TOOLS.includes(name))
   const system = systemTools ? [attemptCompletionTool, newTaskTool(profiles)] : []

@@ -124,15 +124,17 @@ export function resolveWaits(settings: WaitSettings, base: Waits, where: string)
 }
 
 /**
- * For a try that a paused session makes by itself: one refusal pauses it again. It has the time to stand in line, because
- * many sessions try at the same time. Models that stand in for each other have the time to do so.
+ * The waits of a try that a paused session makes by itself. One refusal pauses the session again. A try may stand in line for a
+ * while, because many sessions try at the same time, and there is time for the models of a fallback to stand in.
  */
 export function waitsOfTry(waits: Waits, { fallback }: Model): Waits {
   const attempts = fallback ? waits.model.attempts : 1
   return { ...waits, retryForMs: TRY_MS + 2 * (fallback?.afterMs ?? 0), model: { ...waits.model, attempts } }
 }
 
-/** What the model itself states comes first. Of models of which one answers, the slowest decides how long a call takes. */
+/**
+ * The model's own values come first. With a fallback, a call may take as long as the slowest of its models may take.
+ */
 export function waitsWith(waits: Waits, { timeoutMs, idleTimeoutMs, retryForMs, fallback }: Model): Waits {
   const own = timeoutMs ?? waits.timeoutMs
   return {

@@ -1,6 +1,6 @@
-/** What a pack does that gives sessions working folders on hosts. Workers do the rest: owners, queues, generations. */
+/** What a pack that gives sessions working folders on hosts must do. Workers do the rest: owners, queues, generations. */
 
-/** Who shares a working folder: all sessions of a tree, or nobody. */
+/** Which sessions share a working folder: all sessions of a tree, or none. */
 export type WorkspacePer = 'tree' | 'session'
 
 /** A working folder as the store knows it. */
@@ -11,9 +11,13 @@ export interface WorkspaceOf {
   generation: number
 }
 
-/** Keeps the working folders of the host on which the worker runs. */
+/**
+ * Keeps the working folders of the host on which the worker runs.
+ *
+ * @example const pack: CapabilityPack = { name: 'folders', tools: [], workspaces: keeper }
+ */
 export interface WorkspaceKeeper {
-  /** Who shares a folder. */
+  /** Which sessions share a folder. */
   readonly per: WorkspacePer
   /** How long a call waits for a host without a living worker until the folder counts as lost, milliseconds. */
   readonly lostAfterMs: number

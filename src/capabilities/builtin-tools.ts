@@ -1,4 +1,4 @@
-/** All standard tools in one list, for whoever does not want to choose packs. */
+/** All standard tools in one list, for authors who do not want to choose packs. */
 import type { Tool } from '../tool/tool.ts'
 import { StelloError } from '../core/errors.ts'
 import { subagents } from './agents/subagents.ts'
@@ -14,13 +14,13 @@ import { tasks } from './tasks/tasks.ts'
 import type { SearchProvider } from './web/search-provider.ts'
 import { web } from './web/web.ts'
 
-/** What `getBuiltinTools` takes. */
+/** Options of `getBuiltinTools`. */
 export interface BuiltinToolsOptions {
   /** Which folder the file and shell tools see. Default: the working directory of the process. */
   sandboxManager?: SandboxManager
-  /** Who searches for WebSearch. Unset: WebSearch says that nobody does. */
+  /** The providers that WebSearch asks. Unset: WebSearch says that nobody searches. */
   searchProvider?: SearchProvider | readonly SearchProvider[]
-  /** Adds MemoryRead and MemoryWrite. Its store must need no opening: one that does belongs into the pack `memory`. */
+  /** Adds MemoryRead and MemoryWrite. Its store must need no opening; use the pack `memory` for a store that does. */
   memoryManager?: MemoryManager
   /** No effect: Task finds the fork profiles of the agent. Give the registry to the agent, as its profiles. */
   subagentRegistry?: unknown
@@ -42,7 +42,7 @@ const NOBODY: SearchProvider = {
 }
 
 /**
- * The 23 standard tools, A to Z, to be mixed into an agent: those of the packs `filesystem`, `shell`, `web`, `subagents`,
+ * The 23 standard tools, A to Z, to be mixed into an agent: the tools of the packs `filesystem`, `shell`, `web`, `subagents`,
  * `tasks`, `planning`, `people` and `skills`.
  *
  * @throws StelloError INVALID_ARGUMENT when the folder is no absolute path

@@ -1,4 +1,4 @@
-/** What `stello init` writes. */
+/** The agent module that `stello init` writes. */
 export const AGENT_TEMPLATE = `import { z } from 'zod'
 import { createStelloAgent, openai, tool } from 'stello-temporal'
 

@@ -1,4 +1,4 @@
-/** The agent modules that `stello dev` serves when it is told none. */
+/** The agent modules that `stello dev` serves when no module is named. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 

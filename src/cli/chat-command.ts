@@ -1,4 +1,4 @@
-/** `stello chat`. What it draws with is loaded only when it draws. */
+/** `stello chat`. The code that draws is loaded only when it draws. */
 import type { Command } from 'commander'
 import { StelloError } from '../core/errors.ts'
 import type { Context, OnSession } from './command-context.ts'

@@ -1,8 +1,8 @@
-/** What the actions of commands get. */
+/** The context of the actions of commands. */
 import type { StelloClient } from '../client/index.ts'
 import type { Output } from './output.ts'
 
-/** What an action gets: the client, and where output goes. */
+/** The arguments of an action: the client, and the output. */
 export interface Context {
   stello: StelloClient
   out: Output

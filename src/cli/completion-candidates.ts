@@ -1,17 +1,17 @@
-/** What may stand for the last word of a command line. It reads the commands as they are declared, and lists nothing itself. */
+/** The candidates for the last word of a command line. They come from the declared commands; this file lists none itself. */
 import type { Argument, Command, Option } from 'commander'
 
-/** What only the servers know. */
+/** Names that only the servers know. */
 export type Named = 'agent' | 'session'
 
-/** How arguments are called that name something the servers know. */
+/** The declared names of arguments that name something on the servers. */
 const NAMED: Readonly<Record<string, Named>> = { 'agent-name': 'agent', 'session-id': 'session' }
 const NAMING_OPTIONS: Readonly<Record<string, Named>> = { '--agent': 'agent', '--tree': 'session' }
 
 /**
  * @param words of the line behind the program's name; the last one is being typed and may be empty
  * @param named asks the servers
- * @returns all that begins so; nothing means a file, or that nobody knows
+ * @returns all candidates that begin with the last word; none: it is a file, or nobody knows
  */
 export async function candidates(
   program: Command,

@@ -1,4 +1,4 @@
-/** `stello completion` prints what teaches a shell to complete commands, and `stello complete` what it completes with. */
+/** `stello completion` prints a script that lets a shell complete commands; `stello complete` prints the candidates. */
 import { Argument, type Command } from 'commander'
 import { candidates, type Named } from './completion-candidates.ts'
 import { createOutput } from './output.ts'
@@ -9,9 +9,9 @@ const WITHIN_MS = 2000
 const SESSIONS = 50
 
 /**
- * They hand on the words as the program would get them: `last\ week` is one word without its backslash. Where nothing is found, files
- * are offered. bash cuts its words at `@` and `:` too, so the line is read anew, and what stands before the cut is left out; an `@` belongs to
- * what follows it.
+ * The scripts pass the words on as the program would get them: `last\ week` is one word without its backslash. If there are no
+ * candidates, files are offered. bash also cuts words at `@` and `:`, so the line is read anew, and the part before the cut is left
+ * out; an `@` belongs to the text after it.
  */
 const SCRIPTS = {
   bash: `# eval "$(stello completion bash)"

@@ -67,7 +67,7 @@ async function dev(given: string[], options: DevOptions, out: Output): Promise<v
   const files = given.length > 0 ? given : agentsHere(process.cwd())
   const environment = { ...process.env }
   Object.assign(process.env, withSettings(environment))
-  // A module that cannot be loaded is told before anything is started.
+  // A module that cannot be loaded is reported before anything is started.
   const { loadAgent } = await import('./load-agent.ts')
   for (const file of files) await loadAgent(file)
   const stop = interrupted()
@@ -114,7 +114,7 @@ async function serveAll(
   )
 }
 
-/** Adds the variables of `.env` in this folder, as it is now. Those of the environment win. */
+/** Adds the variables of `.env` in this folder, as it is now. Variables of the environment win. */
 function withSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return existsSync('.env') ? { ...parseEnv(readFileSync('.env', 'utf8')), ...environment } : environment
 }

@@ -1,4 +1,4 @@
-/** Which session a person means. Must never guess between several: a command may close what it is given. */
+/** Which session a person means. Must never guess between several: a command may close the session that it is given. */
 import { StelloError } from '../core/errors.ts'
 import type { SessionHandle, SessionSummary, StelloClient } from '../client/index.ts'
 import { pickSession } from './pick-session.ts'

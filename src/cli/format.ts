@@ -27,12 +27,12 @@ export function stateText(state: SessionSummary['state']): string {
   return COLOURS[state](state.padEnd(7))
 }
 
-/** What a session has in hand, and what holds it up. Empty: nothing. */
+/** A session's work in hand and its holdups, as text. Empty: there are none. */
 export function nowText(session: SessionSummary): string {
   return nowParts(session).join(' ').trimEnd()
 }
 
-/** The parts of it; the first is what it has in hand, and may be empty. */
+/** The parts of that text. The first is the work in hand, and may be empty. */
 export function nowParts(session: SessionSummary): string[] {
   const { inHand, pending, pause, weather, heldBy: items } = session
   const hand = inHand.map(
@@ -52,7 +52,7 @@ function waitsFor({ provider, why }: { provider: string; why: string }, nextTry:
   return `waits for ${oneLine(provider)}: ${oneLine(why)}, next try ${nextTry}`
 }
 
-/** What the model call of a session waits for. */
+/** The provider that the model call of a session waits for, as text. */
 export function weatherText(weather: NonNullable<SessionSummary['weather']>): string {
   return waitsFor(weather, soon(weather.nextTry))
 }
@@ -104,7 +104,7 @@ export function inboxLines(item: InboxItem): string {
   return `${pc.yellow('?')} ${[...lines, remedyOf(item)].join('\n    ')}`
 }
 
-/** All that would be permitted, where the question itself names a part of it. One may be the beginning of another. */
+/** All touches that would be permitted, if the question itself names only some. One may be the beginning of another. */
 function touchesLines({ message, permit }: InboxQuestion): string[] {
   const touches = permit?.touches ?? []
   if (message.includes(touches.join('; '))) return []
@@ -218,7 +218,10 @@ export function eventText({ type, data, at }: StelloEvent): string | undefined {
   }
 }
 
-/** A newer worker may tell what this version does not know. What it knows has a line of its own, or this does not compile. */
+/**
+ * A newer worker may send an event that this version does not know. This compiles only if every known event has its own
+ * case above.
+ */
 function unknownLine(_type: never, data: unknown): string {
   return oneLine(data)
 }

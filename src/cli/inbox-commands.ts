@@ -57,7 +57,7 @@ function addPermissionCommands(program: Command, on: OnSession): void {
     )
 }
 
-/** From the table, so that help names what can be said to what. */
+/** Made from the table, so that help names the decisions of each kind. */
 const DECIDING = PENDING_KINDS.map((kind) => `${kind}: ${decisionsOf(kind).join(' | ')}`).join('; ')
 const TEXT = PENDING_KINDS.flatMap((kind) =>
   decisionsOf(kind).flatMap((decision) => {

@@ -12,10 +12,10 @@ export const TERMINAL_GONE = 'EIO'
 
 /**
  * Resolves when somebody wants this process to end. Another signal, or the same one half a second later, ends it at
- * once: somebody insists. A terminal that is closed does not: its SIGHUP may come late, several times, or behind a Ctrl-C.
- * What is then said to nobody fails nothing: what was started is still to be stopped.
+ * once, because somebody insists. A SIGHUP never does: a terminal that is closed sends it late, several times, or after
+ * a Ctrl-C. A write to a closed terminal (`EIO`) is no error: the process must still stop what it has started.
  *
- * The listeners stay until then. Libraries that clean up at exit (signal-exit, which log-update and many others load)
+ * The listeners stay until the process ends. Libraries that clean up at exit (signal-exit, which log-update and many others load)
  * end a process at a signal as soon as nobody else listens.
  */
 export function interrupted(): Promise<void> {

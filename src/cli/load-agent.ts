@@ -48,7 +48,7 @@ function missingPackage(error: unknown): string | undefined {
   return name && `install it beside the agent module: npm install ${name}`
 }
 
-/** A CommonJS module in between nests the default export. */
+/** A CommonJS module may nest the default export. */
 function unwrap(module: unknown): unknown {
   const first = (module as { default?: unknown }).default
   return isStelloAgent(first) ? first : (first as { default?: unknown } | undefined)?.default

@@ -1,4 +1,4 @@
-/** What the commands encode payloads with, where `STELLO_DATA_CONVERTER` names a module: sessions that others encrypt can be worked with. */
+/** The data converter of the commands, from the module that `STELLO_DATA_CONVERTER` names. Encrypted sessions need it. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { DataConverter } from '@temporalio/common'
@@ -22,7 +22,7 @@ export async function loadDataConverter(): Promise<{ dataConverter?: DataConvert
   return { dataConverter }
 }
 
-/** CommonJS in the way nests the exports. */
+/** A CommonJS module may nest the exports. */
 type Loaded = { dataConverter?: DataConverter; default?: { dataConverter?: DataConverter } }
 
 function wrong(what: string): StelloError {

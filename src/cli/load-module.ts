@@ -10,7 +10,7 @@ export function loadModule(path: string): Promise<unknown> {
   return loaderFor(path).import(path)
 }
 
-/** Production may have a tsconfig.json without the package that it extends: only who needs `paths` misses something. */
+/** Production may have a tsconfig.json without the package that it extends. Only modules that need its `paths` fail then. */
 function loaderFor(path: string): Jiti {
   try {
     return createJiti(path, { fsCache: false, tsconfigPaths: true })

@@ -3,13 +3,13 @@ import type { SessionTree } from '../client/index.ts'
 
 /** Milliseconds between two looks at a small tree. */
 const LOOK_EVERY_MS = 1000
-/** A wait is at least so many times as long as the look before it. */
+/** How many times as long as the last look a wait is, at least. */
 const TIMES = { news: 1, moving: 5, still: 20 } as const
 
 /**
  * Milliseconds until the next look.
  *
- * @param tookMs what the last look has taken
+ * @param tookMs how long the last look has taken
  * @param why `news`: something is known to have changed; `moving`: some session of the tree is at work or waits for
  *   somebody; `still`: nothing changes until somebody begins something
  * @example lookAgainMs(5, 'still') // 1000

@@ -1,4 +1,4 @@
-/** The commands that look at sessions: what happens in them, which there are, what they took. They change nothing. */
+/** The commands that look at sessions: their events, their list, their trees, their use. They change nothing. */
 import { Option, type Command } from 'commander'
 import type { SessionFilter, SessionSummary, SessionTree, StelloClient, TreeTotals } from '../client/index.ts'
 import { PAUSE_REASONS, type StelloError } from '../core/errors.ts'

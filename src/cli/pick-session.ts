@@ -1,4 +1,4 @@
-/** Asks the person at the terminal which session is meant. Must never ask where nobody can answer. */
+/** Asks the person at the terminal which session is meant. Must never ask if nobody can answer. */
 import { StelloError } from '../core/errors.ts'
 import type { SessionSummary } from '../client/index.ts'
 import { age } from './format.ts'
@@ -34,7 +34,7 @@ export async function pickSession(sessions: readonly SessionSummary[]): Promise<
   return session
 }
 
-/** What to say where a session has to be named. */
+/** The hint when a session has to be named. */
 export function unnamed(): StelloError {
   return new StelloError('INVALID_ARGUMENT', 'no session is named', {
     hint: 'give an id, the beginning of one, or a label; --last is the newest session',

@@ -1,4 +1,4 @@
-/** The lines that a terminal would show, for readers that are none. */
+/** The lines of a terminal for readers that are no terminal. */
 import { stripVTControlCharacters } from 'node:util'
 import { printable } from './printable.ts'
 

@@ -7,7 +7,7 @@
  * C0 except line feed and tab, DEL, C1; characters that turn the direction of text, and those that are invisible
  * between letters.
  */
-/* oxlint-disable no-control-regex -- they are what is looked for */
+/* oxlint-disable no-control-regex -- control characters are searched here */
 const UNSAFE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]|\p{Cs}/gu
 /* oxlint-enable no-control-regex */

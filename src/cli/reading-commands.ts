@@ -1,4 +1,4 @@
-/** The commands that read what sessions have said and done. They change nothing. */
+/** The commands that read the messages and the work of sessions. They change nothing. */
 import { InvalidArgumentError, type Command } from 'commander'
 import pc from 'picocolors'
 import type { Message, SearchHit, SessionHandle, TimelineSpan } from '../client/index.ts'
@@ -91,13 +91,13 @@ async function showReadable(
   }
 }
 
-/** @param value what a line of JSON holds */
+/** @param value the object of a line of JSON */
 function showMessage(out: Output, message: Message, value: object = message): void {
   const calls = (message.toolCalls ?? []).map((call) => `\n  → ${call.name} ${call.arguments}`).join('')
   out.result(value, `[${message.role}${message.name ? ` ${message.name}` : ''}] ${message.content}${calls}`)
 }
 
-/** When it began, how long it took, what it was, and how it ended. */
+/** The line of a span: when it began, how long it took, what it was, and how it ended. */
 function spanLine({
   sessionId,
   kind,
@@ -119,7 +119,7 @@ function spanLine({
   return `${begun} ${seconds.toFixed(1).padStart(8)}s  ${kind.padEnd(5)} ${sessionId}  ${flat(title ?? name)}  ${bad ? pc.red(ended) : ended}${pc.dim(who)}`
 }
 
-/** Where it was said, and the text around the words, each word in colour. */
+/** The line of a hit: its session and record, and the text around the words, each word in colour. */
 function hitLines({ sessionId, label, seq, role, at, snippet }: SearchHit): string {
   const text = snippet.map(({ text: part, hit }) => (hit ? pc.yellow(flat(part)) : part.replace(/\s+/g, ' '))).join('')
   return `${sessionId} ${pc.dim(`${seq} ${role}, ${age(at)} ago, ${flat(label)}`)}\n    ${text.trim()}`

@@ -1,4 +1,4 @@
-/** A record of a transcript for somebody who reads it at a terminal: who said what, calls, and results folded. */
+/** A record of a transcript at a terminal: the speaker, the text, calls, and folded results. */
 import pc from 'picocolors'
 import type { SessionRecord } from '../client/index.ts'
 import { fitLine } from './fit-line.ts'

@@ -1,4 +1,4 @@
-/** Commands for many sessions: which sessions are meant, and what happens when one of them fails. */
+/** Commands for many sessions: selects the sessions, and goes on when one of them fails. */
 import { Option, type Command } from 'commander'
 import { PAUSE_REASONS, isStelloError } from '../core/errors.ts'
 import { SESSION_STATUSES } from '../protocol/views.ts'

@@ -8,16 +8,16 @@ import { startWorkerChild, type ChildOptions, type WorkerChild } from './worker-
 
 export interface ServedFile {
   readonly agent: string
-  /** Replaces the worker. However often it is asked meanwhile, it is replaced once more. Never rejects. */
+  /** Replaces the worker. Requests that come meanwhile lead to one more replacement together. Never rejects. */
   renew(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Deaths between two saves after which another is of no use. A step that kills its workers is given up after three. */
+/** How many deaths between two saves end the restarts. A step that kills its workers is given up after three. */
 const DEATHS = 5
 
 interface Served extends Omit<ChildOptions, 'env' | 'signal'> {
-  /** Is asked for each worker: a file with settings may have changed. */
+  /** Called for each worker, because a file with settings may have changed. */
   env(): NodeJS.ProcessEnv
   /** Two workers cannot serve at once: they would open the same port. */
   alone?: boolean

@@ -31,7 +31,7 @@ export const onOneOrAll =
       await work(context, named ? await findSession(context.stello, text, { last }) : undefined, ...(rest as Args))
     })
 
-/** What an action is given: its arguments, the first of which is the session unless `--last` stands for it; options; command. */
+/** The parameters of an action: its arguments, the first of which is the session unless `--last` is given; the options; the command. */
 function untie(given: unknown[]): { text: string | undefined; last: boolean; rest: unknown[] } {
   const { last = false, ...options } = given.at(-2) as Naming
   const [text, ...others] = last ? [undefined, ...given.slice(0, -2)] : given.slice(0, -2)
@@ -42,7 +42,7 @@ function untie(given: unknown[]): { text: string | undefined; last: boolean; res
 export function withLast(command: Command): Command {
   let taken = false
   return command.option('--last', 'the newest session that is no fork, instead of an id').on('option:last', () => {
-    // The arguments are read behind the options, wherever those stand.
+    // The arguments are read after the options, wherever the options stand.
     if (!taken) (command.registeredArguments as Argument[]).shift()
     taken = true
   })

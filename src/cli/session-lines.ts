@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 1000
 /** The newest roots that are watched. */
 const ROOTS = 100
 
-/** Never rejects. Roots that are there already are watched from now on, later ones from their beginning. */
+/** Never rejects. Existing roots are watched from now on, later ones from their beginning. */
 export async function watchAgents(
   stello: StelloClient,
   agents: () => readonly string[],

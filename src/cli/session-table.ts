@@ -1,4 +1,4 @@
-/** Sessions as a table that fits the terminal: a line for each, and below it what it does or what holds it up. */
+/** Sessions as a table that fits the terminal: a line for each, and below it its work or its holdups. */
 import pc from 'picocolors'
 import stringWidth from 'string-width'
 import type { RootSummary, SessionSummary } from '../client/index.ts'

@@ -25,7 +25,7 @@ export async function noteUnservedOf(context: Context, session: SessionHandle): 
 }
 
 /**
- * Tells a person who waits when no worker serves the agent, and when one does again. Never fails: these are only
+ * Tells a waiting person when no worker serves the agent, and when one serves it again. Never fails: these are only
  * remarks.
  */
 export async function keepNotingUnserved(context: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
@@ -52,7 +52,7 @@ async function agentOf(session: SessionHandle): Promise<string | undefined> {
   return whileReachable(async () => (await session.state()).agent, undefined)
 }
 
-/** While the store is away, nothing is known, and a remark is no reason to fail. */
+/** None while the store is away: a remark is no reason to fail. */
 async function whileReachable<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await ask()

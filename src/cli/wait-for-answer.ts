@@ -1,4 +1,4 @@
-/** Prints what follows a message: its id, or with `--wait` its answer and everything that holds the answer up. */
+/** Prints the result of a message: its id, or with `--wait` the answer and everything that holds it up. */
 import type { InboxItem, SessionHandle, TurnHandle } from '../client/index.ts'
 import { heldUp } from '../client/holdups.ts'
 import { inboxLines } from './format.ts'

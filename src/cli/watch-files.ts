@@ -1,6 +1,6 @@
 /**
- * Tells when files of the user's have been saved: sources, skills and settings, but neither packages nor what `stello`
- * keeps. It looks at the times of the files again and again: that works on every file system and misses nothing, and a
+ * Tells when files of the user have been saved: sources, skills and settings, but neither packages nor the files of `stello`
+ * itself. It looks at the times of the files again and again: that works on every file system and misses nothing, and a
  * project has few such files.
  */
 import { stat } from 'node:fs/promises'

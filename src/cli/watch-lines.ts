@@ -1,5 +1,5 @@
 /**
- * What happens in sessions, for somebody who looks at a terminal: text as it comes, and two short lines for each call of
+ * Events of sessions, for a person at a terminal: text as it comes, and two short lines for each call of
  * a tool. It gets printable events only, and never moves the cursor back.
  */
 import pc from 'picocolors'
@@ -8,7 +8,7 @@ import { fitLine } from './fit-line.ts'
 import { calledBy, eventText, flat } from './format.ts'
 
 interface WatchLinesOptions {
-  /** Names the session in each line: several are watched. */
+  /** Names the session in each line, because several are watched. */
   named: boolean
   columns: () => number
 }
@@ -47,7 +47,7 @@ export function createWatchLines({ named, columns }: WatchLinesOptions): (event:
     return begin + text
   }
 
-  /** The last pieces of a text may never be seen. Who began to watch in the middle of it gets the whole. */
+  /** The last pieces of a text may never arrive. A watcher that began in the middle of the text gets the whole. */
   function completed(event: Of<'message.completed'>): string {
     const { text } = event.data
     const seen = open?.step.startsWith(`${event.sessionId} `) ? open.text : ''
@@ -84,7 +84,7 @@ export function createWatchLines({ named, columns }: WatchLinesOptions): (event:
   }
 }
 
-/** The first that says something, as one line. */
+/** The first text that is not empty, as one line. */
 function oneOf(...values: unknown[]): string {
   const value = values.find((one) => one !== undefined && one !== '')
   return flat(typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value))

@@ -1,4 +1,4 @@
-/** Tells a person who waits for an answer what its model waits for, once in an outage. */
+/** Tells a person who waits for an answer that a provider is away, once in an outage. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SessionHandle } from '../client/index.ts'
 import type { Context } from './command-context.ts'

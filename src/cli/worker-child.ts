@@ -9,7 +9,7 @@ export interface WorkerChild {
   readonly agent: string
   /** Resolves when it has ended, for whatever reason. */
   readonly ended: Promise<void>
-  /** Lets it finish what runs. */
+  /** Lets it finish its steps in hand, then ends it. */
   stop(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export interface ChildOptions {
   /** Options of `stello worker`. */
   options: readonly string[]
   env: NodeJS.ProcessEnv
-  /** Gets what it says, line by line. */
+  /** Gets its output, line by line. */
   say(line: string): void
   /** Kills it if it does not serve yet. */
   signal?: AbortSignal
@@ -27,7 +27,7 @@ export interface ChildOptions {
 }
 
 const WITHIN_MS = 60_000
-/** What it has printed last may come after its end. Processes that it has left may hold its output open for ever. */
+/** The last output may come after the end of the process. Processes that it has left may hold the output open for ever. */
 const LAST_WORDS_MS = 1000
 
 /** Resolves when it serves. @throws an error with what it printed when it ends before, or is killed */

@@ -10,8 +10,8 @@ import { searchableBy } from './register-search-attributes.ts'
 import { createStelloClient, type StelloClient } from './stello-client.ts'
 
 /**
- * Where the servers are. What is left out comes from the environment, then from `stello dev` in this folder. The rest is what
- * Temporal's own client takes, for all that goes to Temporal; `dataConverter` must be the one that the workers have.
+ * Where the servers are. A field that is left out comes from the environment, then from `stello dev` in this folder. All other
+ * fields are options of Temporal's own client; `dataConverter` must be the same as the workers'.
  */
 export interface ConnectOptions extends Pick<ClientOptions, 'dataConverter' | 'interceptors' | 'plugins'> {
   /** `host:port`. Default: `TEMPORAL_ADDRESS` and the other variables of Temporal, else the development servers. */

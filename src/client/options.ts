@@ -11,7 +11,7 @@ import { isNames } from '../protocol/tool-filter.ts'
 import type { ForkRequest } from '../protocol/config.ts'
 import { isObject } from '../core/is-object.ts'
 
-/** What a new session is created with. */
+/** The options of a new session. */
 export interface CreateSessionOptions {
   /** Name of the agent; a worker that serves it may be started later. */
   agent: string
@@ -38,11 +38,11 @@ export interface CreateSessionOptions {
   sessionId?: string
 }
 
-/** What a fork is asked with. */
+/** The options of a fork. */
 export interface ForkOptions extends ForkRequest {
   /**
-   * The fork begins where the last finished exchange before this record of the session ended, as if what follows had not
-   * been said. Events name a record by its `seq`. `context` is then `inherit` unless stated. Default: nothing is left out.
+   * The fork begins after the last finished exchange before this record of the session, and knows nothing that came later.
+   * Events name a record by its `seq`. `context` is then `inherit` unless stated. Default: nothing is left out.
    */
   before?: number
   /** Default: a new one. A repeated request with the same id and the same options gives the same fork. */

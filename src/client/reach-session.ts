@@ -1,4 +1,4 @@
-/** Talks to the workflow of a session, and says what it means when there is none. */
+/** Talks to the workflow of a session, and finds out why there is none, if so. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'

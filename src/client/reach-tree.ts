@@ -19,7 +19,7 @@ export interface PauseOptions extends TreeOptions {
   reason?: string
 }
 
-/** Whom a request has reached. */
+/** The sessions that a request has reached. */
 export interface Reached {
   /** How many sessions were told. */
   sessions: number

@@ -22,7 +22,7 @@ import { readTurn } from '../store/turns.ts'
 import { mustExist, startWorkflow, type ClientDeps } from './start-session.ts'
 import { takenMessages, unreadable } from './taken-messages.ts'
 
-/** What `recover` may do. */
+/** Options of `recover`. */
 export interface RecoverOptions {
   /**
    * Also ends a workflow that runs, for the case that it disagrees with the store because one of them was restored from
@@ -81,7 +81,7 @@ export async function recoverSession(
   const { loadedDataConverter } = client.options
   const owner = { namespace, workflowId: sessionId }
   const taken = found ? await takenMessages(await ended.fetchHistory(), loadedDataConverter, owner) : []
-  // A task has been in the store since its call: it may not have reached any workflow that Temporal knows.
+  // The message of a task is in the store since its call. Perhaps no workflow that Temporal knows has got it.
   const first = task !== undefined && !taken.some(({ messageId }) => messageId === task) ? [{ messageId: task }] : []
   const messages: string[] = []
   let waiting = 0
@@ -112,7 +112,7 @@ export async function recoverSession(
   }
 }
 
-/** Attempts at the same decision. An attempt that a dying worker had taken is taken up by the next worker. */
+/** More attempts at one decision mean that no worker can replay it. Fewer may only mean that a worker has died. */
 const ATTEMPTS_IN_VAIN = 4
 
 /**

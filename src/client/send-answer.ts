@@ -35,7 +35,7 @@ export interface AnswerOptions {
   remember?: Remember
 }
 
-/** What may go with a permission. */
+/** Options of an approval. */
 export type ApproveOptions = Pick<AnswerOptions, 'args' | 'remember'>
 
 export async function sendAnswer(

@@ -38,7 +38,7 @@ import { readEvents, type EventPage, type EventsOptions } from './read-events.ts
 import { watchSession, type WatchOptions } from './watch.ts'
 import type { StelloEvent } from '../protocol/events.ts'
 
-/** What a session has used since it began. */
+/** The use of a session since it began. */
 export interface SessionStats {
   /** Turns, calls and tokens of the session itself; its forks are not counted. */
   totals: { turns: number; modelCalls: number; toolCalls: number; inputTokens: number; outputTokens: number }
@@ -98,7 +98,7 @@ export interface SessionHandle {
    */
   events(options?: EventsOptions): Promise<EventPage>
   /**
-   * Creates a child session. It begins where the last finished exchange of this session ended, or one before a record.
+   * Creates a child session. It begins after the last finished exchange of this session, or of an earlier part (`before`).
    * That works in any state, also while the session is paused.
    *
    * @throws StelloError INVALID_ARGUMENT naming the field that is unknown or has a wrong value
@@ -164,7 +164,7 @@ export interface SessionHandle {
    */
   deny(id: string, reason?: string): Promise<void>
   /**
-   * Has older messages summarised for the model, as happens by itself when its window fills up. It begins between turns: at
+   * Has older messages summarised for the model. The same happens by itself when the window of the model fills up. It begins between turns: at
    * once, or when the turn under way has ended. The event `transcript.compacted` tells that it is done; nothing happens if
    * there is too little to summarise. The records stay.
    *
@@ -236,9 +236,9 @@ export interface SessionHandle {
    */
   tree(): Promise<SessionTree>
   /**
-   * Who ran when in the session and everything below it: model calls, tool calls, children, waits, pauses, in the order in
-   * which they began. An attempt whose worker died is a span of its own. Of a long story, the newest 5,000 spans. What was
-   * rewound is left out, as far as it has written records.
+   * When each thing in the session and everything below it began and ended: model calls, tool calls, children, waits, pauses,
+   * in the order of their beginnings. An attempt whose worker died is a span of its own. At most the newest 5,000 spans are returned.
+   * Spans that were rewound are left out if they have written records.
    *
    * @throws StelloError SESSION_NOT_FOUND
    * @example const killed = (await session.timeline()).filter(({ outcome }) => outcome === 'taken_over')
@@ -252,7 +252,7 @@ export interface SessionHandle {
    */
   bounds(change?: Partial<TreeBounds>): Promise<BoundedTree>
   /**
-   * What the session has used since it began. Only a worker can tell.
+   * The use of the session since it began. Only a worker can tell it.
    *
    * @throws StelloError AGENT_NOT_SERVED when no worker of the agent runs; SESSION_NOT_FOUND, SESSION_CLOSED
    * @example const { totals } = await session.stats()

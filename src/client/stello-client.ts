@@ -35,72 +35,78 @@ export interface StelloClient {
   /**
    * Sessions, newest first.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const paused = await stello.list({ state: 'paused' })
    */
   list(filter?: SessionFilter): Promise<SessionSummary[]>
   /**
-   * The sessions that a person may mean: the one with that id; else the open ones with that label; else those whose id
-   * begins so; else the closed ones with that label. Newest first, at most ten.
+   * The sessions that a person may mean by a text. The first of these that exists: the session with that id; the open sessions
+   * with that label; the sessions whose id begins with it; the closed sessions with that label. Newest first, at most ten.
    *
    * @param text an id, the beginning of one, or a label, exactly as it is written
-   * @returns one session: it is that one; several: the text is ambiguous; none: there is no such session
+   * @returns one session if the text is clear, several if it is ambiguous, none if there is no such session
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const [session, ...others] = await stello.find('last week')
    */
   find(text: string): Promise<SessionSummary[]>
   /**
    * Roots of trees, newest first, each with the totals of its tree.
    *
-   * @throws StelloError INVALID_ARGUMENT naming the field
+   * @throws StelloError INVALID_ARGUMENT naming the field; STORE_UNAVAILABLE
    * @example
    * const page = await stello.roots({ limit: 50 })
    * const next = await stello.roots({ limit: 50, before: page.at(-1)?.createdAt })
    */
   roots(filter?: RootFilter): Promise<RootSummary[]>
   /**
-   * The records that hold words, newest first: everywhere, or in the conversation of one session. What was rewound is not
+   * The records that hold words, newest first: everywhere, or in the conversation of one session. Rewound records are not
    * found. Capitals do not matter; `"two words"` follow each other; `or` and `-word` mean what they do on the web. A text
    * without a word finds nothing.
    *
    * @param text at most 1,000 characters
-   * @throws StelloError INVALID_ARGUMENT naming what is wrong; SESSION_NOT_FOUND
+   * @throws StelloError INVALID_ARGUMENT naming what is wrong; SESSION_NOT_FOUND, STORE_UNAVAILABLE
    * @example for (const { sessionId, seq } of await stello.search('"annual report" -draft')) console.log(sessionId, seq)
    */
   search(text: string, options?: SearchOptions): Promise<SearchHit[]>
   /**
    * Questions and pauses that wait for a person, oldest first: everywhere, or in a session and everything below it.
    *
-   * @throws StelloError SESSION_NOT_FOUND
+   * @throws StelloError SESSION_NOT_FOUND, STORE_UNAVAILABLE
    * @example for (const { sessionId, message } of await stello.inbox()) console.log(sessionId, message)
    */
   inbox(sessionId?: string): Promise<InboxItem[]>
   /**
    * The rules that people have added with answers (`remember`), oldest first.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example for (const { scope, owner, rule } of await stello.permissions()) console.log(scope, owner, rule)
    */
   permissions(): Promise<KeptRule[]>
   /**
-   * Removes such a rule. Calls that it covered are asked about again.
+   * Removes a rule that people have added. Calls that it covered are asked about again.
    *
-   * @throws StelloError INVALID_ARGUMENT when there is no such rule
+   * @throws StelloError INVALID_ARGUMENT when there is no such rule; STORE_UNAVAILABLE
    * @example await stello.removePermission({ scope: 'agent', owner: 'coder', rule: 'Bash(npm test)' })
    */
   removePermission(rule: Pick<KeptRule, 'scope' | 'owner' | 'rule'>): Promise<void>
   /**
-   * Names of the agents that workers have served.
+   * Names of all agents that a worker has ever served.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const agents = await stello.agents()
    */
   agents(): Promise<string[]>
   /**
-   * Names of the fork profiles that each agent has, by the agent's name, as its workers have told.
+   * The names of each agent's fork profiles, by the name of the agent, as its workers have told.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example const { changes = [] } = await stello.profiles()
    */
   profiles(): Promise<Record<string, string[]>>
   /**
    * Names of the agents that living workers serve now. A session of any other agent waits until a worker serves it.
    *
+   * @throws StelloError STORE_UNAVAILABLE
    * @example if (!(await stello.servedAgents()).includes('changes')) console.log('start a worker')
    */
   servedAgents(): Promise<string[]>

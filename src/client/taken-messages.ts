@@ -13,14 +13,14 @@ type Converter = Client['options']['loadedDataConverter']
 type Payload = Parameters<Converter['payloadConverter']['fromPayload']>[0]
 type Payloads = Payload[] | null | undefined
 
-/** Whose payloads they are: a codec may bind them to it. */
+/** The workflow that the payloads belong to: a codec may bind them to it. */
 interface Owner {
   namespace: string
   workflowId: string
 }
 
 /**
- * Those that waited when the run began and those that came since, in the order of their arrival.
+ * The messages that waited when the run began, and those that came since, in the order of their arrival.
  *
  * @throws StelloError INVALID_ARGUMENT when this client cannot read what the workflow began with
  */
@@ -94,7 +94,7 @@ class Reading {
     this.#owner = owner
   }
 
-  /** What the workflow began with: a client that cannot read this would take nothing for all there was. */
+  /** What the workflow began with. Throws if this client cannot read it: it would believe that there was nothing. */
   async start<T>(payloads: Payloads): Promise<T | undefined> {
     try {
       return await this.#first<T>(payloads, { type: 'workflow', ...this.#owner })
@@ -103,7 +103,7 @@ class Reading {
     }
   }
 
-  /** What people sent by hand may be anything. */
+  /** The argument of a signal. A person may have sent anything by hand. */
   sent(payloads: Payloads): Promise<unknown> {
     return this.#first(payloads, { type: 'workflow', ...this.#owner }).catch(() => undefined)
   }

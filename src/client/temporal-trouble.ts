@@ -115,7 +115,7 @@ function told({ what, hint }: Words, details: string, refused: boolean): Tempora
   return { what: details === '' ? what : `${what}: ${details}`, hint, refused }
 }
 
-/** What the server, or the way to it, has said: Temporal's client throws it as it is, or as a cause. */
+/** The error of the server or of the connection. Temporal's client throws it as it is, or as a cause of another error. */
 export function serviceErrorOf(error: unknown): ServiceError | undefined {
   const cause = error instanceof Error ? error.cause : undefined
   return [error, cause].find(isGrpcServiceError)

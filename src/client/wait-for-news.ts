@@ -4,7 +4,7 @@ import type { News } from '../store/notifier.ts'
 
 /** The cost of a lost notification: a second for people who watch, some seconds for those who wait for an answer. */
 const POLL_MS = { progress: 1000, decision: 5000 }
-/** When progress does not end the wait: for so long, its arrival shows that nothing else was lost. */
+/** If progress does not end the wait: how long progress counts as a sign that no other news was lost. */
 const PROGRESS_COUNTS_MS = 10_000
 
 export interface WaitOptions {
@@ -24,8 +24,8 @@ export interface NewsWait {
 export interface Heard {
   sessions: ReadonlySet<string>
   /**
-   * Of which others news may have been lost. `all`: nobody listened for a while. `open`: the time has come to look at what
-   * can change by itself, as it does once in `pollMs`, however much is heard of some.
+   * For which other sessions news may have been lost. `all`: nobody listened for a while. `open`: it is time to look at
+   * every session that can change by itself. That time comes once in `pollMs`, however much news some sessions send.
    */
   unheard: 'none' | 'open' | 'all'
 }

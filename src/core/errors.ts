@@ -165,7 +165,7 @@ export interface StelloErrorOptions {
   retryAfterMs?: number
   /** The HTTP status that a provider answered with. */
   status?: number
-  /** Of a refused request: how many messages stand behind the one that the provider means. 0 = it is the last. */
+  /** Only for a refused request: how many messages stand behind the one that the provider means. 0 = it is the last. */
   behind?: number
   /** The error behind it. */
   cause?: unknown
@@ -174,6 +174,8 @@ export interface StelloErrorOptions {
 /**
  * The one error class. Recognise it by `isStelloError`, never by `instanceof`: it crosses realms (the workflow
  * sandbox) and duplicate copies of the package.
+ *
+ * @example throw new StelloError('TOOL_PRECONDITION_FAILED', 'the invoice is paid already', { hint: 'list open invoices' })
  */
 export class StelloError extends Error {
   /** Tells it from other errors in logs. */
@@ -186,7 +188,7 @@ export class StelloError extends Error {
   readonly retryAfterMs: number | undefined
   /** The HTTP status that a provider answered with. */
   readonly status: number | undefined
-  /** Of a refused request: how many messages stand behind the one that the provider means. 0 = it is the last. */
+  /** Only for a refused request: how many messages stand behind the one that the provider means. 0 = it is the last. */
   readonly behind: number | undefined
 
   constructor(code: ErrorCode, message: string, options: StelloErrorOptions = {}) {

@@ -12,7 +12,7 @@ import { modelFromName } from './model-from-name.ts'
 export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {
   /** The agent's name, which is also its task queue. */
   id: string
-  /** No effect yet: its name for people, which nothing shows. */
+  /** No effect: its name for people, which nothing shows. */
   name?: string
   /** Its model, its prompt and its own tools. */
   agent: {

@@ -9,7 +9,7 @@ import type { Part } from './part.ts'
 import { isOf, type Rule } from './rule.ts'
 import type { Rules } from './rules.ts'
 
-/** What holds for a session: all layers do. The first is the agent's; those after it only narrow. */
+/** The permissions of a session. All layers hold: the first is the agent's, the others only narrow it. */
 export interface Permissions {
   mode: PermissionMode
   layers: readonly Rules[]
@@ -52,7 +52,7 @@ export function decide(permissions: Permissions, asking: Asking): Verdict {
   return unasked(permissions.mode, { decision, ...told, parts: deciding.flatMap((verdict) => verdict.parts) })
 }
 
-/** What the rules say of something that a call comes upon while it runs: a file that it finds, an address it is sent to. */
+/** The rule about something that a call meets while it runs: a file that it finds, an address that it is redirected to. */
 export function ruled({ layers }: Permissions, tool: string, touch: Touch, root?: string): Ruled | undefined {
   const part = partOf(tool, touch, root)
   for (const decision of ['deny', 'ask'] as const) {
@@ -80,7 +80,7 @@ function judge({ mode, layers, kept = [] }: Permissions, asking: Asking, part: P
   if (mode === 'plan' && !harmless) return { decision: 'deny', parts }
   const asked = find(layers, 'ask', part)
   if (asked) return { decision: 'ask', ...named(asked), parts }
-  // It may hide what a rule for parts of this tool speaks of.
+  // This part could not be taken apart, so it may contain something that a rule about parts of this tool names.
   const hidden = part.touch?.kind === 'unknown' && layers.some((layer) => speaksOfParts(layer, part.tool))
   if (hidden) return { decision: 'ask', parts }
   if (mode === 'bypassPermissions' || harmless) return { decision: 'allow', parts }
@@ -94,8 +94,8 @@ function named({ text, from }: Rule): Pick<Verdict, 'rule' | 'from'> {
 }
 
 /**
- * Every layer that says what may run must allow it. The first one always does, and what people keep and skills bring
- * counts there. A skill is named wherever its rule was needed.
+ * Every layer with an allow list must allow the part. The first layer always has one: kept rules and rules of skills are
+ * added to it. If a rule of a skill was needed, that rule is returned.
  */
 function allowing([first, ...below]: readonly Rules[], kept: readonly Rule[], part: Part): Rule | undefined {
   const lists = [[...(first?.allow ?? []), ...kept], ...below.flatMap(({ allow }) => (allow ? [allow] : []))]

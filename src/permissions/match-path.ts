@@ -8,7 +8,7 @@ import type { Doubt } from './part.ts'
 /** @param path absolute @param root absolute; unset: not known */
 export type PathMatcher = (path: string, root: string | undefined, doubt: Doubt) => boolean
 
-/** More of `**` in one pattern, and deeper paths, would take a worker's whole time: a model chooses the path. */
+/** With more `**` in a pattern, or with deeper paths, a match could take all of a worker's time: a model chooses the path. */
 const MOST_ANY_DEPTH = 3
 const DEEPEST = 64
 
@@ -29,13 +29,13 @@ export function pathMatcher(spec: string): PathMatcher {
   const loose = lazily(() => ignore({ ignorecase: true }).add(pattern))
   const anywhere = lazily(() => ignore({ ignorecase: true }).add(pattern.replace(/^\/?/, '**/')))
   return (path, root, doubt) => {
-    // Nobody knows in time.
+    // A match would take too long, so it stays in doubt.
     if (path.split('/').length - 1 > DEEPEST) return doubt === 'wide'
     const rules = doubt === 'strict' ? exact() : loose()
     if (absolute) return covers(rules, pattern, path.replace(/^\/+/, ''))
     const below = root === undefined ? undefined : within(root, path)
     if (below !== undefined) return covers(rules, pattern, below)
-    // The pattern may be meant for this path: nobody knows from which folder down.
+    // The pattern is relative to a folder that is not known, so it may fit this path.
     return doubt === 'wide' && covers(anywhere(), '', path.replace(/^\/+/, ''))
   }
 }

@@ -7,7 +7,7 @@ export function matchUrl(spec: string, url: string, doubt: Doubt): boolean {
   const wanted = DOMAIN.exec(spec)?.[1]
   if (wanted === undefined) return false
   const host = hostOf(url)
-  // Nobody knows where it leads.
+  // It cannot be read as an address, so the match stays in doubt.
   if (host === undefined) return doubt === 'wide'
   const domain = plain(wanted)
   return host === domain || host.endsWith(`.${domain}`)

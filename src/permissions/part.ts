@@ -11,7 +11,6 @@ export interface Part {
 }
 
 /**
- * How a doubt is decided. `strict`: only what surely fits is matched, for rules that allow. `wide`: what may fit is
- * matched too, for rules that ask or deny.
+ * How a doubtful match counts. `strict`, for rules that allow: as no match. `wide`, for rules that ask or deny: as a match.
  */
 export type Doubt = 'strict' | 'wide'

@@ -15,7 +15,7 @@ export function suggestRules(parts: readonly Part[]): string[] {
 
 function suggested(part: Part): string | undefined {
   const rule = ruleFor(part)
-  // Texts with signs of their own, as a command that ends in `:*`, would make a wider rule or none.
+  // A text with signs of rules in it, such as a command that ends in `:*`, would make a wider rule or no rule.
   return rule !== undefined && !ruleProblem(rule) && toRule(rule).matches(part, 'strict') ? rule : undefined
 }
 
@@ -40,8 +40,8 @@ function ruleFor({ tool, touch, root }: Part): string | undefined {
 }
 
 /**
- * Whether a word may be another one each time that the command runs: `$x`, wildcards, what xargs adds. A word that only
- * looks so stands in quotes.
+ * Whether the words may differ each time that the command runs: `$x`, wildcards, words that xargs adds. Such signs inside
+ * quotes do not count.
  */
 function isOpen({ command, argv }: Extract<Touch, { kind: 'command' }>): boolean {
   const quoted = argv.map((word) => (MAY_VARY.test(word) ? `'${word.replaceAll("'", String.raw`'\''`)}'` : undefined))

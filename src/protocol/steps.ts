@@ -162,7 +162,7 @@ export interface CompactInput extends StepRef {
   round?: number
   /** How often the provider has refused the prompts of the turn. */
   refusals: number
-  /** How many messages the summary stands for that was not enough. If there is a better one by now, nothing is left to do. */
+  /** How many messages the insufficient summary stands for. If a summary now stands for more, nothing is left to do. */
   standsFor?: number
   /** A person has asked for it. */
   asked?: true

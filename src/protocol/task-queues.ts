@@ -29,7 +29,7 @@ export const POOLS: { readonly [Name in keyof SessionActivities]: readonly [Pool
 /** The type of the failure by which a worker refuses a tool before it has begun. */
 export const NO_ROOM = 'NO_ROOM'
 
-/** No agent is called like that: names of agents have no white space. */
+/** No agent has such a name, because names of agents have no white space. */
 export function taskQueueOf(agent: string, pool: Pool): string {
   return pool === 'models' ? agent : `${agent} ${pool}`
 }

@@ -161,8 +161,8 @@ export interface SessionState {
   /** How often in a row the session has tried by itself to go on, if it does so now or has paused again. */
   tries?: number
   /**
-   * The key of the announcement that tells the store about a resume, or a word that none does yet. Nothing starts until
-   * it is answered.
+   * The key of the announcement that tells the store about a resume, or the placeholder `UNTOLD` while none does yet.
+   * Nothing starts until it is answered.
    */
   resuming?: string
   /** Keys of the announcements of pauses and resumes that are on their way. */

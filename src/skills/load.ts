@@ -141,7 +141,7 @@ const MISSPELLED = [
   ['disallowedTools', 'disallowed-tools'],
 ] as const
 
-/** What the skill changes while it is followed. A misspelled rule must not be one that is left out. */
+/** What the skill changes while it is followed. A misspelled key is an error: its rule would be lost silently. */
 function effectsOf(header: unknown): Pick<Skill, 'permissions' | 'scope' | 'model'> {
   for (const [written, meant] of MISSPELLED)
     if (valueOf(header, written) !== undefined) throw new Error(`the front matter's ${written} is written ${meant}`)

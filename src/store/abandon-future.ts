@@ -10,7 +10,7 @@ import { statement, type Statement } from './statement.ts'
 import { toParameter, writesSql } from './writes.ts'
 import type { Place } from '../protocol/steps.ts'
 
-/** What an activity knows about its run. */
+/** The facts that an activity knows about its run. */
 export interface RunRef {
   sessionId: string
   runId: string
@@ -44,8 +44,8 @@ interface Parting {
 const ALL = 2 ** 31 - 1
 
 /**
- * Finds the end of a session's newest line of history. A turn without an answer begins once more, and reuses what it
- * has done.
+ * Finds the end of a session's newest line of history. A turn without an answer begins once more, and reuses the steps
+ * that it has done.
  */
 const END: Statement = statement(
   'abandon_end',

@@ -81,7 +81,7 @@ export async function reopenAgent(db: Database, sessionId: string, parentId: str
   return (await run(db.pool, REOPEN, [sessionId, parentId])).length > 0
 }
 
-/** Whom the session tells about its turns; undefined if it is no agent. */
+/** The session that is told about this session's turns. Undefined: this session is no agent. */
 export async function readTells(db: Database, sessionId: string): Promise<Tells | undefined> {
   const [row] = await run<{ origin: string | null; parent_id: string | null }>(db.pool, ORIGIN, [sessionId])
   return row?.origin && row.parent_id !== null ? readAgentOrigin(row.origin, row.parent_id) : undefined

@@ -16,7 +16,7 @@ const SAVE_AGENT: Statement = statement(
 )
 const AGENTS: Statement = statement('agents_read', 'select name, manifest from agents order by seen_at desc')
 
-/** Stores what a worker serves, so that a client can refuse an unknown name before it starts anything. */
+/** Stores the profiles, tools and skills that a worker serves, so that a client can refuse an unknown name before it starts anything. */
 export async function saveAgent(db: Database, name: string, manifest: AgentManifest): Promise<void> {
   await run(db.pool, SAVE_AGENT, [name, storableJson(manifest)])
 }

@@ -74,7 +74,7 @@ export type Claim =
       deaths: number
       begun: boolean
       weather?: HeldUpSoFar
-      /** What people have decided about it. */
+      /** The decision of a person about it. */
       decided?: Decided
     }
   /** A person was asked about it. Nobody holds it until the answer, whatever kind of step it is. */
@@ -94,11 +94,11 @@ export type Claim =
   | { kind: 'closed' }
   | { kind: 'stale' }
 
-/** What the weather has done to a step so far. */
+/** How the weather has held a step up until now. */
 export interface HeldUpSoFar {
   /** Milliseconds since the first failure, by the store's clock. */
   forMs: number
-  /** Who failed last. */
+  /** The provider that failed last. */
   provider: string
   /** People were told. */
   told: boolean
@@ -133,7 +133,7 @@ interface TakenRow {
   weather?: HeldUpSoFar | null
 }
 
-/** What the first worker that takes a step finds. */
+/** The counters of a step that is taken for the first time. */
 const FIRST = { lease: 1, failures: 0, deaths: 0 } as const
 
 const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token, released)`

@@ -29,7 +29,7 @@ const REFUSALS: Readonly<Record<string, Trouble>> = {
   },
   '57P03': { what: 'PostgreSQL is just starting or stopping', hint: 'ask again in a moment; its log says more' },
 }
-/** Texts by the words of a failed connection, from the special to the general. */
+/** Texts by the words of the connection's error, from the special to the general. */
 const CONNECTIONS: readonly [pattern: RegExp, trouble: Trouble][] = [
   [
     /self.signed|unable to (get|verify)|unknown ca/i,

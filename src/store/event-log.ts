@@ -1,4 +1,4 @@
-/** What watchers read: the durable log, whose offsets have no gaps, and the pieces that stream now. */
+/** Reads for watchers: the durable log, whose offsets have no gaps, and the pieces that stream now. */
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 import { wholeEvent, type Shown } from './from-records.ts'

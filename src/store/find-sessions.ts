@@ -1,11 +1,11 @@
-/** The sessions that a person may mean by a few words. Must never guess: who asks decides what several mean. */
+/** Finds the sessions that a person may mean by a text. Must never guess: the caller decides what to do with several. */
 import { clean } from '../core/clean.ts'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
 /** Enough to show that a text is ambiguous. */
 const MOST = 10
-/** Behind every id that begins so, in the order of bytes. */
+/** In the order of bytes, an id with this at its end stands behind every id with the same beginning. */
 const LAST_CHARACTER = '\u{10FFFF}'
 
 const FIND: Statement = statement(
@@ -22,8 +22,8 @@ const FIND: Statement = statement(
 )
 
 /**
- * The id wins over the label of an open session, that over the beginning of an id, that over the label of a closed
- * session: an id that is written out always means its session, and a label that is reused means the one that lives.
+ * The order is: id, label of an open session, beginning of an id, label of a closed session. So a complete id always
+ * means its session, and a reused label means the open one.
  *
  * @returns ids, newest session first, at most ten
  */

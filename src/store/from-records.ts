@@ -85,7 +85,7 @@ function toldOf(
 }
 
 /**
- * Shortens an outcome. A shortened one does not name its generation, which is that of its row; one that names it is
+ * Shortens an outcome. A shortened outcome does not name its generation, because its row does; an outcome that names it is
  * whole.
  */
 export function keepOutcome(outcome: unknown, gen: number, records: readonly Written[]): unknown {

@@ -18,7 +18,7 @@ const MARK = (change: string, due: string): string => `${BELOW}, due as (
     select id from sessions where id in (select id from below) and ${due} order by id for no key update
   )
   update sessions set pauses_forks = ${change} from due where sessions.id = due.id returning 1`
-/** Also in what is closed, because a closed session may be forked. */
+/** Marks closed sessions too, because a closed session may be forked. */
 const HOLD: Statement = statement('tree_hold', MARK('$2::jsonb', 'pauses_forks is null'))
 const RELEASE: Statement = statement('tree_release', MARK('null', 'pauses_forks is not null'))
 const UNOPENED: Statement = statement(

@@ -55,7 +55,7 @@ const READ_ALL: Statement = statement(
 )
 /**
  * Starts at everything that waits in the trees and goes up through the calls that await a child. So the cost depends on
- * how much waits, not on the size of the tree. A call awaits only the child that it opened itself: a child from an
+ * the number of waiting items, not on the size of the tree. A call awaits only the child that it opened itself: a child from an
  * abandoned future has another hash. Each row is looked up by its whole key, because a join may make PostgreSQL read
  * all steps of a session.
  */
@@ -103,7 +103,7 @@ export async function readQuestions(db: Database, sessions?: string[]): Promise<
 }
 
 /**
- * What holds each of these sessions up: in the session itself, or in a session that it waits for, at any depth. A
+ * The items that hold each of these sessions up: in the session itself, or in a session that it waits for, at any depth. A
  * session's own items come first, then pauses before questions, then the oldest first.
  */
 export async function readHoldups(db: Database, sessions: string[]): Promise<Map<string, InboxItem[]>> {

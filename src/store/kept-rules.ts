@@ -1,17 +1,17 @@
 /**
- * Rules that people have added with an answer: what they cover runs from then on without a question, in one session, in
- * its tree, or in all sessions of an agent.
+ * Rules that people have added with an answer: calls that they cover run from then on without a question, in one session, in its
+ * tree, or in all sessions of an agent.
  */
 import { run, type Database } from './database.ts'
 import { ISO } from './inbox.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** For whom a rule counts. */
+/** Where a rule counts: in a session, a tree, or all sessions of an agent. */
 export type RuleScope = 'session' | 'tree' | 'agent'
 
 /** A rule that a person has added. */
 export interface KeptRule {
-  /** For whom it counts. */
+  /** Where it counts. */
   scope: RuleScope
   /** The id of the session, the id of the tree's root, or the name of the agent. */
   owner: string

@@ -25,7 +25,7 @@ export async function readLeftOut(db: Database, { sessionId, gen, seq }: Branch)
   return run<LeftOut>(db.pool, READ, [sessionId, gen, seq])
 }
 
-/** What models read of the records. */
+/** The records that models read. */
 export function withoutLeftOut(records: readonly StoredRecord[], turns: readonly LeftOut[]): readonly StoredRecord[] {
   if (turns.length === 0) return records
   return records.filter(({ seq }) => !turns.some(({ from, to }) => from <= seq && seq <= to))

@@ -75,7 +75,7 @@ const SUSPECTS: Statement = statement(
   `select distinct owner from steps where outcome is null and owner <> $2 and ${DEAD} and ${HERE}`,
 )
 /** Raises the lease before the attempts are ended: if the owner lives after all, it can no longer settle the step. Waits for nobody:
- * what somebody has locked is left for the next look. */
+ * a step that somebody has locked is left for the next look. */
 const STEAL: Statement = statement(
   'steal',
   `
@@ -172,7 +172,7 @@ export interface Liveness {
 export type LivenessChange =
   /** A connection has ended. The server may have been restarted, or even restored from a copy. */
   | { kind: 'lost' }
-  /** The connection cannot be replaced yet. That is told once, and tried until it succeeds. */
+  /** The connection cannot be replaced yet. This is told once, and the worker tries until it succeeds. */
   | { kind: 'refused'; error: unknown }
   /**
    * The connection is replaced. Nobody watched the server in between, so perhaps it was restored from a copy after the

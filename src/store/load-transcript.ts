@@ -1,6 +1,6 @@
 /**
- * Reads what a prompt needs of a transcript: the nearest summary, and the records behind it. What the summary stands for is
- * not read, however long it is.
+ * Reads the part of a transcript that a prompt needs: the nearest summary, and the records behind it. Summarised records are not
+ * read, however many there are.
  */
 import type { Branch } from '../protocol/config.ts'
 import type { Database } from './database.ts'
@@ -20,7 +20,7 @@ export interface Part {
 
 export interface Loaded {
   summary?: Summary
-  /** What is inherited and not summarised, oldest part first. */
+  /** The inherited records that are not summarised, oldest part first. */
   inherited: Part[]
   /** The session's own records that are not summarised begin behind this one. */
   from: number
@@ -43,7 +43,7 @@ export async function loadInherited(db: Database, at: Branch): Promise<Loaded> {
   return { inherited, from: 0, leftOut }
 }
 
-/** The summary that stands for the beginning of the transcript, in the session itself or in what it inherits. */
+/** The summary that stands for the beginning of the transcript, in the session itself or in its inherited part. */
 export async function findSummary(db: Database, at: Branch): Promise<Summary | undefined> {
   for (let [place, followed]: Inherited = [at, false]; place; [place, followed] = await parentOf(db, place, followed)) {
     const found = await readSummary(db, place, { followed })
@@ -61,7 +61,7 @@ export async function findWholeSummary(db: Database, at: Branch): Promise<Summar
   return undefined
 }
 
-/** Where the session was forked, and whether there are records behind that place. */
+/** The place where the session branched, and whether there are records behind it. */
 type Inherited = readonly [place: Branch | undefined, followed: boolean]
 
 async function parentOf(db: Database, { sessionId, seq }: Branch, followed = false): Promise<Inherited> {

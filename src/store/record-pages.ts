@@ -1,6 +1,6 @@
 /**
- * Reads a transcript in pages, inherited part first. A page is bounded in records and in bytes, and reads what it shows,
- * however long the transcript is. It never writes.
+ * Reads a transcript in pages, inherited part first. A page is bounded in records and in bytes, and only its own
+ * records are read, however long the transcript is. It never writes.
  */
 import type { Message } from '../core/message.ts'
 import type { Branch } from '../protocol/config.ts'
@@ -15,9 +15,9 @@ export interface SessionRecord {
   seq: number
   /** When it was written. */
   at: Date
-  /** What was said. */
+  /** The message. */
   message: Message
-  /** The session that owns it, where it is inherited from an ancestor. */
+  /** The session that owns it, if the record is inherited. */
   inheritedFrom?: string
   /** The model no longer reads it: a summary stands for it. */
   summarised?: true
@@ -46,7 +46,7 @@ export interface RecordPage {
 /** Bytes of messages, as JSON, that end a page. The record that passes them still belongs to it. */
 const PAGE_BYTES = 2 * 1024 * 1024
 
-/** The session itself first, then what each one branched from. */
+/** The session itself first, then the session that each one branched from. */
 const PARTS: Statement = statement(
   'records_parts',
   `with recursive ${LINEAGE('$1')} select id as "sessionId", gen, seq from line order by n`,
@@ -75,7 +75,7 @@ const READ: Statement = statement(
   ) counted where before < ${PAGE_BYTES} order by place, seq`,
 )
 
-/** A part of a transcript: what it holds of one session. */
+/** A part of a transcript: the records of one session. */
 interface Part extends Branch {
   /** How many records of the transcript come before it. */
   before: number
@@ -99,7 +99,7 @@ export async function readRecordPage(
     return { seq, at, message, ...inherited, ...(before + seq <= (summary?.standsFor ?? 0) && { summarised: true }) }
   })
   const last = rows.at(-1)
-  // A page without records has nothing but results that are missing so far.
+  // In a page without records, only results of running calls are missing.
   const next = last ? (shown[last.place - 1] as Part).before + last.seq : end
   return { records, from: first, total, ...(next < total && { next }) }
 }

@@ -1,4 +1,4 @@
-/** Reads transcripts: a session's own records and, for a fork that inherits, those of its parents. It never writes. */
+/** Reads transcripts: a session's own records and, for a fork that inherits, the records of its parents. It never writes. */
 import { StelloError } from '../core/errors.ts'
 import type { Message } from '../core/message.ts'
 import type { Branch } from '../protocol/config.ts'
@@ -10,7 +10,7 @@ export interface StoredRecord {
   seq: number
   message: Message
   chain: string
-  /** Of an answer: how many tokens its provider counted for one of our estimate; null: it has not said. */
+  /** Only for an answer: how many tokens its provider counted for one of our estimate. Null: it has not said. */
   density?: number | null
 }
 
@@ -44,8 +44,8 @@ const WHOLE: Statement = statement(
 )
 
 /**
- * SQL: the recursive CTE `line(n, id, gen, seq)`: the places that the transcript of a session is made of. The session itself
- * comes first (n = 0), then what each one branched from.
+ * SQL: the recursive CTE `line(n, id, gen, seq)`: the parts of a session's transcript. The session itself comes first
+ * (n = 0), then the session that each one branched from.
  */
 export const LINEAGE = (session: string): string => `line(n, id, gen, seq) as (
     select 0, id, gen, ${LAST_SEQ} from sessions where id = ${session}
@@ -107,7 +107,7 @@ function isMissing({ sessionId, gen }: Pick<Branch, 'sessionId' | 'gen'>, seq: n
   )
 }
 
-/** The records that a transcript begins with but that are not its own: those of the parents, up to each branch. */
+/** The inherited records at the beginning of a transcript: the records of the parents, up to each branch. */
 export async function readInherited(db: Database, sessionId: string): Promise<StoredRecord[]> {
   const parts: StoredRecord[][] = []
   for (let at = await readBranch(db, sessionId); at; at = await readBranch(db, at.sessionId)) {

@@ -18,7 +18,7 @@ interface Wanted {
   inputHash: string
   turn: number
   /**
-   * What the step's claim would write, with the message that opens a turn. The step that is found may lack that
+   * The writes of the step's claim, with the message that opens a turn. The step that is found may lack that
    * message.
    */
   opening: Writes

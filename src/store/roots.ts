@@ -4,17 +4,17 @@ import { run, type Database } from './database.ts'
 import { SUMMARIES, toSummaries, type SessionSummary, type SummaryRow } from './sessions.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** A root, and what there is in its tree. */
+/** A root, and the totals of its tree. */
 export interface RootSummary extends SessionSummary {
   /** The root and all sessions below it, also those that a rewind has left behind: they may still run. */
   tree: TreeTotals
 }
 
-/** What there is in a tree. */
+/** The totals of a tree. */
 export interface TreeTotals {
   /** Sessions, the root included. */
   sessions: number
-  /** Those that are not closed. */
+  /** Sessions that are not closed. */
   open: number
   /** Items of the inbox: questions to people, and pauses. */
   waiting: number
@@ -24,17 +24,17 @@ export interface TreeTotals {
   outputTokens: number
   /** US dollars; unset when no call has a known price. */
   costUsd?: number
-  /** When something has happened last. */
+  /** When the last event has happened. */
   lastAt: Date
 }
 
 /** Which roots to list. All that is stated must hold. */
 export interface RootFilter {
-  /** Only those of this agent. */
+  /** Only roots of this agent. */
   agent?: string
-  /** Only those in this state. */
+  /** Only roots in this state. */
   state?: SessionStatus
-  /** Only those that were created before, to the millisecond: `createdAt` of the last root seen gives the next page. */
+  /** Only roots that were created before, to the millisecond: `createdAt` of the last root seen gives the next page. */
   before?: Date
   /** The most roots to list. Default 100. Roots of the same millisecond as the last one come along. */
   limit?: number
@@ -53,7 +53,7 @@ const ROOTS: Statement = statement(
     order by ${CREATED} desc fetch first ($1) rows with ties
   ) page order by ${CREATED} desc, id`,
 )
-/** The last event of a session is found by its offset. What waits is found from what waits. */
+/** The last event of a session is found by its offset. Waiting items are found by their own rows. */
 const TOTALS: Statement = statement(
   'roots_totals',
   `

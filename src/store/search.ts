@@ -1,6 +1,6 @@
 /**
- * Finds words in transcripts, by PostgreSQL's full text search. What is searched is the text of each record as models read
- * it, its first 65,536 characters: no arguments of calls, nothing that was cut from a long result. It never writes.
+ * Finds words in transcripts, by PostgreSQL's full text search. It searches the first 65,536 characters of each record's text as
+ * models read it: no arguments of calls, and nothing that was cut from a long result. It never writes.
  */
 import { clean } from '../core/clean.ts'
 import type { Role } from '../core/message.ts'
@@ -23,7 +23,7 @@ export interface SearchHit {
   seq: number
   /** When it was written. */
   at: Date
-  /** Who said it. */
+  /** The role of the speaker. */
   role: Role
   /** A piece of the text around the words, in parts that follow each other. It is plain text, whatever it looks like. */
   snippet: SnippetPart[]
@@ -39,7 +39,7 @@ export interface SnippetPart {
 
 /** Where to search. */
 export interface SearchOptions {
-  /** Only in the conversation of this session, what it inherits included. Default: in all sessions. */
+  /** Only in the conversation of this session, its inherited part included. Default: in all sessions. */
   sessionId?: string
   /** The most hits, 1 to 100. Default 20. */
   limit?: number
@@ -47,8 +47,8 @@ export interface SearchOptions {
 
 const PART_SHOWN = 200
 /**
- * SQL: what is searched of a record. Much longer texts would not fit into what PostgreSQL makes of them, and their record
- * could not be written.
+ * SQL: the part of a record that is searched. PostgreSQL could not index much longer texts, and their record could not be
+ * written.
  */
 const SAID = (message: string): string => `left(${message}->>'content', 65536)`
 /** SQL: the words of a record. The index `records_words` is on exactly this. */
@@ -60,7 +60,7 @@ const HEADLINE = `StartSel="${BEGIN}", StopSel="${END}", MaxFragments=2, MinWord
 
 /**
  * A question without words, or only with words that must not occur, finds nothing: it would mean every record. A record
- * counts where the place's line of history shows it, so what was rewound is not found.
+ * counts where the place's line of history shows it, so rewound records are not found.
  *
  * @param places a query of `id`, `gen`, `seq`: the sessions that are searched, each up to a record
  */

@@ -1,4 +1,4 @@
-/** Sessions as rows: their parents, their configuration, and what they are doing. */
+/** Sessions as rows: their parents, their configuration, and their state. */
 import { cleanJson, storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import { newEvent } from '../protocol/events.ts'
@@ -14,7 +14,7 @@ import { statement, type Statement } from './statement.ts'
 import { readHoldups, type InboxItem } from './inbox.ts'
 import { toParameter, writesSql, type NewSessionRow } from './writes.ts'
 
-/** What a session is and does now. */
+/** A session as it is now. */
 export interface SessionSummary {
   /** The session's id. */
   id: string
@@ -35,13 +35,13 @@ export interface SessionSummary {
   label: string
   /** The fork profile it was created with, or inherited. */
   profile?: string
-  /** What it is doing. */
+  /** Its state. */
   state: SessionStatus
   /** Why it is paused. */
   pause?: Pause
   /** The steps a worker has in hand. `title`: the tool's name for people. */
   inHand: { kind: string; name: string; title?: string; since: Date }[]
-  /** What waits for a person. */
+  /** Its items that wait for a person. */
   pending: PendingItem[]
   /** The provider that its model call waits for, why, since when, and when it is tried again. */
   weather?: { provider: string; why: string; since: Date; nextTry: Date }
@@ -85,7 +85,7 @@ const CONFIGURE: Statement = statement(
 )
 
 /**
- * @returns the session's configuration; if the same origin has asked before, the one of the first time
+ * @returns the session's configuration; if the same origin has asked before, the configuration of the first time
  * @throws StelloError SESSION_EXISTS when a session of another origin has the id; TREE_LIMIT; SESSION_CLOSED when the
  * parent is being closed
  */
@@ -118,7 +118,7 @@ export async function createSession(db: Database, session: NewSessionRow): Promi
   })
 }
 
-/** Fixes what the session keeps for life. The first caller wins. */
+/** Fixes the configuration that the session keeps for life. The first caller wins. */
 export async function configureSession(
   db: Database,
   sessionId: string,
@@ -133,11 +133,11 @@ export async function configureSession(
 export interface SessionFilter {
   /** Only sessions with these ids. */
   ids?: string[]
-  /** Only those of this tree. */
+  /** Only sessions of this tree. */
   rootId?: string
-  /** Only those of this agent. */
+  /** Only sessions of this agent. */
   agent?: string
-  /** Only those in this state. */
+  /** Only sessions in this state. */
   state?: SessionStatus
   /** Only sessions that are paused for this reason. */
   reason?: PauseReason
@@ -215,7 +215,7 @@ export async function listSessions(
   return toSummaries(db, await run<SummaryRow>(db.pool, list, [limit, ids, rootId, agent, state, reason]))
 }
 
-/** Completes rows of `SUMMARIES`: adds what holds each session up. */
+/** Completes rows of `SUMMARIES`: adds the items that hold each session up. */
 export async function toSummaries(db: Database, rows: readonly SummaryRow[]): Promise<SessionSummary[]> {
   const busy = rows.filter((row) => row.state !== 'idle' && row.state !== 'closed').map(({ id }) => id)
   const holdups = busy.length > 0 ? await readHoldups(db, busy) : new Map<string, InboxItem[]>()

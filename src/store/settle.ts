@@ -31,12 +31,12 @@ const SETTLING = `
   ), ${writesSql({ session: '$1', key: '$2', writes: '$6::jsonb', records: 'strict' })}`
 const WON = 'select count(*)::int as won from guard'
 const SETTLE: Statement = statement('settle', `${SETTLING} ${WON}`)
-/** Few steps write a summary: the others do not pay for it. */
+/** A statement of its own, because few steps write a summary, and the others shall not pay for it. */
 const SETTLE_SUMMARY: Statement = statement(
   'settle_summary',
   `${SETTLING}, ${summarySql({ key: '$2', writes: '$6::jsonb' })} ${WON}`,
 )
-/** Few calls set values. */
+/** A statement of its own, because few calls set values. */
 const SETTLE_VALUES: Statement = statement(
   'settle_values',
   `${SETTLING}, ${valuesSql({ session: '$1', writes: '$6::jsonb' })} ${WON}`,
@@ -70,7 +70,7 @@ const RELEASE_TELLING: Statement = statement(
   ), ${writesSql({ session: '$1', key: '$2', writes: '$11::jsonb', records: 'strict' })}
   select failures from guard`,
 )
-/** Its worker has died: what the attempt was is told. It is read before the update, which asks for it. */
+/** Gives back a step whose worker has died, and tells of the attempt. The attempt is read before the update overwrites it. */
 const RELEASE_DEAD: Statement = statement(
   'release_dead',
   `
@@ -158,11 +158,11 @@ export interface GivingBack {
   died?: boolean
   /** The weather holds it up: it is asked again when that is over. */
   weather?: Weather
-  /** What is committed with it. */
+  /** The writes that are committed with it. */
   writes?: Writes
 }
 
-/** What a model call waits for. */
+/** The provider that a model call waits for. */
 export interface Weather {
   /** Who is away. */
   provider: string

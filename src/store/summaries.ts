@@ -1,7 +1,7 @@
 /**
  * Summaries: a text that stands for the older records of a transcript in prompts. The records stay. A summary belongs
- * to the session and the generation that own the last record it stands for. So a fork finds the summaries of what it
- * inherits, and a rewind drops the summaries of the rewound records.
+ * to the session and the generation that own the last record it stands for. So a fork finds the summaries of its inherited
+ * part, and a rewind drops the summaries of the rewound records.
  */
 import type pg from 'pg'
 import type { Branch } from '../protocol/config.ts'

@@ -3,8 +3,8 @@ import { SQL } from '../protocol/keys.ts'
 import { ISO } from './inbox.ts'
 
 /**
- * SQL: CTEs that tell of each row of the CTE `taken(session_id, gen, step_key, kind, name, lease, owner, begun_at)`: what
- * the attempt was before it was taken over. Those are the rows as they were, because the update overwrites them.
+ * SQL: CTEs that tell an event about each row of the CTE `taken(session_id, gen, step_key, kind, name, lease, owner, begun_at)`.
+ * The rows must be the attempts as they were before the take-over, because the update overwrites them.
  */
 export const TELL_TAKEN_OVER: string = `
   t_sessions as (

@@ -1,4 +1,4 @@
-/** What the durable log adds to the time line of a tree: attempts that were taken over, waits for people, pauses. Pure. */
+/** The spans that the durable log adds to a time line: attempts that were taken over, waits for people, pauses. Pure. */
 import { preview } from '../core/message.ts'
 import { readRound } from '../protocol/keys.ts'
 import type { DurableEvents } from '../protocol/events.ts'

@@ -34,8 +34,8 @@ export interface TimelineSpan {
 export type KeyedSpan = TimelineSpan & { step?: { key: string; failures: number } }
 
 /**
- * Sorts by begin and numbers the attempts at each step. An attempt that was taken over is told what the ledger knows of the
- * call now.
+ * Sorts by begin and numbers the attempts at each step. An attempt that was taken over gets the facts that the ledger knows about
+ * its call now.
  */
 export function inOrder(spans: readonly KeyedSpan[]): TimelineSpan[] {
   const attempts = new Map<string, KeyedSpan[]>()

@@ -1,5 +1,5 @@
 /**
- * Who ran when in some sessions: the steps of the ledger, the attempts that were taken over, waits and pauses. It reads no
+ * Reads the time line of some sessions: the steps of the ledger, the attempts that were taken over, waits and pauses. It reads no
  * record. Only the newest spans are read, however much has happened. It never writes.
  */
 import { SQL, readRound } from '../protocol/keys.ts'
@@ -14,8 +14,8 @@ const SPANS = 5000
 const TITLE_SHOWN = 200
 
 /**
- * The newest steps. A step of an earlier generation counts if what it has written still counts and no later generation has
- * a step in its place.
+ * The newest steps. A step of an earlier generation counts if its writes still count and no later generation has a
+ * step in its place.
  */
 const STEPS: Statement = statement(
   'timeline_steps',
@@ -107,7 +107,7 @@ function spanOf(row: StepRow): KeyedSpan[] {
   ]
 }
 
-/** What a provider that was away has held up ends where the last attempt begins. */
+/** A wait for a provider that was away ends where the last attempt begins. */
 function weatherOf({ session, key, owner, settled, held, provider, why, begun }: StepRow): KeyedSpan[] {
   if (held === null || provider === null) return []
   const over = settled !== null || owner !== null

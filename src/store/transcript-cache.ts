@@ -17,9 +17,9 @@ const DEFAULT_LIMIT_BYTES = 64 * 1024 * 1024
 const EMPTY_BYTES = 600
 
 export interface Transcript {
-  /** Stands for everything before the messages. */
+  /** The summary of everything before the messages. */
   summary?: Summary
-  /** What no summary stands for and models may read. The inherited messages come first. */
+  /** The messages that models may read and no summary stands for. The inherited ones come first. */
   messages: Message[]
   /** Chain hash after the last message. */
   chain: string
@@ -43,7 +43,7 @@ interface Entry extends Loaded {
 
 export class TranscriptCache {
   readonly #entries = new Map<string, Entry>()
-  /** What is being read for the first time: several readers of a long transcript read it once. */
+  /** Transcripts that are being read for the first time: several readers of a long transcript read it once. */
   readonly #loading = new Map<string, Promise<Entry>>()
   readonly #limit: number
   #bytes = 0
@@ -90,7 +90,7 @@ export class TranscriptCache {
     this.#touch(sessionId, entry)
   }
 
-  /** The session has a new summary, or may have one: what is read next begins behind it. */
+  /** The session has a new summary, or may have one, so the next read begins behind it. */
   forget(sessionId: string): void {
     const entry = this.#entries.get(sessionId)
     if (entry) this.#drop(sessionId, entry)

@@ -41,7 +41,7 @@ const CLAIM_DEAD: Statement = statement(
          returning boot_id, agent`,
 )
 const GIVE_UP: Statement = statement('workers_give_up', `update workers set searcher = null where searcher = $1`)
-/** Those of the workers `$1` of the namespace `$2` that no longer hold a step which the caller could take from them. */
+/** The workers among `$1` in the namespace `$2` that no longer hold a step which the caller could take from them. */
 const CLEARED: Statement = statement(
   'workers_cleared',
   `select owner from unnest($1::text[]) as asked(owner) where not exists (
@@ -112,7 +112,7 @@ export async function claimDeadWorkers(
 }
 
 /**
- * Of claimed dead workers, those whose steps were all taken from them. The others must not be forgotten yet: whoever takes
+ * The claimed dead workers whose steps were all taken from them. The others must not be forgotten yet: the worker that takes
  * their last steps asks the list of workers whether they died (`DIED`).
  */
 export async function withoutSteps(

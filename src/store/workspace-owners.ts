@@ -1,5 +1,5 @@
 /**
- * Which host has which working folder. A folder has one owner at a time; each change of the owner is another generation.
+ * Keeps which host has which working folder. A folder has one owner at a time; each change of the owner is another generation.
  * A host is alive while one of its workers is.
  */
 import { run, type Database } from './database.ts'
@@ -13,7 +13,7 @@ export interface WorkspaceRow {
   host?: string
 }
 
-/** Who needs a working folder: the id of the tree or of the session is the id of the folder. */
+/** The tree or session that needs a working folder. Its id is the id of the folder. */
 export interface WorkspaceNeed {
   id: string
   rootId: string

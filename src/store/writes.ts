@@ -20,7 +20,7 @@ export interface NewRecord {
   chain: string
   /** The whole text, if the message has a cut one. */
   whole?: string
-  /** Of an answer: how many tokens its provider counted for one of our estimate. */
+  /** Only for an answer: how many tokens its provider counted for one of our estimate. */
   density?: number
 }
 
@@ -43,7 +43,7 @@ export interface NewSessionRow {
   depth: number
   config: SessionConfig
   branch?: Branch
-  /** Who asked for it. The same origin may ask again. */
+  /** The step or client that asked for it. The same origin may ask again. */
   origin?: string
   /** For a root: the stated bounds of its tree. The agent's bounds complete them. */
   bounds?: Partial<TreeBounds>
@@ -73,7 +73,7 @@ export interface Writes {
   message?: { messageId: string; text: string }
   /** Written by a settle only (`settle.ts`). */
   summary?: NewSummary
-  /** What the call of the first record has set. Written by a settle only. */
+  /** The values that the call of the first record has set. Written by a settle only. */
   values?: NewValue[]
 }
 

@@ -58,17 +58,45 @@ export interface FakeServer<Body = unknown> {
   readonly url: string
   /** The requests for an answer, in order of arrival, refused ones included. */
   readonly requests: readonly FakeRequest<Body>[]
-  /** Lets the next request fail, or the next few. */
+  /**
+   * Lets the next request fail, or the next few.
+   *
+   * @example fake.failNext({ status: 429, headers: { 'retry-after': '3' }, times: 2 })
+   */
   failNext(failure: FakeFailure): void
-  /** Breaks the connection after `afterBytes` bytes of the answer's body; default 0: without any answer. */
+  /**
+   * Breaks the connection of the next request after `afterBytes` bytes of the answer's body. Default 0: no answer at all.
+   *
+   * @example fake.dropNext({ afterBytes: 300 })
+   */
   dropNext(cut?: { afterBytes?: number }): void
-  /** Answers a request `ms` milliseconds late. */
+  /**
+   * Answers the next request `ms` milliseconds late.
+   *
+   * @example fake.delayNext(2000)
+   */
   delayNext(ms: number): void
-  /** From now on, requests that `which` accepts (default: all) wait until `release`. */
+  /**
+   * From now on, requests that `which` accepts (default: all) wait until `release`.
+   *
+   * @example
+   * const held = fake.hold()
+   * const turn = await session.send('Hello.')
+   * await held.reached
+   * held.release()
+   */
   hold(which?: (request: FakeRequest<Body>) => boolean): HeldRequests
-  /** Resolves as soon as `n` requests have arrived since the start. */
+  /**
+   * Resolves as soon as `n` requests have arrived since the start.
+   *
+   * @example await fake.requested(2)
+   */
   requested(n: number): Promise<void>
-  /** Stops the server at once and breaks open connections. */
+  /**
+   * Stops the server at once and breaks open connections.
+   *
+   * @example await fake.close()
+   */
   close(): Promise<void>
 }
 

@@ -38,7 +38,7 @@ export abstract class BaseTool<Input = Record<string, unknown>> {
   readonly timeout?: Duration
   /** How often a failed call is tried, and after what wait, where it may be repeated. Default: the agent's `retries.tools`. */
   readonly retries?: RetrySettings
-  /** The call this instance serves; the runtime sets it. */
+  /** The context of the call that this instance serves; the runtime sets it. */
   stelloCall: ToolContext | undefined = undefined
 
   /** Tells the model what the tool does and when to use it. */

@@ -70,10 +70,11 @@ export interface CallAgents {
    */
   spawn(agent: NewAgent): Promise<{ id: string }>
   /**
-   * Sends an agent a message. A closed agent is opened again.
+   * Sends an agent a message. A closed agent is opened again. A call that runs again sends no second message.
    *
-   * @param options `interrupt`: its turn is stopped first. `key`: a message with the same key is sent once
+   * @param options `interrupt`: its turn is stopped first. `key`: all messages of this session with the same key are one
    * @throws StelloError TOOL_VALIDATION_ERROR when this session has no such agent
+   * @example await ctx.agents.send(id, 'And the second paper?', { interrupt: true })
    */
   send(id: string, message: string, options?: { interrupt?: boolean; key?: string }): Promise<{ messageId: string }>
   /**
@@ -81,15 +82,23 @@ export interface CallAgents {
    * again from its beginning, up to here. So what comes before must do no harm when it is repeated.
    *
    * @param ids at most 16
+   * @throws StelloError TOOL_VALIDATION_ERROR when there are more
    * @example const { agents, timedOut } = await ctx.agents.wait([id], { timeoutMs: 60_000 })
    */
   wait(ids: readonly string[], options?: AgentWait): Promise<AgentsWaited>
-  /** What these agents do now, in the order of the ids. */
+  /**
+   * What these agents do now, in the order of the ids. An id that this session does not know is `not_found`.
+   *
+   * @throws StelloError STORE_UNAVAILABLE
+   * @example const [view] = await ctx.agents.look([id])
+   */
   look(ids: readonly string[]): Promise<AgentView[]>
   /**
    * Closes an agent and everything below it. A closed one stays closed.
    *
    * @returns what it was doing before
+   * @throws StelloError TOOL_VALIDATION_ERROR when this session has no such agent
+   * @example if ((await ctx.agents.close(id)) === 'running') console.log('it was stopped in the middle')
    */
   close(id: string): Promise<AgentStatus>
 }

@@ -9,7 +9,7 @@ export interface StructuredDescription {
   usageNotes?: string[]
   /** Calls that show how to use it. */
   examples?: Array<{ description: string; params: Record<string, unknown> }>
-  /** What must not be overlooked, a line each. */
+  /** Things that the model must not overlook, a line each. */
   important?: string[]
 }
 
@@ -19,7 +19,7 @@ export interface NamedDescription {
   displayName?: string
   /** What the tool does and when to use it. */
   description: string
-  /** No effect yet: nothing shows groups of tools. */
+  /** No effect: nothing shows groups of tools. */
   category?: string
 }
 

@@ -7,7 +7,7 @@ import { StelloError, messageOf } from '../core/errors.ts'
 export interface Validation {
   /** Whether the tool may run. */
   valid: boolean
-  /** What the model reads when it may not. */
+  /** The reason of a refusal, for the model. */
   reason?: string
 }
 

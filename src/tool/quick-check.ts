@@ -4,7 +4,7 @@ import type { JsonSchema } from '../core/model.ts'
 import { isZod } from './to-json-schema.ts'
 import { standardOf } from './standard-schema.ts'
 
-/** What these do with a text or a list is linear in its length. */
+/** Checks that take a time linear in the length of the text or list. */
 const LINEAR_CHECKS: readonly string[] = [
   'greater_than',
   'length_equals',

@@ -1,9 +1,16 @@
-/** Small values that tools keep with their session: lists of tasks, the folder of a shell, what was read. */
+/**
+ * Small values that tools keep with their session: lists of tasks, the folder of a shell, what was read.
+ *
+ * @example
+ * const count = Number((await ctx.values.get('count')) ?? 0) + 1
+ * ctx.values.set('count', count)
+ */
 export interface SessionValues {
   /**
    * The value of that name as the calls before this one have left it, or as this call has set it. It is a copy.
    *
    * @returns undefined when there is none
+   * @throws StelloError INVALID_ARGUMENT when the name is not allowed; STORE_UNAVAILABLE
    */
   get(name: string): Promise<unknown>
   /**
@@ -16,7 +23,11 @@ export interface SessionValues {
    * @example ctx.values.set('todos', [{ content: 'read', status: 'pending' }])
    */
   set(name: string, value: unknown): void
-  /** Removes a value. */
+  /**
+   * Removes a value, as `set(name, null)` does.
+   *
+   * @throws StelloError INVALID_ARGUMENT when the name is not allowed
+   */
   delete(name: string): void
 }
 

@@ -17,7 +17,7 @@ export interface ToolStatusOptions {
   showTip?: string
   /** The call's arguments, as people may see them. */
   params?: Record<string, unknown>
-  /** What came of the call, as people may see it. */
+  /** The result of the call, as people may see it. */
   result?: unknown
 }
 

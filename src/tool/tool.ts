@@ -67,6 +67,8 @@ export interface ToolContext extends SessionContext {
    * Asks a person for a plain yes, as `ask` does: true only if the answer is "Yes". `request` is a text, or an object with
    * `title`, `message` and what else people should see. With `expiresIn` it waits so long, and is then its `default`,
    * true or false; without, it waits as the permissions of the agent do. Unset while the arguments still stream in.
+   *
+   * @example if (!(await ctx.confirmationHandler?.('Delete 3 files?'))) return 'The user has said no.'
    */
   confirmationHandler?: (request: unknown) => Promise<boolean>
   /** Small values of the session that tools keep. */
@@ -75,20 +77,26 @@ export interface ToolContext extends SessionContext {
   agents: CallAgents
   /** The skills that the session may load. */
   skills: readonly Skill[]
-  /** Asks for all tools that the session may use, with those that its model is not shown yet. */
+  /**
+   * All tools that the session may use, with those that its model is not shown yet.
+   *
+   * @example const names = (await ctx.listTools()).map(({ name }) => name)
+   */
   listTools(): Promise<readonly ToolSpec[]>
   /** The working folder of the session. Unset: it has none. */
   workspace?: { id: string; root: string }
   /**
-   * Whether permission rules let a file be read. A tool that searches leaves out what they do not. Unset: everything.
+   * Whether permission rules let a file be read. A tool that searches leaves out all other files. Unset: every file may be
+   * read.
    *
    * @param path absolute, without links @param root the folder that patterns of rules are relative to
+   * @example const shown = paths.filter((path) => ctx.mayRead?.(path) ?? true)
    */
   mayRead?(path: string, root?: string): boolean
   /**
-   * What permission rules say of something that a call comes upon only while it runs, such as the address that a page
-   * redirects to. What a rule denies must not be done. What a rule asks about needs a call of its own, which a person can
-   * permit. Unset: no rule denies or asks.
+   * What permission rules say of something that a call meets only while it runs, such as the address that a page redirects
+   * to. An action that a rule denies must not be done. An action that a rule asks about needs a call of its own,
+   * which a person can permit. Unset: no rule denies or asks.
    *
    * @param tool the tool whose rules count
    * @returns undefined: no rule denies it or asks about it
@@ -106,21 +114,35 @@ export interface ToolContext extends SessionContext {
   /**
    * Sets what the model reads, in any shape a tool may return. The last one set counts, and it wins over the return
    * value.
+   *
+   * @example await ctx.setToolResult(`${rows.length} rows`)
    */
   setToolResult(result: unknown): Promise<void>
   /**
    * Changes the card that people see. `requestId` is the context's. SUCCESS and ERROR are shown when the call has
    * ended.
+   *
+   * @example await ctx.sendToolStatus(ctx.requestId, ToolStatus.DOING, { showTip: 'Asking Berlin' })
    */
   sendToolStatus(requestId: string, status: ToolStatus, options?: ToolStatusOptions): Promise<void>
   /**
    * Tells people something while the tool runs. Each of `onUpdate`, `onProgress` and `updateOutput` replaces what it
    * told before, and a piece may be dropped when they come too often.
+   *
+   * @example ctx.onUpdate({ percent: 50 })
    */
   onUpdate(update: unknown): void
-  /** Tells people in one line how far the tool is. */
+  /**
+   * Tells people in one line how far the tool is.
+   *
+   * @example ctx.onProgress('3 of 8 pages')
+   */
   onProgress(message: string): void
-  /** Tells people the whole output so far. */
+  /**
+   * Tells people the whole output so far.
+   *
+   * @example ctx.updateOutput((output += chunk))
+   */
   updateOutput(output: string): void
 }
 
@@ -227,11 +249,17 @@ export interface ToolExtras<Input = Record<string, unknown>> extends ToolAnnotat
   ordered?: boolean
   /** Where a call runs. Unset: on any worker. */
   runsIn?: 'workspace'
-  /** What a call would touch, for permission rules. It must change nothing, and may be called more than once. */
+  /**
+   * What a call would touch, for permission rules. It must change nothing, and may be called more than once.
+   *
+   * @example touches: ({ name }) => [{ kind: 'write', path: join('/srv/reports', name) }]
+   */
   touches?(input: Input, ctx: ToolContext): readonly Touch[] | Promise<readonly Touch[]>
   /**
    * Finds out whether a call took effect after its worker died in the middle of it. It must change nothing, and may be
    * called more than once. If it throws, the effect counts as unknown.
+   *
+   * @example verify: async ({ invoice }) => ({ happened: await bank.isPaid(invoice) })
    */
   verify?(input: Input, ctx: ToolContext): Verified | Promise<Verified>
 }

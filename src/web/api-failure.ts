@@ -1,6 +1,6 @@
 /** An answer of the server that is no success, or no answer at all. */
 
-/** The code of a request that has reached nobody. */
+/** The code of a request that no server has answered. */
 export const AWAY = 'SERVER_AWAY'
 
 /** What went wrong with a request, for people and for programs. */
@@ -20,7 +20,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** What was thrown by a request, as a failure. */
+/** An error that a request has thrown, as a failure. */
 export function toFailure(thrown: unknown): ApiFailure {
   if (thrown instanceof ApiFailure) return thrown
   return new ApiFailure(0, {

@@ -28,7 +28,7 @@ const PermissionsPage = lazy(async () => ({
 }))
 
 const INBOX_EVERY_MS = 2500
-/** The title of a tab that nobody sees tells too that somebody is waited for. */
+/** The title of the tab says how much waits for a person, also while nobody sees the tab. */
 const INBOX_HIDDEN_MS = 30_000
 
 /** Everything. */

@@ -18,10 +18,10 @@ export type StreamState =
   | { is: 'away' }
   /** The session is closed, and everything was read. */
   | { is: 'ended' }
-  /** The server will not serve it: asking again is of no use. */
+  /** The server will not serve it: asking again is useless. */
   | { is: 'refused'; failure: ApiFailure }
 
-/** What is read, and who hears of it. */
+/** The events to read, and the functions that hear of them. */
 export interface StreamOptions {
   sessionId: string
   /** The session and everything below it. */

@@ -13,7 +13,7 @@ export interface Asking {
   failed(failure: ApiFailure): void
 }
 
-/** What is long in coming is asked for less often: a round takes at most this share of the time. */
+/** A slow answer is asked for less often: the rounds take at most this share of the time. */
 const LONGEST_SHARE = 0.2
 
 /** One round after the other: a slow server is not asked twice at a time. */

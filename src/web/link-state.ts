@@ -4,7 +4,7 @@
  */
 import { useSyncExternalStore } from 'react'
 
-/** `locked`: the server wants a token. `away`: it does not answer. `store-away`: it does, and its database does not. */
+/** `locked`: the server wants a token. `away`: it does not answer. `store-away`: it answers, but its database does not. */
 export type Connection = 'here' | 'locked' | 'away' | 'store-away'
 
 let now: Parts = { server: true, store: true, locked: false }

@@ -4,7 +4,7 @@ export type Theme = 'system' | 'light' | 'dark'
 const KEPT = 'stello-theme'
 const NEXT: Readonly<Record<Theme, Theme>> = { system: 'light', light: 'dark', dark: 'system' }
 
-/** What was chosen last. */
+/** The colours that a person has chosen last. */
 export function keptTheme(): Theme {
   const kept = localStorage.getItem(KEPT)
   return kept === 'light' || kept === 'dark' ? kept : 'system'

@@ -1,6 +1,6 @@
 /**
- * What is tried again and again, and how long it rests between. Whoever tries states it here, so that the page can say that
- * something is lost, when it is tried next, and try it at once when a person asks for it.
+ * Everything that is tried again and again, and the rests between the tries. Code that tries states it here. So the page can
+ * say that something is lost and when it is tried next, and a person can ask for a try at once.
  */
 import { useSyncExternalStore } from 'react'
 import { toFailure, type ApiFailure } from './api-failure.ts'
@@ -8,7 +8,7 @@ import { createMoment } from './moment.ts'
 import { rest } from './rest.ts'
 
 const LONGEST_REST_MS = 15_000
-/** What has worked for so long begins to count anew. */
+/** Something that has worked for this long counts its failures anew. */
 const LASTED_MS = 10_000
 
 /** Milliseconds before a try, a little different for everybody. @param failures in a row @example restBefore(1, () => 1) // 500 */
@@ -78,7 +78,7 @@ export function tryNow(): void {
 }
 if (typeof window !== 'undefined') addEventListener('online', tryNow)
 
-/** What is tried next of all that does not work and may pass. */
+/** The trouble that is tried next, among those that may pass. */
 export function useTrouble(): Trouble | undefined {
   return useSyncExternalStore(listen, () => worst)
 }

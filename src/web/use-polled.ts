@@ -1,9 +1,9 @@
-/** What the server is asked for again and again, while somebody looks. */
+/** Asks the server for the same thing again and again, while somebody looks. */
 import { useCallback, useEffect, useState } from 'react'
 import type { ApiFailure } from './api-failure.ts'
 import { keepAsking } from './keep-asking.ts'
 
-/** What was read last, and what has gone wrong since. `again` reads at once. */
+/** The last answer, and the failure since then, if any. `again` asks at once. */
 export interface Polled<Answer> {
   answer?: Answer
   failure?: ApiFailure

@@ -46,7 +46,7 @@ export type SessionRecord = Json<ClientRecord>
 /** Records that follow each other. `next`: where the following page begins. */
 export type RecordsPage = Json<RecordPage>
 
-/** Who did what when, somewhere in a tree. An attempt that was taken over is a span of its own. */
+/** One span of the time line of a tree. An attempt that was taken over is a span of its own. */
 export type TimelineSpan = Json<ClientSpan>
 /** A record in which the searched words occur. */
 export type SearchHit = Json<ClientHit>

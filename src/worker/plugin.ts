@@ -39,13 +39,23 @@ export interface StelloPluginOptions {
 
 /** Makes a Temporal Worker serve an agent. */
 export interface StelloPlugin extends WorkerPlugin {
-  /** The identity of the worker in Temporal. */
+  /** The name of the plugin, as Temporal lists it. */
   readonly name: 'stello'
-  /** What keeps the worker from working, for a health check of your own; `problems` is empty when nothing does. */
+  /**
+   * What keeps the worker from working, for a health check of your own. `problems` is empty when nothing does.
+   *
+   * @example const { problems } = await plugin.readiness()
+   */
   readiness(): Promise<Readiness>
   /**
-   * Needed only when `Worker.create` has failed after this plugin and the process goes on: a Worker that ran closes it
-   * itself.
+   * Closes what the plugin has opened. Needed only when `Worker.create` has failed after this plugin and the process goes
+   * on: a Worker that ran closes it itself.
+   *
+   * @example
+   * const worker = await Worker.create({ connection, taskQueue: agent.name, plugins: [plugin] }).catch(async (error) => {
+   *   await plugin.close()
+   *   throw error
+   * })
    */
   close(): Promise<void>
 }

@@ -89,7 +89,7 @@ export function poolsOf(
 /**
  * @param models serves the workflows too
  * @param runModels runs it
- * @param shared what the others have of its options
+ * @param shared the options that the other Workers share with it
  * @param stops told once, when they begin to stop
  */
 export async function besideModels(
@@ -162,8 +162,8 @@ function activitiesOf(activities: SessionActivities, pool: Pool): Partial<Sessio
 }
 
 /**
- * Half of the slots at most are for tools where model calls run: there a tool starts with its workflow task, and however long
- * tools take, model calls keep the other half. Most tools are short: one that finds no room waits a moment for it.
+ * Tools take at most half of the slots of model calls. A tool that runs there starts together with its workflow task, and model
+ * calls keep the other half, however long tools take. Most tools are short, so a tool that finds no room waits a moment for it.
  */
 function atMost<Input, Outcome>(slots: number, run: (input: Input) => Promise<Outcome>): typeof run {
   let free = slots

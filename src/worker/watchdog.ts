@@ -14,7 +14,7 @@ export interface Watchdog extends StepWatch {
   stop(): Promise<void>
 }
 
-/** Signs of life, and looks for them: at least so many within the limit, and at most one a second. */
+/** How many signs of life, and looks for them, there are within the limit at least. There is at least one a second. */
 const LOOKS = 10
 const LONGEST_TICK_MS = 1000
 /** Names may come from models. */
@@ -24,8 +24,8 @@ const NAME_SHOWN = 100
 let onlooker: { thread: Worker; alive: NodeJS.Timeout; workers: Set<symbol>; inHand: InHand } | undefined
 
 /**
- * @param limitMs how long the loop may stand still, milliseconds; 0 = for ever. Where a process has several workers,
- *   that of the first counts
+ * @param limitMs how long the loop may stand still, milliseconds; 0 = for ever. If a process has several workers,
+ *   the limit of the first counts
  * @param warn called when the thread itself ends
  */
 export function startWatchdog(limitMs: number, warn: (message: string) => void): Watchdog {
@@ -51,7 +51,7 @@ interface InHand {
   remove(id: string): void
 }
 
-/** Steps that have a place of their own; those beyond are only counted. */
+/** How many steps in hand are written with their names; further ones are only counted. */
 const PLACES = 256
 /** Room for the id and the name of a step together. */
 const PLACE_BYTES = 512

@@ -1,6 +1,6 @@
 /**
- * Turns signals and updates into events, and answers queries with views. Handlers validate synchronously, put an event
- * into the mailbox and return. They never wait. A problem with a signal becomes an event. A problem with an update
+ * Turns signals and updates into inputs, and answers queries with views. Handlers validate synchronously, put an input
+ * into the mailbox and return. They never wait. A problem with a signal becomes an input too. A problem with an update
  * becomes an ApplicationFailure for its caller, because any other error would block the workflow task for good.
  */
 import { ApplicationFailure, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow'
@@ -56,7 +56,7 @@ export function setHandlers(session: Session): void {
 
 /** What the handlers see of the session, and `emit`, which takes the inputs they make. */
 interface Session {
-  emit: (event: Input) => void
+  emit: (input: Input) => void
   state: () => SessionState
   mailbox: readonly Input[]
   /** Why no more messages are taken by update: they would delay the next run. Undefined: they are taken. */
@@ -65,7 +65,7 @@ interface Session {
 
 type Takers = ReturnType<typeof takers>
 
-/** Handles input that nobody waits for. Input that cannot be taken becomes an event in the session's log. */
+/** Makes inputs of signals, and of the updates that cannot be refused. A malformed one becomes an input that the session logs. */
 function takers(emit: Session['emit']) {
   const answer = (input: unknown): void => {
     const read = readAnswer(input)
@@ -199,7 +199,7 @@ function setUpdates(session: Session, { pause, resume, cancelTurn, compact, clos
       definition,
       (input: unknown) => {
         const answer = takeAnswer(read(input), state())
-        const before = mailbox.some((event) => event.type === 'answered' && event.answer.id === answer.id)
+        const before = mailbox.some((waiting) => waiting.type === 'answered' && waiting.answer.id === answer.id)
         if (before) throw ApplicationFailure.nonRetryable(`"${answer.id}" has been answered already`, 'INVALID_ANSWER')
         emit({ type: 'answered', answer })
       },
@@ -243,8 +243,8 @@ function received({ messageId = uuid4(), ...text }: ReadMessage): Input {
   return { type: 'messageReceived', messageId, ...text }
 }
 
-function isMessage(event: Input): boolean {
-  return event.type === 'messageReceived'
+function isMessage(input: Input): boolean {
+  return input.type === 'messageReceived'
 }
 
 /** @throws ApplicationFailure INVALID_ANSWER when the session cannot take it */

@@ -1,6 +1,6 @@
 /**
  * Carries out the commands of `step`: a command starts an activity, a child workflow or a signal, and its end becomes
- * an event. This code decides nothing about the session and remembers only what is in flight.
+ * an input. This code decides nothing about the session and remembers only what is in flight.
  */
 import { sleep } from '@temporalio/workflow'
 import type { Command } from '../session/commands.ts'

@@ -12,7 +12,7 @@ export type Performing<T extends Command['type']> = { [Type in T]: (command: Of<
 
 export interface Run {
   readonly input: SessionInput
-  emit(event: Input): void
+  emit(input: Input): void
   /**
    * Every activity gets these facts, because an announcement may reach the store before the session is opened. A reset
    * run keeps the first run id, but has a run id of its own, so it is not fresh.

@@ -1,6 +1,6 @@
 /**
  * The session workflow: a mailbox, the pure `step`, and a performer. All waiting is one `condition` on the mailbox, so
- * that a session may wait for weeks without a timer or an event.
+ * that a session may wait for weeks without a timer and without growing its history.
  */
 import {
   CancellationScope,
@@ -30,10 +30,10 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: Input[] = []
   const taken = { signals: 0, updates: 0 }
-  const emit = (event: Input): void => void mailbox.push(early(event))
-  const receive = (event: Input): void => {
+  const emit = (arrived: Input): void => void mailbox.push(early(arrived))
+  const receive = (arrived: Input): void => {
     taken[currentUpdateInfo() ? 'updates' : 'signals']++
-    emit(event)
+    emit(arrived)
   }
   setHandlers({ emit: receive, state: () => state, mailbox, crowded })
   // "Request Cancellation" in the UI. If the workflow were simply cancelled, the session's row would stay open for ever.
@@ -43,9 +43,9 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   await CancellationScope.nonCancellable(live)
 
   /** In a run that was recorded by an older version, a stop before the opening did not wait for what that finds. */
-  function early(event: Input): Input {
-    if (event.type !== 'cancelRequested' && event.type !== 'stopRequested') return event
-    return !state.opened && patched('an-early-stop-waits') ? { ...event, early: true } : event
+  function early(arrived: Input): Input {
+    if (arrived.type !== 'cancelRequested' && arrived.type !== 'stopRequested') return arrived
+    return !state.opened && patched('an-early-stop-waits') ? { ...arrived, early: true } : arrived
   }
 
   async function live(): Promise<void> {
@@ -69,12 +69,12 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   function drain(performer: Performer): void {
     const filled = workflowInfo().continueAsNewSuggested || crowded() || mayRest(performer)
     if (filled && !state.resting) mailbox.unshift({ type: 'runFilled' })
-    for (let event = mailbox.shift(); event; event = mailbox.shift()) {
-      const [next, commands] = step(state, event)
+    for (let arrived = mailbox.shift(); arrived; arrived = mailbox.shift()) {
+      const [next, commands] = step(state, arrived)
       state = next
       for (const command of commands) performer.perform(command)
       // Temporal lets people request the cancellation of a run once. The next run may be asked again.
-      if (event.type === 'stopRequested' && !state.closing) mailbox.push({ type: 'runFilled' })
+      if (arrived.type === 'stopRequested' && !state.closing) mailbox.push({ type: 'runFilled' })
     }
   }
 

@@ -109,7 +109,7 @@ function callDetail(call: Call): string {
   return call.preview ? `, \`${call.preview.replaceAll('`', "'")}\`` : ''
 }
 
-/** Only lists that Temporal makes know how all forks are: this session hears of those it waits for. */
+/** This session knows the state only of forks that it waits for. Temporal's lists show the state of all. */
 function forkLines({ forks, turn, sessionId }: SessionState, { searchable }: SessionInput, runId: string): string[] {
   if (forks.length === 0) return []
   const awaited = turn?.calls.flatMap(({ status, child, awaits }) =>

@@ -13,7 +13,7 @@ export interface AwaitedChild {
 }
 
 /** @param unheard the children to watch, as the session stands now */
-export async function watchChildren(unheard: () => AwaitedChild[], emit: (event: Input) => void): Promise<never> {
+export async function watchChildren(unheard: () => AwaitedChild[], emit: (input: Input) => void): Promise<never> {
   for (;;) {
     await condition(() => unheard().length > 0)
     for (let looks = 1; unheard().length > 0; looks++) {

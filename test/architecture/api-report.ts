@@ -25,7 +25,7 @@ export interface ApiReport {
   undocumented: string[]
   /** Functions, and methods of the handles, whose docstring shows no example of a call. */
   withoutExample: string[]
-  /** Members whose docstring says `No effect yet`. */
+  /** Members whose docstring says `No effect`. */
   withoutEffect: string[]
 }
 
@@ -37,7 +37,19 @@ interface Item {
 }
 
 /** People call the methods of these. */
-const HANDLES = ['StelloClient', 'SessionHandle', 'TurnHandle', 'StelloWorker']
+const HANDLES = [
+  'StelloClient',
+  'SessionHandle',
+  'TurnHandle',
+  'StelloWorker',
+  'StelloPlugin',
+  'ToolContext',
+  'CallAgents',
+  'MemoryManager',
+  'FakeServer',
+]
+/** What has an example of its own: a function, a method of an interface, a method of a class. */
+const CALLED = ['Function', 'MethodSignature', 'Method']
 
 const QUIET = { default: { logLevel: ExtractorLogLevel.None } }
 
@@ -145,12 +157,12 @@ function reportOf(name: string, config: ExtractorConfig, compilerState: Compiler
     undocumented,
     withoutExample: exported
       .flatMap((item) => (HANDLES.includes(item.name) ? (item.members ?? []) : [item]))
-      .filter(({ kind }) => kind === 'Function' || kind === 'MethodSignature')
+      .filter(({ kind }) => CALLED.includes(kind))
       .filter((item) => !item.docComment?.includes('@example'))
       .map((item) => item.name),
     withoutEffect: exported
       .flatMap(({ members = [] }) => members)
-      .filter((member) => member.docComment?.includes('No effect yet'))
+      .filter((member) => member.docComment?.includes('No effect'))
       .map((member) => member.name),
   }
 }

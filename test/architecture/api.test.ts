@@ -49,7 +49,7 @@ describe.each(ENTRIES)('the entry %s', (entry) => {
 })
 
 it('has no options without an effect but those that docs/seeds.md names', () => {
-  const [, section = ''] = readFileSync(`${root}docs/seeds.md`, 'utf8').split('## Accepted, and without effect yet')
+  const [, section = ''] = readFileSync(`${root}docs/seeds.md`, 'utf8').split('## Accepted, and without effect')
   const [table = ''] = section.split('\n## ')
   const named = [...table.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
   const silent = ENTRIES.flatMap((entry) => reportOf(entry).withoutEffect)

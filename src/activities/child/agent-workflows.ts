@@ -3,8 +3,8 @@
  * workflow that this worker starts; its first activity prepares what it inherits, as for a fork of a client.
  *
  * The address of an agent is its session id, for good. A closed agent is opened again under the same id: its row is
- * opened, and a new run of its workflow goes on from the records in the store, as a recovered session does. So it knows
- * what it knew, and its parent, bounds and permissions are those it was made with. A fork with its whole context would
+ * opened, and a new run of its workflow goes on from the records in the store, as a recovered session does. So it still
+ * knows everything, and keeps the parent, bounds and permissions that it was made with. A fork with its whole context would
  * need a second table of addresses, and would count against the bounds of the tree each time.
  *
  * All of it may be repeated: rows are made once by their origin, messages are taken once by their id, and a running

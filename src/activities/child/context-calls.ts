@@ -1,6 +1,6 @@
 /**
  * The model calls that a `contextFn` makes. Each is a step of the ledger: claimed, settled once, counted in usage. When the
- * function runs again, what was answered is not asked again. A model that is away is waited for like any other.
+ * function runs again, an answered question is not asked again. A model that is away is waited for like any other.
  */
 import { waitsOfTry, waitsWith, type Waits } from '../../agent/wait-settings.ts'
 import { StelloError, messageOf, reasonOf, toStelloError } from '../../core/errors.ts'
@@ -37,7 +37,7 @@ interface Asked extends Opening {
   stop: AbortSignal
 }
 
-/** How a step ends that was not to end yet: the function is run again, or the session pauses. */
+/** How the opening of the fork is given up for now: the function is run again, or the session pauses. */
 export class Interrupted extends Error {
   readonly ending: Ending<NotStarted | Failed>
 
@@ -47,11 +47,11 @@ export class Interrupted extends Error {
   }
 }
 
-/** In the ledger: the answer. Never there: the model has refused for good, which the function may handle. */
+/** Only `completed` is stored in the ledger. `refused`: the model has refused for good, and the function may handle that. */
 type Answer = { kind: 'completed'; completion: Completion } | { kind: 'refused'; error: Error } | Failed
 
 export class ContextCalls {
-  /** Rejects with `Interrupted`, whatever the function makes of it. */
+  /** Rejects with `Interrupted`, also if the function has caught that error. */
   readonly interrupted: Promise<never>
   readonly #deps: Deps
   readonly #asked: Asked

@@ -1,4 +1,4 @@
-/** What a child session is created with. Nothing else of the parent reaches the child. */
+/** Makes the configuration that a child session is created with. Nothing else of the parent reaches the child. */
 import { NAME_LIMIT, preview } from '../../core/message.ts'
 import { narrowerMode } from '../../protocol/permission-mode.ts'
 import type { PermissionSettings } from '../../agent/permission-settings.ts'
@@ -47,7 +47,7 @@ export function forkConfig(
   if (profileName !== undefined) child.profile = profileName
   if (parent.userId !== undefined) child.userId = parent.userId
   if (parent.searchable !== undefined) child.searchable = parent.searchable
-  // A rule of the profile must not allow what would be asked about, if no rule allows anything so far.
+  // If nobody above states allow rules, a rule of the profile must not allow a call that would be asked about.
   const { permissions = parent.permissionMode === undefined ? undefined : [{}] } = parent
   return { ...child, ...prompt, ...narrowed({ ...parent, ...(permissions && { permissions }) }, profile) }
 }

@@ -1,4 +1,4 @@
-/** Turns the request for a fork into what the child begins with: profile, system prompt, context. */
+/** Turns the request for a fork into the child's profile, system prompt and first records. */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { dropOrphans } from './drop-orphans.ts'
 import { StelloError, isStelloError, messageOf, toStelloError } from '../../core/errors.ts'
@@ -40,7 +40,7 @@ export interface PreparedChild {
 
 export interface Forking {
   parent: SessionConfig
-  /** What user code is told of the parent. */
+  /** The facts of the parent that user code gets. */
   facts: SessionFacts
   /** The step that this is a part of. */
   opening: Opening
@@ -53,7 +53,7 @@ export interface Forking {
 }
 
 /**
- * User code has thrown. It is no error of the project, which repeats without end only what it waits for itself.
+ * User code has thrown. This is no error of the project, so it is not repeated without end.
  */
 export class MayPass extends Error {
   /** The error when the obstacle does not pass. */
@@ -107,7 +107,7 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   return { config, messages: opening, dropped: 0, ...(inherits && { branch: at }) }
 }
 
-/** The child with what the skills deny that are in force where it begins. What they allow is not inherited. */
+/** The child with the deny rules of the skills that are in force where it begins. Their allow rules are not inherited. */
 async function withDenied(
   deps: Deps,
   { parent, at, messageId }: Forking,
@@ -178,7 +178,7 @@ function contextBounds(timeoutMs: number, stop: AbortSignal, profile: string | u
   }
 }
 
-/** User code: it gets a copy. The side that asked for the fork is told what it throws. */
+/** User code, so it gets a copy. The side that asked for the fork is told its errors. */
 async function runContextFn(
   deps: Deps,
   contextFn: NonNullable<ForkProfile['contextFn']>,
@@ -211,7 +211,7 @@ async function runContextFn(
     if (error instanceof Interrupted) throw error
     const known = toStelloError(error)
     if (known?.fate === 'model') throw known
-    // What no wait mends fails at once.
+    // An error that no wait mends fails at once.
     throw !known || known.fate === 'retry'
       ? new MayPass(failedBy(error), retries, readRetryable(error)?.afterMs)
       : failedBy(error)

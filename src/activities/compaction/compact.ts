@@ -1,6 +1,6 @@
 /**
  * Makes a conversation shorter for its model: a summary stands for older records from then on. One step of the ledger, so
- * that a summary is paid once, whoever dies. The records stay.
+ * that a summary is paid once, even if workers die. The records stay.
  */
 import { DEFAULT_COMPACTION } from '../../agent/compaction-settings.ts'
 import { waitsOfTry, waitsWith } from '../../agent/wait-settings.ts'
@@ -34,7 +34,7 @@ import { NoSummary, readTooMuch, summarise, type Summarised } from './summarise.
 
 /** Tries with half as much to read each, if the model that summarises refuses it as too long. */
 const HALVINGS = 4
-/** How long a provider is waited for that only summarises. The session's own is waited for as in every model call. */
+/** How long a provider that only summarises is waited for. The session's own is waited for as in every model call. */
 const OTHER_PROVIDER_MS = 5 * 60_000
 
 export async function compact(deps: Deps, input: CompactInput): Promise<CompactOutcome> {
@@ -48,7 +48,7 @@ export async function compact(deps: Deps, input: CompactInput): Promise<CompactO
   const own = deps.agent.model(config.model)
   const { model = own } = compaction
   const compacting = toCompacting({ input, rootId, transcript, compaction, own, model })
-  // What was summarised before is no part of the hash: the step stays the same step when it is tried again.
+  // Earlier summaries are no part of the hash, so the step stays the same step when it is tried again.
   const hash = inputHash('compact', transcript.chain, refusals)
   const sameProvider = providerOf(model) === providerOf(own)
   const stated = waitsWith(deps.agent.waitsOf(config.profile, config.model), model)
@@ -144,7 +144,7 @@ async function makeSummary(
   }
 }
 
-/** The message that is being answered is no part of the messages when it was summarised before. */
+/** The message that is being answered is missing among the messages if it was summarised before. */
 function earlier({ text, question }: Pick<Plan, 'question'> & { text: string }): string {
   return question === undefined ? text : `${text}\n\nThe user's message that is being answered:\n${question}`
 }

@@ -1,4 +1,4 @@
-/** What a compaction works with, and how it ends. */
+/** The material of a compaction, and its endings. */
 import type { Compaction } from '../../agent/compaction-settings.ts'
 import { preview, type Message, type Usage } from '../../core/message.ts'
 import type { Model } from '../../core/model.ts'
@@ -21,7 +21,7 @@ import { NoSummary } from './summarise.ts'
 const READS = 0.7
 /** The part of the window that a summary may have. */
 const LONGEST_SUMMARY = 0.2
-/** A summary of less is not worth its price. */
+/** A summary of fewer tokens is not worth its price. */
 export const LEAST_TOKENS = 100
 
 export interface Given {
@@ -86,8 +86,8 @@ export function summarised(
 }
 
 /**
- * The session must not stop because a summary could not be made: the older messages are left out without one. What a person
- * has asked for is not done then.
+ * The session must not stop because a summary could not be made: the older messages are left out without one. A
+ * compaction that a person asked for leaves nothing out; it is then not done.
  *
  * @param error why; unset: its workers have died
  */

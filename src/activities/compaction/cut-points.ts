@@ -1,5 +1,6 @@
 /**
- * Where a transcript may be cut in two, so that a summary can stand for the first half. Never inside a tool exchange: every
+ * Finds the places where a transcript may be cut in two, so that a summary can stand for the first half. None is inside a tool
+ * exchange: every
  * call that stays has its result, and every result its call. Pure.
  */
 import type { Message } from '../../core/message.ts'

@@ -1,4 +1,4 @@
-/** What stands for messages that could not be summarised: a line that says so, and what the user wanted. */
+/** The text in place of messages that could not be summarised: a line that says so, and the user's messages. */
 import { preview, type Message } from '../../core/message.ts'
 
 /** How many of the user's messages are named, the first and the last ones, and how much of each. */
@@ -7,7 +7,7 @@ const SHOWN = 300
 /** Longest text, in UTF-16 units: it grows with each time. */
 const LIMIT = 16_000
 
-/** @param before what stands for everything before the messages */
+/** @param before the summary of everything before the messages */
 export function cutText(messages: readonly Message[], before?: string): string {
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => `- ${preview(content, SHOWN)}`)
   const named = said.length <= NAMED ? said : [...said.slice(0, NAMED / 2), '- …', ...said.slice(-NAMED / 2)]

@@ -7,7 +7,7 @@ import { chooseCut, cutPoints } from './cut-points.ts'
 import { rendered } from './rendered.ts'
 
 export interface Plan {
-  /** What the summary stands for, beside what the summary before it stood for. */
+  /** The messages that the summary stands for, beside the messages of the summary before it. */
   messages: readonly Message[]
   /** The last record of it. */
   at: Branch

@@ -7,7 +7,7 @@ import { askModel } from '../model/ask-model.ts'
 import { textTokens } from '../model/token-estimate.ts'
 import { rendered } from './rendered.ts'
 
-/** What a model is told if the agent states nothing else. */
+/** The prompt for the summary, unless the agent states another. */
 export const COMPACTION_PROMPT: string = `You write the memory of an AI agent. The user message holds the older part of a conversation between a user and the agent, \
 with the agent's tool calls and their results. That part will be removed. The agent goes on with your summary in its place, and \
 with nothing else of it.
@@ -29,7 +29,7 @@ export interface Summarising {
   model: Model
   /** Unset: ours. */
   prompt?: string | undefined
-  /** What stands for everything before the messages. */
+  /** The summary of everything before the messages. */
   before?: string | undefined
   messages: readonly Message[]
   /** The most tokens that the summary may have. */

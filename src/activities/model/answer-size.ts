@@ -19,7 +19,7 @@ export class AnswerSize {
 
   /** @throws StelloError MODEL_BAD_ANSWER when the answer is too long */
   add(...texts: string[]): void {
-    // An empty text takes room too.
+    // An empty piece takes room too.
     for (const text of texts) this.#size += text.length + 1
     if (this.#size > ANSWER_LIMIT) throw tooLong(this.#model)
   }

@@ -1,4 +1,4 @@
-/** What is needed to turn an answer of the model into records and events. */
+/** The facts that turn an answer of the model into records and events. */
 import type { Mine } from '../../store/claim.ts'
 import type { Completion, Model } from '../../core/model.ts'
 import type { StelloAgent } from '../../agent/agent.ts'

@@ -1,4 +1,4 @@
-/** Asks the model once, with the step in hand, and makes of its answer, or of its error, how the step ends. */
+/** Asks the model once, with the step in hand, and turns its answer or its error into the ending of the step. */
 import type { SessionTools } from '../../agent/tool-list.ts'
 import { waitsWith } from '../../agent/wait-settings.ts'
 import type { Completion, ModelDelta } from '../../core/model.ts'
@@ -145,7 +145,7 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
   }
 }
 
-/** @returns an answer that names who gave it, if that is another model than the session's */
+/** @returns the answer, with the name of its model if that is another one than the session's */
 async function complete(
   { input, stored, model, waits, hash }: ModelCall,
   { stop, pass }: Asking,

@@ -1,4 +1,4 @@
-/** What a model call does when its prompt is too long: it is given back, and older records are summarised first. */
+/** Gives a model call back whose prompt is too long, so that older records are summarised first. */
 import type { StelloAgent } from '../../agent/agent.ts'
 import type { Compaction } from '../../agent/compaction-settings.ts'
 import { StelloError, toStelloError } from '../../core/errors.ts'
@@ -39,7 +39,7 @@ export async function fittingOf(
 /**
  * Whether the provider says that the prompt is too long, and a shorter one can be made.
  *
- * @param parts what the refused prompt was made of
+ * @param parts the parts of the refused prompt
  */
 export function canBeShorter(error: unknown, { refusals = 0, asIs }: CallModelInput, parts: PromptParts): boolean {
   if (refusals >= REFUSALS || toStelloError(error)?.code !== 'MODEL_CONTEXT_TOO_LONG') return false
@@ -55,7 +55,7 @@ export function tooLong(
   return { kind: 'giveBack', result: { kind: 'full', gen, ...how, standsFor: summary?.standsFor ?? 0 } }
 }
 
-/** What a person reads when nothing helps. */
+/** The text for people when nothing helps. */
 export function tooLongForGood(error: unknown): unknown {
   const known = toStelloError(error)
   if (known?.code !== 'MODEL_CONTEXT_TOO_LONG') return error

@@ -1,10 +1,10 @@
 /**
- * What one worker knows about one provider: whether it may be asked now. A circuit breaker as a pure machine: time and
+ * Decides whether one worker may ask one provider now. A circuit breaker as a pure machine: time and
  * randomness come from outside, and nothing here waits. `gates.ts` puts a queue before it.
  *
  * Invariants, each held by a test:
  *  - While the provider says wait, nobody asks it. When the wait is over, one probe does, and never a second one beside it.
- *  - A wait that the provider has named is kept to the letter.
+ *  - A wait that the provider has named is kept exactly.
  *  - After a probe that was served, `FIRST_FEW` may ask at once, and twice as many after each success.
  */
 
@@ -17,7 +17,7 @@ const JITTER = 0.25
 /** Failures in a row, without a success in between, after which the provider is away although it has not said so. */
 const STRIKES = 3
 const FIRST_FEW = 4
-/** When so many could ask at once, the gate no longer counts. */
+/** If so many sessions may ask at once, the gate is fully open. */
 const ALL = 128
 
 /** How a provider refused. */
@@ -142,7 +142,7 @@ export class Gate {
     return state.kind === 'opening'
   }
 
-  /** Nobody was asked, or nobody knows with what result. */
+  /** The model was not asked, or nobody knows with what result. */
   left(ticket: Ticket, now: number): void {
     const state = this.#state
     if (ticket.epoch !== this.#epoch) return
@@ -170,7 +170,7 @@ export class Gate {
     state.until = Math.max(state.until, now + waitMs)
   }
 
-  /** A wait of nearly nothing that is named again and again does not make a hammer of the probe. */
+  /** If the provider names a tiny wait again and again, the probes still come slowly. */
   #wait({ waitMs }: Refusal): number {
     const own = waitAfter(this.#waits, { random: this.#random })
     if (waitMs === undefined || waitMs > this.#longestWaitMs) return own

@@ -1,12 +1,12 @@
 /**
- * The gates of one worker, a gate for each provider, and who waits before them. In fine weather a model call passes
+ * The gates of one worker, one for each provider, and the sessions that wait before them. In fine weather a model call passes
  * without waiting. While a provider is away, its sessions stand in line, and they are let through fairly: one session of
  * each tree in turn.
  */
 import type { Model } from '../../core/model.ts'
 import { Gate, type Outage, type Refusal, type Ticket } from './gate.ts'
 
-/** After a refusal for want of credit, a model that has a stand-in is not asked for so long. */
+/** How long a model with a stand-in is not asked after a refusal for want of credit. Milliseconds. */
 const NO_CREDIT_MS = 2 * 60_000
 
 /** The models that may answer, the first one first. */
@@ -25,7 +25,7 @@ export interface Pass {
   refused(refusal: Refusal): void
   /** The account has no credit left. */
   spent(): void
-  /** Nobody was asked, or it is not known with what result. */
+  /** The model was not asked, or nobody knows with what result. */
   leave(): void
 }
 
@@ -56,7 +56,7 @@ interface Waiter {
   go(pass: Pass | undefined): void
 }
 
-/** A provider: its gate, and who waits before it, by root session. The first root is the next one. */
+/** A provider: its gate, and the sessions that wait before it, by root session. The first root is the next one. */
 interface Line {
   provider: string
   gate: Gate
@@ -82,7 +82,7 @@ export class Gates {
   enter(choice: Choice): Pass | undefined {
     for (const model of this.#within(choice)) {
       const line = this.#line(model)
-      // Nobody overtakes those who stand in line.
+      // A session must not overtake others that stand in line.
       const ticket = line.roots.size > 0 ? undefined : line.gate.admit(this.#now())
       if (ticket) return this.#pass(line, model, ticket)
     }
@@ -122,7 +122,7 @@ export class Gates {
     })
   }
 
-  /** What is waited for; undefined if the models can be asked now. */
+  /** The wait that a session is in. Undefined: the models can be asked now. */
   heldUp(choice: Choice): HeldUp | undefined {
     const now = this.#now()
     const models = this.#within(choice)
@@ -148,7 +148,7 @@ export class Gates {
     return models.some((model) => (this.#spent.get(model) ?? 0) <= this.#now())
   }
 
-  /** How many wait before the gate of a provider. */
+  /** How many sessions wait before the gate of a provider. */
   waiting(provider: string): number {
     return [...(this.#lines.get(provider)?.roots.values() ?? [])].reduce((sum, { length }) => sum + length, 0)
   }
@@ -198,7 +198,7 @@ export class Gates {
     for (const line of waiter.lines) this.#let(line)
   }
 
-  /** Lets through whoever may go, and looks again when the wait of the gate is over. */
+  /** Lets the sessions through that may go, and looks again when the wait of the gate is over. */
   #let(line: Line): void {
     clearTimeout(line.timer)
     line.timer = undefined
@@ -221,12 +221,12 @@ export class Gates {
   }
 }
 
-/** What passes share. */
+/** The state that passes share. */
 interface Desk {
   now(): number
   told: GatesOptions['told']
   spent: Map<Model, number>
-  /** Lets those through who may go now. */
+  /** Lets the sessions through that may go now. */
   let(line: Line): void
 }
 
@@ -289,7 +289,7 @@ class Passed implements Pass {
   }
 }
 
-/** Who serves a model: models of one provider wait together. */
+/** The provider of a model. Models of one provider wait together. */
 export function providerOf({ provider, name }: Model): string {
   return provider ?? name
 }
@@ -303,7 +303,7 @@ function isPassedOver({ outage }: Gate, now: number, afterMs: number): boolean {
 function nextOf(line: Line): Waiter {
   const [root, waiters] = line.roots.entries().next().value as [string, Waiter[]]
   const next = waiters[0] as Waiter
-  // Its root goes to the end; whoever goes leaves the line by itself.
+  // Its root goes to the end. A session that passes leaves the line by itself.
   line.roots.delete(root)
   line.roots.set(root, waiters)
   return next

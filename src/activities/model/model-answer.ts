@@ -58,7 +58,7 @@ export function toAnswer(answering: Answering): Ending<ModelOutcome> {
 }
 
 /**
- * A model may invent names and ids. What is stored is legal for every provider, because it is sent again in every later
+ * A model may invent names and ids. They are stored in a form that is legal for every provider, because they are sent again in every later
  * request. Texts are cleaned here already, because a step is claimed by its call's name and by a hash over the call.
  */
 function takeCalls({ completion, input, deps, tools }: Answering): ToolCall[] {

@@ -1,4 +1,4 @@
-/** A model call as it is read before its step is taken: what the model is asked with, and who answers. */
+/** A model call as it is read before its step is taken: the prompt and the model. */
 import { waitsOfTry, type Waits } from '../../agent/wait-settings.ts'
 import type { Model } from '../../core/model.ts'
 import type { CallModelInput } from '../../protocol/steps.ts'
@@ -13,7 +13,7 @@ export interface ModelCall {
   readonly stored: Awaited<ReturnType<Deps['configs']['read']>>
   readonly model: Model
   readonly waits: Waits
-  /** Up to here the transcript was written before this call. */
+  /** The last record that was written before this call. */
   readonly upTo: number
   readonly before: Transcript
   /** The message that opens the turn: the step writes it. */

@@ -1,4 +1,4 @@
-/** What the people who run a worker hear of a provider that is away: a line when that begins, a line when it ends. */
+/** Tells the people who run a worker of an outage of a provider: a line when it begins, a line when it ends. */
 import { durationText } from '../../core/duration.ts'
 import type { Metrics } from '../metrics.ts'
 import type { GatesOptions } from './gates.ts'

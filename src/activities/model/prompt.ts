@@ -1,7 +1,6 @@
 /**
- * Where a prompt is made: the only place that turns a session's configuration, its transcript and the question into what
- * a model is asked with. Pure. A record is never changed here: what the model shall not read, or shall read in other
- * words, is decided for this prompt alone.
+ * Makes a prompt: the only place that turns a session's configuration, its transcript and the question into the messages for
+ * a model. Pure. A record is never changed here: leaving a record out or shortening it holds for this prompt alone.
  */
 import type { Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
@@ -19,18 +18,18 @@ export interface Prompt {
   tools: readonly ToolSpec[]
   /** Our estimate of what all this takes. */
   tokens: number
-  /** It takes more than it may, by that estimate. */
+  /** By that estimate, the prompt is too long. */
   full: boolean
 }
 
 export interface PromptParts {
   config: Pick<SessionConfig, 'systemPrompt'>
-  /** The conversation so far: what stands for its beginning, and what was said since, inherited messages first. */
+  /** The conversation so far: the summary of its beginning, and the messages since then, inherited ones first. */
   transcript: { summary?: Standing; messages: readonly Message[] }
   /** The user's message, where this call begins a turn. */
   question?: Message | undefined
   tools: readonly ToolSpec[]
-  /** What the model has room for. Unset: nobody knows. */
+  /** The room that the model has. Unset: nobody knows. */
   room?: Room | undefined
   /** How often its provider has refused the turn's prompts as too long. */
   refusals?: number | undefined
@@ -57,7 +56,7 @@ export function makePrompt(parts: PromptParts): Prompt {
   return prompt.full && room ? made(shortenOld(whole, room)) : prompt
 }
 
-/** What a model reads instead of the messages that the summary stands for. */
+/** The message that a model reads instead of the summarised ones. */
 export function summaryMessage({ text, question, standsFor }: Standing): Message {
   const lines = [
     `[${standsFor} earlier messages of this conversation are not shown. In their place stands this summary:]`,

@@ -12,7 +12,7 @@ export interface Room {
 }
 
 /**
- * What the model has room for. Undefined if nobody knows its window: then only its provider's refusal makes a prompt
+ * The room that the model has. Undefined if nobody knows its window: then only its provider's refusal makes a prompt
  * shorter.
  *
  * @param density tokens that the provider counts for one of our estimate

@@ -23,7 +23,7 @@ export interface Shortening {
   window: number
 }
 
-/** The transcript with old results shortened. What is not old is the same object. */
+/** The transcript with old results shortened. All other messages are the same objects. */
 export function shortenOld(messages: readonly Message[], { keep, window }: Shortening): Message[] {
   const border = borderOf(messages, { keep, window })
   return messages.map((message, index) => (index < border ? shorten(message, KEPT) : message))

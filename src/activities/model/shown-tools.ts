@@ -5,7 +5,7 @@ import type { Branch } from '../../protocol/config.ts'
 import type { Database } from '../../store/database.ts'
 import { readValue } from '../../store/values.ts'
 
-/** All but those that are hidden and not discovered yet. Where none is hidden, the store is not asked. */
+/** All tools except hidden ones that are not discovered yet. If none is hidden, the store is not asked. */
 export async function shownTools(db: Database, tools: SessionTools, at: Branch): Promise<SessionTools> {
   if (tools.hidden.size === 0) return tools
   const discovered = new Set(namesDiscovered(await readValue(db, at, DISCOVERED)))

@@ -33,7 +33,7 @@ export interface Streaming {
   titles: ReadonlyMap<string, string>
   live: LiveStep
   uses: ToolUses
-  /** What a tool may already know about its call. */
+  /** The facts about its call that a tool may already know. */
   context: TurnContext
 }
 

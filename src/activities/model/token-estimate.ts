@@ -1,6 +1,6 @@
 /**
  * How many tokens a prompt takes, before a provider counts it. The estimate costs next to nothing: bytes, counted natively
- * and once per message. What a provider has counted for the last prompt corrects it (`density`).
+ * and once per message. A provider's count of the last prompt corrects it (`density`).
  */
 import type { Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
@@ -11,7 +11,7 @@ const BYTES_PER_TOKEN = 4
 const PER_MESSAGE = 4
 /** A picture of usual size. Providers count between 250 and 1,600. */
 export const PER_IMAGE = 1200
-/** What a provider's count may make of the estimate: anything beyond is no count of this prompt. */
+/** The range of a credible density. A count beyond it is no count of this prompt. */
 const DENSITY = { least: 0.25, most: 8 }
 /** A small prompt is mostly what the provider adds: its count says nothing about text. */
 const LEAST_COUNTED = 50

@@ -1,7 +1,7 @@
 /**
  * A provider that refuses a request for good would refuse it in every later turn too, because the cause stays in the
  * transcript. So there is always a way out, and people are told. If the record belongs to the turn under way, a cancel
- * leaves that turn out of what models read. If the record is older, a fork before it goes on.
+ * removes that turn from later prompts. If the record is older, a fork before it goes on.
  */
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
@@ -12,7 +12,7 @@ import { makePrompt, type PromptParts } from './prompt.ts'
 /** A request that cannot be processed as it is. Other statuses are about the address or the settings. */
 const ABOUT_THE_REQUEST: readonly unknown[] = [400, 422]
 
-/** What the model was shown, the newest message last. */
+/** The messages that the model was shown, the newest last. */
 export interface Shown {
   messages: readonly Message[]
   /** The record of a message; undefined if it is none, such as a summary. */

@@ -1,7 +1,7 @@
 /**
  * A model call in any weather. A provider that is away is waited for: a moment here, in line before its gate, and for
- * longer in Temporal, so that nobody holds a slot of the worker meanwhile. Only weather beyond `retryFor`, and what no
- * wait can mend, pauses the session.
+ * longer in Temporal, so that nobody holds a slot of the worker meanwhile. Only weather beyond `retryFor`, and errors that no
+ * wait can mend, pause the session.
  */
 import { CancelledFailure } from '@temporalio/common'
 import type { Waits } from '../../agent/wait-settings.ts'
@@ -28,9 +28,9 @@ import { providerOf, type Choice, type HeldUp, type Pass } from './gates.ts'
 
 /** Attempts at work that fails for a reason that is no weather, before the session pauses. */
 const OTHER_ATTEMPTS = 6
-/** Attempts of which the last one has used up the whole time of a call. */
+/** How many attempts pause the session if the last one has used up the whole time of a call. */
 const OVER_TIME_ATTEMPTS = 2
-/** People are told of a wait that is at least so long. */
+/** People are told of a wait that is at least this long. */
 const TOLD_AFTER_MS = 5000
 /**
  * A session that has left the line comes back at most this long before the gate opens, at a random time, and stands in
@@ -41,7 +41,7 @@ const EARLY_MS = 5000
 const AT_ONCE_MS = 100
 const WHY_LIMIT = 120
 
-/** Nobody was asked: the step was given back until the weather is better. */
+/** The model was not asked: the step was given back until the weather is better. */
 export interface Held {
   kind: 'held'
 }
@@ -50,7 +50,7 @@ export interface Held {
 export type Failed = Extract<ModelOutcome, { kind: 'failed' }>
 type Ran<Outcome> = ReturnType<typeof mustNotWait<Outcome>>
 
-/** The models of which one answers. */
+/** The models that may answer; one of them does. */
 export function choiceOf(model: Model): Choice {
   return model.fallback ?? { models: [model], afterMs: Infinity }
 }
@@ -83,7 +83,7 @@ export class StepWeather {
    *
    * @param root of the session
    * @param ask takes the step and asks, or only looks at it and gives it back
-   * @throws what makes Temporal try again after the wait
+   * @throws the error that makes Temporal try again after the wait
    */
   async pass<Outcome extends { kind: string }>(
     root: string,
@@ -103,7 +103,7 @@ export class StepWeather {
     }
   }
 
-  /** Gives a step back that only waits, with what people see meanwhile. */
+  /** Gives a step back that only waits, with the text that people see meanwhile. */
   held(claim: Mine): Ending<Failed | Held> {
     const held = this.#deps.gates.heldUp(this.#choice)
     const kind = 'hold'
@@ -124,7 +124,7 @@ export class StepWeather {
     }
   }
 
-  /** The pass that counts: a model that has failed this very step for too long is passed over, whatever others were told. */
+  /** The pass that counts. It passes over a model that has failed this very step for too long, even if other steps still ask it. */
   #instead(pass: Pass, { weather, failures }: Mine): Pass {
     const { models, afterMs } = this.#choice
     const mine = providerOf(pass.model)
@@ -135,7 +135,7 @@ export class StepWeather {
     return other ?? pass
   }
 
-  /** What an error leads to. @param askedMs how long ago the step was taken */
+  /** The ending that an error leads to. @param askedMs how long ago the step was taken */
   failed(error: unknown, pass: Pass, claim: Mine, askedMs: number): Ending<Failed> {
     const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
     const refusal = isWeather(error, known) ? refusalOf(known) : undefined
@@ -213,7 +213,7 @@ export class StepWeather {
     throw stop.signal.aborted ? shutsDown() : leave()
   }
 
-  /** What people see while the step waits; told once in an outage, when it is long enough to be told. */
+  /** What people see while the step waits. The event is told once in an outage, and only of a long wait. */
   #shown(
     claim: Mine,
     askedMs: number,
@@ -303,7 +303,7 @@ function awayFor({ provider, why, nextTryMs }: HeldUp, forMs: number, leftMs: nu
   return new StelloError('MODEL_UNAVAILABLE', text, { hint: 'resume the session when the model answers again' })
 }
 
-/** What Temporal shows while the session waits outside. */
+/** The text that Temporal shows while the session waits outside. */
 function waiting(held: HeldUp | undefined): StelloError {
   return new StelloError('MODEL_UNAVAILABLE', held ? waitsFor(held) : 'waits its turn to ask the model')
 }

@@ -1,11 +1,11 @@
 /**
- * The only place that decides what user code is told about a session: tools, factories, folders and hooks get the same.
+ * The only place that decides which facts of a session user code gets: tools, factories, folders and hooks get the same.
  */
 import type { SessionContext, SessionFacts } from '../../tool/tool.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
 import type { StoredSession } from './session-configs.ts'
 
-/** What a tool is told before there is a call, without the signal. */
+/** The facts that a tool gets before there is a call, without the signal. */
 export type AboutSession = Omit<SessionContext, 'signal'>
 
 type Standing = Omit<StoredSession, 'config'> & { config: Pick<SessionConfig, 'userId' | 'profile'> }

@@ -1,4 +1,4 @@
-/** Tells the store what the workflow has decided: pauses, rejections, turns that end outside a model call, the close. */
+/** Tells the store the decisions of the workflow: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../../core/message.ts'
 import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../../protocol/announcements.ts'
 import { announcedEvents, newEvent } from '../../protocol/events.ts'
@@ -30,7 +30,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
     ...(input.message && { message: input.message }),
   }
   const { gen, closing } = await announceFacts(deps.db, attempt.run, input.key, writes)
-  // Before anybody is told: who is told of a batch closes the rest of the tree, which must not grow meanwhile.
+  // This comes before anybody is told: sessions of a told batch close the tree below them, which must not grow meanwhile.
   if (closing && writes.closing) await closeBelow(deps.db, input.sessionId)
   if (input.pause) deps.metrics.paused(input.pause.reason)
   deps.notify(input.sessionId)
@@ -74,7 +74,7 @@ async function textOf(deps: Deps, at: { sessionId: string; gen: number; seq: num
   return record?.whole ?? record?.message.content ?? ''
 }
 
-/** Messages that still wait when the session closes get turns too: whoever waits for an answer hears of the close. */
+/** Messages that still wait when the session closes get turns too, so that clients that wait for an answer hear of the close. */
 function closedTurns({ turn, base }: AnnounceInput, messages: { messageId: string }[]): TurnWrite[] {
   return messages.map(({ messageId }, i) => ({
     turn: turn + 1 + i,

@@ -1,6 +1,6 @@
 /**
- * The first activity of every run. Finds out the generation and the last record and turn in the store, and fixes what
- * the session keeps for life.
+ * The first activity of every run. Finds the generation and the last record and turn in the store, and fixes the configuration
+ * that the session keeps for life.
  */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import type { SessionConfig } from '../../protocol/config.ts'

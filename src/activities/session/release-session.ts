@@ -1,6 +1,7 @@
 /**
- * Tells packs that a session was closed, so that they end what it has left running: where its working folder is, or, if it
- * has none, on any worker. The announcement of the close says where. Nobody waits for it but the end of the workflow.
+ * Tells packs that a session was closed, so that they end everything that it has left running. This happens on the host of its
+ * working folder, or, if it has none, on any worker. The announcement of the close says where. Only the end of the workflow waits
+ * for it.
  */
 import { Context } from '@temporalio/activity'
 import { nameOfPack } from '../../agent/capability-pack.ts'

@@ -16,7 +16,7 @@ const SESSIONS_LOOKED_AT = 20
 
 const LOOK_EVERY_MS = 250
 
-/** What an activity is told about its session. `store` is absent when the session is older than identities. */
+/** The facts about its session that an activity gets. `store` is absent when the session is older than identities. */
 export interface Belonging {
   sessionId: string
   store?: string

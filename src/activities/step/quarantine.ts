@@ -1,4 +1,4 @@
-/** Steps whose workers died too often (durability 3): what people and the model are told about them. */
+/** Steps whose workers died too often (durability 3): their endings, and the texts for people and the model. */
 import { StelloError } from '../../core/errors.ts'
 import { newEvent } from '../../protocol/events.ts'
 import { TAKERS, type ClaimRequest, type Mine } from '../../store/claim.ts'

@@ -35,7 +35,7 @@ export interface StepWork<Outcome> {
   refused(claim: Mine, message: string, error: unknown): Ending<Outcome>
 }
 
-/** What a running step may do to itself. */
+/** The functions by which a running step controls itself. */
 export interface Hand {
   /** Takes a detail that people may see in Temporal while the step runs. Each heartbeat carries the latest one. */
   note(detail: unknown): void
@@ -63,7 +63,7 @@ const UNHELD_TRIES = 4
 const UNHELD = 'this worker has lost the connections that say it lives, and begins nothing until it has one again'
 
 /**
- * What an attempt gets when it asks for a step: a claim that needs no waiting, or the attempt in this process that has
+ * The answer to an attempt that asks for a step: a claim that needs no waiting, or the attempt in this process that has
  * the step.
  */
 type Obtained =

@@ -27,7 +27,7 @@ const GONE = 'it was ended from outside; a message lets it go on'
 /** The attempt ends here: the call waits. */
 export interface AwaitsAgents {
   awaits: Awaits
-  /** What the waits before this one have found. */
+  /** The results of the waits before this one. */
   found: readonly AgentsWaited[]
 }
 
@@ -43,7 +43,7 @@ export class AgentsOfCall implements CallAgents {
   #interrupt: (why: AwaitsAgents) => void = () => undefined
   #lastWait: Promise<unknown> = Promise.resolve()
 
-  /** @param found what the waits have found that an earlier attempt has seen end: the agents may do something else by now */
+  /** @param found the results of waits that ended in an earlier attempt: the agents may do something else by now */
   constructor(deps: Deps, at: CallAtHand, found: readonly AgentsWaited[] = []) {
     this.#deps = deps
     this.#at = at
@@ -77,7 +77,7 @@ export class AgentsOfCall implements CallAgents {
     return { messageId }
   }
 
-  /** One after another: an attempt that ends with a wait says that all before it are over. */
+  /** Waits run one after another, because an attempt that ends with a wait says that all waits before it are over. */
   wait(ids: readonly string[], wanted: AgentWait = {}): Promise<AgentsWaited> {
     const nth = this.#counts.waits++
     const waited = this.#lastWait.then(() => this.#wait(nth, ids, wanted))

@@ -28,7 +28,7 @@ interface Holder {
   parked?: PendingItem
 }
 
-/** What is asked. `about`: the text of the question, for kinds that leave it to the asker. */
+/** The question. `about`: its text, for kinds that leave it to the asker. */
 export interface Asked {
   kind: PendingKind
   about?: string
@@ -62,7 +62,7 @@ export function askPerson<Outcome>(
   return { kind: 'park', question, ...(expiry && { expiresInMs: expiry.inMs }) }
 }
 
-/** What has ended the wait: an answer of a person, the end of the time for it, or a stop. */
+/** The end of a wait: an answer of a person, the end of the time for it, or a stop. */
 type Closed = {
   decision: Decision | 'cancelled'
   by?: 'person' | 'expired'

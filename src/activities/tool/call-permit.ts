@@ -1,5 +1,5 @@
 /**
- * Whether one call may run. Rules and mode decide first; what they would ask goes to what people have said before, to
+ * Whether one call may run. Rules and mode decide first. A question of theirs goes to the rules that people have kept, to
  * the agent's functions, and then to a person. Each decision becomes an event, which is stored with the end of the call
  * or with the question.
  */
@@ -25,7 +25,7 @@ export interface Subject {
   touches?(args: unknown, ctx: ToolContext): Promise<readonly Touch[]>
 }
 
-/** What a person must permit. */
+/** The question to a person. */
 export interface ToPermit {
   question: string
   shown: ShownToPermit
@@ -34,7 +34,7 @@ export interface ToPermit {
 }
 
 export type Permission =
-  /** `args`: those that were given, or those that the agent's function has put in their place. */
+  /** `args`: the given arguments, or the ones that the agent's function has put in their place. */
   | { kind: 'allow'; args: unknown }
   | { kind: 'deny'; error: StelloError; endsTurn?: true }
   | { kind: 'ask'; asks: ToPermit }
@@ -54,14 +54,14 @@ type Told = Pick<Verdict, 'decision' | 'rule' | 'from'>
 export interface Permitting {
   agent: StelloAgent
   session: SessionFacts
-  /** What holds now. Undefined: permissions are off. */
+  /** The permissions now. Undefined: they are off. */
   standing(ctx: PermitContext): Promise<Permissions | undefined>
   /** The rules that people have added, read only where a question would be asked. */
   keptRules(): Promise<readonly string[]>
   /** The arguments of the call, as text. */
   input: string
   /**
-   * The permission of a person. A hash: what was shown. `true`: the call as it is now, because the person has written
+   * The permission of a person. A hash: of the call that was shown. `true`: the call as it is now, because the person has written
    * its arguments. Undefined: nothing.
    */
   approved?: string | true
@@ -125,7 +125,7 @@ export function createPermit({ agent, session, input, standing, keptRules, appro
       }
       return updated(subject, said.updatedInput, ctx, permissions, tell)
     }
-    // While the agent's function took its time, a person may have permitted such calls for good. What a skill allows goes here too.
+    // While the agent's function ran, a person may have permitted such calls for good. Rules of skills are looked at here too.
     const byNow = canUseTool ? withKept(permissions, await keptRules()) : withRules
     const verdict = decide(byNow, at)
     const late = decided(verdict)
@@ -139,7 +139,7 @@ export function createPermit({ agent, session, input, standing, keptRules, appro
     tell(verdict.rule === undefined ? 'mode' : 'rule', verdict)
     // A tool that finds nothing to name, as in a command that is a comment, would give a rule for all of its calls.
     const offered = at.touches?.length === 0 ? [] : suggestRules(verdict.parts)
-    // Rules that ask, and lists of profiles, win over what is kept.
+    // Rules that ask, and lists of profiles, win over kept rules.
     const rules = decide(withKept(byNow, offered), at).decision === 'allow' ? offered : []
     const shown = { hash, touches: touchesToPermit(at), rules }
     const expiry = approvalExpiry(agent.permissions)
@@ -147,7 +147,7 @@ export function createPermit({ agent, session, input, standing, keptRules, appro
   }
 }
 
-/** What the agent's function has put in the place of the arguments is checked like them, and may be denied by a rule. */
+/** Arguments from the agent's function are checked like the model's, and a rule may deny them. */
 async function updated(
   subject: Subject,
   given: unknown,

@@ -18,7 +18,7 @@ import { compile } from '../../tool/json-schema.ts'
 import type { PersonAnswer, PersonQuestion } from '../../tool/person.ts'
 import type { ToolContext } from '../../tool/tool.ts'
 
-/** What a call wants to know from a person before it goes on. */
+/** The question that a call needs an answer to before it goes on. */
 export interface Asks {
   kind: 'question'
   /** The question. */
@@ -76,7 +76,7 @@ export function withQuestions<T>(
 }
 
 /**
- * @param request a text, or an object with `title`, `message`, `expiresIn`, `default` and what else people should see
+ * @param request a text, or an object with `title`, `message`, `expiresIn`, `default` and other fields that people should see
  * @throws StelloError TOOL_EXECUTION_ERROR when its default is neither true nor false
  */
 function toConfirmation(request: unknown, permissions: AgentPermissions): PersonQuestion {
@@ -104,7 +104,7 @@ function toAnswer({ text, values, declined, expired }: AnswerGiven): PersonAnswe
   }
 }
 
-/** @throws StelloError TOOL_EXECUTION_ERROR when there is no such time, or the default does not fit the question */
+/** @throws StelloError TOOL_EXECUTION_ERROR when the time is malformed, or the default does not fit the question */
 function toExpiry({ expiresIn, default: given, schema }: PersonQuestion): Expiry | undefined {
   if (expiresIn === undefined) {
     if (given !== undefined) throw unaskable('it has a default and no expiresIn')

@@ -1,4 +1,4 @@
-/** One tool call, in a step of the ledger: where it runs, what it may do, and what is done when nobody knows how it ended. */
+/** One tool call, in a step of the ledger: decides where it runs, and what follows when nobody knows how it ended. */
 import { StelloError } from '../../core/errors.ts'
 import type { CallToolInput, Elsewhere, ToolOutcome } from '../../protocol/steps.ts'
 import { currentAttempt } from '../step/attempt.ts'

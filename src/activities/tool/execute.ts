@@ -32,9 +32,9 @@ export interface Execution extends StoredSession {
   channel: ToolChannel
   values: CallValues
   workspace?: NonNullable<ToolContext['workspace']>
-  /** Unset: the call has none to do with. */
+  /** Unset: the call may use no agents. */
   agents?: CallAgents
-  /** Those that the session may load. */
+  /** The skills that the session may load. */
   skills: readonly Skill[]
   listTools: ToolContext['listTools']
 }
@@ -68,7 +68,7 @@ export function runBuiltin(name: string, args: unknown, agent: StelloAgent): Cal
   }
 }
 
-/** Where a folder holds nothing but the skill, its text is all that there is to know. */
+/** If a folder holds only the `SKILL.md`, its text says everything. */
 function withoutFolder({ folder: _folder, ...skill }: Skill): Skill {
   return skill
 }
@@ -106,7 +106,7 @@ function toContext(execution: Execution): Omit<ToolContext, 'signal'> {
   return { ...NOT_YET, ...channel.context, ...aboutTurn(of), ...own }
 }
 
-/** What a call cannot do before its arguments are complete. */
+/** The functions that refuse to work before the arguments of the call are complete. */
 export const NOT_YET: Pick<ToolContext, 'values' | 'skills' | 'listTools' | 'ask' | 'agents'> = {
   values: { get: async () => undefined, set: refuse, delete: refuse },
   skills: [],
@@ -125,7 +125,7 @@ function refuse(): never {
   throw new StelloError('INVALID_ARGUMENT', 'the arguments still stream in: act when the call runs')
 }
 
-/** What a tool may know before its call is complete. */
+/** The context of a tool before its call is complete. */
 export type TurnContext = AboutSession & Pick<ToolContext, 'messageId' | 'bladeConfig'>
 
 export function aboutTurn(of: StoredSession & Pick<Execution, 'sessionId' | 'messageId'>): TurnContext {

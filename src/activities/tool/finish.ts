@@ -34,9 +34,9 @@ export interface CallEnded {
   chain: string
   durationMs: number
   end: CallEnd
-  /** What people were told about the call while it ran. */
+  /** The updates and the card that people saw while it ran. */
   told?: Pick<ToolChannel, 'card' | 'updates'>
-  /** What it has set. */
+  /** The values that it has set. */
   values?: NewValue[]
   /** The generation of the working folder that the session knows from now on. */
   workspace?: number

@@ -1,4 +1,4 @@
-/** What people and models read about permissions. */
+/** Texts about permissions for people and models. */
 import { preview } from '../../core/message.ts'
 import { ruleName, type Asking, type Verdict } from '../../permissions/decide.ts'
 import type { PermissionMode } from '../../protocol/permission-mode.ts'
@@ -17,7 +17,7 @@ export function shownTouches({ touches = [], root }: Touched): string[] {
   return withRest(lines, touches.length)
 }
 
-/** All that a call would touch, each part whole: what stands behind the tenth part is permitted too. */
+/** All parts that a call would touch, each whole: the parts behind the tenth are permitted too. */
 export function touchesToPermit({ touches = [], root }: Touched): string[] {
   let left = PERMITTED
   const whole = touches.map((touch) => shownTouch(touch, root, PERMITTED / 2))
@@ -37,7 +37,7 @@ export function questionText(asking: Asking, { rule, parts }: Verdict): string {
   return `may "${asking.tool}" run?${would}${rule === undefined ? '' : ` The rule ${rule} asks.`}`
 }
 
-/** What the model reads. */
+/** The text for the model. */
 export function denialText({ tool, root }: Asking, { rule: text, from, parts }: Verdict, mode: PermissionMode): string {
   const touch = parts[0]?.touch
   const rule = text && ruleName(text, from)

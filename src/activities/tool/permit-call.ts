@@ -1,4 +1,4 @@
-/** The permission of a call in its session: what `createPermit` needs, read from the store and the agent. */
+/** The permission of a call in its session. Reads the parts for `createPermit` from the store and the agent. */
 import type { SessionTools } from '../../agent/tool-list.ts'
 import type { ToolCall } from '../../core/message.ts'
 import type { Skill } from '../../core/skill.ts'
@@ -62,7 +62,7 @@ export function placeOf(sessionId: string, { rootId, config }: StoredSession): R
   return { sessionId, rootId, agent: config.agent }
 }
 
-/** @param of what makes it different from other decisions about the call */
+/** @param of tells it from other decisions about the call */
 export function decidedEvent(
   { key, turn, round, call }: CallToolInput,
   of: readonly (string | number)[],

@@ -19,7 +19,7 @@ export interface Phases extends Omit<Preparing, 'tool'> {
   execution: Execution
   /** Marks the call as begun. If it throws, the call must not run. */
   begin(): Promise<void>
-  /** What people have answered to questions of earlier attempts. Unset: nothing. */
+  /** The answers of people to questions of earlier attempts. Unset: none. */
   answers?: readonly AnswerGiven[]
 }
 

@@ -1,5 +1,5 @@
 /**
- * Where a call runs. One call of a tool with `runsIn: 'workspace'`, from the first worker to its result:
+ * Decides where a call runs. One call of a tool with `runsIn: 'workspace'`, from the first worker to its result:
  *
  *  1. The call lands on any worker of the agent. The store says which host owns the session's working folder. If none
  *     does, the folder is given to this host, or to a living one with room.

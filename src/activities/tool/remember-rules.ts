@@ -1,4 +1,4 @@
-/** "Always allow": keeps the rules that a person was shown, and lets the calls go on that wait for the same. */
+/** "Always allow": keeps the rules that a person was shown, and lets other waiting calls go on that the rules cover. */
 import { messageOf } from '../../core/errors.ts'
 import { answerSignal } from '../../protocol/messages.ts'
 import type { PendingItem } from '../../protocol/pending.ts'

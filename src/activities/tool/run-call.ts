@@ -1,4 +1,4 @@
-/** Runs one tool call with the step in hand: prepare → execute → finish. What it throws is told apart here. */
+/** Runs one tool call with the step in hand: prepare → execute → finish. Decides what each error leads to. */
 import { StelloError, messageOf, toStelloError } from '../../core/errors.ts'
 import { readRetryable } from '../../core/retryable-error.ts'
 import type { NewEvent } from '../../protocol/events.ts'
@@ -27,7 +27,7 @@ import { useId } from './tool-uses.ts'
 export interface PlacedCall {
   attempt: Attempt
   at: CallAtHand
-  /** Unset: there is none of that name. */
+  /** Unset: there is no tool of that name. */
   tool: Tool | undefined
   placing: Placing
   permits: ReturnType<typeof permitCall>
@@ -132,7 +132,7 @@ function handOver(lost: boolean): Ending<ToolOutcome> {
   return lost ? { kind: 'abandon', error: shutsDown() } : { kind: 'retry', error: shutsDown(), failed: false }
 }
 
-/** Nothing of the call counts until it runs to its end, but what it has been told of its agents stays as it was. */
+/** Nothing of the call counts until it runs to its end. Only the results of its waits for agents are kept. */
 function awaiting({ gen, decided }: Mine, { awaits, found }: AwaitsAgents): Ending<ToolOutcome> {
   const kept = found.length > 0 && { decided: { ...decided, waited: found } }
   return { kind: 'reopen', result: { kind: 'awaits', gen, awaits }, writes: {}, ...kept, waits: true }

@@ -1,4 +1,4 @@
-/** What a session is permitted: its mode and the rules of the agent, of its profile, of those above it, and of its skills. */
+/** The permissions of a session: its mode and the rules of the agent, of its profile, of profiles above it, and of its skills. */
 import type { StelloAgent } from '../../agent/agent.ts'
 import { permissionLayers } from '../../agent/permission-settings.ts'
 import { bringsRules, LOADED_SKILLS, skillsInForce } from '../../agent/skill-rules.ts'
@@ -19,7 +19,7 @@ const NO_RULES: Rules = { deny: [], ask: [] }
 const EVERYTHING: Rules = { ...NO_RULES, allow: [{ text: '*', tool: '*', matches: () => true }] }
 
 /**
- * Where permissions are off, a session may still have what a skill of its parent denied.
+ * With permissions off, a session may still have deny rules from a skill of its parent.
  *
  * @param chosen the mode that a tool has put the session in; it only narrows
  * @returns undefined when permissions are off: everything runs
@@ -34,15 +34,15 @@ export function permissionsOf(agent: StelloAgent, config: SessionConfig, chosen?
   return { mode: toMode(mode), layers: [...(listsFirst ? [EVERYTHING] : []), first, ...layers.slice(1)] }
 }
 
-/** Adds what people have permitted for good. A rule that this version does not know permits nothing. */
+/** Adds the rules that people have permitted for good. A rule that this version cannot read permits nothing. */
 export function withKept(permissions: Permissions, rules: readonly string[]): Permissions {
   const kept = rules.filter((rule) => ruleProblem(rule) === undefined).map(toRule)
   return kept.length > 0 ? { ...permissions, kept: [...kept, ...(permissions.kept ?? [])] } : permissions
 }
 
 /**
- * Adds the rules of the skills in force. What they allow counts like what people keep, so every other rule that asks or
- * denies wins over it. What they deny is one more layer, also where permissions are off.
+ * Adds the rules of the skills in force. Their allow rules count like kept rules, so every other rule that asks or denies wins
+ * over them. Their deny rules are one more layer, also if permissions are off.
  */
 export function withSkills(permissions: Permissions | undefined, skills: readonly Skill[]): Permissions | undefined {
   const rulesOf = (list: 'allow' | 'deny'): Rule[] =>
@@ -67,7 +67,7 @@ export async function readSkillsInForce(
   return skills.length > 0 ? skillsInForce(skills, await readValue(db, at, LOADED_SKILLS), messageId) : []
 }
 
-/** What user code may ask of the rules of a session. @returns nothing where no rule denies or asks */
+/** `ctx.ruled` of a session. @returns undefined if no rule denies or asks */
 export function rulesToAsk(
   agent: StelloAgent,
   config: SessionConfig,
@@ -78,7 +78,7 @@ export function rulesToAsk(
   return { ruled: (tool, touch) => ruled(permissions, tool, touch) }
 }
 
-/** The same for the files that a call may read: a tool that searches leaves out what it may not. */
+/** `ctx.mayRead` of a session: a tool that searches leaves out files that may not be read. */
 export function readable(tool: string, rules: Pick<ToolContext, 'ruled'>): Pick<ToolContext, 'mayRead'> {
   if (!rules.ruled) return {}
   return {

@@ -1,6 +1,6 @@
 /**
- * Carries out a person's answer about a parked call, or what counts as the answer when nobody has answered in time. The
- * first one decides; a later one finds no question.
+ * Carries out a person's answer about a parked call, or the default answer when nobody has answered in time. The first one
+ * decides; a later one finds no question.
  */
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
@@ -37,7 +37,7 @@ type Expired = Extract<Proposal, { kind: 'expired' }>
 
 /**
  * @param said the answer, or that nobody has answered
- * @param key of the step that waits: the call's, or that of the opening of its child
+ * @param key of the step that waits: the call, or the opening of its child
  * @returns `due` when no question with that id is open; the claim then decides what happens to the call
  */
 export async function settleAnswered(
@@ -58,7 +58,7 @@ export async function settleAnswered(
   if (typeof ending === 'string') return { ...(await waitsFor(deps, item, gen)), refused: brief(ending, REFUSED_SHOWN) }
   const closed = closing(ending, item, { ...answer, by, args: argsOf(ending, item) })
   const told = item.kind === 'approval' ? [decidedBy(by, at, item, answer)] : []
-  // The rules speak of what was shown, not of other arguments.
+  // The rules are about the arguments that were shown, not about other ones.
   const remember = argsOf(ending, item) ? undefined : answer.remember
   const place = placeOf(run.sessionId, at.facts)
   if (remember) await rememberRules(deps, place, item, remember)
@@ -69,7 +69,7 @@ export async function settleAnswered(
   return result
 }
 
-/** What counts as the answer when nobody has answered. A call is never permitted that way unless its agent says so. */
+/** The answer when nobody has answered. It permits a call only if the agent says so. */
 function answerOf({ id, kind, otherwise }: PendingItem): Answer {
   return { id, ...(otherwise ?? { decision: kind === 'approval' ? 'deny' : 'decline' }) }
 }
@@ -118,7 +118,7 @@ async function carriedOut(
 }
 
 /**
- * The arguments that a person has put in the place of the model's. They are checked as those are.
+ * The arguments that a person has put in the place of the model's. They are checked like the model's.
  *
  * @returns undefined when the model's stay; a string says why the call cannot run with them
  */
@@ -161,7 +161,7 @@ function givenByDefault(item: PendingItem, answer: Answer): AnswerGiven {
   return { to: item.form?.hash ?? '', text: given, declined: true, expired: true }
 }
 
-/** Who has permitted the call, or denied it. */
+/** The event that says who has permitted the call or denied it. */
 function decidedBy(by: By, { input }: CallAtHand, { id, permit }: PendingItem, { decision, text }: Answer): NewEvent {
   return decidedEvent(input, [id], {
     decision: decision === 'approve' ? 'allow' : 'deny',

@@ -1,4 +1,4 @@
-/** Turns any value from a tool into what people are shown: always JSON, never over the limit, without known secrets. */
+/** Turns any value from a tool into a value for people: always JSON, never over the limit, without known secrets. */
 import { messageOf } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import { withoutKnownIn } from '../../core/secrets.ts'

@@ -64,13 +64,13 @@ export async function readCall(
   throw new StelloError('STORE_CORRUPT', `session ${input.sessionId}: record ${input.base} has no call ${input.index}`)
 }
 
-/** The call as it runs: with the arguments of the model, or with those that a person has put in their place. */
+/** The call as it runs: with the arguments of the model, or with the ones that a person has put in their place. */
 export function asDecided(call: ToolCall, { args }: Decided = {}): ToolCall {
   return args ? { ...call, arguments: JSON.stringify(args) } : call
 }
 
 /**
- * Makes what the tool's code runs with. It is the same for every attempt at the call.
+ * Makes the context of the tool's code. It is the same for every attempt at the call.
  *
  * @param timeoutMs the tool's own time-out
  */

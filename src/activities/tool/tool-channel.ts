@@ -40,7 +40,7 @@ export class ToolChannel {
     this.#stage = stage
   }
 
-  /** What people have been told so far. Its size is limited. */
+  /** The card and the updates that people have seen until now. Their size is limited. */
   get card(): ToolCard | undefined {
     return this.#card
   }

@@ -90,7 +90,8 @@ function waitAgent(): Tool {
     name: 'wait-agent',
     kind: 'readonly',
     effect: 'pure',
-    // Beside a send-input before it in the round, it would find the answer to what was asked before.
+    // If it ran at the same time as an earlier send-input of the round, it would find the answer to the message before
+    // that one.
     ordered: true,
     description: {
       short: 'Waits until agents have finished, and returns their answers.',
@@ -136,7 +137,7 @@ function closeAgent(): Tool {
   })
 }
 
-/** Models send one address where they wait for one. */
+/** A model that waits for one agent sends a plain address instead of a list. */
 function asList(given: unknown): unknown {
   return typeof given === 'string' && !given.trim().startsWith('[') ? [given] : given
 }

@@ -5,7 +5,7 @@ import { agentOutput, stopAgent } from '../../tool/agent-tasks.ts'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 
-/** What `subagents` is made with. */
+/** Options of `subagents`. */
 export interface SubagentsOptions {
   /** The agent has the pack `shell` too: its TaskOutput and TaskStop know agents, so this pack brings none. Default false. */
   withShell?: boolean

@@ -1,4 +1,4 @@
-/** What all calls of the browser have in common: the session's page, opened again where it is gone, and what is told of it. */
+/** What all calls of the browser have in common: the session's page, which is opened again if it is gone, and the results about it. */
 import type { Page } from 'playwright-core'
 import { messageOf } from '../../core/errors.ts'
 import type { ToolContext } from '../../tool/tool.ts'
@@ -10,7 +10,7 @@ import { NetworkRefusal, reaching, type NotReached } from '../network/network-re
 import { heldBackText, type Journey } from './journey.ts'
 import type { SessionPages } from './session-pages.ts'
 
-/** What the tools of one pack share. */
+/** Shared by the tools of one pack. */
 export interface BrowserRoom {
   pages: SessionPages
   guard: NetworkGuard
@@ -33,7 +33,7 @@ const NONE = 'No page is open. Open one with BrowserOpen.'
 /**
  * Works with the session's page.
  *
- * @param acts the work uses refs, so it is not done where the page had to be opened again
+ * @param acts the work uses refs, so it is not done if the page had to be opened again
  */
 export function withPage(
   room: BrowserRoom,
@@ -71,7 +71,7 @@ export function openPage(room: BrowserRoom, ctx: ToolContext, url: string): Prom
   )
 }
 
-/** The URL of the session's page, as far as it is known. */
+/** The touch of a call that uses the session's page: the last known URL of the page. */
 export async function touchedPage(ctx: ToolContext): Promise<Touch[]> {
   const url = await lastUrl(ctx)
   return url === undefined ? [] : [{ kind: 'url', url }]
@@ -109,7 +109,7 @@ async function visit(
   const { href } = room.guard.demand(url)
   const page = await room.pages.open(ctx.sessionId)
   const journey = judge(room, ctx)
-  // What the page before was kept from is of no interest now.
+  // The navigations of the previous page that were held back no longer matter.
   journey?.takeHeldBack()
   if (permitted) journey?.opens(href)
   try {
@@ -122,7 +122,7 @@ async function visit(
   return page
 }
 
-/** Where a page is led is judged as if BrowserOpen were to open it. */
+/** An address that a page leads to is judged as if BrowserOpen were to open it. */
 function judge({ pages }: BrowserRoom, ctx: ToolContext): Journey | undefined {
   const journey = pages.journeyOf(ctx.sessionId)
   journey?.judgedBy((url) => ctx.ruled?.('BrowserOpen', { kind: 'url', url }))
@@ -154,7 +154,7 @@ async function lastUrl({ values }: ToolContext): Promise<string | undefined> {
   return typeof url === 'string' ? url : undefined
 }
 
-/** What a page does wrong is for the model to read. That there is no browser is not. */
+/** The model reads an error of the page as a result. Other errors, such as a missing browser, are thrown. */
 async function answering<Result>(ctx: ToolContext, work: () => Promise<Result>): Promise<Result | NotReached> {
   return reaching(async () => {
     try {

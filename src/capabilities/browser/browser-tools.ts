@@ -12,10 +12,10 @@ const ref = z
   .regex(/^(?:f\d+)?e\d+$/)
   .describe('Of an element, as BrowserRead shows it: e12')
 const PICTURE_LIMIT = 5 * 1024 * 1024
-/** A step that cannot be done is told soon: another element may lie over this one. */
+/** A step that cannot be done fails soon: another element may lie over this one. Milliseconds. */
 const STEP_MS = 10_000
 
-/** What all tools have in common that do something to the page. */
+/** Shared by all tools that do something to the page. */
 const STEP = {
   kind: 'execute',
   effect: 'non_idempotent',

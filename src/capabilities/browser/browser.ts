@@ -7,9 +7,9 @@ import { browserTools } from './browser-tools.ts'
 import { demandChromium, launchChromium } from './chromium.ts'
 import { SessionPages } from './session-pages.ts'
 
-/** What `browser` is made with. */
+/** Options of `browser`. */
 export interface BrowserOptions {
-  /** Hosts that pages may be of, and may ask, whatever their address is: as in `web`. */
+  /** Hosts that pages may come from and may load from, whatever their address is. Like `allow` of `web`. */
   allow?: readonly string[]
   /** The program. Default: the Chromium or Chrome that is on the PATH. */
   executablePath?: string

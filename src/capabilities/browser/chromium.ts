@@ -8,7 +8,7 @@ import { startGuardedProxy } from '../network/guarded-proxy.ts'
 import type { NetworkGuard } from '../network/network-guard.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
-/** What would go past the proxy: connections to this machine, answers of DNS, calls between browsers, another protocol. */
+/** Turns off everything that would go past the proxy: connections to this machine, answers of DNS, calls between browsers, another protocol. */
 const NOTHING_PAST = [
   '--proxy-bypass-list=<-loopback>',
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
@@ -40,7 +40,7 @@ export async function launchChromium(guard: NetworkGuard, executablePath?: strin
   }
 }
 
-/** What there must be for a browser. @throws StelloError INVALID_ARGUMENT, with what to install */
+/** The package and the program that a browser needs. @throws StelloError INVALID_ARGUMENT, with what to install */
 export async function demandChromium(executablePath?: string): Promise<{ chromium: BrowserType; program: string }> {
   const { chromium } = await import('playwright-core').catch(() => {
     throw new StelloError('INVALID_ARGUMENT', 'browser() needs the package playwright-core, which is not installed', {

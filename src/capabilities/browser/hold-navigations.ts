@@ -1,6 +1,6 @@
 /**
- * Chromium holds each document that a page asks for until its session has been asked, redirects and new windows included.
- * What is held back is as if the link had not been followed: the page stays.
+ * Chromium holds each document that a page asks for until the rules of its session were asked, also for redirects and new
+ * windows. If a document is held back, the page stays as if the link had not been followed.
  */
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import type { Journey } from './journey.ts'

@@ -1,20 +1,20 @@
 /**
- * Where the pages of one session may be led. Rules are asked about each document before it is requested: a link, a form, a
+ * Decides which addresses the pages of one session may be led to. Rules are asked about each document before it is requested: a link, a form, a
  * script and a redirect may lead to a domain that no call has named.
  */
 import type { Ruled } from '../../tool/touch.ts'
 
-/** What the rules say of an address. */
+/** The rule about an address. */
 export type Judge = (url: string) => Ruled | undefined
 
-/** Somewhere that a page was not led, and the rule that has kept it from there. */
+/** An address that a page was kept from, and the rule that has kept it. */
 export interface HeldBack extends Ruled {
   url: string
 }
 
-/** A script may try for ever; what it tried first is told. */
+/** A script may try for ever; only its first tries are told. */
 const TOLD = 5
-/** Longest URL that is told, in UTF-16 units: that of BrowserOpen. */
+/** Longest URL that is told, in UTF-16 units: as long as BrowserOpen takes. */
 const URL_LIMIT = 8000
 
 export class Journey {
@@ -33,7 +33,7 @@ export class Journey {
     this.#opened.add(new URL(url).hostname)
   }
 
-  /** Whether a page may be led there. */
+  /** Whether a page may be led to an address. */
   leadsTo(url: string): boolean {
     const ruled = this.#judge(url)
     if (!ruled || (ruled.decision === 'ask' && this.#opened.has(new URL(url).hostname))) return true
@@ -41,7 +41,7 @@ export class Journey {
     return false
   }
 
-  /** What was held back since this was called last. */
+  /** The addresses that were held back since the last call of this function. */
   takeHeldBack(): HeldBack[] {
     const taken = this.#heldBack
     this.#heldBack = []

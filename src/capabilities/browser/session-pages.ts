@@ -17,7 +17,7 @@ interface Kept {
 }
 
 const VIEWPORT = { width: 1280, height: 800 }
-/** Of each step, milliseconds. */
+/** Time-out of each step, milliseconds. */
 const TIMEOUT_MS = 30_000
 
 export class SessionPages {
@@ -61,7 +61,7 @@ export class SessionPages {
     return page
   }
 
-  /** Where the pages of a session may be led. Undefined: it has none. */
+  /** The journey of a session's pages. Undefined: it has no page. */
   journeyOf(sessionId: string): Journey | undefined {
     return this.#kept.get(sessionId)?.journey
   }

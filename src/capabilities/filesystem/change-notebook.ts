@@ -14,7 +14,7 @@ export interface CellChange {
 
 export interface ChangedNotebook {
   text: string
-  /** Of the cell that was changed, or of the new one; unset where cells have none. */
+  /** The id of the changed or new cell. Unset: cells of this format have none. */
   id?: string
 }
 
@@ -64,7 +64,7 @@ function insert(text: string, notebook: Notebook, spans: Spans, change: CellChan
   return { ...known, text: splice(text, { start: end, end }, `,${gap}${shown}`) }
 }
 
-/** A cell whose source is new has no outputs: they were those of the old one. */
+/** A cell with a new source has no outputs: they came from the old source. */
 function replaced(cell: Cell, { new_source, cell_type = cell.cell_type as 'code' }: CellChange): Cell {
   const { outputs: _outputs, execution_count: _count, ...rest } = cell
   const source = typeof cell.source === 'string' ? new_source : new_source.split(/(?<=\n)/).filter(Boolean)
@@ -86,7 +86,7 @@ export function wasChanged(text: string, name: string, change: CellChange, newId
 }
 
 interface Spans {
-  /** What stands between the brackets. */
+  /** The text between the brackets. */
   list: Span
   cells: Span[]
 }
@@ -144,7 +144,7 @@ function splice(text: string, { start, end }: Span, between: string): string {
   return text.slice(0, start) + between + text.slice(end)
 }
 
-/** What stands before each cell: nothing, or a line end and its indentation. */
+/** The text before each cell: nothing, or a line end and its indentation. */
 function gapBefore(text: string, { cells, list }: Spans): string {
   const [first] = cells
   if (first) return text.slice(list.start, first.start)

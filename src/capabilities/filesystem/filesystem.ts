@@ -12,7 +12,7 @@ import { notebookEditTool } from './notebook-edit.ts'
 import { readTool } from './read.ts'
 import { writeTool } from './write.ts'
 
-/** What `filesystem` is made with. */
+/** Options of `filesystem`. */
 export interface FilesystemOptions {
   /** Which folder the tools see, and what they hide in it. */
   sandboxManager: SandboxManager

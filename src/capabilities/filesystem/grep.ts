@@ -35,7 +35,7 @@ const schema = z.object({
 type Input = z.output<typeof schema>
 
 const ENTRIES = 250
-/** Longest result, in UTF-16 units: less than what the model reads of any. */
+/** Longest result, in UTF-16 units: less than a model reads of any result. */
 const TOTAL_LIMIT = 48 * 1024
 const HEAD = 4096
 
@@ -73,7 +73,7 @@ async function grep(place: Place, args: Input, { signal }: ToolContext, hidden: 
     const take = (piece: string): boolean => found.take(piece, nameOf, hidden)
     await inFolder(place, (cwd) => ripgrep({ ...search, cwd, take }))
   } else {
-    // Its name could be that of a link by now, so the program gets the opened file.
+    // A link could stand under its name by now, so the program gets the opened file.
     const take: Search['take'] = (piece) => found.take(piece, () => place.name, hidden)
     await withFile(place, async (file) => {
       await refuseBinary(file, place.name)
@@ -83,7 +83,7 @@ async function grep(place: Place, args: Input, { signal }: ToolContext, hidden: 
   return found.text()
 }
 
-/** In a directory ripgrep leaves out binary files by itself; of one that is named it would search gigabytes. */
+/** In a directory, ripgrep leaves out binary files by itself. In a binary file that is named, it would search gigabytes. */
 async function refuseBinary(file: FileHandle, name: string): Promise<void> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD), 0, HEAD, 0)
   if (await isBinaryFile(buffer, bytesRead)) throw new Refusal(`${name} is a binary file; it cannot be searched.`)
@@ -115,7 +115,7 @@ function argumentsOf(args: Input): string[] {
 /** Between groups of lines that are not next to each other. */
 const GAP = '--'
 
-/** What is shown: the entries from `offset` on, as many as wanted and as a result may hold. */
+/** The shown part: the entries from `offset` on, as many as are wanted and fit into a result. */
 class Entries {
   readonly #first: number
   readonly #limit: number

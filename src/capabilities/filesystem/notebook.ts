@@ -13,7 +13,7 @@ export interface Notebook {
   cells: Cell[]
 }
 
-/** Of one output, in UTF-16 units. */
+/** Longest text of one output, in UTF-16 units. */
 const OUTPUT_LIMIT = 2000
 
 /** @throws Refusal when the text is no notebook of format 4 */

@@ -60,10 +60,10 @@ export function wasReplaced(text: string | undefined, change: Change): boolean |
   return found === 0 && mayBeDone ? true : undefined
 }
 
-/** How much text is compared at most to find out what a change was made of, in UTF-16 units. */
+/** How much text is compared at most to find the text before a change, in UTF-16 units. */
 const COMPARED_LIMIT = 32 * 1024 * 1024
 
-/** The texts of which the change may have made this one: as many as can be compared in a moment. */
+/** The texts that the change may have turned into this one, as many as can be compared in a moment. */
 export function* takenBack(text: string, { old_string, new_string, replace_all }: Change): Generator<string> {
   if (replace_all && new_string !== '') {
     const kept = around(text, new_string)

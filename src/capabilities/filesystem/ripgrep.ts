@@ -5,14 +5,14 @@ import type { Readable } from 'node:stream'
 import { Refusal } from './refusal.ts'
 
 export interface Search {
-  /** Behind the ones that every search has. */
+  /** Options of this search, behind the options that every search has. */
   args: readonly string[]
   /** The folder to search in. */
   cwd: string
   /** A file that is searched instead, by its descriptor. */
   file?: number
   signal: AbortSignal
-  /** What ends a piece of the output. */
+  /** The separator behind each piece of the output. */
   separator: '\n' | '\0'
   /** Called for each piece, without its separator. The search is ended when it returns false. */
   take(piece: string): boolean
@@ -36,7 +36,7 @@ const ALWAYS = [
 const TIMEOUT_MS = 30_000
 const OUTPUT_LIMIT = 64 * 1024 * 1024
 const ERROR_LIMIT = 2000
-/** What ripgrep ends with when a pattern or an option is wrong, or a file cannot be read. */
+/** The exit code of ripgrep when a pattern or an option is wrong, or a file cannot be read. */
 const FAILED = 2
 
 /** @throws Refusal when the pattern is wrong, or the search takes too long; the signal's reason */

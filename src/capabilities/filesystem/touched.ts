@@ -1,4 +1,4 @@
-/** What a call of a file tool would touch, for permission rules. */
+/** The file that a call of a file tool would touch, for permission rules. */
 import { StelloError } from '../../core/errors.ts'
 import type { SessionContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'

@@ -48,7 +48,7 @@ export function remember(place: Place, version: string, { values }: ToolContext)
   values.set(nameOf(place), version.slice(0, DIGITS))
 }
 
-/** The same file of another folder is another one: what was read in a folder that is lost does not count. */
+/** The same path in another folder is another file: reads in a folder that is lost do not count. */
 function nameOf({ path }: Place): string {
   return `file ${createHash('sha256').update(path).digest('hex').slice(0, 32)}`
 }

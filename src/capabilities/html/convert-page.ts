@@ -50,7 +50,7 @@ export function run({ html, url, format }: PageToConvert): ConvertedPage {
   return { title: title || (article?.title ?? ''), text }
 }
 
-/** As far as the text tells: a tag that is forgotten to be closed counts as one that is not. */
+/** The depth of the tags, counted in the text. A tag that was never closed counts as open. */
 function nesting(html: string): number {
   let [depth, deepest] = [0, 0]
   for (const [, closes, name = ''] of html.matchAll(/<(\/?)([a-z][\w-]*)/gi)) {

@@ -1,7 +1,7 @@
-/** The text of an answer, in the characters that it says it is written in. */
+/** The text of an answer, decoded by the character set that the answer names. */
 
 const IN_META = /<meta[^>]{0,200}charset\s*=\s*["']?([\w-]{1,40})/i
-/** How far into a page its own words about its characters are looked for, in bytes. */
+/** How far into a page a statement of its character set is searched, in bytes. */
 const HEAD = 4096
 const UTF_8 = 'utf-8'
 

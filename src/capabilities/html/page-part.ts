@@ -1,7 +1,7 @@
 /** A page that is too long for one result is read in parts. */
 import { NetworkRefusal } from '../network/network-refusal.ts'
 
-/** What is read at once, in UTF-16 units: less than what the model reads of any result. */
+/** Length of a part, in UTF-16 units: less than a model reads of any result. */
 export const PAGE_PART = 40_000
 
 /**

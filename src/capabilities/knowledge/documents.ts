@@ -21,7 +21,7 @@ export interface Passage {
 
 /** Larger files are left out. */
 const SIZE_LIMIT = 10 * 1024 * 1024
-/** A passage ends at the first empty line behind so many characters. */
+/** A passage ends at the first empty line after this many characters. */
 const PASSAGE = 1200
 /** A passage without an empty line ends here. */
 const PASSAGE_LIMIT = 4000
@@ -36,7 +36,7 @@ export async function findDocuments(folder: string, extensions: readonly string[
   return found.toSorted()
 }
 
-/** @returns undefined for what is no text, is too large, or is gone */
+/** @returns undefined if the file is no text, is too large, or is gone */
 export async function readDocument(folder: string, path: string): Promise<Document | undefined> {
   const file = join(folder, path)
   const stats = await lstat(file).catch(() => undefined)

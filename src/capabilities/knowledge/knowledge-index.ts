@@ -5,7 +5,7 @@
 import { PackDatabase, type Ask } from '../database/pack-database.ts'
 import { findDocuments, readDocument, type Document } from './documents.ts'
 
-/** What an indexing has changed. */
+/** The changes of an indexing. */
 export interface Indexed {
   /** Documents that are new or have changed. */
   indexed: number

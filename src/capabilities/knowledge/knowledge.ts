@@ -9,7 +9,7 @@ import { createTool } from '../../tool/compat.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { KnowledgeIndex, type Indexed } from './knowledge-index.ts'
 
-/** What `knowledge` is made with. */
+/** Options of `knowledge`. */
 export interface KnowledgeOptions {
   /** The folder of the documents, an absolute path. */
   folder: string
@@ -97,7 +97,7 @@ export function knowledge(options: KnowledgeOptions): KnowledgePack {
     async open() {
       stale = 'it is being made'
       const first = index.update().then(() => (stale = undefined))
-      // A large folder goes on while the worker works.
+      // The indexing of a large folder goes on while the worker works.
       const waited = new AbortController()
       await Promise.race([first, delay(READY_WITHIN_MS, undefined, { signal: waited.signal })]).finally(() =>
         waited.abort(),

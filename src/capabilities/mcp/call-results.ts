@@ -15,7 +15,7 @@ const PICTURE_LIMIT = 5 * 1024 * 1024
 
 export function toToolResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
   const parts = content.map(toPart)
-  // A server should say the same as text. Where it does not, the model would read nothing.
+  // A server should send the same data as text too. If it does not, the model would otherwise read nothing.
   const bare = parts.length === 0 && structuredContent !== undefined
   return {
     content: bare ? [text(JSON.stringify(structuredContent))] : parts,
@@ -28,7 +28,7 @@ export function fromResource({ contents }: ReadResourceResult): ToolResult {
   return { content: contents.length === 0 ? [text('The resource is empty.')] : contents.map(toContents) }
 }
 
-/** Who speaks is said only where more than the user does. */
+/** Speakers are named only if others than the user speak. */
 export function fromPrompt({ messages }: GetPromptResult): ToolResult {
   const told = messages.some(({ role }) => role !== 'user')
   return { content: messages.flatMap(({ role, content }) => [...(told ? [text(`${role}:`)] : []), toPart(content)]) }
@@ -55,7 +55,7 @@ function toContents(resource: ReadResourceResult['contents'][number]): Part {
   return binary(`resource ${uri}`, resource.blob, mimeType)
 }
 
-/** What no model reads is named. */
+/** Content that no model can read is named instead. */
 function binary(what: string, data: string, mimeType: string | undefined): Part {
   if (mimeType !== undefined && PICTURES.includes(mimeType) && data.length <= PICTURE_LIMIT)
     return { type: 'image', data, mimeType }

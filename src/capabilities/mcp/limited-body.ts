@@ -1,12 +1,12 @@
-/** Limits what is read of an answer: the client reads a whole message into memory before anybody looks at it. */
+/** Limits how much of an answer is read: the client reads a whole message into memory before anybody looks at it. */
 
 const NEWLINE = 10
 const RETURN = 13
 
 /**
- * The same response. Reading more than `limit` bytes of it fails; of a stream of events, more than that of one event.
+ * The same response. A reader of more than `limit` bytes gets an error; in a stream of events, the limit holds for each event.
  *
- * @param onBeyond called when it fails so: who reads a stream of events may wait for the next one for ever
+ * @param onBeyond called in that case: the reader of a stream of events might wait for the next event for ever
  * @example limitedBody(await fetch(url), 1024 * 1024, () => connection.close())
  */
 export function limitedBody(response: Response, limit: number, onBeyond: (error: Error) => void): Response {
@@ -32,6 +32,6 @@ export function limitedBody(response: Response, limit: number, onBeyond: (error:
     },
   })
   const limited = new Response(response.body.pipeThrough(counted), { status, statusText, headers })
-  // A new response has no address; who reads it may need to know whether there was a redirect.
+  // A new response has no address, but its reader may need to know whether there was a redirect.
   return Object.defineProperties(limited, { url: { value: response.url }, redirected: { value: response.redirected } })
 }

@@ -1,4 +1,4 @@
-/** Says what became of a request that got no result: whether the server may have done something is what counts. */
+/** Says what became of a request that got no result, above all whether the server may have done something. */
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js'
 import { messageOf } from '../../core/errors.ts'
@@ -12,7 +12,7 @@ export type TroubleKind = 'not_sent' | 'refused' | 'lost'
 export class LinkTrouble extends Error {
   override readonly name = 'LinkTrouble'
   readonly kind: TroubleKind
-  /** The connection is of no use any more. */
+  /** The connection cannot be used any more. */
   readonly broken: boolean
 
   constructor(kind: TroubleKind, message: string, broken: boolean) {
@@ -22,9 +22,9 @@ export class LinkTrouble extends Error {
   }
 }
 
-/** Of HTTP: the server has not looked at the request. 404: it has forgotten the session. */
+/** HTTP statuses that say that the server has not processed the request. 404: it has forgotten the session. */
 const NOT_LOOKED_AT: readonly unknown[] = [401, 404, 429]
-/** Of a socket that never came to be. */
+/** Error codes of a socket that was never connected. */
 const NOT_CONNECTED: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']
 
 /** @param ended why the connection has ended, if it has */

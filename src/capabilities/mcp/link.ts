@@ -67,7 +67,7 @@ export class Link {
   readonly #client: Client
   readonly #leave: () => Promise<void>
   #ended: string | undefined
-  /** What went wrong first since the server was known to be well. */
+  /** The first error since the server was last known to work. */
   #trouble = ''
   /** It has begun, and nobody has closed it. */
   #live = false
@@ -116,7 +116,7 @@ export class Link {
     return this.#client.getServerCapabilities() ?? {}
   }
 
-  /** An entry that is no tool is left out: the others are of use. */
+  /** An entry that is no tool is left out; the others are used. */
   async tools(): Promise<ServerTool[]> {
     const entries = await this.#all('tools/list', ListToolsSchema, ({ tools }) => tools)
     return entries.flatMap((entry) => ToolSchema.safeParse(entry).data ?? [])

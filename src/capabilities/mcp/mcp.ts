@@ -6,7 +6,7 @@ import { resourceTools } from './resource-tools.ts'
 import { checkServers, type McpServerOf } from './server-options.ts'
 import { serverTools } from './server-tools.ts'
 
-/** What `mcp` is made with. */
+/** Options of `mcp`. */
 export interface McpOptions {
   /** By name: letters, digits, `-` and single `_`, which stand in the names of the tools. */
   servers: Record<string, McpServerOf>

@@ -1,4 +1,4 @@
-/** ListMcpResources and ReadMcpResource: what servers have to read, found and read by its address. */
+/** ListMcpResources and ReadMcpResource: list the resources of servers, and read one by its address. */
 import { z } from 'zod'
 import { createTool } from '../../tool/compat.ts'
 import type { PackContext } from '../../agent/capability-pack.ts'
@@ -55,7 +55,7 @@ function readResource(pool: ConnectionPool): Tool {
   })
 }
 
-/** What another call can avoid. */
+/** An error that the model can avoid by another call. */
 class Refused extends Error {}
 
 async function answering<Result>(work: () => Promise<Result>): Promise<Result | { success: false; error: string }> {

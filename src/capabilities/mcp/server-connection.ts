@@ -1,6 +1,6 @@
 /**
  * A server as the pack sees it: connected when it is needed, connected again when the connection has ended, with the
- * lists that it gave last. A call is sent once: whether it may be sent again is for the tool's effect to say.
+ * lists that it gave last. A call is sent once: the tool's effect decides whether it may be sent again.
  */
 import type {
   CallToolResult,
@@ -24,7 +24,7 @@ export interface Offer {
   hasResources: boolean
 }
 
-/** How long a list that has perhaps changed is waited for, where one is known. */
+/** How long to wait for a list that has perhaps changed, if an older one is known. Milliseconds. */
 const SOON_MS = 2000
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
@@ -69,8 +69,8 @@ export class ServerConnection {
   }
 
   /**
-   * The lists of the server. What is known holds while the server is away, so that a crash does not take tools from a
-   * conversation: their calls fail one by one.
+   * The lists of the server. While the server is away, the last lists hold. So a crash takes no tools from a conversation;
+   * their calls fail one by one.
    *
    * @throws Error when the server could never be reached
    */
@@ -140,7 +140,7 @@ export class ServerConnection {
     }
   }
 
-  /** For good: who comes later must take another connection. */
+  /** For good: later callers must take another connection. */
   async close(): Promise<void> {
     this.#closed = true
     const link = await this.#link?.catch(() => undefined)

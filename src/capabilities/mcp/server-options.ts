@@ -1,4 +1,4 @@
-/** What an agent says of its MCP servers, and the checks of it. */
+/** The settings of an agent's MCP servers, and their checks. */
 import { toMs, toWaitMs, type Duration } from '../../core/duration.ts'
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
@@ -6,13 +6,13 @@ import type { RetrySettings } from '../../core/retries.ts'
 import type { Effect, Kind, OnUnknownOutcome, SessionContext } from '../../tool/tool.ts'
 import { isFromEnv, type FromEnv } from './from-env.ts'
 
-/** What an agent knows better of a tool than its server says. */
+/** Facts about a tool that the agent states, because its server's statements are only hints. */
 export interface McpToolSettings {
   /** Whether a repetition does harm. Default `non_idempotent`. */
   effect?: Effect
   /** What it needs permission for. Default `execute`. */
   kind?: Kind
-  /** How long one call may take. Default: that of the server. */
+  /** How long one call may take. Default: the server's. */
   timeout?: Duration
   /** How often a failed call is tried, and after what wait. Default: the agent's `retries.tools`. */
   retries?: RetrySettings
@@ -20,7 +20,7 @@ export interface McpToolSettings {
   onUnknownOutcome?: OnUnknownOutcome
 }
 
-/** What programs and addresses have in common. */
+/** Shared by programs and addresses. */
 export interface McpServerSettings {
   /**
    * `worker`: all sessions that a worker serves share one connection. `session`: each session has one of its own, which
@@ -60,7 +60,7 @@ export interface McpProgram extends McpServerSettings {
    * worker.
    */
   env?: Record<string, string | FromEnv>
-  /** The folder it runs in. Default: that of the worker. */
+  /** The folder it runs in. Default: the worker's. */
   cwd?: string
   /** Only an address has it. */
   url?: undefined

@@ -31,7 +31,7 @@ export function serverTools(connection: ServerConnection, offer: Offer): readonl
 
 function serverTool(connection: ServerConnection, tool: ServerTool, name: string): Tool {
   const { timeout, tools = {} } = connection.server
-  // What a server says of its tools is a hint: it is not what decides over repetitions and permissions.
+  // A server's statements about its tools are hints: they decide neither repetitions nor permissions.
   const settings = {
     effect: 'non_idempotent',
     kind: 'execute',

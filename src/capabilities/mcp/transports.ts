@@ -15,9 +15,9 @@ const LAST_WORDS = 1000
 /** A way to a server on which nothing was sent yet: a program is not started. */
 export interface Way {
   transport: Transport
-  /** What a program has written to stderr last. */
+  /** The last text that a program has written to stderr. */
   lastWords(): string
-  /** Tells an HTTP server that its session is over, as far as it listens. */
+  /** Tells an HTTP server that its session is over. A server that does not listen is left alone. */
   leave(): Promise<void>
 }
 

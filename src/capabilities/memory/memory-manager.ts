@@ -1,17 +1,18 @@
-/** The rules over a store of memories: what may be saved, and how two who save at once do not undo each other. */
+/** The rules over a store of memories: what may be saved, and why two saves at the same time do not undo each other. */
 import { StelloError } from '../../core/errors.ts'
 import { MEMORY_NAME, type Memory, type MemoryStore, type StoredMemory } from './memory-store.ts'
 
-/** A change of a memory. What is unset stays as it is; a new memory needs a description and a body. */
+/** A change of a memory. Unset fields stay as they are; a new memory needs a description and a body. */
 export type MemoryChange = Pick<Memory, 'name'> & Partial<Memory>
 
 /** A space may be the name of a folder. */
 const SPACE = /^(?!\.+$)[a-zA-Z0-9._@+() -]{1,100}$/
-/** How often a change is tried again when somebody else was faster. */
+/** How often a save is tried when somebody else has changed the memory meanwhile. */
 const TRIES = 10
 
 /**
- * Reads and writes memories.
+ * Reads and writes memories. Each is in a space: 1 to 100 letters, digits, `.`, `_`, `-`, `@`, `+`, brackets or spaces, and
+ * not dots alone. Errors of the store itself pass through each method.
  *
  * @example
  * const memoryManager = new MemoryManager(postgresMemory({ connectionString: 'postgresql://…' }))
@@ -25,17 +26,32 @@ export class MemoryManager {
     this.store = store
   }
 
-  /** All memories of a space, by name. */
+  /**
+   * All memories of a space, by name.
+   *
+   * @throws StelloError INVALID_ARGUMENT when the space is not allowed
+   * @example for (const { name, description } of await memoryManager.list('alice')) console.log(name, description)
+   */
   async list(space: string): Promise<StoredMemory[]> {
     return this.store.list(checkedSpace(space))
   }
 
-  /** The memory of that name, or undefined. */
+  /**
+   * The memory of that name, or undefined.
+   *
+   * @throws StelloError INVALID_ARGUMENT when the space or the name is not allowed
+   * @example const tone = await memoryManager.get('alice', 'tone')
+   */
   async get(space: string, name: string): Promise<StoredMemory | undefined> {
     return this.store.get(checkedSpace(space), checkedName(name))
   }
 
-  /** The memories in which each word of the query occurs, in any case: in name, description or body. */
+  /**
+   * The memories that hold each word of the query in name, description or body. Capitals do not matter.
+   *
+   * @throws StelloError INVALID_ARGUMENT when the space is not allowed
+   * @example const [found] = await memoryManager.search('alice', 'how to write')
+   */
   async search(space: string, query: string): Promise<StoredMemory[]> {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean)
     return (await this.list(space)).filter(({ name, description, body }) => {
@@ -45,10 +61,12 @@ export class MemoryManager {
   }
 
   /**
-   * Saves a memory under its name. Of two who change different fields at once, both changes stay.
+   * Saves a memory under its name. If two callers change different fields at once, both changes stay.
    *
-   * @returns whether it is new
-   * @throws StelloError INVALID_ARGUMENT when a name is not allowed, or a new memory has no description or body
+   * @returns `created`: whether the memory is new
+   * @throws StelloError INVALID_ARGUMENT when the space or the name is not allowed, or a new memory has no description or
+   *   body; STORE_UNAVAILABLE when others have changed the memory during each of 10 tries
+   * @example await memoryManager.save('alice', { name: 'tone', description: 'How to write', body: 'Short.' })
    */
   async save(space: string, change: MemoryChange): Promise<{ created: boolean }> {
     for (let tried = 0; tried < TRIES; tried++) {
@@ -58,7 +76,13 @@ export class MemoryManager {
     throw new StelloError('STORE_UNAVAILABLE', `memory "${change.name}" is changed all the time by somebody else`)
   }
 
-  /** Forgets the memory of that name; false when there is none. */
+  /**
+   * Forgets the memory of that name.
+   *
+   * @returns false when there is none
+   * @throws StelloError INVALID_ARGUMENT when the space or the name is not allowed
+   * @example await memoryManager.delete('alice', 'tone')
+   */
   async delete(space: string, name: string): Promise<boolean> {
     return this.store.delete(checkedSpace(space), checkedName(name))
   }

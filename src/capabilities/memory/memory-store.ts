@@ -1,11 +1,11 @@
 /** What a memory is, and what keeps it. A store knows no model: names and lengths are checked before it is asked. */
 
-/** What a memory is about: the user, how to work, the project, or where something is found. */
+/** The subjects of memories: the user, how to work, the project, or where something is found. */
 export const MEMORY_TYPES = ['user', 'feedback', 'project', 'reference'] as const
 /** One of `user`, `feedback`, `project`, `reference`. */
 export type MemoryType = (typeof MEMORY_TYPES)[number]
 
-/** What may be the name of a memory. */
+/** The form of a memory's name. */
 export const MEMORY_NAME: RegExp = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 /** Something that an agent has noted for later sessions. */
@@ -26,7 +26,14 @@ export interface StoredMemory extends Memory {
   version: string
 }
 
-/** Keeps memories in spaces: what is saved in one is not seen in another. Implement it to keep them elsewhere. */
+/**
+ * Keeps memories in spaces: what is saved in one is not seen in another. Implement it to keep them elsewhere. Names are
+ * checked before a method is called.
+ *
+ * @example
+ * const redisStore: MemoryStore = { list, get, put, delete: remove }
+ * const memoryManager = new MemoryManager(redisStore)
+ */
 export interface MemoryStore {
   /** All memories of the space, by name. */
   list(space: string): Promise<StoredMemory[]>
@@ -41,7 +48,7 @@ export interface MemoryStore {
   put(space: string, memory: Memory, expectedVersion: string | undefined): Promise<boolean>
   /** Forgets the memory of that name; false when there is none. */
   delete(space: string, name: string): Promise<boolean>
-  /** Called before the worker asks for work. What it throws keeps the worker from starting. */
+  /** Called before the worker asks for work. If it throws, the worker does not start. */
   open?(): Promise<void>
   /** Called when the worker has stopped. */
   close?(): Promise<void>

@@ -1,16 +1,16 @@
-/** The pack of memory: what an agent notes in one session, and finds in the next. */
+/** The pack of memory: an agent notes something in one session, and finds it in the next. */
 import type { CapabilityPack } from '../../agent/capability-pack.ts'
 import type { SessionFacts, Tool } from '../../tool/tool.ts'
 import type { MemoryManager } from './memory-manager.ts'
 import { memoryReadTool, memoryWriteTool } from './memory-tools.ts'
 
-/** What `memory` is made with. */
+/** Options of `memory`. */
 export interface MemoryOptions {
   /** Reads and writes the memories. */
   memoryManager: MemoryManager
   /**
-   * Whose memories a session sees: 1 to 100 letters, digits, `.`, `_`, `-`, `@` or `+`. Default: those of its user, and
-   * one space for all sessions without a user.
+   * The space whose memories a session sees: 1 to 100 letters, digits, `.`, `_`, `-`, `@` or `+`. Default: one space for each
+   * user, and one for all sessions without a user.
    */
   space?: (session: SessionFacts) => string
 }

@@ -2,7 +2,7 @@
 import { PackDatabase } from '../database/pack-database.ts'
 import type { MemoryStore, StoredMemory } from './memory-store.ts'
 
-/** What `postgresMemory` is made with. */
+/** Options of `postgresMemory`. */
 export interface PostgresMemoryOptions {
   /** `postgresql://…`. Default: the environment variable `STELLO_DATABASE_URL`. */
   connectionString?: string

@@ -10,11 +10,11 @@ import { NetworkRefusal } from './network-refusal.ts'
 import { ENCODINGS, readBody } from './read-body.ts'
 
 export interface RequestBounds {
-  /** Of the whole request, until the last byte of its body. */
+  /** Time-out of the whole request, until the last byte of its body. Milliseconds. */
   timeoutMs: number
-  /** Of the body, in bytes, packed and unpacked. */
+  /** Largest body, in bytes, packed and unpacked. */
   sizeLimit: number
-  /** Of the call. */
+  /** The signal of the call. */
   signal: AbortSignal
   headers?: Readonly<Record<string, string>>
 }

@@ -26,7 +26,7 @@ export interface NetworkGuard {
   isOpened(url: URL): boolean
   /** Resolves a name for a connection to a port, and refuses the answer when it is not of the public internet. */
   lookupFor(port: number): LookupFunction
-  /** Opens a connection. What is refused is thrown, or comes as the socket's error. @throws NetworkRefusal */
+  /** Opens a connection. A refusal is thrown, or comes as the socket's error. @throws NetworkRefusal */
   connect(hostname: string, port: number): Socket
 }
 

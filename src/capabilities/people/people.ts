@@ -1,4 +1,4 @@
-/** The pack of people: what a model may ask the person it works for. */
+/** The pack of people: a model asks the person whom it works for. */
 import type { CapabilityPack } from '../../agent/capability-pack.ts'
 import { toWaitMs, type Duration } from '../../core/duration.ts'
 import type { Tool } from '../../tool/tool.ts'

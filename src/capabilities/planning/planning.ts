@@ -1,4 +1,4 @@
-/** The pack of planning: what a model writes down about its own work, and a mode in which it changes nothing. */
+/** The pack of planning: a list of a model's own work, and a mode in which the model changes nothing. */
 import type { CapabilityPack } from '../../agent/capability-pack.ts'
 import { toWaitMs, type Duration } from '../../core/duration.ts'
 import type { Tool } from '../../tool/tool.ts'

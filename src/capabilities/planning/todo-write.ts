@@ -1,4 +1,4 @@
-/** TodoWrite: replaces the session's list of what is to be done. */
+/** TodoWrite: replaces the session's list of things to do. */
 import { z } from 'zod'
 import { createTool } from '../../tool/compat.ts'
 import type { Tool } from '../../tool/tool.ts'

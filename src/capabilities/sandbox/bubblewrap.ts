@@ -14,9 +14,9 @@ export interface Sandbox {
   readable: readonly string[]
 }
 
-/** What programs need to run. Nothing else of the host is there: no homes, no other working folders. */
+/** Folders that programs need to run. Nothing else of the host is visible: no homes, no other working folders. */
 const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/opt', '/nix']
-/** Long: on a busy machine, a sandbox must not be taken for missing. */
+/** Milliseconds. Long, so that on a busy machine a sandbox is not taken for missing. */
 const PROBE_MS = 60_000
 
 /**
@@ -41,7 +41,7 @@ export function inSandbox(program: readonly string[], { workspace, tmp, network,
   else isolated.push('--unshare-net')
   const mounts = ['--proc', '/proc', '--dev', '/dev', '--bind', tmp, '/tmp']
   for (const folder of seen) mounts.push('--ro-bind-try', folder, folder)
-  // What comes later lies above what came before: the working folder may be in /tmp.
+  // A later mount lies over an earlier one, so the working folder may be in /tmp.
   mounts.push('--bind', workspace, workspace, '--remount-ro', '/')
   return [...BUBBLEWRAP, ...isolated, '--die-with-parent', '--cap-drop', 'ALL', ...mounts, '--', ...PROGRAM, ...program]
 }

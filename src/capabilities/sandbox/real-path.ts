@@ -1,4 +1,4 @@
-/** Where a path leads, over all its links. It holds for links as they are now. */
+/** Resolves all links of a path. The result holds for the links as they are now. */
 import { lstat, realpath } from 'node:fs/promises'
 import { basename, dirname, join, sep } from 'node:path'
 

@@ -43,13 +43,13 @@ export interface Shell {
   exit?: ShellExit
 }
 
-/** Running at once, for one working folder. */
+/** How many shells of one working folder run at once. */
 export const MOST_SHELLS = 16
-/** Ended ones whose output can still be read. */
+/** How many ended shells are kept, so that their output can still be read. */
 const ENDED_KEPT = 50
 const POLL_MS = 100
 const START_MS = 30_000
-/** For the keeper to end its shell. */
+/** How long the keeper has to end its shell, milliseconds. */
 const END_MS = 10_000
 
 /**
@@ -78,7 +78,7 @@ export async function startShell(
   }
 }
 
-/** How many run. Makes room for another one's folder. */
+/** How many shells run. Removes old folders, to make room for another. */
 export async function runningShells(shells: string): Promise<number> {
   await keepNewest(shells, ENDED_KEPT, async (path) => (await lookAtShell(path))?.status !== 'running')
   const all = await Promise.all((await readdir(shells)).map((id) => lookAtShell(join(shells, id))))
@@ -99,7 +99,7 @@ export async function lookAtShell(folder: string): Promise<Shell | undefined> {
   return { status: exit.exitCode === 0 && !exit.stopped ? 'completed' : 'failed', pid, exit }
 }
 
-/** Waits until a shell has ended, at most so long. */
+/** Waits until a shell has ended, but not longer than the given time. */
 export async function awaitShell(folder: string, timeoutMs: number, signal?: AbortSignal): Promise<Shell | undefined> {
   const until = Date.now() + timeoutMs
   for (;;) {

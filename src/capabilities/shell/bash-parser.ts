@@ -1,6 +1,6 @@
 /**
- * Parses bash with tree-sitter. It refuses every text that bash might read in another way than the parser: what follows
- * decides what a command may do.
+ * Parses bash with tree-sitter. It refuses every text that bash might read in another way than the parser, because permissions
+ * are decided by the parsed command.
  */
 import { createRequire } from 'node:module'
 import { Language, Parser, type Node } from 'web-tree-sitter'
@@ -56,7 +56,7 @@ async function load(): Promise<Parser | undefined> {
   }
 }
 
-/** What bash and the parser read differently: white space beside blank, tab and line feed, and lines joined in a word. */
+/** Texts that bash and the parser read differently: white space beside blank, tab and line feed, and lines joined in a word. */
 function problemOf(text: string): string | undefined {
   if (text.length > TEXT_LIMIT) return `the command is longer than ${TEXT_LIMIT} characters`
   if (/[^\S \t\n]|[^\P{Cc}\t\n]/u.test(text)) return 'the command holds control characters or unusual white space'

@@ -27,9 +27,9 @@ import { OutputEnds } from './shown-output.ts'
 
 const FOREGROUND = { default: 120_000, most: 600_000 }
 const BACKGROUND = { default: 1_800_000, most: 7_200_000 }
-/** Whole outputs that are kept beside a working folder. */
+/** How many whole outputs are kept beside a working folder. */
 const LOGS_KEPT = 20
-/** Between two looks that people get at a running command. */
+/** Milliseconds between two updates that people see of a running command. */
 const SHOWN_EVERY_MS = 1000
 
 const schema = z.object({
@@ -139,7 +139,7 @@ async function inForeground({ settings, place, cwd }: Where, args: Input, ctx: T
   return answer(output.text(more).trimEnd(), { ...end, ...note, timeoutMs })
 }
 
-/** The folder for the next command. A command that was ended did not say it: it stays. */
+/** The folder for the next command. A command that was ended has reported none, so the folder stays. */
 async function noteOnFolder(root: string, folder: string, ctx: ToolContext): Promise<{ note?: string }> {
   if (folder === '' || (await keepWorkingFolder(root, ctx, folder))) return {}
   return { note: 'The next command starts in the working directory again: this one ended outside of it.' }
@@ -187,7 +187,7 @@ function started(id: string, timeoutMs: number): object {
   }
 }
 
-/** Whether the shell of a call was started is seen on the disk. What a command in the foreground did, nobody knows. */
+/** The disk shows whether the shell of a call was started. Nobody knows what a command in the foreground did. */
 async function verify(settings: ShellSettings, args: Input, ctx: ToolContext): Promise<Verification | undefined> {
   if (!args.run_in_background) return undefined
   const { state } = await openPlace(settings, ctx)

@@ -12,7 +12,7 @@ export interface ShellLimits {
   fileMiB?: number
   /** Processes of the worker's system user, all together. Default: no limit. */
   processes?: number
-  /** Open files of each process. Default: that of the worker. */
+  /** Open files of each process. Default: the worker's. */
   openFiles?: number
 }
 
@@ -26,7 +26,7 @@ const LETTERS: Readonly<Record<keyof ShellLimits, [letter: string, units: number
 }
 const DEFAULT_LIMITS: ShellLimits = { fileMiB: 4096 }
 
-/** What of the worker's environment a command gets. It holds no secrets. */
+/** The variables of the worker that a command gets. They hold no secrets. */
 const PASSED = /^(?:PATH|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ)$/
 
 /**
@@ -51,7 +51,7 @@ export interface CommandSettings {
 
 export function commandLine(command: string, { sandbox, limits, own, given = {} }: CommandSettings): CommandLine {
   const bash = ['bash', '--noprofile', '--norc', '-c', `${ulimits(limits)}${AROUND}`, 'bash', command]
-  // A model chooses them. `LD_PRELOAD`, `PATH` or `NODE_OPTIONS` would also change the programs around the sandbox.
+  // A model chooses these variables. `LD_PRELOAD`, `PATH` or `NODE_OPTIONS` would also change the programs around the sandbox.
   const set = Object.entries(given).map(([name, value]) => `${name}=${value}`)
   const shell = set.length > 0 ? ['env', ...set, ...bash] : bash
   return { argv: sandbox ? inSandbox(shell, sandbox) : shell, env: environment(sandbox !== undefined, own) }

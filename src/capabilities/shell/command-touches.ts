@@ -1,4 +1,4 @@
-/** What a shell command would touch: its simple commands, and the real paths of the files that it names. */
+/** The touches of a shell command: its simple commands, and the real paths of the files that it names. */
 import { readdir, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -13,7 +13,7 @@ import { takeApart, type Step } from './take-apart.ts'
 import { literal, type Word } from './word.ts'
 import type { Cwds } from './working-folders.ts'
 
-/** More than that, and a person reads the command itself. */
+/** With more touches, a person reads the command itself. */
 const MOST = 200
 
 /**
@@ -38,7 +38,7 @@ async function touchesOfStep(step: Step, mayRead: MayRead | undefined): Promise<
   const known = knownCommand(words)
   const argv = words.map(({ text }, index) => (index === 0 ? programName(text) : text))
   const readonly = known?.readonly === true && assignments.every((each) => /^[a-z_][a-z0-9_]*\+?=/.test(each))
-  // `LD_PRELOAD=./x npm test` is more than `npm test`: a rule that allows the command says nothing of the variable.
+  // `LD_PRELOAD=./x npm test` is more than `npm test`: a rule that allows the command does not allow the variable.
   const set = readonly ? [] : assignments
   const touches: Touch[] = [
     ...set.map((each): Touch => ({ kind: 'command', command: each, argv: [each], readonly: false })),
@@ -60,7 +60,7 @@ async function touchesOfStep(step: Step, mayRead: MayRead | undefined): Promise<
   return touches
 }
 
-/** A rule may deny a file that only its folder stands for. A person decides then. */
+/** A command may read a folder in which a rule denies a file. A person decides then. */
 async function hiddenBelow(reads: readonly Touch[], mayRead: MayRead): Promise<Touch[]> {
   const found = await Promise.all(
     reads.map(async (touch) => (touch.kind === 'read' ? forbiddenBelow(touch.path, mayRead) : undefined)),
@@ -84,7 +84,7 @@ async function placesIn(targets: readonly Touch[], sources: readonly Word[], cwd
   return touches
 }
 
-/** Wildcards match names of files too that begin as options do. */
+/** Wildcards may match file names that look like options. */
 async function mayBeOption({ glob, text }: Word, cwds: Cwds): Promise<boolean> {
   if (!glob || !/^[-*?[]/.test(text)) return false
   const names = await Promise.all((cwds ?? []).map((cwd) => readdir(cwd).catch(() => [])))
@@ -101,7 +101,7 @@ async function paths(kind: 'read' | 'write', word: Word, cwds: Cwds): Promise<To
   if (word.pipe || (word.known && /^\/dev\/(?:null|stdin|stdout|stderr|fd\/\d+)$/.test(word.text))) return []
   const text = word.home ? homedir() + word.text.slice(1) : word.text
   const from = text.startsWith('/') ? [''] : cwds?.map((cwd) => `${cwd}/`)
-  // What lies in /proc is another thing for another process.
+  // A path in /proc means something else for each process.
   if (!word.known || !from || /^\/(?:proc|dev\/(?:tcp|udp))\//.test(text)) return [unknown(`${kind} ${word.text}`)]
   const touches: Touch[] = []
   for (const start of from) {

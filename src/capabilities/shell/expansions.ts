@@ -4,7 +4,7 @@ import type { Node } from 'web-tree-sitter'
 const NAME = String.raw`(?:[A-Za-z_]\w*|[0-9@*#?$!-])`
 const SAFE = new RegExp(String.raw`^\$\{(?:#?${NAME}|${NAME}(?::?[-+]|##?|%%?|//?)[^]*|\w+\[(?:\d+|@|\*)\])\}$`)
 
-/** What runs something inside of a word, or computes it: each is looked at by itself. */
+/** Parts of a word that run or compute something. Each is looked at by itself. */
 const SUBSTITUTIONS = ['command_substitution', 'process_substitution', 'expansion', 'arithmetic_expansion']
 
 /** @param text `${…}` */

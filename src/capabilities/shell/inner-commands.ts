@@ -2,7 +2,7 @@
 import { leadingOptions, type Options } from './leading-options.ts'
 import { literal, type Word } from './word.ts'
 
-/** What a command runs. With neither `words` nor `script` it is not known. */
+/** A command that another command runs. With neither `words` nor `script` it is not known. */
 export interface Inner {
   words?: readonly Word[]
   assignments?: readonly string[]
@@ -14,7 +14,7 @@ export interface Inner {
 
 export interface InnerCommands {
   runs: readonly Inner[]
-  /** The command does nothing but run them: no rule is asked about itself. */
+  /** The command does nothing but run them, so rules are not asked about the command itself. */
   replaces?: boolean
   /** The shell itself runs them, so that its folder may change. */
   here?: boolean
@@ -25,7 +25,7 @@ const UNKNOWN: InnerCommands = { runs: [{}] }
 
 type Reader = (words: readonly Word[], stdin: Word | undefined) => InnerCommands
 
-/** Those with options and, perhaps, operands before the command that they run. */
+/** Programs with options and, perhaps, operands before the command that they run. */
 function prefix(options: Options, operands = 0, replaces = true): Reader {
   return (words) => {
     const read = leadingOptions(words, options)
@@ -49,7 +49,7 @@ const shell: Reader = (words, stdin) => {
 }
 const SHELL_OPTIONS = ['login', 'norc', 'noprofile', 'posix', 'restricted', 'verbose', 'version', 'help']
 
-/** What a program reads when it is given this as a file: whatever comes to it. */
+/** Whether a file name stands for the input of the program. */
 function isInput({ text }: Word): boolean {
   return text === '-' || /^\/(?:dev\/(?:stdin|fd\/)|proc\/)/.test(text)
 }
@@ -75,7 +75,7 @@ const INTERPRETERS: readonly { name: RegExp; valued: RegExp; brings: RegExp }[] 
   { name: /^(?:lua[\d.]*|Rscript)$/, valued: /^-l$/, brings: /^-[ev]/ },
 ]
 
-/** A program that comes to an interpreter on its input is in no rule: `python3` says nothing of what it is given. */
+/** No rule covers a program that an interpreter reads from its input: a rule for `python3` does not allow what it is given. */
 function readsProgram(name: string, [, first, ...rest]: readonly Word[]): boolean {
   const words = /^(?:deno|bun)$/.test(name) && first?.text === 'run' ? rest : [...(first ? [first] : []), ...rest]
   const interpreter = INTERPRETERS.find((each) => each.name.test(name))
@@ -101,7 +101,7 @@ const env: Reader = (words) => {
     longValued: ['unset', 'split-string'],
   })
   if (!read) return UNKNOWN
-  // The text of -S is read in a way of its own.
+  // The text of -S has a syntax of its own.
   if (read.given.some((each) => each === 'S' || each === '--split-string'))
     return splitString(read.values, words, read.next)
   let at = read.next
@@ -143,8 +143,8 @@ function unknownWith(mark: string): (word: Word) => Word {
 }
 
 /**
- * What `{}` stands for. Regular files lie in the folders that are searched, so the folders stand for them. Others may be
- * links to anywhere.
+ * The files that `{}` stands for. Regular files lie in the folders that are searched, so the folders stand for them. Other files
+ * may be links to anywhere.
  */
 function foundFiles(words: readonly Word[]): readonly Word[] {
   const end = words.findIndex(({ text }, index) => index > 0 && /^[-(!]/.test(text))
@@ -216,7 +216,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   doas: prefix({ flags: 'nL', valued: 'uC' }, 0, false),
 }
 
-/** They run something that is not looked for: a person decides. */
+/** They run commands that this file cannot find, so a person decides. */
 const OPAQUE = new Set(
   `alias ash bind bwrap busybox chroot chrt complete coproc csh dbus-run-session enable entr expect fakeroot fc firejail
   fish flock gdb ksh mapfile nsenter numactl parallel pkexec prlimit proot readarray runuser script setpriv strace su

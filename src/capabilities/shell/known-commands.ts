@@ -1,6 +1,6 @@
 /**
- * Commands whose files are known, and whether they only read. A command that is not here may do anything. An option that
- * is not known leaves a reader a reader, except where `refused` names it: most options choose what is shown.
+ * Commands whose files are known, and whether they only read. A command that is not here may do anything. A reader with an
+ * unknown option still counts as a reader, unless `refused` names the option: most options only choose what is shown.
  */
 import { isOption } from './leading-options.ts'
 import { programName } from './inner-commands.ts'
@@ -10,7 +10,7 @@ export interface KnownCommand {
   readonly: boolean
   reads: readonly Word[]
   writes: readonly Word[]
-  /** What gets a place in the folder that is written, where that is one. */
+  /** If the written path is a folder: what is put into it. */
   into?: readonly Word[]
 }
 
@@ -18,9 +18,9 @@ interface Rule {
   /** Options with a value; the others have none. Long ones only where the value is a word of its own. */
   valued?: string
   longValued?: readonly string[]
-  /** A value is always a word of its own, and only for an option of one letter: it reads them in a way of its own. */
+  /** Only options of one letter have values, and a value is always a word of its own: the command has its own syntax. */
   apart?: boolean
-  /** With one of them it does more than read, or reads more than its operands. Also as the beginning of a long name. */
+  /** Options with which it does more than read, or reads more than its operands. The beginning of a long name counts too. */
   refused?: string
   longRefused?: readonly string[]
   /** Its operands: `first` words that are no files, then files. Unset: no files. */
@@ -31,7 +31,7 @@ interface Rule {
   here?: boolean
   /** How many operands it may have as a reader. */
   most?: number
-  /** What each operand of a reader begins with. */
+  /** The beginning of each operand of a reader. */
   begins?: string
 }
 
@@ -158,7 +158,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 }
 
-/** Their operands are clear, and they change them. */
+/** Commands that change the files in their operands. */
 const WRITERS: Readonly<Record<string, Rule>> = {
   ...same('rm rmdir unlink mkdir tee mkfifo shred', { files: { access: 'write' } }),
   touch: { files: { access: 'write' }, valued: 'dtr', longValued: ['date', 'reference'] },
@@ -230,7 +230,7 @@ function parse(rule: Rule, words: readonly Word[]): Parsed {
     if (word.pipe) parsed.operands.push(word)
     else if (!word.known) {
       parsed.operands.push(word)
-      // It may become many words, and one of them an option that is refused.
+      // It may become many words, and one of them may be an option that is refused.
       parsed.refused ||= careful
     } else if (!isOption(word)) parsed.operands.push(word)
     else
@@ -271,7 +271,7 @@ function short(rule: Rule, { text }: Word, next: Word | undefined, parsed: Parse
 
 const FIND_DOES = /^-(?:delete|f(?:ls|print0?|printf)|files0-from|follow)$/
 
-/** What its -exec runs is taken apart by itself. */
+/** The command of its -exec is taken apart by itself. */
 function readFind(words: readonly Word[]): KnownCommand {
   const start = words.findIndex(({ text }, index) => index > 0 && !/^-(?:[HLP]|D|O\d?)$/.test(text))
   const rest = start < 0 ? [] : words.slice(start)
@@ -305,7 +305,7 @@ const GIT: Readonly<Record<string, RegExp>> = {
   describe: /^--(?:tags|always|long|dirty|abbrev=\d+)$/,
 }
 
-/** What a reader is given may be files, as in `blame a`, `diff a b` outside of a repository, and `show HEAD:a`. */
+/** The operands of a reader may be files, as in `blame a`, `diff a b` outside of a repository, and `show HEAD:a`. */
 function readGit(words: readonly Word[]): KnownCommand {
   if (!isGitReader(words)) return { readonly: false, reads: [HERE], writes: [] }
   const given = words.slice(1).filter((word) => !isOption(word))

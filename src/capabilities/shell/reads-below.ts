@@ -1,6 +1,6 @@
 /**
- * Readers of whole folders. A rule names files, and such a command names only their folder: so what lies below is looked
- * at before the command runs. Reads names only, and never follows links.
+ * Readers of whole folders. A rule names files, but such a command names only their folder. So the names below the folder
+ * are looked at before the command runs. Reads names only, and never follows links.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,15 +10,15 @@ import type { Word } from './word.ts'
 /** Whether a file may be read, as `ToolContext.mayRead` says it. */
 export type MayRead = (path: string) => boolean
 
-/** More than that is not looked at, and a person decides. */
+/** How many files are looked at. If there are more, a person decides. */
 const MOST = 20_000
-/** They read names and facts of files, not what stands in them. */
+/** They read names and facts of files, not their contents. */
 const SHALLOW = new Set(
   'ls dir vdir cd pushd test [ stat du df tree file realpath readlink basename dirname find which mkdir rmdir touch chmod'.split(
     ' ',
   ),
 )
-/** Commands of git that show what stands in files. */
+/** Commands of git that show contents of files. */
 const SHOWING = new Set('diff show grep cat-file archive format-patch whatchanged blame stash'.split(' '))
 
 /** Options of `git log` that show changes. */
@@ -31,7 +31,7 @@ function isRecursive(text: string): boolean {
   return name !== undefined && RECURSIVE.some((option) => option.startsWith(name))
 }
 
-/** Whether the command may show what stands in files below the folders that it reads. */
+/** Whether the command may show contents of files below the folders that it reads. */
 export function readsBelow(words: readonly Word[]): boolean {
   const name = programName(words[0]?.text ?? '')
   const texts = words.slice(1).map(({ text }) => text)
@@ -48,7 +48,7 @@ export function readsBelow(words: readonly Word[]): boolean {
 /**
  * The first file below a folder that must not be read, or why nobody knows whether there is one.
  *
- * @param folder absolute @returns undefined when all may be read, and for what is no folder
+ * @param folder absolute @returns undefined when all may be read, or when it is no folder
  */
 export async function forbiddenBelow(folder: string, mayRead: MayRead): Promise<string | undefined> {
   const waiting = [folder]

@@ -31,9 +31,9 @@ export interface ProcessEnd {
   said: string
 }
 
-/** Between SIGTERM and SIGKILL. */
+/** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE_MS = 2000
-/** For output that was written before the end. */
+/** Milliseconds to read output that was written before the end. */
 const DRAIN_MS = 250
 
 /** @throws Error when the program cannot be started */

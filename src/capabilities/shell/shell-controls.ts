@@ -9,7 +9,7 @@ import { openPlace, type ShellSettings } from './shell-settings.ts'
 import { bothEnds, OUTPUT_LIMIT, plain } from './shown-output.ts'
 
 const MOST_WAIT = 600_000
-/** Up to where each shell was read: session value, id → bytes. */
+/** How far the output of each shell was read. A value of the session: id → bytes. */
 const CURSORS = 'shell.cursors'
 const CURSORS_KEPT = 50
 
@@ -78,7 +78,7 @@ export function taskOutputTool(settings: ShellSettings): Tool {
   })
 }
 
-/** Any other id is that of an agent: the pack `subagents` leaves these two tools to this one. */
+/** Any other id names an agent: the pack `subagents` leaves these two tools to this one. */
 function isShell(task: string): boolean {
   return task.startsWith('bash_')
 }
@@ -112,7 +112,7 @@ async function show(shell: string, folder: string, { status, exit }: Shell, ctx:
   const cursors = ((await ctx.values.get(CURSORS)) ?? {}) as Record<string, number>
   const from = cursors[shell] ?? 0
   const { bytes, size } = await readLog(folder, from, 2 * OUTPUT_LIMIT)
-  // A character of which only a part is written is read the next time.
+  // A character that is written only in part is read the next time.
   const unfinished = status === 'running' ? openBytes(bytes.at(-1)) : 0
   const kept = Object.entries({ ...cursors, [shell]: size - unfinished }).slice(-CURSORS_KEPT)
   ctx.values.set(CURSORS, Object.fromEntries(kept))

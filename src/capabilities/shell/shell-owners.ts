@@ -1,5 +1,5 @@
 /**
- * Whose the background shells of a working folder are. A session that starts one owns all of the folder, together with the
+ * Which sessions own the background shells of a working folder. A session that starts one owns all of the folder, together with the
  * root of its tree if that works in the same folder: a child that is closed leaves its server to its parent. When the last
  * owner was closed, all shells end.
  */

@@ -1,4 +1,4 @@
-/** What the tools of the pack share: where they work, and whether in a sandbox. */
+/** Settings that the tools of the pack share: where they work, and whether in a sandbox. */
 import { createHash } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Where the pack keeps what is not the model's: beside the working folder, so that no command in a sandbox can change it.
+ * The folders of the pack's own files. They lie beside the working folder, so that no command in a sandbox can change it.
  * `<parent>/.stello/<name>/` has `tmp`, `output` (whole outputs), `shells` (background shells) and `owners` (of those shells).
  */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'

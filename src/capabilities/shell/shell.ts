@@ -10,9 +10,9 @@ import { disownShells } from './shell-owners.ts'
 import { killShellTool, taskOutputTool, taskStopTool } from './shell-controls.ts'
 import type { SandboxMode, ShellSettings } from './shell-settings.ts'
 
-/** What `shell` is made with. */
+/** Options of `shell`. */
 export interface ShellOptions {
-  /** The working folder: the same as that of `filesystem`. */
+  /** The working folder. Give `filesystem` the same. */
   sandboxManager: SandboxManager
   /**
    * `auto`: in a sandbox of bubblewrap where the machine has it. `required`: a worker without it does not start. `off`:
@@ -23,9 +23,9 @@ export interface ShellOptions {
   network?: boolean
   /** Further folders that commands in the sandbox may read: absolute paths. */
   readable?: readonly string[]
-  /** Variables for all commands. Of the worker's own they get only PATH, the user's name, language and time zone. */
+  /** Variables for all commands. From the worker they get only PATH, the user's name, language and time zone. */
   env?: Readonly<Record<string, string>>
-  /** What one command may use. */
+  /** Limits of each command. */
   limits?: ShellLimits
 }
 

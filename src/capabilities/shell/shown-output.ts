@@ -8,7 +8,7 @@ const KEPT = (OUTPUT_LIMIT / 2) * 4
 
 /** Keeps both ends of an output of any length. */
 export class OutputEnds {
-  /** Of all the output, in bytes. */
+  /** Size of the whole output, in bytes. */
   size = 0
   #head: Buffer = Buffer.alloc(0)
   #tail: Buffer = Buffer.alloc(0)
@@ -50,7 +50,7 @@ function joined(head: string, tail: string, what: string, more: string): string 
   return `${head}\n\n[… the middle is left out: ${what}${more} …]\n\n${tail}`
 }
 
-/** Without colours and control characters; what is no UTF-8 becomes U+FFFD. */
+/** Without colours and control characters; bytes that are no UTF-8 become U+FFFD. */
 export function plain(bytes: Buffer): string {
   const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n')
   // oxlint-disable-next-line no-control-regex

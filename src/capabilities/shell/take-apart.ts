@@ -20,10 +20,10 @@ interface Walk {
   depth: number
 }
 
-/** What surrounds a command. */
+/** The surroundings of a command. */
 interface At {
   cwds: Cwds
-  /** What it reads from a here-document or here-string; undefined: whatever its input is. */
+  /** Its input, if that is a here-document or here-string. Undefined: another input. */
   stdin?: Word | undefined
   /** Words that stand behind a redirection. */
   more?: readonly Word[]
@@ -142,7 +142,7 @@ function redirected(walk: Walk, node: Node, at: At): Cwds {
   const cwds = either(at.cwds, after)
   for (const redirect of redirects) {
     files(walk, redirect, cwds)
-    // What stands on the line of a here-document behind its mark: `cat <<EOF | sh`.
+    // The rest of the line behind the mark of a here-document: `cat <<EOF | sh`.
     if (redirect.type === 'heredoc_redirect') all(walk, redirect.children.filter(isStatement), { cwds })
   }
   return cwds
@@ -171,7 +171,7 @@ function readRedirects(walk: Walk, redirects: readonly Node[], at: At): { stdin?
   return { ...(stdin && { stdin }), more }
 }
 
-/** The text that a here-document gives, after what is run in it. */
+/** The text of a here-document, after the commands in it. */
 function hereDocument(walk: Walk, redirect: Node, cwds: Cwds): Word {
   const child = (type: string): Node | undefined =>
     redirect.namedChildren.find((each) => each?.type === type) ?? undefined
@@ -242,7 +242,7 @@ function run(walk: Walk, { assignments, words, stdin }: Run, cwds: Cwds): Cwds {
   let after = cwds
   for (const each of inner.runs)
     after = runInner({ ...walk, depth: walk.depth + 1 }, each, { assignments, cwds, source })
-  // What a program runs does not change the folder of the shell.
+  // A command that a program runs does not change the folder of the shell.
   if (inner.runs.length > 0) return inner.here ? either(cwds, after) : cwds
   return name.text === 'cd' || name.text === 'pushd' || name.text === 'popd' ? changed(words, cwds) : cwds
 }
@@ -292,7 +292,7 @@ function cases(walk: Walk, node: Node, at: At): Cwds {
   return after
 }
 
-/** Numbers in `[[ ]]` are computed, and that may run what a variable holds. */
+/** Numbers in `[[ ]]` are computed, which may run the text in a variable. */
 function test(walk: Walk, node: Node, cwds: Cwds): Cwds {
   const first = node.child(0)?.type
   if (first === '((') return arithmetic(walk, node, cwds)

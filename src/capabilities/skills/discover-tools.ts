@@ -1,4 +1,4 @@
-/** DiscoverTools: finds tools, and from then on the model is shown those of them that were hidden. */
+/** DiscoverTools: finds tools. From then on the model is also shown the found tools that were hidden. */
 import { z } from 'zod'
 import { DISCOVERED, DISCOVER_TOOLS, namesDiscovered } from '../../agent/hidden-tools.ts'
 import type { ToolSpec } from '../../core/model.ts'

@@ -1,7 +1,7 @@
-/** Which tools fit a query. Pure. */
+/** Finds the tools that fit a query. Pure. */
 import type { ToolSpec } from '../../core/model.ts'
 
-/** What a word is worth by where it is found. */
+/** The score of a word, by the place where it is found. */
 const WORTH = { isName: 240, inName: 120, inTitle: 80, inDescription: 20 } as const
 const SELECT = 'select:'
 

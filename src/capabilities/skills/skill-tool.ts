@@ -58,15 +58,15 @@ function wantedOf(name: string): string {
 }
 
 /**
- * Who permits the call is shown what the skill would allow, and permits that and no more: each of its rules is a part of
- * the call.
+ * A person who permits the call is shown what the skill would allow, and permits exactly that: each of its rules is a
+ * part of the call.
  */
 function touchesOf(wanted: string, skills: readonly Skill[]): Touch[] {
   const { permissions: { allow = [] } = {}, scope } = skills.find(({ name }) => name === wanted) ?? {}
   const part = (command: string, ...more: string[]): Touch => {
     return { kind: 'command', command, argv: [wanted, ...more], readonly: false }
   }
-  // No word of a rule has spaces: only `name:*`, or the very text, speaks of such a part.
+  // No word of a rule has spaces: only `name:*`, or exactly this text, matches such a part.
   const ruled = allow.map((rule) => part(`${wanted} with the rule ${rule} ${untilOf(scope)}`, 'with its rule'))
   return [part(wanted), ...ruled]
 }
@@ -75,7 +75,7 @@ function untilOf(scope: Skill['scope']): string {
   return scope === 'session' ? 'in this session' : 'until this turn ends'
 }
 
-/** What the model is told about the effects of a skill. */
+/** The text for the model about the effects of a skill. */
 function effectsOf({ permissions: { allow = [], deny = [] } = {}, scope, model }: Skill): string[] {
   const rules = [
     ...(allow.length > 0 ? [`allowed without a question: ${allow.join(', ')}`] : []),

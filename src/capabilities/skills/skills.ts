@@ -5,7 +5,7 @@ import type { Tool } from '../../tool/tool.ts'
 import { discoverToolsTool } from './discover-tools.ts'
 import { skillTool } from './skill-tool.ts'
 
-/** What `skills` is made with. */
+/** Options of `skills`. */
 export interface SkillsOptions {
   /**
    * Tools of the agent that the model is not shown until DiscoverTools has found them: their names, in which `*` stands

@@ -1,4 +1,4 @@
-/** The list of tasks of a session: pure changes of it. A change that must not be leaves the list as it is. */
+/** The list of tasks of a session: pure changes of it. A change that is not allowed leaves the list as it is. */
 
 export const TASK_STATUSES = ['pending', 'in_progress', 'completed'] as const
 export type TaskStatus = (typeof TASK_STATUSES)[number]

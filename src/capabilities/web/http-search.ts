@@ -1,4 +1,4 @@
-/** Search providers that answer over HTTP with JSON: one request each, bounded as those of WebFetch are. */
+/** Search providers that answer over HTTP with JSON: one request each, with the bounds that WebFetch has too. */
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import { keepSecret } from '../../core/secrets.ts'
@@ -11,7 +11,7 @@ const BRAVE = 'https://api.search.brave.com'
 const TIMEOUT_MS = 15_000
 const SIZE_LIMIT = 2 * 1024 * 1024
 
-/** What `braveSearch` is made with. */
+/** Options of `braveSearch`. */
 export interface BraveSearchOptions {
   /** The key of Brave's Search API. */
   apiKey: string
@@ -37,7 +37,7 @@ export function braveSearch({ apiKey, baseUrl = BRAVE }: BraveSearchOptions): Se
   })
 }
 
-/** What `searxngSearch` is made with. */
+/** Options of `searxngSearch`. */
 export interface SearxngSearchOptions {
   /** The URL of the instance, whose settings must allow the format `json`. */
   baseUrl: string

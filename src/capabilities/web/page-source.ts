@@ -13,7 +13,7 @@ export type Fetched = { answer: Answer } | { elsewhere: URL; from: URL }
 export interface FetchBounds {
   timeoutMs: number
   signal: AbortSignal
-  /** What the rules of the session say of an address that the page redirects to. Unset: nothing. */
+  /** The rule of the session about an address that the page redirects to. Unset: there is none. */
   ruled?: (to: URL) => Ruled | undefined
 }
 

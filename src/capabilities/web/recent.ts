@@ -1,9 +1,9 @@
-/** Values that were got a short time ago. Old ones, and those beyond the size, are forgotten. */
+/** Values that were fetched a short time ago. Old ones, and those beyond the size, are forgotten. */
 
 export interface RecentOptions {
   /** How long a value counts, milliseconds. */
   ageMs: number
-  /** Of all values together. */
+  /** Largest size of all values together. */
   sizeLimit: number
   /** Milliseconds of any clock. */
   now: () => number

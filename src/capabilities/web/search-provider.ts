@@ -1,6 +1,6 @@
-/** Who searches the web for WebSearch. */
+/** The interface of a service that searches for WebSearch. */
 
-/** What is searched for. */
+/** A search. */
 export interface SearchQuery {
   /** The words. */
   query: string
@@ -35,7 +35,7 @@ export interface SearchProvider {
   /** Names it in errors. */
   readonly name: string
   /**
-   * Finds results, the best first. What it throws is told to the model, and the next provider is asked.
+   * Finds results, the best first. If it throws, the next provider is asked; the model reads the errors if none answers.
    *
    * @param options `signal` fires after 15 s, and when the call ends
    */

@@ -8,7 +8,7 @@ import type { SearchProvider } from './search-provider.ts'
 import { webFetchTool } from './web-fetch.ts'
 import { webSearchTool } from './web-search.ts'
 
-/** What `web` is made with. */
+/** Options of `web`. */
 export interface WebOptions {
   /**
    * Hosts that are read whatever their address is, also by http and on other ports: `host`, or `host:port`. Default: none;
@@ -17,7 +17,7 @@ export interface WebOptions {
   allow?: readonly string[]
   /** Answers the `prompt` of WebFetch; a small one will do. Unset: the page itself is the result. */
   model?: Model
-  /** Who searches. If one does not answer, the next is asked. Unset: there is no WebSearch. */
+  /** The search providers. If one does not answer, the next is asked. Unset: there is no WebSearch. */
   searchProvider?: SearchProvider | readonly SearchProvider[]
 }
 

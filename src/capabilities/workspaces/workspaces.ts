@@ -24,11 +24,11 @@ export interface NewWorkspace {
   signal: AbortSignal
 }
 
-/** What `workspaces` is made with. */
+/** Options of `workspaces`. */
 export interface WorkspacesOptions {
   /** The folder of all working folders on each host: absolute, made when it is missing. */
   base: string
-  /** Who shares a folder: all sessions of a tree (default), or nobody. */
+  /** Which sessions share a folder: `tree`: all sessions of a tree (default). `session`: none. */
   per?: WorkspacePer
   /**
    * The id of this host. Hosts that share `base` over a network have the same. Default: an id that is kept in the file

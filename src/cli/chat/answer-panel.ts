@@ -1,9 +1,9 @@
-/** What a person may choose when something waits: a list, one row for each answer. Pure. */
+/** The choices of a person when something waits: a list, one row for each answer. Pure. */
 import type { AnswerOptions, InboxItem, InboxQuestion } from '../../client/index.ts'
 import { PENDING } from '../../protocol/pending.ts'
 import { REMEMBERS, type Remember } from '../../protocol/read-answer.ts'
 
-/** What a row leads to. */
+/** The effect of a row. */
 export type Choice =
   /** The answer is complete. */
   | { to: 'answer'; answer: AnswerOptions }
@@ -24,7 +24,7 @@ export interface Row {
   choice: Choice
 }
 
-/** Where a permission goes on to hold, for people. */
+/** Where a permission holds from now on, as text for people. */
 const WHERE: Readonly<Record<Remember, string>> = {
   session: 'in this session',
   tree: 'in this tree of sessions',

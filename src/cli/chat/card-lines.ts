@@ -51,7 +51,7 @@ function paramLines(params: Card['params'], width: number): string[] {
     )
 }
 
-/** What streams grows at its end. */
+/** The last lines, because streaming text grows at its end. */
 function tailOf(text: string, width: number): string {
   const flat = text.replace(/\s+/g, ' ')
   const room = Math.max(8, width)

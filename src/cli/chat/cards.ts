@@ -12,7 +12,7 @@ export interface Card {
   tip?: string
   params?: Readonly<Record<string, unknown>>
   status: 'WAIT' | 'DOING' | 'SUCCESS' | 'ERROR'
-  /** What the call tells while it runs. */
+  /** The last update of the running call. */
   update?: unknown
   result?: unknown
   code?: string
@@ -39,7 +39,7 @@ export function asked(cards: readonly Card[], call: AskedCall, at: Date): readon
   ]
 }
 
-/** @returns `again`: what is told when a call that has begun is begun once more */
+/** @returns `again`: the line that tells that a call which had begun begins once more */
 export function shownLive(
   cards: readonly Card[],
   data: LiveEvents['tool.status'] & Streamed,
@@ -82,7 +82,7 @@ export function ended(cards: readonly Card[], data: DurableEvents['tool.status']
   }
 }
 
-/** What an earlier attempt at a step has streamed is gone when a later one begins. */
+/** Removes the cards that an earlier attempt at a step has streamed, when a later one begins. */
 export function untilAttempt(cards: readonly Card[], { step, attempt }: Streamed): readonly Card[] {
   return cards.filter((card) => card.step !== step || (card.attempt ?? 0) >= attempt)
 }

@@ -1,6 +1,6 @@
 /**
- * What a chat shows of a session: a fold over its events, and over what the chat itself has to tell. What is finished
- * is an item, which never changes again; the rest is live. Pure: knows no clock, no terminal, no server.
+ * The view of a chat on its session: a fold over the events of the session and over the chat's own notes. A finished thing is
+ * an item, which never changes again; the rest is live. Pure: knows no clock, no terminal, no server.
  */
 import type { Message } from '../../core/message.ts'
 import type { Pause } from '../../core/pause.ts'
@@ -29,7 +29,7 @@ interface Stream {
   reasoning: string
 }
 
-/** What the chat tells about itself. */
+/** Notes of the chat itself. */
 export type Told =
   | { told: 'item'; item: Item }
   /** The session has the message, and begins it when the turn before has ended. */
@@ -85,7 +85,7 @@ export function conversation(before: Conversation, happened: StelloEvent | Told)
   return { ...before, queue: [...before.queue, { messageId, text }] }
 }
 
-/** What a new event makes of the live part is cleared by this: nothing is asked, nothing streams. */
+/** The live part when nothing is asked and nothing streams. */
 function settled({ stream: _stream, weather: _weather, ...rest }: Conversation): Conversation {
   return rest
 }
@@ -171,7 +171,7 @@ interface Attempt {
   attempt: number
 }
 
-/** A later attempt replaces what an earlier one has streamed; that is told, unless the weather has told it. */
+/** A later attempt replaces the text that an earlier one has streamed. A line says so, unless the weather has told it already. */
 function taken(before: Conversation, { step, attempt }: Attempt): Conversation {
   const { stream, weather } = before
   const after: Conversation = {
@@ -238,7 +238,7 @@ function over(before: Conversation, { stopReason, text }: DurableEvents['turn.co
   return said || text.trim() === '' ? after : withItems(after, { kind: 'answer', text })
 }
 
-/** What a person reads of a turn that has not ended by an answer. */
+/** The line about a turn that has ended without an answer. */
 const STOPPED: Readonly<Record<string, string>> = {
   cancelled: 'it was cancelled',
   max_tool_rounds: 'it has used all its rounds of tool calls (`maxToolRounds`)',

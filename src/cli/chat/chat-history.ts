@@ -1,4 +1,4 @@
-/** What a person has typed in chats of this folder, for the arrow keys: `.stello/chat-history`, for the owner's eyes only. */
+/** The lines that a person has typed in chats of this folder, for the arrow keys: `.stello/chat-history`, for the owner's eyes only. */
 import { existsSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export async function keepHistory(history: readonly string[], home: string = nam
     await writeFile(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''), { mode: OWNER_ONLY })
     await chmod(path, OWNER_ONLY)
   } catch {
-    // The chat was what counted.
+    // The chat matters, not its history.
   }
 }
 

@@ -1,4 +1,4 @@
-/** What those who act on a chat are given. */
+/** The parts of a chat that intents and slash commands act on. */
 import type { StelloClient } from '../../client/index.ts'
 import type { Chat } from './create-chat.ts'
 

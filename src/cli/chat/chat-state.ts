@@ -7,16 +7,16 @@ import type { SlashName } from './slash-commands.ts'
 
 /** A list to choose from, above the line. */
 export interface Panel {
-  /** What the rows are about; unset: the sessions of the tree. */
+  /** The item that the rows answer. Unset: the rows are the sessions of the tree. */
   item?: InboxItem
   rows: readonly Row[]
   at: number
   chosen: readonly string[]
-  /** Milliseconds: a key that was meant for something else must not answer. */
+  /** When the panel came, in milliseconds: a key that was meant for something else must not answer. */
   openedAt: number
 }
 
-/** What is typed is no message but a part of an answer. */
+/** The typed text is a part of an answer, not a message. */
 export interface Typing {
   item: InboxItem
   answer: AnswerOptions
@@ -39,11 +39,11 @@ export interface ChatState {
   unserved: boolean
   /** When Ctrl-C was pressed, in milliseconds. */
   interruptedAt?: number
-  /** What is told below the line, until the next key. */
+  /** The hint below the line, until the next key. */
   hint?: string
 }
 
-/** What a key press wants done outside. */
+/** An action outside of the state that a key press asks for. */
 export type Intent =
   | { do: 'send'; text: string }
   | { do: 'command'; name: SlashName; rest: string }
@@ -60,5 +60,5 @@ export type Intent =
   | { do: 'tell'; text: string }
   | { do: 'leave' }
 
-/** What happens next: the state, and what is to be done. */
+/** The result of a key press: the new state, and the actions. */
 export type Pressed = readonly [ChatState, ...Intent[]]

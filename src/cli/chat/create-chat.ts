@@ -1,4 +1,4 @@
-/** The state of a chat, and all that changes it: events, looks around, keys. Who draws listens. Knows no terminal. */
+/** The state of a chat, and all that changes it: events, looks around, keys. The screen listens to it. Knows no terminal. */
 import { stripVTControlCharacters } from 'node:util'
 import type { InboxItem, SessionTree, StelloEvent } from '../../client/index.ts'
 import { printable } from '../printable.ts'
@@ -7,7 +7,7 @@ import { NEW_CONVERSATION, conversation, type Item, type Told } from './chat-con
 import { EMPTY_EDITOR, type Key } from './editor.ts'
 import { offered, pressKey } from './press-key.ts'
 
-/** What one look at the servers shows. */
+/** The findings of one look at the servers. */
 export interface Around {
   tree: SessionTree
   inbox: InboxItem[]
@@ -23,7 +23,7 @@ export interface Chat {
   press(key: Key): Intent[]
   /** Another session is shown from here on. */
   turnTo(sessionId: string): void
-  /** Changes what is typed, or what is chosen from. */
+  /** Changes the typed line, or the list of choices. */
   change(how: (state: ChatState) => ChatState): void
 }
 

@@ -1,11 +1,11 @@
-/** The line that a person types: its text, the cursor, and what was typed before. Pure. */
+/** The line that a person types: its text, the cursor, and earlier lines. Pure. */
 
 /** A key, as Node's readline names it, or `paste`. */
 export interface Key {
   name?: string
   ctrl?: boolean
   meta?: boolean
-  /** What it types. */
+  /** The text that the key types. */
   text?: string
 }
 
@@ -49,7 +49,7 @@ export function edited(editor: Editor, key: Key): Editor | undefined {
   return typed(editor, key.text)
 }
 
-/** Where the cursor goes. */
+/** The new place of the cursor. */
 function moved({ text, cursor }: Editor, { name, ctrl, meta }: Key): number | undefined {
   const word = ctrl || meta
   if (name === 'left' || (ctrl && name === 'b'))
@@ -63,7 +63,7 @@ function moved({ text, cursor }: Editor, { name, ctrl, meta }: Key): number | un
   return undefined
 }
 
-/** From where to where the text goes away. */
+/** The part of the text that the key removes. */
 function removed({ text, cursor }: Editor, { name, ctrl, meta }: Key): [number, number] | undefined {
   if ((ctrl && name === 'w') || (meta && name === 'backspace')) return [wordBefore(text, cursor), cursor]
   if (name === 'backspace') return [cursor - before(text, cursor), cursor]
@@ -73,7 +73,7 @@ function removed({ text, cursor }: Editor, { name, ctrl, meta }: Key): [number, 
   return undefined
 }
 
-/** A line up or down in the text; at its edge, what was typed before. */
+/** A line up or down in the text; at its edge, an earlier or later message. */
 function vertical(editor: Editor, to: 'up' | 'down'): Editor {
   const { text, cursor } = editor
   const start = lineStart(text, cursor)

@@ -1,4 +1,4 @@
-/** Tells a chat what happens in its session, and what it looks like around it, for as long as it is shown. Never rejects. */
+/** Tells a chat the events of its session, and the state of the tree around it, as long as it is shown. Never rejects. */
 import { messageOf } from '../../core/errors.ts'
 import type { StelloClient, StelloEvent } from '../../client/index.ts'
 import type { Chat } from './create-chat.ts'
@@ -7,7 +7,7 @@ import { showInherited } from './show-inherited.ts'
 
 /** The end of a text that was cut. */
 const CUT = '…'
-/** After these, it looks at once. */
+/** After these events it looks around at once. */
 const CHANGING: readonly StelloEvent['type'][] = [
   'turn.started',
   'pending.opened',

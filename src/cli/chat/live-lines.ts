@@ -1,6 +1,6 @@
 /**
- * What is drawn again and again below the finished items: what streams, calls, forks, what waits, the line to type in.
- * Never higher than the screen, since a terminal cannot take back what has left it. Pure.
+ * The part of the chat that is drawn again and again below the finished items: streaming text, calls, forks, open questions,
+ * the line to type in. Never higher than the screen, since a terminal cannot redraw lines that have left it. Pure.
  */
 import pc from 'picocolors'
 import stringWidth from 'string-width'
@@ -15,14 +15,14 @@ import { completions } from './slash-commands.ts'
 import type { Frame } from './terminal-frame.ts'
 import { cutLine, oneLineOf, wrapLines } from './wrap-lines.ts'
 
-/** Lines that are shown of what may be long. */
+/** How many lines of a long text are shown. */
 const EDITOR_LINES = 8
 const TREE_LINES = 8
 const QUEUE_LINES = 3
 const PREVIEW_LINES = 12
-/** Lines of one argument, and of all that a call would touch. */
+/** How many lines of one argument, and of the list of touches, are shown. */
 const ARGUMENT_LINES = 6
-/** Of a text that streams, so much is laid out. */
+/** How many characters of a streaming text are laid out. */
 const STREAMED = 6000
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
@@ -89,7 +89,7 @@ function queueLines({ conversation: { queue } }: ChatState, width: number): stri
   return queue.length > QUEUE_LINES ? [...shown, pc.dim(`   … ${queue.length - QUEUE_LINES} more wait`)] : shown
 }
 
-/** @param size the rows that there are: what is asked and the choices always stand, what is between them may be cut */
+/** @param size the free rows. The question and the choices always stand; the lines between them may be cut */
 function panelLines(
   { item, rows: offered, at, openedAt }: Panel,
   tree: SessionTree | undefined,
@@ -126,7 +126,7 @@ function around(choices: readonly string[][], at: number, most: number): string[
   ]
 }
 
-/** Never silently: who approves must know that there is more. */
+/** A cut is never silent: a person who approves must know that there is more. */
 function cutTo(lines: readonly string[], most: number, width: number): readonly string[] {
   if (lines.length <= most) return lines
   const more = pc.yellow(oneLineOf(`  … ${lines.length - most + 1} more lines: not all is shown here`, width))
@@ -152,7 +152,7 @@ function itemLines(item: InboxItem, tree: SessionTree | undefined, width: number
   return [...head, ...cutTo([...touches, ...asked, ...more], PREVIEW_LINES, width)]
 }
 
-/** The arguments of the call that is asked about; those of a change as the change. */
+/** The arguments of the call that is asked about. A change of a file is shown as a diff. */
 function previewLines(preview: string, width: number): string[] {
   try {
     const params = JSON.parse(preview) as Record<string, unknown>
@@ -176,7 +176,7 @@ function previewLines(preview: string, width: number): string[] {
   }
 }
 
-/** Empty lines would push what comes behind them out of sight. */
+/** Without empty lines, which would push the lines behind them out of sight. */
 function inOnePiece(value: unknown): string {
   return typeof value === 'string' && value.includes('\n') ? JSON.stringify(value) : textOf(value)
 }
@@ -201,7 +201,7 @@ function editorLines({ editor, typing }: ChatState, width: number): { lines: str
   }
 }
 
-/** Cut where the columns end, so that the cursor's place does not depend on what stands behind it. */
+/** Cut where the columns end, so that the place of the cursor does not depend on the text behind it. */
 function typedLines(text: string, columns: number): string[] {
   return printable(text)
     .split('\n')

@@ -1,4 +1,4 @@
-/** Looks at what is around the session of a chat: its tree, what waits in it, whether it is served. Never rejects. */
+/** Looks at the surroundings of a chat's session: its tree, the items that wait in it, its workers. Never rejects. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StelloClient } from '../../client/index.ts'
 import { isMoving, lookAgainMs } from '../look-pace.ts'

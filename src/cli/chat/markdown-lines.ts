@@ -1,6 +1,6 @@
 /**
- * Markdown as a person reads it in a terminal. Nothing of it becomes a control sequence but our own colours: the source
- * must be printable already. Pure.
+ * Markdown as a person reads it in a terminal. The only control sequences are our own colours: the source must be printable
+ * already. Pure.
  */
 import { lexer, type Token, type Tokens } from 'marked'
 import pc from 'picocolors'
@@ -110,7 +110,7 @@ function styled(token: Tokens.Generic): string {
   }
 }
 
-/** The text, and where it leads: what is clicked is what is read. */
+/** The text and the address of a link, so that a person reads the address before following it. */
 function linked(text: string, href: string): string {
   const shown = text === href || `mailto:${text}` === href
   return shown ? pc.underline(text) : `${pc.underline(text)} ${pc.dim(`(${href})`)}`

@@ -1,7 +1,7 @@
 /** The path of a file behind an `@`, in the line that a person types. Pure. */
 import { typed, type Editor } from './editor.ts'
 
-/** As far as it is typed before the cursor; undefined: there is none. */
+/** The part of the path before the cursor. Undefined: there is no path. */
 export function pathBefore({ text, cursor }: Editor): string | undefined {
   const [, , quoted, plain] = /(^|\s)@(?:"([^"\n]*)|([^\s"]*))$/.exec(text.slice(0, cursor)) ?? []
   return quoted ?? plain

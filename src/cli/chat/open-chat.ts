@@ -1,4 +1,4 @@
-/** Which session a chat is about: a new one of an agent, or one that is there. */
+/** Opens the session of a chat: a new one of an agent, or an existing one. */
 import { StelloError } from '../../core/errors.ts'
 import type { StelloClient } from '../../client/index.ts'
 import { findSession } from '../find-session.ts'

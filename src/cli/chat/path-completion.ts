@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 
 /**
- * In their order; folders end with `/`. Empty where nothing can be read. What begins with a dot is left out unless the
+ * The paths in order; folders end with `/`. Empty if nothing can be read. Names that begin with a dot are left out unless the
  * dot is typed.
  *
  * @param folder paths are relative to it

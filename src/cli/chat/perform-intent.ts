@@ -1,4 +1,4 @@
-/** Carries out what a person has asked for in a chat. Every failure is told in a line, and the chat goes on. */
+/** Carries out what a person has asked for in a chat. Every failure becomes a line, and the chat goes on. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStelloError, isUnavailable, messageOf } from '../../core/errors.ts'
@@ -17,7 +17,7 @@ import { withLine } from './press-key.ts'
 
 /** Milliseconds between tries to reach servers that are away. */
 const AGAIN_MS = 1000
-/** Names of files that are shown of those that a path may become. */
+/** How many names are shown of the files that a path may become. */
 const PATHS_SHOWN = 12
 const NO_EDITOR = 'no editor is named: set VISUAL or EDITOR, for example EDITOR=vi'
 
@@ -123,7 +123,7 @@ async function compose({ chat, lend }: Room): Promise<void> {
   chat.change((state) => withLine(state, text))
 }
 
-/** What is typed meanwhile stays: the path is completed only where it was asked for. */
+/** Text that is typed meanwhile stays: the path is completed only where Tab was pressed. */
 async function complete({ chat }: Room): Promise<void> {
   const { editor } = chat.state
   const path = pathBefore(editor)

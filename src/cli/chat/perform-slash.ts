@@ -10,7 +10,7 @@ import { CHAT_KEYS } from './chat-keys.ts'
 import type { Room } from './chat-room.ts'
 import { SLASH_COMMANDS, type SlashCommand, type SlashName } from './slash-commands.ts'
 
-/** @param rest what stands behind the name; it has been checked */
+/** @param rest the text behind the name; it has been checked */
 export async function performSlash(room: Room, name: SlashName, rest: string): Promise<void> {
   const { stello, chat } = room
   const session = stello.session(chat.state.sessionId)
@@ -103,7 +103,7 @@ async function expand({ stello, chat }: Room): Promise<void> {
   const { seq, result, title, name } = last.card
   const shown = textOf(result)
   const whole = seq === undefined ? shown : (await stello.session(chat.state.sessionId).record(seq)).message.content
-  // What is shown to people may be another text than the model's, for example a diff.
+  // The text for people may differ from the model's, for example a diff.
   const isBeginning = shown === '' || whole.startsWith(shown.replace(/…$/, ''))
   chat.tell({ told: 'item', item: { kind: 'whole', title: title ?? name, text: isBeginning ? whole : shown } })
 }

@@ -1,4 +1,4 @@
-/** What a key does. Pure: everything outside is an intent. */
+/** The effect of a key. Pure: everything outside is an intent. */
 import { stripVTControlCharacters } from 'node:util'
 import { isObject } from '../../core/is-object.ts'
 import { keyOf } from '../../client/holdups.ts'
@@ -11,7 +11,7 @@ import { completions, isSlash, readSlash } from './slash-commands.ts'
 
 /** A second Ctrl-C within this time leaves. Milliseconds. */
 export const TWICE_MS = 2000
-/** A panel that has just come answers to no key: it was meant for something else. Milliseconds. */
+/** How long a new panel ignores keys: they were meant for something else. Milliseconds. */
 export const NEW_PANEL_MS = 500
 
 /** @param now milliseconds */
@@ -42,7 +42,7 @@ export function offered(state: ChatState, now: number): ChatState {
 }
 
 /**
- * A text stands in the line, and Enter is meant for it: what has come up meanwhile is put away.
+ * Enter is meant for the text in the line, so a panel that has come up meanwhile is put away.
  *
  * @param typing what the text is a part of; unset: it is a message
  */
@@ -62,7 +62,7 @@ function interrupted(state: ChatState, now: number): Pressed {
   const runs = turn !== undefined || queue.length > 0
   const after: ChatState = {
     ...rest,
-    // What was typed can be had back, unless it was no message.
+    // The typed text can be brought back, if it was a message.
     editor: state.typing ? withText(state.editor, '') : submitted(state.editor),
     interruptedAt: now,
     later: putOff(state),
@@ -92,7 +92,7 @@ function inPanel(state: ChatState, panel: Panel, key: Key, now: number): Pressed
     return chosen(state, panel, row)
   }
   if (isEnter || nth !== undefined) return [state]
-  // Who types meant the line: nothing is answered by letters.
+  // A person who types wants to write a line. A letter never answers the question.
   return [
     {
       ...rest,
@@ -188,7 +188,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A paste is text, whatever is in it: no line of it is sent by itself, and nothing that is not seen. */
+/** A paste is text, whatever it contains: none of its lines is sent by itself, and nothing invisible is sent. */
 function pasted(state: ChatState, paste: string): Pressed {
   const { panel, ...rest } = state
   const text = stripVTControlCharacters(paste.replace(/\r\n?/g, '\n')).replace(/[^\P{Cc}\n\t]/gu, '')

@@ -12,7 +12,7 @@ import { readKeys } from './terminal-keys.ts'
 /** Signals that end a chat from outside: of service managers, and of a window that is closed. */
 const SIGNALS = ['SIGTERM', 'SIGHUP'] as const
 
-/** What is being sent when the chat is left has so long to arrive. Milliseconds. */
+/** How long something that is being sent may still take when the chat is left. Milliseconds. */
 const LEAVE_MS = 2000
 
 /** How a chat was left. */
@@ -52,7 +52,7 @@ export async function runChat(stello: StelloClient, sessionId: string, { isNew }
   const atWork = new Set<Promise<void>>()
   const leave = (): void => over.abort()
   for (const signal of SIGNALS) process.once(signal, leave)
-  // Before anything is drawn: what is typed ahead would else be read in the terminal's own way, and Enter as another key.
+  // This comes before anything is drawn. Otherwise the terminal would read early keys in its own way, and Enter as another key.
   const keys = readKeys((key) => {
     for (const intent of chat.press(key)) {
       const doing = performIntent(room, intent).finally(() => atWork.delete(doing))

@@ -1,16 +1,16 @@
-/** The terminal that a chat is drawn on: what is finished is written once, the rest is drawn again below it. */
+/** The terminal that a chat is drawn on: finished items are written once, the rest is drawn again below them. */
 import type { Chat } from './create-chat.ts'
 import { itemLines } from './item-lines.ts'
 import { liveLines } from './live-lines.ts'
 import { NO_FRAME, isSameFrame, redrawn, type Frame } from './terminal-frame.ts'
 
-/** At most so often. Milliseconds. */
+/** The shortest time between two drawings. Milliseconds. */
 const DRAW_EVERY_MS = 40
-/** So often while something runs or waits, for the seconds that are counted. */
+/** The time between two drawings while something runs or waits, so that its seconds count. Milliseconds. */
 const TICK_MS = 200
 /** The past has been read when nothing more has come for this long. Milliseconds. */
 const QUIET_MS = 300
-/** Of the past, so many screens are shown. */
+/** How many screens of the past are shown. */
 const SCREENS = 3
 
 export interface Screen {

@@ -1,4 +1,4 @@
-/** The slash commands: one table, which help, completion, the documents and who carries them out read. Pure. */
+/** The slash commands: one table, which help, completion, the documents and `perform-slash.ts` read. Pure. */
 
 /** Their names. */
 export type SlashName =
@@ -20,7 +20,7 @@ export type SlashName =
 
 export interface SlashCommand {
   name: SlashName
-  /** What may follow, as help shows it. */
+  /** The arguments, as help shows them. */
   takes?: string
   means: string
 }
@@ -44,7 +44,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   { name: 'quit', means: 'leave; the session goes on' },
 ]
 
-/** What a line that begins with a slash asks for; a text says what is wrong with it. */
+/** Reads a line that begins with a slash. A text says what is wrong with it. */
 export function readSlash(line: string): { name: SlashName; rest: string } | string {
   const [word = '', ...words] = line.slice(1).trim().split(/\s+/)
   const rest = words.join(' ')

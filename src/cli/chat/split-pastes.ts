@@ -1,10 +1,10 @@
 /**
- * Tells pastes from keys in what a terminal sends. A paste is one text then, however long it is. A mark may arrive in two
+ * Tells pastes from keys in the input of a terminal. A paste becomes one text, however long it is. A mark may arrive in two
  * pieces. Pure.
  *
- * A pasted text may hold the mark of the end itself, and not every terminal takes it out. What stands behind it would then
- * be keys: Enter, or an answer. No person presses a key in the moment in which a paste ends, so what comes without a pause
- * behind a paste belongs to it.
+ * A pasted text may hold the mark of the end itself, and not every terminal removes it. The text behind such a mark would count
+ * as keys: Enter, or an answer. No person presses a key in the moment in which a paste ends, so text that comes without a pause
+ * after a paste belongs to it.
  */
 
 /** What the terminal sends before and after a paste. */
@@ -14,7 +14,7 @@ const END = '\u001b[201~'
 export type Sent = { keys: string } | { paste: string }
 
 export class PasteSplitter {
-  /** What is not told yet: in a paste its text so far, else what may be the beginning of a mark. */
+  /** Text that is not passed on yet: in a paste the paste so far, otherwise the possible beginning of a mark. */
   #held = ''
   #inPaste = false
   /** A paste has ended, and there was no pause since. */
@@ -48,7 +48,7 @@ export class PasteSplitter {
     return this.#inPaste
   }
 
-  /** Nothing more has come for a while: what looked like the beginning of a paste was a key, for example Escape. */
+  /** Nothing more has come for a while, so the beginning of a paste was in truth a key, for example Escape. */
   giveUp(): Sent[] {
     if (this.#inPaste) return []
     const sent = this.#held === '' ? [] : [this.#outside(this.#held)]
@@ -57,7 +57,7 @@ export class PasteSplitter {
     return sent
   }
 
-  /** The end of a paste was lost: what has come is the paste, and keys are keys again. */
+  /** The end of a paste was lost: the text until now is the paste, and keys are keys again. */
   endPaste(): Sent[] {
     if (!this.#inPaste) return []
     const paste = this.#held

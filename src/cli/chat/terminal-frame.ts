@@ -1,6 +1,6 @@
 /**
- * The end of a terminal that is drawn again and again: what is written so that lines come to stand above it for good, and
- * it is drawn anew below them. What stands above is never drawn again, however often the size changes. Pure.
+ * The end of a terminal, which is drawn again and again. Makes the text that writes lines above it for good and draws it anew
+ * below them. Lines above it are never drawn again, however often the size changes. Pure.
  */
 import stringWidth from 'string-width'
 

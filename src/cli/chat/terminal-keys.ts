@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Key } from './editor.ts'
 import { PasteSplitter, type Sent } from './split-pastes.ts'
 
-/** The terminal marks what is pasted. */
+/** Asks the terminal to mark pastes. */
 const MARK_PASTES = '\u001b[?2004h'
 const MARK_NO_PASTES = '\u001b[?2004l'
 /** The rest of a mark comes sooner than this. Milliseconds. */
@@ -14,7 +14,7 @@ const MARK_WITHIN_MS = 30
 /** The end of a paste is lost when nothing has come for so long: the terminal would take no keys for ever. Milliseconds. */
 const PASTE_ENDS_MS = 5000
 
-/** What Node's readline tells of a key. */
+/** A key, as Node's readline tells it. */
 interface Pressed {
   name?: string
   ctrl?: boolean

@@ -1,4 +1,4 @@
-/** Tools of `stello mcp` that decide: what a person answers, and whether a job goes on. */
+/** Tools of `stello mcp` that decide: they pass on a person's answer, and resume or cancel a job. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
@@ -30,7 +30,7 @@ export function addDecidingTools(server: McpServer, stello: StelloClient): void 
         const given = Object.entries(said).filter(([, value]) => value !== undefined)
         const handle = stello.session(session)
         await handle.answer(id, Object.fromEntries(given) as unknown as AnswerOptions)
-        // A wait that begins now must not be held up by what has just been answered.
+        // A wait that begins now must not be held up by the item that has just been answered.
         return { sessionId: session, id, decision: said.decision, taken: await isGone(handle, id) }
       }),
   )
@@ -64,7 +64,7 @@ export function addDecidingTools(server: McpServer, stello: StelloClient): void 
   )
 }
 
-/** Whether an item no longer waits. Without a worker it waits on, with its answer. */
+/** Whether an item no longer waits. Without a worker it still waits, although its answer was sent. */
 async function isGone(session: SessionHandle, item: string): Promise<boolean> {
   for (const begun = performance.now(); performance.now() - begun < TAKEN_WITHIN_MS; await pause(LOOK_EVERY_MS)) {
     if (!(await session.pending()).some(({ id }) => id === item)) return true

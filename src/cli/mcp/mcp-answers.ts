@@ -1,4 +1,4 @@
-/** What all tools of `stello mcp` share: how they answer, and how they name a session. */
+/** Shared by all tools of `stello mcp`: the form of answers, and the name of a session. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
 import { explain } from '../output.ts'
@@ -7,7 +7,7 @@ export const sessionId: z.ZodString = z.string().min(1).describe('As start retur
 /** Annotations of a tool that changes nothing. */
 export const READS: { readOnlyHint: true; openWorldHint: false } = { readOnlyHint: true, openWorldHint: false }
 
-/** Objects as JSON; failures as what the command would print. */
+/** Objects as JSON; failures as the command would print them. */
 export async function answering(work: () => Promise<string | Record<string, unknown>>): Promise<CallToolResult> {
   try {
     const value = await work()

@@ -12,7 +12,7 @@ start a session (or send to one that is there), then wait for the answer; wait a
 When it says "held", a person must decide: show them what waits, and pass on what they say with answer, or wait.`
 
 export interface Serving {
-  /** What `start` begins sessions of. Unset: the client names it. */
+  /** The agent whose sessions `start` begins. Unset: the client names it. */
   agent?: string
   /** Ends the serving; so does the end of stdin. */
   until: AbortSignal

@@ -1,11 +1,11 @@
-/** Tools of `stello mcp` that begin a job and say more to it. */
+/** Tools of `stello mcp` that begin a job and send it more messages. */
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
 import type { StelloClient } from '../../client/index.ts'
 import { isStelloError } from '../../core/errors.ts'
 import { READS, answering, sessionId } from './mcp-answers.ts'
 
-/** @param agent what sessions are begun of; unset: the client names it */
+/** @param agent the agent of new sessions; unset: the client names it */
 export function addStartingTools(server: McpServer, stello: StelloClient, agent: string | undefined): void {
   if (agent === undefined) {
     server.registerTool(

@@ -1,4 +1,4 @@
-/** A wait that an MCP client may repeat: it ends with the answer, with what holds the turn up, or when its time is over. */
+/** A wait that an MCP client may repeat: it ends with the answer, with the items that hold the turn up, or when its time is over. */
 import type { InboxItem, StelloClient } from '../../client/index.ts'
 import { eventLine } from '../format.ts'
 import { plainLines } from '../plain-lines.ts'
@@ -15,7 +15,7 @@ interface Waited {
   seconds?: number | undefined
 }
 
-/** What a call of a tool has of its client. */
+/** The facts about its client that a call of a tool has. */
 interface Calling {
   signal: AbortSignal
   _meta?: { progressToken?: string | number | undefined } | undefined

@@ -3,7 +3,7 @@ import { parse } from 'partial-json'
 import { isObject } from '../../core/is-object.ts'
 import type { Card } from './entries.ts'
 
-/** What it was asked with: the model's own words, as far as they can be read, or what people are shown. */
+/** The arguments of a call: as the model wrote them, if they can be read, otherwise as people are shown them. */
 export function argumentsOf({ arguments: written, params }: Card): unknown {
   if (written === '') return params
   try {
@@ -13,7 +13,7 @@ export function argumentsOf({ arguments: written, params }: Card): unknown {
   }
 }
 
-/** The arguments in one line; the name goes without saying where there is only one. @example briefArguments({ path: 'a.ts' }) // 'a.ts' */
+/** The arguments in one line; if there is only one, without its name. @example briefArguments({ path: 'a.ts' }) // 'a.ts' */
 export function briefArguments(args: unknown): string {
   if (!isObject(args)) return args === undefined ? '' : oneLine(textOf(args))
   const named = Object.entries(args).filter(([, value]) => value !== undefined && value !== '')

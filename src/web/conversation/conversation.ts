@@ -33,7 +33,7 @@ export function emptyConversation(sessionId: string): Conversation {
   }
 }
 
-/** @param events of this session; those of others are passed over */
+/** @param events; those of other sessions are passed over */
 export function withEvents(before: Conversation, events: readonly WebEvent[]): Conversation {
   const draft = draftOf(before)
   for (const event of events) {

@@ -155,7 +155,7 @@ function forked(draft: Draft, event: Of<'session.forked'>): void {
   })
 }
 
-/** What has not ended by now was stopped together with its turn. */
+/** Calls that have not ended by now were stopped together with their turn. */
 function turnCompleted(draft: Draft, event: Of<'turn.completed'>): void {
   const { turn, stopReason } = event.data
   const { since, usage, rounds } = draft.turn ?? { since: event.at, usage: NO_USAGE, rounds: 0 }

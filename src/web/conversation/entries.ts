@@ -73,7 +73,7 @@ export interface AnswerEntry extends Placed {
   parts?: readonly Part[]
   model?: string
   usage?: Usage
-  /** What it has thought, where that streamed while somebody looked. */
+  /** The model's thoughts, if they streamed while the page was open. */
   reasoning?: string
   cards: readonly Card[]
   /** How often it was begun again while somebody looked. */

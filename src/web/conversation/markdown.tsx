@@ -9,7 +9,7 @@ import { CopyButton } from './copy-button.tsx'
 
 const PLUGINS = [remarkGfm]
 
-/** What other schemes lead to is nothing: the text of the link stays. */
+/** An address with another scheme is removed; the text of the link stays. */
 export function webAddress(url: string): string {
   return /^https?:\/\/[^\s]/i.test(url) ? url : ''
 }

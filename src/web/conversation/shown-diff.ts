@@ -37,7 +37,7 @@ function signOf(line: string): DiffLine['sign'] {
   return first === '+' || first === '-' ? first : ' '
 }
 
-/** What a tool has told of its change. */
+/** The change of a file, as a tool has reported it in `details`. */
 function hunksIn(details: unknown): Hunk[] | undefined {
   const hunks = isObject(details) ? details['hunks'] : undefined
   return Array.isArray(hunks) && hunks.length > 0 && hunks.every(isHunk) ? hunks : undefined

@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<Card['status'], string>> = {
   ERROR: 'failed',
   STOPPED: 'stopped',
 }
-/** What a card shows of a result before it is unfolded. */
+/** How much of a result a folded card shows. */
 const FOLDED_LINES = 12
 
 /** @param props.now milliseconds since 1970, for how long it runs */
@@ -79,7 +79,7 @@ function progressOf({ updates }: Card): { value: number; max: number } | undefin
   return typeof progress === 'number' && typeof total === 'number' ? { value: progress, max: total } : undefined
 }
 
-/** What a running call has written last. */
+/** The last lines of a running call's output. */
 function Output({ card }: { card: Card }): ReactNode {
   const text = textOf(card.updates['output'] ?? card.updates['update'])
   if (text === '') return null

@@ -1,4 +1,4 @@
-/** What is known of the list of roots, and an answer about a part of it, made one. Pure. */
+/** Merges an answer about a part of the list of roots into the known list. Pure. */
 import type { Root } from '../wire.ts'
 
 /**
@@ -11,7 +11,7 @@ export interface RootsPart {
 }
 
 /**
- * The answer says all there is in its part: what was known there and is not in it has left the list.
+ * The answer holds every root of its part. A known root of that part which is missing has left the list.
  *
  * @returns newest first, each root once
  * @example mergeRoots(known, await api.roots({ limit: 100 }), { limit: 100 })

@@ -57,7 +57,7 @@ function toLane(sessionId: string, spans: readonly TimelineSpan[], now: number):
   return { sessionId, bars, tracks: Math.max(1, ends.length) }
 }
 
-/** Attempts at the same step have the same. */
+/** Identifies a step: all attempts at it have the same text. */
 function stepOf({ kind, turn, round, callId, name }: TimelineSpan): string {
   return [kind, turn, round, callId, name].join(' ')
 }
@@ -86,10 +86,10 @@ export function lossesOf(spans: readonly TimelineSpan[]): Loss[] {
   return losses
 }
 
-/** So many kinds of steps are named; the others are counted. */
+/** How many kinds of steps are named; the others are counted. */
 const NAMED = 4
 
-/** What was taken over. @example takenText(loss) // 'model call (gpt-5), Bash ×2' */
+/** The steps that were taken over, as text. @example takenText(loss) // 'model call (gpt-5), Bash ×2' */
 export function takenText({ taken }: Loss): string {
   const counts = new Map<string, number>()
   for (const { kind, name, title } of taken) {

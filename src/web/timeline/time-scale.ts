@@ -19,9 +19,9 @@ export interface TimeScale {
   fold: number
 }
 
-/** Nobody misses less idle time than this. */
+/** Idle time that is shorter is drawn as it passed. */
 const SHORTEST_FOLD_MS = 20_000
-/** What a fold takes of all that is drawn. */
+/** How much of the drawn length a fold takes. */
 const FOLD_SHARE = 0.03
 
 /** @param busy when somebody worked; any order, may overlap; not empty */
@@ -54,7 +54,7 @@ export function placeOf({ stretches, fold }: TimeScale, at: number): number {
   return next ? end + (fold * (at - stretch.to)) / (next.from - stretch.to) : end
 }
 
-/** What is drawn at a place. */
+/** The time that is drawn at a place. */
 export function timeAt({ stretches, fold }: TimeScale, place: number): number {
   const index = Math.max(
     0,
@@ -69,7 +69,7 @@ export function timeAt({ stretches, fold }: TimeScale, place: number): number {
   return stretch.to + ((inside - length) / fold) * (next.from - stretch.to)
 }
 
-/** What is seen of a scale. */
+/** The visible part of a scale. */
 export interface TimeWindow {
   from: number
   to: number
