@@ -19,8 +19,18 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
 /** Ends a call that the turn no longer wants. If the call waits for a child, the child is told to stop too. */
 export function cancelCall(state: SessionState, turn: Turn, call: Call): Step {
   const [next, commands] = settle(state, turn, call, { kind: 'cancelled' })
-  const stopped = [...(call.child ? [call.child.sessionId] : []), ...(call.awaits?.stops ? call.awaits.agents : [])]
+  const stopped = [...(call.child ? [call.child.sessionId] : []), ...ownAgents(call)]
   return [next, [...commands, ...stopped.map(stopChild)]]
+}
+
+/** The agents that a call waits for and that nobody else wants. */
+function ownAgents({ awaits }: Call): string[] {
+  return awaits?.stops ? awaits.agents : []
+}
+
+/** A call that was looking at its own agents when the turn was stopped: they are told to stop too. */
+function stopsOwn({ older }: SessionState, { turn, call }: { turn: Turn; call: Call }): Command[] {
+  return turn.stopping && call.status === 'running' && !older ? ownAgents(call).map(stopChild) : []
 }
 
 export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
@@ -29,8 +39,10 @@ export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
   const { turn, call } = found
   const { outcome } = input
   switch (outcome.kind) {
-    case 'settled':
-      return settled({ ...state, gen: outcome.gen }, turn, call, outcome)
+    case 'settled': {
+      const [next, commands] = settled({ ...state, gen: outcome.gen }, turn, call, outcome)
+      return [next, [...stopsOwn(state, found), ...commands]]
+    }
     case 'childOpened': {
       const { tries: _over, ...known } = state
       const opened = showFork({ ...known, gen: outcome.gen }, outcome.child)
@@ -61,7 +73,8 @@ export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
 export function toolLost(state: SessionState, input: Of<'toolLost'>): Step {
   const found = findCall(state, input)
   if (!found || !isUnderWay(found.call)) return [state, []]
-  return settle(state, found.turn, found.call, { kind: input.how })
+  const [next, commands] = settle(state, found.turn, found.call, { kind: input.how })
+  return [next, [...stopsOwn(state, found), ...commands]]
 }
 
 /** A report is kept until its call is done: it may arrive before the call is known to wait, and settling may fail. */

@@ -44,7 +44,7 @@ export function compacted(state: SessionState, { key, outcome }: Of<'compacted'>
   const rested = compactionOver(state, key)
   if (!rested) return [state, []]
   if (outcome.kind === 'notStarted') return outcome.closing ? closeRequested(rested, true) : foundPaused(rested)
-  if (outcome.kind === 'failed') return rested.turn?.stopping ? [rested, []] : announcePause(rested, outcome.pause)
+  if (outcome.kind === 'failed') return isUnwanted(rested) ? [rested, []] : announcePause(rested, outcome.pause)
   const usage = outcome.kind === 'compacted' ? outcome.usage : undefined
   const ended = { ...rested, gen: outcome.gen }
   const counted = usage ? addUsage(ended, usage) : ended
@@ -53,6 +53,11 @@ export function compacted(state: SessionState, { key, outcome }: Of<'compacted'>
   const { refusals = 0 } = turn.fit ?? {}
   const shorter = outcome.kind === 'compacted' && outcome.done
   return [{ ...counted, turn: { ...turn, fit: { refusals, ...(!shorter && { asIs: true }) } } }, []]
+}
+
+/** Nobody wants a compaction any more: the turn that needed it, or the person who asked for it, was stopped. */
+function isUnwanted({ turn, compactAsked, older }: SessionState): boolean {
+  return turn ? turn.stopping !== undefined : !compactAsked && !older
 }
 
 /** The activity was cancelled, or took too long. The ledger knows what really happened. */

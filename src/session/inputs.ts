@@ -17,7 +17,8 @@ import type {
 import type { Answer } from '../protocol/read-answer.ts'
 
 export type Input =
-  | { type: 'runStarted' }
+  /** `older`: an older version has begun the run. It replays as it was recorded, also where people's stops did not hold. */
+  | { type: 'runStarted'; older?: true }
   /** The run has grown long, so it must end at the next quiet point. */
   | { type: 'runFilled' }
   | { type: 'sessionOpened'; outcome: OpenSessionOutcome }

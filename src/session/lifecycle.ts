@@ -33,9 +33,9 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
  * Every run first asks the store how far the session has come, because the store may know more than the state
  * (durability 1).
  */
-export function runStarted(state: SessionState): Step {
-  const { openFailed: _before, ...known } = state
-  const [next, commands] = tellHeldBack({ ...known, opened: false })
+export function runStarted(state: SessionState, { older }: Of<'runStarted'>): Step {
+  const { openFailed: _before, older: _then, ...known } = state
+  const [next, commands] = tellHeldBack({ ...known, opened: false, ...(older && { older }) })
   return [
     next,
     [

@@ -72,14 +72,20 @@ function howStuck({ reason }: Pick<Pause, 'reason'>): number {
 
 /**
  * Pauses the session unless it is paused already. The first reason stays, with two exceptions. A reason that leaves the
- * session more stuck replaces another one. A pause that only a resume can end replaces one that ends by itself. A pause that
- * comes while a resume is being told wins over the resume.
+ * session more stuck replaces another one. A pause that only a resume can end replaces one that ends by itself, and what
+ * replaces it needs a resume too. A pause that comes while a resume is being told wins over the resume.
  */
 export function announcePause(state: SessionState, { message, hint, ...rest }: Pause): Step {
   const { pause: before, resuming, ...running } = state
   if (before && resuming === undefined && !givesWay(before, rest)) return [state, []]
   const { tries: _over, ...forGood } = running
-  const pause = { ...rest, message: preview(message), ...(hint !== undefined && { hint: preview(hint) }) }
+  const { nextTryAt: _promised, ...lasting } = rest
+  const holds = before && resuming === undefined && before.nextTryAt === undefined && !state.older
+  const pause: Pause = {
+    ...(holds ? lasting : rest),
+    message: preview(message),
+    ...(hint !== undefined && { hint: preview(hint) }),
+  }
   const [told, commands] = tellSwitch({ ...(pause.nextTryAt === undefined ? forGood : running), pause })
   return [told, [...commands, ...nextTry(told)]]
 }

@@ -171,6 +171,8 @@ export interface SessionState {
   switchWaits?: true
   /** A resume came before the session was opened. If the store reports a pause at the opening, that pause is older. */
   resumed?: true
+  /** An older version has begun this run, in which steps that were under way could undo what people had stopped. */
+  older?: true
   /** The run will continue as new soon. Nothing starts in this one. */
   resting?: true
   /** How many refusals, pauses and resumes this run has told since it is about to end. */

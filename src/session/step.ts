@@ -58,7 +58,7 @@ export function step(state: SessionState, input: Input): Step {
 function apply(state: SessionState, input: Input): Step {
   switch (input.type) {
     case 'runStarted':
-      return runStarted(state)
+      return runStarted(state, input)
     case 'runFilled':
       return runFilled(state)
     case 'sessionOpened':

@@ -230,6 +230,7 @@ describe('the state is bounded', () => {
       stopFound: true,
       cancelNext: true,
       openFailed: true,
+      older: true,
       workspace: true,
       resting: true,
       closing: true,
