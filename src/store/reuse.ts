@@ -25,8 +25,8 @@ interface Wanted {
 }
 
 /**
- * Looks in all earlier generations, because the hash of the input covers the whole past. A cancelled model call has no
- * answer, so the model is asked again.
+ * Looks in all earlier generations, because the hash of the input covers the whole past. A model call that was cancelled,
+ * and a compaction that has failed, has no answer: the model is asked again.
  */
 const FIND: Statement = statement(
   'reuse_find',
@@ -35,7 +35,7 @@ const FIND: Statement = statement(
          from steps
          where session_id = $2 and step_key = $3 and input_hash = $4 and gen < $5
            and (outcome is not null or not released)
-           and (kind <> 'model' or outcome->>'kind' is distinct from 'cancelled')
+           and (kind <> 'model' or coalesce(outcome->>'kind', '') not in ('cancelled', 'failed'))
          order by outcome is null, gen desc limit 1`,
 )
 const READ: Statement = statement(

@@ -13,7 +13,7 @@ import type { ModelOutcome } from '../../src/protocol/steps.ts'
 import { readOwnRecords } from '../../src/store/records.ts'
 import { attempt, depsOf } from './activity.ts'
 import { compaction, fake, nextCall, rounds, sessionWith, SUMMARY, talk, WORDS, type Reply } from './conversation.ts'
-import { countRows, write } from './fixtures.ts'
+import { countRows, resetRun, write } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -167,6 +167,24 @@ describe('a summary that cannot be made', () => {
     const session = await sessionWith(at.db, talk(12), { llm: model.llm })
     expect(await session.compact()).toMatchObject({ kind: 'failed', pause: { reason: 'model_error' } })
     expect(await session.events()).toEqual([])
+  })
+
+  it('is tried again after a rewind: a failure of the time before is no answer', async () => {
+    let busy = true
+    const model = fake((asked) => {
+      if (asked.summary && busy) throw new StelloError('MODEL_RATE_LIMITED', 'busy', { retryAfterMs: 90_000_000 })
+      return {}
+    }, 3000)
+    const session = await sessionWith(at.db, talk(12), { llm: model.llm })
+    expect(await session.compact()).toMatchObject({ kind: 'failed' })
+    busy = false
+    const rewound = resetRun(session.run, 'reset', 24)
+    // Another worker, which does not know that the provider was busy.
+    const deps = depsOf(at.db, { llm: model.llm })
+    expect(await attempt(rewound, () => compact(deps, compaction(rewound, 24)))).toMatchObject({
+      kind: 'compacted',
+      done: true,
+    })
   })
 
   it('is given up after some minutes if another provider was to write it', async () => {
