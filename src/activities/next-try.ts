@@ -2,6 +2,7 @@
 import type { AutoResume } from '../agent/wait-settings.ts'
 import type { Pause } from '../core/pause.ts'
 import type { SessionActivities } from '../protocol/session-activities.ts'
+import type { Failed } from '../protocol/steps.ts'
 import type { Deps } from './deps.ts'
 
 type Input = Parameters<SessionActivities[keyof SessionActivities]>[0]
@@ -9,17 +10,20 @@ type Input = Parameters<SessionActivities[keyof SessionActivities]>[0]
 /** Adds the next try to an outcome that pauses the session for a reason which may pass. */
 export function withNextTry<Outcome>({ agent }: Pick<Deps, 'agent'>, input: Input, outcome: Outcome): Outcome {
   if (!isPausing(outcome)) return outcome
-  const { tries } = 'step' in input ? input.step : (input as { tries?: number })
-  return { ...outcome, pause: promising(outcome.pause, agent.autoResume, { tries: tries ?? 0, now: Date.now() }) }
+  const { tries = 0 } = 'step' in input ? input.step : (input as { tries?: number })
+  const nextTryMs = waitOf(outcome.pause, agent.autoResume, tries)
+  return nextTryMs === undefined ? outcome : { ...outcome, nextTryMs }
 }
 
-/** @param tries how often in a row the session has tried already */
-export function promising(pause: Pause, auto: AutoResume, { tries, now }: { tries: number; now: number }): Pause {
-  if (pause.clears === undefined || !auto[pause.clears]) return pause
-  const waitMs = Math.min(auto.firstMs * 2 ** Math.min(tries, 30), Math.max(auto.firstMs, auto.longestMs))
-  return { ...pause, nextTryAt: new Date(now + waitMs).toISOString() }
+/**
+ * @param tries how often in a row the session has tried already
+ * @returns milliseconds until the next try; undefined: a person must resume the session
+ */
+export function waitOf({ clears }: Pick<Pause, 'clears'>, auto: AutoResume, tries: number): number | undefined {
+  if (clears === undefined || !auto[clears]) return undefined
+  return Math.min(auto.firstMs * 2 ** Math.min(tries, 30), Math.max(auto.firstMs, auto.longestMs))
 }
 
-function isPausing(outcome: unknown): outcome is { kind: 'failed'; pause: Pause } {
+function isPausing(outcome: unknown): outcome is Failed {
   return typeof outcome === 'object' && outcome !== null && 'kind' in outcome && outcome.kind === 'failed'
 }

@@ -151,8 +151,16 @@ export type ModelOutcome =
    * Nothing was settled. The same step runs again after `resume`. `refused`: the provider refuses the request for good,
    * because of a record of this turn.
    */
-  | { kind: 'failed'; pause: Pause; refused?: true }
+  | (Failed & { refused?: true })
   | NotStarted
+
+/** The step pauses the session. Nothing was settled. */
+export interface Failed {
+  kind: 'failed'
+  pause: Pause
+  /** Milliseconds until the pause's next try, from a worker: the workflow makes `nextTryAt` of it, by its own clock. */
+  nextTryMs?: number
+}
 
 /** Summarises older records of the transcript. */
 export interface CompactInput extends StepRef {
@@ -173,7 +181,7 @@ export type CompactOutcome =
   | { kind: 'compacted'; gen: number; done: boolean; usage?: Usage }
   | { kind: 'cancelled'; gen: number }
   /** The provider is away for too long. */
-  | { kind: 'failed'; pause: Pause }
+  | Failed
   | NotStarted
 
 /** The names of a call. `title` is for people. */
@@ -203,6 +211,8 @@ export interface Awaits {
   agents: string[]
   /** When it waits no longer, ISO 8601. Unset: it waits for ever. */
   until?: string
+  /** Milliseconds until then, from a worker: the workflow makes `until` of it, by its own clock. */
+  leftMs?: number
   /** That time has come. */
   over?: true
   /** The agents work for this call alone: a stop of the turn stops them too. */
@@ -265,7 +275,7 @@ export type ToolOutcome =
   | { kind: 'childOpened'; gen: number; child: ChildStart; result?: CallResult }
   /** Given back: it runs again when one of the agents has something to tell, or when its time is over. */
   | { kind: 'awaits'; gen: number; awaits: Awaits }
-  | { kind: 'failed'; pause: Pause }
+  | Failed
   | NotStarted
 
 /** What the workflow proposes for a call whose activity ended without an outcome. The ledger decides. */
@@ -320,7 +330,7 @@ export type OpenSessionOutcome =
     }
   | { kind: 'closed' }
   /** `found`: nothing went wrong, the session was paused already. */
-  | { kind: 'failed'; pause: Pause; found?: true }
+  | (Failed & { found?: true })
 
 export interface DescribeChildrenInput {
   /** Session ids. */

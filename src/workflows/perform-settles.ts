@@ -25,7 +25,7 @@ export function performSettles(
       const { key } = input
       try {
         const settle = storeActivity('settleCompaction', 'compaction: stopped')
-        run.emit({ type: 'compacted', key, outcome: await settle({ ...input, ...run.facts }) })
+        run.emit({ type: 'compacted', key, outcome: byOwnClock(await settle({ ...input, ...run.facts })) })
       } catch (error) {
         run.emit(failed({ of: 'compaction', key }, error))
       }
@@ -35,12 +35,8 @@ export function performSettles(
       const { turn, round } = step
       try {
         const settle = storeActivity('settleModel', `model: ${PROPOSED[proposed]}`)
-        run.emit({
-          type: 'modelEnded',
-          turn,
-          round,
-          outcome: await settle({ step: { ...step, ...run.facts }, proposed }),
-        })
+        const outcome = await settle({ step: { ...step, ...run.facts }, proposed })
+        run.emit({ type: 'modelEnded', turn, round, outcome: byOwnClock(outcome) })
       } catch (error) {
         run.emit(failed({ of: 'model', turn, round }, error))
       }

@@ -29,7 +29,7 @@ export function performSteps(run: Run): Performing<Steps | Settles> {
         const { fresh: _opened, ...known } = run.facts
         run.facts = known
       }
-      run.emit({ type: 'sessionOpened', outcome })
+      run.emit({ type: 'sessionOpened', outcome: byOwnClock(outcome) })
     },
 
     async callModel({ input }) {
@@ -39,7 +39,7 @@ export function performSteps(run: Run): Performing<Steps | Settles> {
           const { name, timeoutMs } = run.model()
           const summary = `${name} · turn ${turn}, round ${round + 1}`
           const outcome = await stepActivity('callModel', timeoutMs, summary)({ ...input, ...run.facts })
-          run.emit({ type: 'modelEnded', turn, round, outcome })
+          run.emit({ type: 'modelEnded', turn, round, outcome: byOwnClock(outcome) })
         } catch (error) {
           const how = lostHow(error)
           if (how) run.emit({ type: 'modelLost', turn, round, how })
@@ -54,7 +54,7 @@ export function performSteps(run: Run): Performing<Steps | Settles> {
         try {
           const { name, timeoutMs } = run.model()
           const compact = stepActivity('compact', timeoutMs, `make the conversation shorter for ${name}`)
-          run.emit({ type: 'compacted', key, outcome: await compact({ ...input, ...run.facts }) })
+          run.emit({ type: 'compacted', key, outcome: byOwnClock(await compact({ ...input, ...run.facts })) })
         } catch (error) {
           if (lostHow(error)) run.emit({ type: 'compactionLost', key, input })
           else run.emit(failed({ of: 'compaction', key }, error))

@@ -99,11 +99,13 @@ export class AgentsOfCall implements CallAgents {
     const before = waited && nth < waited.nth
     const over = before === true || (waited?.nth === nth && waited.over === true) || timeoutMs === 0
     if (enough || over) return (this.#found[nth] = { agents, timedOut: !enough })
-    const until = waited?.nth === nth ? waited.until : endOf(timeoutMs)
+    const { until } = waited?.nth === nth ? waited : {}
+    const leftMs = waited?.nth === nth ? undefined : endingIn(timeoutMs)
     const awaits: Awaits = {
       nth,
       agents: open.map(({ id }) => id),
       ...(until && { until }),
+      ...(leftMs !== undefined && { leftMs }),
       ...(owned && { stops: true }),
     }
     this.#interrupt({ awaits, found: this.#found.slice(0, nth) })
@@ -150,9 +152,9 @@ export class AgentsOfCall implements CallAgents {
   }
 }
 
-/** @returns undefined: it has none. Dates and Temporal's timers end before numbers do */
-function endOf(timeoutMs: number | undefined): string | undefined {
-  return timeoutMs !== undefined && timeoutMs < FOR_EVER_MS ? new Date(Date.now() + timeoutMs).toISOString() : undefined
+/** @returns undefined: the wait has no end. Dates and Temporal's timers end before numbers do */
+function endingIn(timeoutMs: number | undefined): number | undefined {
+  return timeoutMs !== undefined && timeoutMs < FOR_EVER_MS ? timeoutMs : undefined
 }
 
 function idsOf({ agents }: AgentsWaited): string[] {

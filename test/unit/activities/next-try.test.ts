@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { promising, withNextTry } from '../../../src/activities/next-try.ts'
+import { waitOf, withNextTry } from '../../../src/activities/next-try.ts'
 import { createStelloAgent, type AgentDefinition } from '../../../src/agent/agent.ts'
 import { StelloError, type ErrorCode } from '../../../src/core/errors.ts'
 import { toPause } from '../../../src/core/pause.ts'
@@ -12,8 +12,8 @@ const agent = (autoResume?: AgentDefinition['autoResume']) =>
 
 /** Minutes until the next try; undefined if there is none. */
 function minutes(code: ErrorCode, autoResume?: AgentDefinition['autoResume'], tries = 0): number | undefined {
-  const pause = promising(toPause(new StelloError(code, 'no')), agent(autoResume).autoResume, { tries, now: 0 })
-  return pause.nextTryAt === undefined ? undefined : Date.parse(pause.nextTryAt) / MINUTE
+  const waitMs = waitOf(toPause(new StelloError(code, 'no')), agent(autoResume).autoResume, tries)
+  return waitMs === undefined ? undefined : waitMs / MINUTE
 }
 
 it.each<[ErrorCode, AgentDefinition['autoResume'], number | undefined]>([
@@ -41,8 +41,7 @@ it('reads the number of tries from the step, wherever it stands', () => {
   const outcome = { kind: 'failed', pause: toPause(new StelloError('MODEL_UNAVAILABLE', 'no')) } as const
   const step = { tries: 1 } as SettleModelInput['step']
   for (const input of [step, { step, proposed: 'timedOut' as const }]) {
-    const { pause } = withNextTry({ agent: agent() }, input, outcome)
-    expect(Math.round((Date.parse(pause.nextTryAt ?? '') - Date.now()) / MINUTE)).toBe(30)
+    expect(withNextTry({ agent: agent() }, input, outcome)).toEqual({ ...outcome, nextTryMs: 30 * MINUTE })
   }
   expect(withNextTry({ agent: agent() }, step, { kind: 'cancelled' })).toEqual({ kind: 'cancelled' })
 })
