@@ -36,8 +36,15 @@ async function uses(session: SessionHandle): Promise<boolean[][]> {
   return (await runsOf(stello, session)).map(({ input, events }) => [
     input.searchable,
     startedWith(events[0]).includes('StelloRoot'),
-    events.some((event) => event.upsertWorkflowSearchAttributesEventAttributes),
+    events.some((event) => writtenBy(event).includes('StelloState')),
   ])
+}
+
+/** Temporal itself writes which patches a run has. */
+function writtenBy({
+  upsertWorkflowSearchAttributesEventAttributes: upsert,
+}: temporal.api.history.v1.IHistoryEvent): string[] {
+  return Object.keys(upsert?.searchAttributes?.indexedFields ?? {})
 }
 
 function startedWith(event: temporal.api.history.v1.IHistoryEvent | undefined): string[] {

@@ -11,7 +11,12 @@ export interface Backup {
 export async function backUp(url: string): Promise<Backup> {
   const name = new URL(url).pathname.slice(1)
   const copy = `${name}_copy`
-  await whileClosed(url, name, [`create database ${copy} template ${name}`])
+  await whileClosed(url, name, [
+    `create database ${copy} template ${name}`,
+    // A copy has the tables and none of the rights.
+    `update pg_database set (datdba, datacl) = (select datdba, datacl from pg_database where datname = '${name}')
+     where datname = '${copy}'`,
+  ])
   return {
     restore: () => whileClosed(url, name, [`drop database ${name}`, `alter database ${copy} rename to ${name}`]),
   }
