@@ -8,8 +8,8 @@ import { readBusyAgents, readClosed, readOpenIds } from '../store/inspect.ts'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
 import { readServedAgents } from '../store/workers.ts'
 import { servedNow } from './not-served.ts'
-import { pollersOf } from './pollers.ts'
-import { temporalTrouble } from './temporal-trouble.ts'
+import { pollersOf } from '../temporal/pollers.ts'
+import { temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 /** How many sessions are compared one by one. */
 const COMPARED = 10_000

@@ -2,8 +2,8 @@
 import { Client, Connection } from '@temporalio/client'
 import type { Finding } from '../dev/doctor-machine.ts'
 import type { Located } from './connect.ts'
-import { missingSearchAttributes } from './register-search-attributes.ts'
-import { temporalTrouble } from './temporal-trouble.ts'
+import { missingSearchAttributes } from '../temporal/register-search-attributes.ts'
+import { temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 const ANSWER_WITHIN_MS = 5000
 
