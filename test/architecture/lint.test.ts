@@ -52,13 +52,14 @@ const ARROWS: Record<string, string[]> = {
   ],
   worker: ['activities', 'agent', 'core', 'protocol', 'store', 'temporal', 'tool'],
   temporal: ['core', 'protocol'],
-  client: ['core', 'dev/dev-info.ts', 'dev/doctor-machine.ts', 'protocol', 'store', 'temporal', 'tool/fit-answer.ts'],
+  client: ['core', 'dev/dev-info.ts', 'protocol', 'store', 'temporal', 'tool/fit-answer.ts'],
   http: ['client', 'core', 'protocol'],
-  cli: ['agent', 'client', 'core', 'dev', 'http', 'protocol', 'worker', 'worker.ts'],
-  'cli/wing': ['agent', 'client', 'core', 'dev', 'http', 'protocol', 'worker', 'worker.ts'],
+  cli: ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
+  'cli/wing': ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
   web: ['client', 'core', 'http', 'protocol'],
   'web/wing': ['client', 'core', 'http', 'protocol'],
-  dev: ['capabilities/sandbox/bubblewrap.ts', 'core', 'protocol/search-attributes.ts'],
+  dev: ['core', 'protocol'],
+  doctor: ['capabilities/sandbox', 'client', 'core', 'dev', 'protocol', 'store', 'temporal'],
   testing: ['core', 'models'],
 }
 
@@ -67,9 +68,7 @@ const TARGETS = [
   ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
   'capabilities/sandbox/bubblewrap.ts',
   'dev/dev-info.ts',
-  'dev/doctor-machine.ts',
   'index.ts',
-  'protocol/search-attributes.ts',
   'tool/fit-answer.ts',
   'worker.ts',
 ]
