@@ -52,7 +52,7 @@ const ARROWS: Record<string, string[]> = {
   ],
   worker: ['activities', 'agent', 'core', 'protocol', 'store', 'temporal', 'tool'],
   temporal: ['core', 'protocol'],
-  client: ['core', 'dev/dev-info.ts', 'protocol', 'store', 'temporal', 'tool/fit-answer.ts'],
+  client: ['core', 'dev/dev-info.ts', 'protocol', 'store', 'temporal', 'tool'],
   http: ['client', 'core', 'protocol'],
   cli: ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
   'cli/wing': ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
@@ -69,7 +69,6 @@ const TARGETS = [
   'capabilities/sandbox/bubblewrap.ts',
   'dev/dev-info.ts',
   'index.ts',
-  'tool/fit-answer.ts',
   'worker.ts',
 ]
 
