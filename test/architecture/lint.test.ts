@@ -60,7 +60,13 @@ const ARROWS: Record<string, string[]> = {
   'web/wing': ['client', 'core', 'http', 'protocol'],
   dev: ['core', 'protocol'],
   doctor: ['capabilities/sandbox', 'client', 'core', 'dev', 'protocol', 'store', 'temporal'],
-  testing: ['core', 'models'],
+  testing: ['core', 'dev/test-servers.ts', 'models'],
+}
+
+/** The entries of the package that lie beside the folders, and what each may import. */
+const ENTRIES: Record<string, string[]> = {
+  'index.ts': ['agent', 'core', 'models', 'protocol', 'skills', 'tool'],
+  'worker.ts': ['core', 'worker'],
 }
 
 /** One file of every folder, and the files that some folder may import although their neighbours are refused. */
@@ -68,6 +74,7 @@ const TARGETS = [
   ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
   'capabilities/sandbox/bubblewrap.ts',
   'dev/dev-info.ts',
+  'dev/test-servers.ts',
   'index.ts',
   'worker.ts',
 ]
@@ -96,7 +103,7 @@ const PURE = ['agent', 'core', 'permissions', 'protocol', 'session', 'tool', 'wo
 const PACKAGES: [specifier: string, refusedIn: string[]][] = [
   ['zod', ['core', 'protocol', 'session', 'workflows']],
   ['openai', PURE],
-  ['pg', PURE],
+  ['pg', Object.keys(ARROWS).filter((folder) => !/^(capabilities|dev|store)/.test(folder))],
   ['node:fs', PURE],
   ['@temporalio/client', [...KNOW_NO_TEMPORAL, 'workflows']],
   ['@temporalio/workflow', KNOW_NO_TEMPORAL],
@@ -142,11 +149,6 @@ const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
   ['another wing of the activities', 'src/activities/wing/other-wing.ts', "export * from '../other/part.ts'"],
   ['what all wings share', 'src/activities/wing/shared.ts', "export * from '../part.ts'"],
   ['a tool set composed by its parent', 'src/capabilities/all.ts', "export * from './set/part.ts'"],
-  [
-    'worker.ts composing everything',
-    'src/worker.ts',
-    "export * from './activities/part.ts'\nexport * from './store/part.ts'",
-  ],
   ['a default export', 'src/store/standard.ts', 'export default 1', 'no-default-export'],
   ['a default export of an example', 'examples/agent.ts', 'export default 1'],
   ['any', 'src/store/anything.ts', 'export const x: any = 1', 'no-explicit-any'],
@@ -187,8 +189,15 @@ const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
   ],
 ]
 
+interface Diagnostic {
+  filename: string
+  code: string
+  severity: string
+  labels: { span: { line: number } }[]
+}
+
 const plant = mkdtempSync(join(tmpdir(), 'stello-lint-'))
-let refusals: { file: string; rule: string }[] = []
+let refusals: { file: string; line: number; rule: string }[] = []
 
 function write(file: string, source: string): void {
   mkdirSync(dirname(join(plant, file)), { recursive: true })
@@ -202,6 +211,8 @@ const rulesAgainst = (file: string): string[] =>
 const others = (folder: string): string[] => TARGETS.filter((target) => !target.startsWith(`${folder}/`))
 const accepted = (folder: string, kind: string): string[] =>
   others(folder).filter((target) => rulesAgainst(importer(folder, target, kind)).length === 0)
+/** An entry has two lines for each of them: it takes values, then types. */
+const besides = (entry: string): string[] => TARGETS.filter((target) => target !== entry)
 const listed = (folder: string, list: string[]): string[] =>
   others(folder).filter((target) => list.some((entry) => entry === target || target.startsWith(`${entry}/`)))
 
@@ -217,16 +228,27 @@ beforeAll(() => {
     }
     for (const [specifier] of PACKAGES) write(importer(folder, specifier, 'value'), `export { x } from '${specifier}'`)
   }
+  for (const entry of Object.keys(ENTRIES)) {
+    const exports = besides(entry).flatMap((target) => [
+      `export { x } from './${target}'`,
+      `export type { X } from './${target}'`,
+    ])
+    write(`src/${entry}`, exports.join('\n'))
+  }
   for (const [, file, source] of HABITS) write(file, source)
   const oxlint = spawnSync(
     process.execPath,
     [join(root, 'node_modules/oxlint/bin/oxlint'), '--type-aware', '--format', 'json', 'src', 'examples'],
     { cwd: plant, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   )
-  const report = JSON.parse(oxlint.stdout) as { diagnostics: { filename: string; code: string; severity: string }[] }
+  const report = JSON.parse(oxlint.stdout) as { diagnostics: Diagnostic[] }
   refusals = report.diagnostics
     .filter(({ severity }) => severity === 'error')
-    .map(({ filename, code }) => ({ file: filename, rule: /\(([^)]+)\)/.exec(code)?.[1] ?? code }))
+    .map(({ filename, code, labels }) => ({
+      file: filename,
+      line: labels[0]?.span.line ?? 0,
+      rule: /\(([^)]+)\)/.exec(code)?.[1] ?? code,
+    }))
 })
 
 afterAll(() => rmSync(plant, { recursive: true, force: true }))
@@ -245,11 +267,21 @@ describe('the arrows between source folders', () => {
     expect(accepted(folder, 'type')).toEqual(listed(folder, allowed))
   })
 
+  it.each(Object.entries(ENTRIES))('%s takes from its own list and nothing else', (entry, allowed) => {
+    const refused = refusals
+      .filter(({ file, rule }) => file === `src/${entry}` && rule === 'no-restricted-imports')
+      .map(({ line }) => line)
+    const forbidden = besides(entry).flatMap((target, index) =>
+      allowed.some((folder) => target.startsWith(`${folder}/`)) ? [] : [2 * index + 1, 2 * index + 2],
+    )
+    expect(refused.toSorted((a, b) => a - b)).toEqual(forbidden)
+  })
+
   it.each(PACKAGES)('%s is refused where it must not be, and only there', (specifier, refusedIn) => {
     const refused = Object.keys(ARROWS).filter(
       (folder) => rulesAgainst(importer(folder, specifier, 'value')).length > 0,
     )
-    expect(refused.toSorted()).toEqual(refusedIn)
+    expect(refused.toSorted()).toEqual(refusedIn.toSorted())
   })
 })
 
