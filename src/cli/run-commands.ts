@@ -94,8 +94,8 @@ export function addRunCommands(program: Command): void {
     .description('check machine, servers and sessions: what is missing, and what to do')
     .action(async () => {
       const out = output()
-      const { diagnose } = await import('../dev/doctor-machine.ts')
-      const { inspectServers } = await import('../client/doctor.ts')
+      const { diagnose } = await import('../doctor/diagnose.ts')
+      const { inspectServers } = await import('../doctor/inspect-servers.ts')
       const findings = [...(await diagnose()), ...(await inspectServers())]
       for (const finding of findings) {
         const mark = finding.ok ? (finding.warning ? '!' : '✓') : '✗'

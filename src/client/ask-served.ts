@@ -3,7 +3,7 @@ import { StelloError, isStelloError } from '../core/errors.ts'
 import { readServedAgents } from '../store/workers.ts'
 import { notServed } from './not-served.ts'
 import type { ClientDeps } from './start-session.ts'
-import { serviceErrorOf } from './temporal-trouble.ts'
+import { serviceErrorOf } from '../temporal/temporal-trouble.ts'
 
 /** How long a worker may be missing in the store: it may just be taking its lock again. */
 const UNSEEN_MS = 2000

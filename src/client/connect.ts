@@ -6,7 +6,7 @@ import { demandLocal, loadDevInfo, resolveHome } from '../dev/dev-info.ts'
 import { checkDatabase, openDatabase } from '../store/database.ts'
 import { createListener } from '../store/listener.ts'
 import { migrate, readSchema } from '../store/migrate.ts'
-import { searchableBy } from './register-search-attributes.ts'
+import { searchableBy } from '../temporal/register-search-attributes.ts'
 import { createStelloClient, type StelloClient } from './stello-client.ts'
 
 /**

@@ -14,8 +14,8 @@ import { forgetSession } from '../store/unopened.ts'
 import { readAgents } from '../store/agents.ts'
 import { createSession } from '../store/sessions.ts'
 import type { NewSessionRow } from '../store/writes.ts'
-import { missingSearchAttributes, registerSearchAttributes } from './register-search-attributes.ts'
-import { temporalTrouble } from './temporal-trouble.ts'
+import { missingSearchAttributes, registerSearchAttributes } from '../temporal/register-search-attributes.ts'
+import { temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 export interface ClientDeps {
   client: Client

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { messageOf } from '../core/errors.ts'
-import { pollersOf } from '../client/pollers.ts'
+import { pollersOf } from '../temporal/pollers.ts'
 import type { Readiness } from './health.ts'
 import { ANSWERS, run, type Database } from '../store/database.ts'
 import type { Liveness } from '../store/liveness.ts'

@@ -26,39 +26,56 @@ const ARROWS: Record<string, string[]> = {
   capabilities: ['agent', 'core', 'tool'],
   'capabilities/set': ['agent', 'core', 'tool'],
   store: ['core', 'protocol'],
-  activities: ['agent', 'capabilities', 'core', 'models', 'permissions', 'protocol', 'skills', 'store', 'tool'],
-  'activities/wing': ['agent', 'capabilities', 'core', 'models', 'permissions', 'protocol', 'skills', 'store', 'tool'],
-  worker: [
-    'activities',
+  activities: [
     'agent',
-    'client/pollers.ts',
-    'client/register-search-attributes.ts',
+    'capabilities',
     'core',
+    'models',
+    'permissions',
     'protocol',
+    'skills',
     'store',
+    'temporal',
     'tool',
   ],
-  client: ['core', 'dev/dev-info.ts', 'dev/doctor-machine.ts', 'protocol', 'store', 'tool/fit-answer.ts'],
+  'activities/wing': [
+    'agent',
+    'capabilities',
+    'core',
+    'models',
+    'permissions',
+    'protocol',
+    'skills',
+    'store',
+    'temporal',
+    'tool',
+  ],
+  worker: ['activities', 'agent', 'core', 'protocol', 'store', 'temporal', 'tool'],
+  temporal: ['core', 'protocol'],
+  client: ['core', 'dev/dev-info.ts', 'protocol', 'store', 'temporal', 'tool'],
   http: ['client', 'core', 'protocol'],
-  cli: ['agent', 'client', 'core', 'dev', 'http', 'protocol', 'worker', 'worker.ts'],
-  'cli/wing': ['agent', 'client', 'core', 'dev', 'http', 'protocol', 'worker', 'worker.ts'],
+  cli: ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
+  'cli/wing': ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
   web: ['client', 'core', 'http', 'protocol'],
   'web/wing': ['client', 'core', 'http', 'protocol'],
-  dev: ['capabilities/sandbox/bubblewrap.ts', 'core', 'protocol/search-attributes.ts'],
-  testing: ['core', 'models'],
+  dev: ['core', 'protocol'],
+  doctor: ['capabilities/sandbox', 'client', 'core', 'dev', 'protocol', 'store', 'temporal'],
+  testing: ['core', 'dev/test-servers.ts', 'models'],
+}
+
+/** The entries of the package that lie beside the folders, and what each may import. */
+const ENTRIES: Record<string, string[]> = {
+  'index.ts': ['agent', 'core', 'models', 'protocol', 'skills', 'tool'],
+  'worker.ts': ['core', 'worker'],
 }
 
 /** One file of every folder, and the files that some folder may import although their neighbours are refused. */
 const TARGETS = [
   ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
   'capabilities/sandbox/bubblewrap.ts',
-  'client/pollers.ts',
-  'client/register-search-attributes.ts',
   'dev/dev-info.ts',
-  'dev/doctor-machine.ts',
+  'dev/test-servers.ts',
   'index.ts',
-  'protocol/search-attributes.ts',
-  'tool/fit-answer.ts',
   'worker.ts',
 ]
 
@@ -86,7 +103,7 @@ const PURE = ['agent', 'core', 'permissions', 'protocol', 'session', 'tool', 'wo
 const PACKAGES: [specifier: string, refusedIn: string[]][] = [
   ['zod', ['core', 'protocol', 'session', 'workflows']],
   ['openai', PURE],
-  ['pg', PURE],
+  ['pg', Object.keys(ARROWS).filter((folder) => !/^(capabilities|dev|store)/.test(folder))],
   ['node:fs', PURE],
   ['@temporalio/client', [...KNOW_NO_TEMPORAL, 'workflows']],
   ['@temporalio/workflow', KNOW_NO_TEMPORAL],
@@ -115,17 +132,23 @@ const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
     "export * from '../other/part.ts'",
     'no-restricted-imports',
   ],
-  ['a shared room of tool sets', 'src/capabilities/set/shared-room.ts', "export * from '../sandbox/part.ts'"],
+  ['a shared room of tool sets', 'src/capabilities/set/sandbox-room.ts', "export * from '../sandbox/part.ts'"],
   ['the own tool set', 'src/capabilities/set/own-set.ts', "export * from './part.ts'"],
   ['a room that the tool sets share', 'src/capabilities/set/shared-room.ts', "export * from '../database/part.ts'"],
+  [
+    'the room of threads, which the tool sets share',
+    'src/capabilities/set/thread-room.ts',
+    "export * from '../thread/part.ts'",
+  ],
+  [
+    'a file beside the tool sets',
+    'src/capabilities/set/beside.ts',
+    "export * from '../part.ts'",
+    'no-restricted-imports',
+  ],
   ['another wing of the activities', 'src/activities/wing/other-wing.ts', "export * from '../other/part.ts'"],
   ['what all wings share', 'src/activities/wing/shared.ts', "export * from '../part.ts'"],
   ['a tool set composed by its parent', 'src/capabilities/all.ts', "export * from './set/part.ts'"],
-  [
-    'worker.ts composing everything',
-    'src/worker.ts',
-    "export * from './activities/part.ts'\nexport * from './store/part.ts'",
-  ],
   ['a default export', 'src/store/standard.ts', 'export default 1', 'no-default-export'],
   ['a default export of an example', 'examples/agent.ts', 'export default 1'],
   ['any', 'src/store/anything.ts', 'export const x: any = 1', 'no-explicit-any'],
@@ -166,8 +189,15 @@ const HABITS: [habit: string, file: string, source: string, rule?: string][] = [
   ],
 ]
 
+interface Diagnostic {
+  filename: string
+  code: string
+  severity: string
+  labels: { span: { line: number } }[]
+}
+
 const plant = mkdtempSync(join(tmpdir(), 'stello-lint-'))
-let refusals: { file: string; rule: string }[] = []
+let refusals: { file: string; line: number; rule: string }[] = []
 
 function write(file: string, source: string): void {
   mkdirSync(dirname(join(plant, file)), { recursive: true })
@@ -181,6 +211,8 @@ const rulesAgainst = (file: string): string[] =>
 const others = (folder: string): string[] => TARGETS.filter((target) => !target.startsWith(`${folder}/`))
 const accepted = (folder: string, kind: string): string[] =>
   others(folder).filter((target) => rulesAgainst(importer(folder, target, kind)).length === 0)
+/** An entry has two lines for each of them: it takes values, then types. */
+const besides = (entry: string): string[] => TARGETS.filter((target) => target !== entry)
 const listed = (folder: string, list: string[]): string[] =>
   others(folder).filter((target) => list.some((entry) => entry === target || target.startsWith(`${entry}/`)))
 
@@ -196,16 +228,27 @@ beforeAll(() => {
     }
     for (const [specifier] of PACKAGES) write(importer(folder, specifier, 'value'), `export { x } from '${specifier}'`)
   }
+  for (const entry of Object.keys(ENTRIES)) {
+    const exports = besides(entry).flatMap((target) => [
+      `export { x } from './${target}'`,
+      `export type { X } from './${target}'`,
+    ])
+    write(`src/${entry}`, exports.join('\n'))
+  }
   for (const [, file, source] of HABITS) write(file, source)
   const oxlint = spawnSync(
     process.execPath,
     [join(root, 'node_modules/oxlint/bin/oxlint'), '--type-aware', '--format', 'json', 'src', 'examples'],
     { cwd: plant, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 },
   )
-  const report = JSON.parse(oxlint.stdout) as { diagnostics: { filename: string; code: string; severity: string }[] }
+  const report = JSON.parse(oxlint.stdout) as { diagnostics: Diagnostic[] }
   refusals = report.diagnostics
     .filter(({ severity }) => severity === 'error')
-    .map(({ filename, code }) => ({ file: filename, rule: /\(([^)]+)\)/.exec(code)?.[1] ?? code }))
+    .map(({ filename, code, labels }) => ({
+      file: filename,
+      line: labels[0]?.span.line ?? 0,
+      rule: /\(([^)]+)\)/.exec(code)?.[1] ?? code,
+    }))
 })
 
 afterAll(() => rmSync(plant, { recursive: true, force: true }))
@@ -224,11 +267,21 @@ describe('the arrows between source folders', () => {
     expect(accepted(folder, 'type')).toEqual(listed(folder, allowed))
   })
 
+  it.each(Object.entries(ENTRIES))('%s takes from its own list and nothing else', (entry, allowed) => {
+    const refused = refusals
+      .filter(({ file, rule }) => file === `src/${entry}` && rule === 'no-restricted-imports')
+      .map(({ line }) => line)
+    const forbidden = besides(entry).flatMap((target, index) =>
+      allowed.some((folder) => target.startsWith(`${folder}/`)) ? [] : [2 * index + 1, 2 * index + 2],
+    )
+    expect(refused.toSorted((a, b) => a - b)).toEqual(forbidden)
+  })
+
   it.each(PACKAGES)('%s is refused where it must not be, and only there', (specifier, refusedIn) => {
     const refused = Object.keys(ARROWS).filter(
       (folder) => rulesAgainst(importer(folder, specifier, 'value')).length > 0,
     )
-    expect(refused.toSorted()).toEqual(refusedIn)
+    expect(refused.toSorted()).toEqual(refusedIn.toSorted())
   })
 })
 

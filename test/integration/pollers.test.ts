@@ -1,6 +1,6 @@
 /** Whether anybody serves an agent, as Temporal knows it. */
 import { expect, it } from 'vitest'
-import { pollersOf } from '../../src/client/pollers.ts'
+import { pollersOf } from '../../src/temporal/pollers.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { useStello } from '../support/session-fixture.ts'
 

@@ -28,7 +28,7 @@ import { createSession } from '../../store/sessions.ts'
 import { TASK_MESSAGE } from '../../store/tree.ts'
 import { closeUnopened } from '../../store/unopened.ts'
 import type { Deps } from '../deps.ts'
-import { describeWorkflow } from '../describe-workflow.ts'
+import { describeWorkflow } from '../../temporal/describe-workflow.ts'
 import type { CallAtHand } from '../tool/tool-call.ts'
 import { findProfile } from './prepare-child.ts'
 

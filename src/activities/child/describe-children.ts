@@ -2,7 +2,7 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client'
 import type { DescribeChildrenInput, EndedChild } from '../../protocol/steps.ts'
 import type { Deps } from '../deps.ts'
-import { describeWorkflow } from '../describe-workflow.ts'
+import { describeWorkflow } from '../../temporal/describe-workflow.ts'
 
 export async function describeChildren({ client }: Deps, { children }: DescribeChildrenInput): Promise<EndedChild[]> {
   const looked = await Promise.all(

@@ -9,7 +9,7 @@ import { StelloError, messageOf } from '../../core/errors.ts'
 import { shownUrl, type Database } from '../../store/database.ts'
 import { newestSessions, readIdentity } from '../../store/identity.ts'
 import { backoffOf } from '../step/failures.ts'
-import { describeWorkflow } from '../describe-workflow.ts'
+import { describeWorkflow } from '../../temporal/describe-workflow.ts'
 
 /** How many of its store's sessions a worker asks Temporal about. */
 const SESSIONS_LOOKED_AT = 20

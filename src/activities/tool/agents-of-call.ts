@@ -13,7 +13,7 @@ import { readAgentRows, type AgentRow } from '../../store/agent-sessions.ts'
 import type { AgentStatus, AgentView, AgentWait, AgentsWaited, CallAgents, NewAgent } from '../../tool/call-agents.ts'
 import { closeAgent, sendToAgent, spawnAgent } from '../child/agent-workflows.ts'
 import type { Deps } from '../deps.ts'
-import { describeWorkflow } from '../describe-workflow.ts'
+import { describeWorkflow } from '../../temporal/describe-workflow.ts'
 import type { CallAtHand } from './tool-call.ts'
 
 const AGENTS_LIMIT = 16

@@ -1,5 +1,5 @@
 /** What a model reads of an answer: a page as Markdown or text, other text as it is. */
-import { inThread, ThreadEnded } from '../in-thread.ts'
+import { inThread, ThreadEnded } from '../thread/in-thread.ts'
 import type { ConvertedPage, PageToConvert } from './convert-page.ts'
 
 const TIMEOUT_MS = 20_000

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { inThread, ThreadEnded } from '../../../src/capabilities/in-thread.ts'
+import { inThread, ThreadEnded } from '../../../src/capabilities/thread/in-thread.ts'
 import { useFolder } from './folders.ts'
 
 const spinning = new URL('./spinning.ts', import.meta.url)

@@ -1,6 +1,6 @@
 /** The other side of `in-thread.ts`: the code that a thread starts. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { messageOf } from '../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 
 export interface ThreadWork {
   /** URL of the module whose `run` is called. */

@@ -1,5 +1,5 @@
 /** Checks whether a worker lives on each host that has working folders. */
-import type { Finding } from '../dev/doctor-machine.ts'
+import type { Finding } from './diagnose.ts'
 import type { Database } from '../store/database.ts'
 import { readHosts, type KnownHost } from '../store/workspace-owners.ts'
 

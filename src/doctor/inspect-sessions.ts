@@ -2,14 +2,14 @@
  * Checks whether every agent with open sessions is served, and whether Temporal and the store know the same sessions.
  */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
-import type { Finding } from '../dev/doctor-machine.ts'
+import type { Finding } from './diagnose.ts'
 import type { Database } from '../store/database.ts'
 import { readBusyAgents, readClosed, readOpenIds } from '../store/inspect.ts'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
 import { readServedAgents } from '../store/workers.ts'
-import { servedNow } from './not-served.ts'
-import { pollersOf } from './pollers.ts'
-import { temporalTrouble } from './temporal-trouble.ts'
+import { servedNow } from '../client/not-served.ts'
+import { pollersOf } from '../temporal/pollers.ts'
+import { temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 /** How many sessions are compared one by one. */
 const COMPARED = 10_000

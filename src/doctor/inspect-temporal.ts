@@ -1,9 +1,9 @@
 /** Checks whether Temporal answers, knows the namespace, lets us in, and has the search attributes of sessions. */
 import { Client, Connection } from '@temporalio/client'
-import type { Finding } from '../dev/doctor-machine.ts'
-import type { Located } from './connect.ts'
-import { missingSearchAttributes } from './register-search-attributes.ts'
-import { temporalTrouble } from './temporal-trouble.ts'
+import type { Finding } from './diagnose.ts'
+import type { Located } from '../client/connect.ts'
+import { missingSearchAttributes } from '../temporal/register-search-attributes.ts'
+import { temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 const ANSWER_WITHIN_MS = 5000
 

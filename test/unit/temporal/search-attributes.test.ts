@@ -2,7 +2,7 @@
 import type { Client } from '@temporalio/client'
 import { SEARCH_ATTRIBUTES } from '../../../src/protocol/search-attributes.ts'
 import { expect, it } from 'vitest'
-import { registerSearchAttributes, searchableBy } from '../../../src/client/register-search-attributes.ts'
+import { registerSearchAttributes, searchableBy } from '../../../src/temporal/register-search-attributes.ts'
 
 interface Asked {
   client: Client

@@ -4,10 +4,10 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { sandboxProblem } from '../capabilities/sandbox/bubblewrap.ts'
 import { messageOf, toStelloError } from '../core/errors.ts'
-import { loadDevInfo, resolveHome, type DevInfo } from './dev-info.ts'
-import { findTemporal } from './find-temporal.ts'
-import { isListening } from './ports.ts'
-import { isAlive } from './processes.ts'
+import { loadDevInfo, resolveHome, type DevInfo } from '../dev/dev-info.ts'
+import { findTemporal } from '../dev/find-temporal.ts'
+import { isListening } from '../dev/ports.ts'
+import { isAlive } from '../dev/processes.ts'
 
 export interface Finding {
   name: string

@@ -4,13 +4,13 @@
  */
 import { Client } from '@temporalio/client'
 import { isStelloError, messageOf } from '../core/errors.ts'
-import type { Finding } from '../dev/doctor-machine.ts'
+import type { Finding } from './diagnose.ts'
 import { openDatabase } from '../store/database.ts'
-import { locateServers, type ConnectOptions } from './connect.ts'
-import { inspectHosts } from './doctor-hosts.ts'
-import { inspectSessions } from './doctor-sessions.ts'
-import { inspectStore } from './doctor-store.ts'
-import { inspectTemporal } from './doctor-temporal.ts'
+import { locateServers, type ConnectOptions } from '../client/connect.ts'
+import { inspectHosts } from './inspect-hosts.ts'
+import { inspectSessions } from './inspect-sessions.ts'
+import { inspectStore } from './inspect-store.ts'
+import { inspectTemporal } from './inspect-temporal.ts'
 
 /**
  * @param options where the servers are; default as for `connectStello`

@@ -1,6 +1,6 @@
 /** Checks whether PostgreSQL lets us in, has room for a worker, and has a schema that this version can use. */
 import { isStelloError, messageOf } from '../core/errors.ts'
-import type { Finding } from '../dev/doctor-machine.ts'
+import type { Finding } from './diagnose.ts'
 import { connectTrouble } from '../store/connect-trouble.ts'
 import { openDatabase, shownUrl } from '../store/database.ts'
 import { REMEDY, proveDirect } from '../store/direct.ts'
