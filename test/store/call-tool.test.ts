@@ -1,9 +1,11 @@
 /** One call of a tool with an effect: when it may run, and how often. */
 import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Deps } from '../../src/activities/deps.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import { defineSimpleTool } from '../../src/tool/compat.ts'
+import { tool } from '../../src/tool/define-tool.ts'
 import type { AgentDefinition } from '../../src/agent/agent.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
 import type { Elsewhere, ToolOutcome } from '../../src/protocol/steps.ts'
@@ -15,7 +17,7 @@ import { stealDeadSteps } from '../../src/store/liveness.ts'
 import { createGate } from '../support/gate.ts'
 import { attempt, depsOf } from './activity.ts'
 import { openSession, placeAt, take, taker, visit, write } from './fixtures.ts'
-import { useDatabase } from './postgres.ts'
+import { sentBy, useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 
@@ -103,6 +105,35 @@ it.each(['validate', 'factory'])(
     expect(paid).toBe(1)
   },
 )
+
+/** Whether the first claim of the call says that it has not begun. */
+async function claimedToPrepare(work: () => Promise<unknown>): Promise<unknown> {
+  return (await sentBy(work)).find(({ name }) => name === 'claim')?.values[8]
+}
+
+it.each<[string, z.ZodType, boolean]>([
+  [
+    'code of its author',
+    z.object({
+      to: z
+        .string()
+        .optional()
+        .refine(() => true),
+    }),
+    true,
+  ],
+  ['a pattern', z.object({ to: z.string().regex(/^a+$/).optional() }), true],
+  ['nothing that takes long', z.object({ to: z.string().optional() }), false],
+])('whose check runs %s begins behind the check only if that may be slow', async (_what, schema, preparing) => {
+  const { tried } = await calling(tool('pay', 'Pays', schema, () => 'paid'))
+  expect(await claimedToPrepare(() => tried())).toBe(preparing)
+})
+
+it('of a tool that this worker does not have begins nothing: a worker that has it must not take the call for lost', async () => {
+  const { tried } = await calling(defineSimpleTool({ name: 'pay', description: 'd', execute: () => 'paid' }))
+  const without = depsOf(at.db, { llm: scriptedModel([]) })
+  expect(await claimedToPrepare(() => tried(without))).toBe(true)
+})
 
 it('whose instance cannot be made is tried again, because it has not begun', async () => {
   let paid = 0

@@ -30,7 +30,8 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const once = tool?.effect === 'non_idempotent'
   const permits = permitCall(deps, at)
   const slow = placing.kind !== 'anywhere' || permits !== undefined || (tool && preparesSlowly(tool, deps.agent.hooks))
-  const preparing = once && Boolean(slow)
+  // Without its tool nothing begins. A worker that has the tool must not find a call whose end is unknown.
+  const preparing = !found || (once && Boolean(slow))
   const { profile, model } = at.facts.config
   const retries = { ...deps.agent.waitsOf(profile, model).tools, ...tool?.retries }
   const started = performance.now()

@@ -44,7 +44,7 @@ export async function prepare({ call, tool, use, permit }: Preparing, ctx: ToolC
 
 /** Whether slow code may run in this phase. Only then is it worth an extra write to mark the end of the phase. */
 export function preparesSlowly(tool: Tool, { beforeTool }: ToolHooks): boolean {
-  return Boolean(beforeTool ?? tool.precondition ?? tool.open ?? tool.onPartial)
+  return Boolean(beforeTool ?? tool.precondition ?? tool.open ?? tool.onPartial) || !tool.check.quick
 }
 
 /** @throws StelloError TOOL_VALIDATION_ERROR */
