@@ -10,7 +10,7 @@ import { lastSeq } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/sessions.ts'
-import { lastTurn } from '../../src/store/turns.ts'
+import { lastTurn, readTurnNow } from '../../src/store/turns.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'
 import { someEvent, openSession, opening, take, userRecord } from './fixtures.ts'
@@ -64,4 +64,16 @@ it('is rewound when a reset repeats what a started run had asked for', async () 
   const run = await withPast()
   await firstAnnouncement(run, 'run-2', 'run-3')
   expect(await typesOf(run)).toContain('session.rewound')
+})
+
+it('does not hide an answer behind the close, when the answered message was sent again and waits', async () => {
+  const run = await withPast()
+  await firstAnnouncement(run, 'run-2', 'run-2')
+  const close = { cascade: false, limit: 100, messages: [{ messageId: 'a' }, { messageId: 'b' }] }
+  const at2 = { sessionId: run.sessionId, gen: 1, turn: 1, base: 2, place: { seq: 2, told: 1 } }
+  const input = { ...at2, key: 'a2', told: 2, events: [], close }
+  await attempt({ ...run, runId: 'run-2' }, () => announce(depsOf(at.db, { llm: scriptedModel([]) }), input))
+  const turnOf = async (id: string): Promise<unknown> => (await readTurnNow(at.db, run.sessionId, id))?.turn
+  expect(await turnOf('a')).toMatchObject({ stopReason: 'end_turn', text: 'done' })
+  expect(await turnOf('b')).toMatchObject({ stopReason: 'closed', text: '' })
 })

@@ -8,6 +8,7 @@ import { nextRecord } from '../../store/hashes.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { readWholeRecord } from '../../store/records.ts'
 import { closeBelow, openChildren } from '../../store/closing.ts'
+import { readTurnNow } from '../../store/turns.ts'
 import type { TurnWrite, Writes } from '../../store/writes.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
@@ -16,7 +17,7 @@ import { releaseOf } from './release-session.ts'
 export async function announce(deps: Deps, input: AnnounceInput): Promise<AnnounceOutcome> {
   const attempt = currentAttempt(deps, input)
   const ending = input.endTurn ? await endTurn(deps, input, input.endTurn) : { events: [], turns: [] }
-  const closed = input.close ? closedTurns(input, input.close.messages) : []
+  const closed = input.close ? closedTurns(input, await unanswered(deps, input, input.close.messages)) : []
   // Only the first batch of children closes: a later one must not close an agent that was opened again meanwhile.
   const closes = input.close?.after === undefined ? input.close : undefined
   const marks = closes?.cascade ? true : input.closing
@@ -72,6 +73,16 @@ async function endTurn(
 async function textOf(deps: Deps, at: { sessionId: string; gen: number; seq: number }): Promise<string> {
   const record = await readWholeRecord(deps.db, at)
   return record?.whole ?? record?.message.content ?? ''
+}
+
+/** A message that was answered before a recovery, and sent again since, keeps its answer. */
+async function unanswered(
+  { db }: Deps,
+  { sessionId }: AnnounceInput,
+  messages: { messageId: string }[],
+): Promise<{ messageId: string }[]> {
+  const turns = await Promise.all(messages.map(({ messageId }) => readTurnNow(db, sessionId, messageId)))
+  return messages.filter((_message, i) => turns[i]?.turn?.status !== 'ended')
 }
 
 /** Messages that still wait when the session closes get turns too, so that clients that wait for an answer hear of the close. */
