@@ -37,7 +37,10 @@ it.each([
   stage.door.open()
   await startAgain()
   expect((await turn.result()).text).toBe('done after 2')
-  expect(stage.doors.knocks).toHaveLength(2)
+  const runs = (name: string): number => stage.doors.knocks.filter(({ tool }) => tool === name).length
+  expect(runs('pay')).toBe(1)
+  // A killed PostgreSQL may have forgotten the claim of a tool that may be repeated.
+  expect([1, 2]).toContain(runs('look'))
   expect(stage.fake.requests).toHaveLength(2)
 })
 
