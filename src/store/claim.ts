@@ -188,7 +188,7 @@ const READ_WROTE: Statement = statement(
 )
 const RETAKE: Statement = statement(
   'step_retake',
-  `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(), waiting = false,
+  `update steps set lease = lease + 1, owner = $5, token = $6, begun_at = now(), waiting = false, awaits = null,
            input_hash = $7, released = released and $8
          where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
          returning lease, failures, deaths, case when failing_since is not null then jsonb_build_object(

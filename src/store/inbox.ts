@@ -54,10 +54,10 @@ const READ_ALL: Statement = statement(
   `select * from (${QUESTIONS(GIVEN)} union all ${PAUSES(GIVEN)}) items ${OLDEST_FIRST}`,
 )
 /**
- * Starts at everything that waits in the trees and goes up through the calls that await a child. So the cost depends on
- * the number of waiting items, not on the size of the tree. A call awaits only the child that it opened itself: a child from an
- * abandoned future has another hash. Each row is looked up by its whole key, because a join may make PostgreSQL read
- * all steps of a session.
+ * Starts at everything that waits in the trees and goes up through the calls that await a child or an agent. So the cost
+ * depends on the number of waiting items, not on the size of the tree. A call awaits only the child that it opened itself:
+ * a child from an abandoned future has another hash. It awaits any agent of its session, and its row says which. Each row is
+ * looked up by its whole key or among the few open steps, because a join may make PostgreSQL read all steps of a session.
  */
 const HOLDUPS: Statement = statement(
   'inbox_holdups',
@@ -75,10 +75,15 @@ const HOLDUPS: Statement = statement(
       lateral (select parent_id, ${SQL.originCall('origin')} as call, ${SQL.originHash('origin')} as hash
                from sessions where id = held.id offset 0) child,
       lateral (select id, gen from sessions where id = child.parent_id and closed_at is null offset 0) parent,
-      lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = ${SQL.openingKey('child.call')}
-                 and input_hash = child.hash offset 0) opened,
-      lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = child.call
-                 and waiting and outcome is null offset 0) awaiting
+      lateral (
+        select from
+          (select from steps where session_id = parent.id and gen = parent.gen and step_key = ${SQL.openingKey('child.call')}
+             and input_hash = child.hash offset 0) opened,
+          lateral (select from steps where session_id = parent.id and gen = parent.gen and step_key = child.call
+             and waiting and outcome is null offset 0) waits
+        union all
+        (select from steps where session_id = parent.id and gen = parent.gen and outcome is null and held.id = any(awaits) offset 0)
+      ) awaiting
   )
   select held.id as held, items.* from held join unnest($1::text[]) asked(id) on asked.id = held.id,
     lateral (${QUESTIONS('s.id = held.by')} union all ${PAUSES('s.id = held.by')}) items

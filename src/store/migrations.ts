@@ -12,12 +12,12 @@ import { TOLD } from './timeline.ts'
  */
 const COMPATIBILITY = `
   create table compatibility (oldest text not null);
-  insert into compatibility (oldest) values ('0001_names');
+  insert into compatibility (oldest) values ('0001_awaits');
 `
 
 /** The migrations, in the order of their names. */
 export const MIGRATIONS: Readonly<Record<string, string>> = {
-  '0001_names': SCHEMA + COMPATIBILITY,
+  '0001_awaits': SCHEMA + COMPATIBILITY,
 }
 
 /**

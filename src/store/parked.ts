@@ -38,8 +38,8 @@ const REOPEN: Statement = statement(
   'step_reopen',
   `
   with guard as (
-    update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = $7, pending = null,
-      failures = 0, deaths = case when pending is null then deaths else 0 end, decided = coalesce($6::jsonb, decided)
+    update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = $7::text[] is not null, awaits = $7,
+      pending = null, failures = 0, deaths = case when pending is null then deaths else 0 end, decided = coalesce($6::jsonb, decided)
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'strict' })}
@@ -82,14 +82,14 @@ export interface Reopening {
   writes: Writes
   /** Kept with the step until it has ended. Unset: an earlier decision stays. */
   decided?: Decided
-  /** The step is shown as waiting until it is taken again. */
-  waits?: true
+  /** Agents that the call waits for. The step is shown as waiting until it is taken again. */
+  awaits?: readonly string[]
 }
 
 /** Gives the step back as if it had never begun. @returns false when the lease is lost or the step has ended */
-export async function reopenStep(db: Database, step: StepId, { writes, decided, waits }: Reopening): Promise<boolean> {
+export async function reopenStep(db: Database, step: StepId, { writes, decided, awaits }: Reopening): Promise<boolean> {
   const { sessionId, key, gen, lease } = step
-  const values = [sessionId, key, gen, lease, toParameter(writes), decided && storableJson(decided), waits === true]
+  const values = [sessionId, key, gen, lease, toParameter(writes), decided && storableJson(decided), awaits]
   const [row] = await run<{ done: number }>(db.pool, REOPEN, values)
   return row?.done === 1
 }

@@ -153,7 +153,8 @@ const CONTENT = `
 
 const LEDGER = `
   -- outcome: leaves out what the records first_seq to last_seq hold. deaths: how many workers died while they held the
-  -- step. pending: the question that a person is asked; beside an outcome, the question that was asked.
+  -- step. pending: the question that a person is asked; beside an outcome, the question that was asked. awaits: the agents
+  -- that a waiting call waits for.
   create table steps (
     session_id text not null, gen integer not null, step_key text not null,
     kind text not null,
@@ -171,6 +172,7 @@ const LEDGER = `
     next_try timestamptz,
     released boolean not null default false,
     waiting boolean not null default false,
+    awaits text[],
     pending jsonb,
     decided jsonb,
     outcome jsonb,

@@ -25,10 +25,10 @@ afterAll(() => execute(`drop database ${name} with (force)`))
 
 it('is asked for by a worker that may not do it; it happens once, and needs no Temporal', async () => {
   const { code, stderr } = await stello(['worker', AGENT, '--no-migrate'], { env })
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/the schema lacks 0001_names[^]*stello migrate/)])
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/the schema lacks 0001_awaits[^]*stello migrate/)])
 
   const { TEMPORAL_ADDRESS: _none, ...database } = env
   const [first] = await stelloJson<{ schema: string; ran: string[] }>(['migrate'], { env: database })
-  expect(first).toEqual({ schema: first?.ran.at(-1), ran: expect.arrayContaining(['0001_names']), waiting: [] })
+  expect(first).toEqual({ schema: first?.ran.at(-1), ran: expect.arrayContaining(['0001_awaits']), waiting: [] })
   expect(await stelloJson(['migrate'], { env: database })).toEqual([{ schema: first?.schema, ran: [], waiting: [] }])
 })

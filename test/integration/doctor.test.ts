@@ -64,7 +64,7 @@ describe('PostgreSQL', () => {
     expect(await finding('Schema')).toMatchObject({ ok: true, detail: expect.stringContaining('newer version') })
     await run(`update compatibility set oldest = '9999_future'`)
     expect(await finding('Schema')).toMatchObject(saying('newer version', 'update stello-temporal'))
-    await run(`update compatibility set oldest = '0001_names'; delete from migrations where name = '9999_future'`)
+    await run(`update compatibility set oldest = '0001_awaits'; delete from migrations where name = '9999_future'`)
   })
 })
 

@@ -1,6 +1,7 @@
 /** A pause below is reported above: everybody who waits for a session is told what holds it up, at any depth. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { agents, subagents } from '../../src/capabilities/index.ts'
 import { tool } from '../../src/tool/define-tool.ts'
 import type { InboxItem, SessionHandle, SessionTree } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Rule } from '../../src/testing/index.ts'
@@ -59,6 +60,45 @@ describe('a pause far below', () => {
     await bottom.resume()
     expect((await waiting).text).toBe('done')
     expect(told).toMatchObject([item])
+    expect(await session.state()).toMatchObject({ heldBy: [] })
+  })
+
+  it.each<[string, Rule[]]>([
+    ['Task', [['go', { toolCalls: [{ name: 'Task', arguments: { description: 'bottom', prompt: 'deep' } }] }]]],
+    [
+      'wait-agent',
+      [
+        ['go', { toolCalls: [{ name: 'spawn-agent', arguments: { displayName: 'bottom', message: 'deep' } }] }],
+        [
+          { tool: 'spawn-agent' },
+          ({ messages }) => {
+            const { agentId } = JSON.parse(messages.at(-1)?.content ?? '') as { agentId: string }
+            return { toolCalls: [{ name: 'wait-agent', arguments: { agentIds: [agentId] } }] }
+          },
+        ],
+      ],
+    ],
+  ])('is told above where %s waits for an agent', async (_, rules) => {
+    const gate = createGate()
+    const llm = scriptedModel(
+      replyBy([...rules, ['deep', () => gate.pass().then(() => 'found')], [() => true, 'done']]),
+    )
+    const session = await stello.session({ llm, capabilities: { packs: [agents(), subagents()] } })
+    const turn = await session.send('go')
+    await gate.reached()
+    const bottom = await lowest(session, 1)
+    const heard = turn.result({ onPause: 'throw' })
+    await bottom.pause('look at it first')
+    await expect(heard).rejects.toMatchObject({
+      code: 'SESSION_PAUSED',
+      message: `session ${session.id} waits for session ${bottom.id}, which is paused (user): look at it first`,
+    })
+    const item = { kind: 'paused', sessionId: bottom.id, label: 'bottom', reason: 'user' }
+    expect(await session.state()).toMatchObject({ state: 'waiting', heldBy: [item] })
+
+    gate.open()
+    await bottom.resume()
+    expect((await turn.result()).text).toBe('done')
     expect(await session.state()).toMatchObject({ heldBy: [] })
   })
 

@@ -5,9 +5,10 @@
 import { describe, expect, it } from 'vitest'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { readHoldups, readInbox } from '../../src/store/inbox.ts'
-import { callOrigin, openingKey } from '../../src/protocol/keys.ts'
-import { parkStep } from '../../src/store/parked.ts'
+import { agentKey, agentOrigin, callOrigin, openingKey } from '../../src/protocol/keys.ts'
+import { parkStep, reopenStep } from '../../src/store/parked.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
+import type { StepId } from '../../src/store/claim.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { someEvent, newId, newSessionRow, openSession, opening, placeAt, take, NEW_RUN } from './fixtures.ts'
@@ -34,6 +35,20 @@ async function awaits(parent: RunRef, { key = KEY, hash = 'hash', root = parent.
   const run: RunRef = { ...NEW_RUN, sessionId: child.sessionId, runId: 'run-1', gen: 0, turn: 1, place: placeAt(0) }
   await resolveRun(at.db, run)
   return run
+}
+
+/** An agent that the call has spawned, and that nobody waits for yet. */
+async function agent(parent: RunRef, nth: number): Promise<RunRef> {
+  const { sessionId: parentId } = parent
+  const origin = agentOrigin(parentId, agentKey(KEY, nth), 'hash', false)
+  return openSession(at.db, newSessionRow({ rootId: parentId, parentId, depth: 1, origin }))
+}
+
+/** Another call begins to wait for agents, as `Task` and `wait-agent` do. */
+async function awaitAgents(parent: RunRef, key: string, agents: RunRef[]): Promise<StepId> {
+  const step = await take(at.db, parent, { key, kind: 'tool' })
+  await reopenStep(at.db, step, { writes: {}, awaits: agents.map(({ sessionId }) => sessionId) })
+  return step
 }
 
 async function pause(run: RunRef): Promise<void> {
@@ -78,6 +93,32 @@ describe('what holds a session up', () => {
     await at.db.pool.query(`update steps set input_hash = 'anew' where session_id = $1 and step_key = 't1.0.1.open'`, [
       root.sessionId,
     ])
+    expect(await holders(root)).toBeUndefined()
+  })
+
+  it('is an agent that a call waits for, whichever call has spawned it', async () => {
+    const root = await openSession(at.db)
+    const [awaited, aside] = [await agent(root, 0), await agent(root, 1)]
+    for (const run of [awaited, aside]) await pause(run)
+    expect(await holders(root)).toBeUndefined()
+    await awaitAgents(root, 't2.0.0', [awaited])
+    expect(await holders(root)).toEqual([`${awaited.sessionId} paused`])
+  })
+
+  it('is no agent of a call that runs again, asks a person itself, or has ended', async () => {
+    const root = await openSession(at.db)
+    const child = await agent(root, 0)
+    await pause(child)
+    await awaitAgents(root, KEY, [child])
+    const again = await take(at.db, root, { key: KEY, kind: 'tool' })
+    expect(await holders(root)).toBeUndefined()
+    const question = { id: `${KEY}@0.3`, kind: 'approval', name: 'pay', callId: 'c', turn: 1, round: 0 } as const
+    await parkStep(at.db, again, { ...question, preview: '{}', message: 'may it?' })
+    expect(await holders(root)).toEqual([`${root.sessionId} approval`])
+    await reopenStep(at.db, again, { writes: {} })
+    expect(await holders(root)).toBeUndefined()
+    await awaitAgents(root, KEY, [child])
+    await at.db.pool.query(`update steps set outcome = '{}' where session_id = $1`, [root.sessionId])
     expect(await holders(root)).toBeUndefined()
   })
 

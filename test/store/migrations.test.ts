@@ -18,7 +18,7 @@ describe('migrate', () => {
   it('is what a database without a schema needs, and what a worker that may not do it asks for', async () => {
     expect(await readSchema(at.db)).toMatchObject({
       usable: false,
-      missing: expect.arrayContaining(['0001_names']),
+      missing: expect.arrayContaining(['0001_awaits']),
     })
     await expect(checkSchema(at.db)).rejects.toMatchObject({
       code: 'DATABASE_UNREACHABLE',
@@ -29,7 +29,7 @@ describe('migrate', () => {
   it('may be run by several workers at once, and again, and takes the time it needs', async () => {
     const others = [openDatabase(at.url), openDatabase(at.url), openDatabase(at.url, { answerWithinMs: 1 })]
     const ran = await Promise.all([at.db, ...others].map(migrate))
-    expect(ran.flat().filter((name) => name === '0001_names')).toHaveLength(1)
+    expect(ran.flat().filter((name) => name === '0001_awaits')).toHaveLength(1)
     expect(await migrate(at.db)).toEqual([])
     expect(await readSchema(at.db)).toMatchObject({
       usable: true,

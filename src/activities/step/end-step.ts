@@ -37,7 +37,7 @@ export type Ending<Outcome> =
   /** It has no outcome: a person must answer first. Nobody holds the step until then, or until the time for that is over. */
   | { kind: 'park'; question: Question; expiresInMs?: number; writes?: Pick<Writes, 'events'> }
   /** It has no outcome: nothing was done, and the step may begin. `decided` is kept for the attempt that begins it; until then it is shown as waiting if it `waits`. */
-  | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided; waits?: true }
+  | { kind: 'reopen'; result: Outcome; writes: Writes; decided?: Decided; awaits?: readonly string[] }
   /**
    * It has no outcome: give the step back and let Temporal try again. `failed` counts it as a failed attempt at the
    * model or tool. `begun` keeps the mark that the step has begun, so its end stays unknown. `weather`: what people see

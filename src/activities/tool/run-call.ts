@@ -135,5 +135,5 @@ function handOver(lost: boolean): Ending<ToolOutcome> {
 /** Nothing of the call counts until it runs to its end. Only the results of its waits for agents are kept. */
 function awaiting({ gen, decided }: Mine, { awaits, found }: AwaitsAgents): Ending<ToolOutcome> {
   const kept = found.length > 0 && { decided: { ...decided, waited: found } }
-  return { kind: 'reopen', result: { kind: 'awaits', gen, awaits }, writes: {}, ...kept, waits: true }
+  return { kind: 'reopen', result: { kind: 'awaits', gen, awaits }, writes: {}, ...kept, awaits: awaits.agents }
 }
