@@ -8,6 +8,7 @@ import { nextRecord } from '../../store/hashes.ts'
 import { getMessage } from '../../store/message-bodies.ts'
 import { readWholeRecord } from '../../store/records.ts'
 import { closeBelow, openChildren } from '../../store/closing.ts'
+import { readTurn } from '../../store/turns.ts'
 import type { TurnWrite, Writes } from '../../store/writes.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
@@ -16,7 +17,7 @@ import { releaseOf } from './release-session.ts'
 export async function announce(deps: Deps, input: AnnounceInput): Promise<AnnounceOutcome> {
   const attempt = currentAttempt(deps, input)
   const ending = input.endTurn ? await endTurn(deps, input, input.endTurn) : { events: [], turns: [] }
-  const closed = input.close ? closedTurns(input, input.close.messages) : []
+  const closed = input.close ? await closedTurns(deps, input, input.close.messages) : []
   // Only the first batch of children closes: a later one must not close an agent that was opened again meanwhile.
   const closes = input.close?.after === undefined ? input.close : undefined
   const marks = closes?.cascade ? true : input.closing
@@ -74,14 +75,20 @@ async function textOf(deps: Deps, at: { sessionId: string; gen: number; seq: num
   return record?.whole ?? record?.message.content ?? ''
 }
 
-/** Messages that still wait when the session closes get turns too, so that clients that wait for an answer hear of the close. */
-function closedTurns({ turn, base }: AnnounceInput, messages: { messageId: string }[]): TurnWrite[] {
-  return messages.map(({ messageId }, i) => ({
-    turn: turn + 1 + i,
-    messageId,
-    startSeq: base + 1,
-    stopReason: 'closed',
-    text: '',
-    rounds: 0,
-  }))
+/**
+ * Messages that still wait when the session closes get turns too, so that clients that wait for an answer hear of the close.
+ * A message that an earlier generation has answered keeps its answer.
+ */
+async function closedTurns(
+  { db }: Deps,
+  input: AnnounceInput,
+  messages: { messageId: string }[],
+): Promise<TurnWrite[]> {
+  const { sessionId, gen, turn, base, fresh } = input
+  const turns = messages.map(async ({ messageId }, i): Promise<TurnWrite[]> => {
+    const known = await readTurn(db, sessionId, messageId, gen)
+    if (known?.status === 'ended' && (known.gen < gen || fresh !== undefined)) return []
+    return [{ turn: turn + 1 + i, messageId, startSeq: base + 1, stopReason: 'closed', text: '', rounds: 0 }]
+  })
+  return (await Promise.all(turns)).flat()
 }
