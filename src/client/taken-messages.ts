@@ -3,7 +3,15 @@ import { randomUUID } from 'node:crypto'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { StelloError, messageOf } from '../core/errors.ts'
 import type { Opening } from '../protocol/steps.ts'
-import { messageSignal, messageUpdate, readMessage, type ReadMessage } from '../protocol/messages.ts'
+import { agentNewsId } from '../protocol/keys.ts'
+import {
+  agentReportSignal,
+  messageSignal,
+  messageUpdate,
+  readAgentReport,
+  readMessage,
+  type ReadMessage,
+} from '../protocol/messages.ts'
 import { type SessionInput } from '../protocol/session-input.ts'
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>
@@ -55,6 +63,10 @@ async function messagesAtStart(
 async function messageFromOutside(event: HistoryEvent, read: Reading): Promise<ReadMessage[]> {
   const signal = event.workflowExecutionSignaledEventAttributes
   const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
+  if (signal?.signalName === agentReportSignal.name) {
+    const report = readAgentReport(await read.sent(signal.input?.payloads))
+    return report?.message === undefined ? [] : [{ messageId: agentNewsId(report), text: report.message }]
+  }
   const payloads =
     signal?.signalName === messageSignal.name
       ? signal.input?.payloads

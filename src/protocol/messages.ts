@@ -68,6 +68,16 @@ export function readMessage(input: unknown): ReadMessage | string {
   return problemOf(text) ?? { messageId, text }
 }
 
+/** Reads what an agent reports, in the same way on both sides. @returns undefined: it is no such report */
+export function readAgentReport(input: unknown): AgentReport | undefined {
+  if (typeof input !== 'object' || input === null) return undefined
+  const { childId, childGen, childTurn, message } = input as Partial<Record<string, unknown>>
+  if (typeof childId !== 'string' || !/^[\w.-]{1,100}$/.test(childId)) return undefined
+  if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
+  const told = { childId, childGen: childGen as number, childTurn: childTurn as number }
+  return { ...told, ...(typeof message === 'string' && message.trim() !== '' && { message }) }
+}
+
 function problemOf(text: string): string | undefined {
   if (text.trim() === '') return 'the message is empty'
   if (text.length > MESSAGE_TEXT_LIMIT) return `the message is longer than ${MESSAGE_TEXT_LIMIT} characters`

@@ -31,11 +31,15 @@ export const TEXT = (turn: string): string => `coalesce(${turn}.text, (
   select coalesce(r.whole, r.message->>'content') from records r
   where r.session_id = ${turn}.session_id and r.gen = ${turn}.gen and r.seq = ${turn}.end_seq))`
 
+/** A fresh generation abandons no turn that has ended. Those that a close has ended lie behind the last record. */
 const BY_MESSAGE: Statement = statement(
   'turn_by_message',
   `select t.gen, turn, message_id, status, stop_reason, ${TEXT('t')} as text, rounds from stello_line($1, $3) line,
            lateral (select * from turns where session_id = $1 and gen = line.gen and message_id = $2 offset 0) t
-         where t.start_seq <= line.up_to order by t.gen desc limit 1`,
+         where t.start_seq <= line.up_to or (t.status = 'ended' and exists (
+           select from stello_line($1, $3) above join generations g on g.session_id = $1 and g.gen = above.gen
+           where g.parent_gen = line.gen and g.fresh))
+         order by t.gen desc limit 1`,
 )
 /** If the session was never rewound, the usage of a turn stands under the keys of its rounds. */
 const NOW: Statement = statement(

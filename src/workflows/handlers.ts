@@ -32,6 +32,7 @@ import {
   pauseSignal,
   pauseUpdate,
   pendingQuery,
+  readAgentReport,
   readMessage,
   resumeSignal,
   resumeUpdate,
@@ -40,7 +41,7 @@ import {
   weatherSignal,
   type ReadMessage,
 } from '../protocol/messages.ts'
-import { readAgentReport, readReport, readWeather } from './read-reports.ts'
+import { readReport, readWeather } from './read-reports.ts'
 import { type PendingView, type SessionView, type ToolStatsView } from '../protocol/views.ts'
 
 /**

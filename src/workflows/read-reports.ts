@@ -1,6 +1,6 @@
 /** Reads what other workflows and activities report to a session. Undefined: it is no such report. */
 import { readCallKey } from '../protocol/keys.ts'
-import type { AgentReport, ChildReport, WeatherReport } from '../protocol/steps.ts'
+import type { ChildReport, WeatherReport } from '../protocol/steps.ts'
 
 export function readReport(input: unknown): ChildReport | undefined {
   if (typeof input !== 'object' || input === null) return undefined
@@ -9,15 +9,6 @@ export function readReport(input: unknown): ChildReport | undefined {
   if (typeof callKey !== 'string' || !readCallKey(callKey)) return undefined
   if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
   return { childId, callKey, childGen: childGen as number, childTurn: childTurn as number }
-}
-
-export function readAgentReport(input: unknown): AgentReport | undefined {
-  if (typeof input !== 'object' || input === null) return undefined
-  const { childId, childGen, childTurn, message } = input as Partial<Record<string, unknown>>
-  if (typeof childId !== 'string' || !/^[\w.-]{1,100}$/.test(childId)) return undefined
-  if (!Number.isSafeInteger(childGen) || !Number.isSafeInteger(childTurn)) return undefined
-  const told = { childId, childGen: childGen as number, childTurn: childTurn as number }
-  return { ...told, ...(typeof message === 'string' && message.trim() !== '' && { message }) }
 }
 
 export function readWeather(input: unknown): WeatherReport | undefined {

@@ -4,12 +4,14 @@
  */
 import { expect, it } from 'vitest'
 import { announce } from '../../src/activities/session/announce.ts'
-import type { AnnounceOutcome } from '../../src/protocol/announcements.ts'
+import type { AnnounceInput, AnnounceOutcome } from '../../src/protocol/announcements.ts'
 import { announceFacts } from '../../src/store/announce-facts.ts'
 import { lastSeq } from '../../src/store/records.ts'
 import type { RunRef } from '../../src/store/abandon-future.ts'
 import { settleStep } from '../../src/store/settle.ts'
 import { listSessions } from '../../src/store/sessions.ts'
+import { reopenAgent } from '../../src/store/agent-sessions.ts'
+import type { NewSessionRow } from '../../src/store/writes.ts'
 import { lastTurn, readTurnNow } from '../../src/store/turns.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { attempt, depsOf } from './activity.ts'
@@ -20,8 +22,8 @@ import { readEvents } from '../support/events.ts'
 const at = useDatabase()
 
 /** One turn, two records. */
-async function withPast(): Promise<RunRef> {
-  const run = await openSession(at.db)
+async function withPast(row: Partial<NewSessionRow> = {}): Promise<RunRef> {
+  const run = await openSession(at.db, row)
   const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
   const turns = [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 } as const]
   await settleStep(at.db, step, { kind: 'answered', gen: 0 }, { records: [userRecord(2)], turns })
@@ -29,10 +31,26 @@ async function withPast(): Promise<RunRef> {
 }
 
 /** The first announcement of a workflow that was started anew, as an activity of the run `runId`. */
-function firstAnnouncement(run: RunRef, fresh: string, runId: string): Promise<AnnounceOutcome> {
+function firstAnnouncement(
+  run: RunRef,
+  fresh: string,
+  runId: string,
+  more: Partial<AnnounceInput> = {},
+): Promise<AnnounceOutcome> {
   const events = [{ type: 'answer.rejected' as const, data: { reason: 'nothing waits' } }]
   const place = { seq: 0, told: 0 }
-  const input = { sessionId: run.sessionId, fresh, key: 'a1', gen: 0, turn: 0, base: 0, place, told: 1, events }
+  const input = {
+    sessionId: run.sessionId,
+    fresh,
+    key: 'a1',
+    gen: 0,
+    turn: 0,
+    base: 0,
+    place,
+    told: 1,
+    events,
+    ...more,
+  }
   const deps = depsOf(at.db, { llm: scriptedModel([]) })
   return attempt({ ...run, runId }, () => announce(deps, input))
 }
@@ -60,20 +78,41 @@ it.each([
   expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ state }])
 })
 
+const closing = (...ids: string[]) => ({ messages: ids.map((messageId) => ({ messageId })), cascade: false })
+
+it.each(['first', 'next'])(
+  'keeps an answer of before when its %s announcement closes a message sent again',
+  async (which) => {
+    const run = await withPast()
+    const close = closing('a', 'b')
+    if (which === 'first') await firstAnnouncement(run, 'run-2', 'run-2', { close })
+    else {
+      await firstAnnouncement(run, 'run-2', 'run-2')
+      const { sessionId } = run
+      const place = { seq: 2, told: 1 }
+      const input = { sessionId, key: 'a2', gen: 1, turn: 1, base: 2, place, told: 2, events: [], close }
+      const deps = depsOf(at.db, { llm: scriptedModel([]) })
+      await attempt({ ...run, gen: 1, runId: 'run-2' }, () => announce(deps, input))
+    }
+    expect((await readTurnNow(at.db, run.sessionId, 'a'))?.turn).toMatchObject({ gen: 0, text: 'done' })
+    expect((await readTurnNow(at.db, run.sessionId, 'b'))?.turn).toMatchObject({ gen: 1, stopReason: 'closed' })
+  },
+)
+
+it('still tells of a message that was closed with the agent, after the agent was opened again', async () => {
+  const parent = await openSession(at.db)
+  const run = await withPast({ rootId: parent.sessionId, parentId: parent.sessionId, depth: 1 })
+  const { sessionId } = run
+  const place = { seq: 2, told: 0 }
+  const input = { sessionId, key: 'a1', gen: 0, turn: 1, base: 2, place, told: 1, events: [], close: closing('b') }
+  await attempt(run, () => announce(depsOf(at.db, { llm: scriptedModel([]) }), input))
+  expect(await reopenAgent(at.db, sessionId, parent.sessionId)).toBe(true)
+  await firstAnnouncement(run, 'run-2', 'run-2')
+  expect((await readTurnNow(at.db, sessionId, 'b'))?.turn).toMatchObject({ gen: 0, stopReason: 'closed' })
+})
+
 it('is rewound when a reset repeats what a started run had asked for', async () => {
   const run = await withPast()
   await firstAnnouncement(run, 'run-2', 'run-3')
   expect(await typesOf(run)).toContain('session.rewound')
-})
-
-it('does not hide an answer behind the close, when the answered message was sent again and waits', async () => {
-  const run = await withPast()
-  await firstAnnouncement(run, 'run-2', 'run-2')
-  const close = { cascade: false, limit: 100, messages: [{ messageId: 'a' }, { messageId: 'b' }] }
-  const at2 = { sessionId: run.sessionId, gen: 1, turn: 1, base: 2, place: { seq: 2, told: 1 } }
-  const input = { ...at2, key: 'a2', told: 2, events: [], close }
-  await attempt({ ...run, runId: 'run-2' }, () => announce(depsOf(at.db, { llm: scriptedModel([]) }), input))
-  const turnOf = async (id: string): Promise<unknown> => (await readTurnNow(at.db, run.sessionId, id))?.turn
-  expect(await turnOf('a')).toMatchObject({ stopReason: 'end_turn', text: 'done' })
-  expect(await turnOf('b')).toMatchObject({ stopReason: 'closed', text: '' })
 })

@@ -6,8 +6,8 @@ import { takenMessages } from '../../../src/client/taken-messages.ts'
 type History = Parameters<typeof takenMessages>[0]
 
 const payloads = (value: unknown) => ({ payloads: [defaultPayloadConverter.toPayload(value)] })
-const signalled = (message: unknown) => ({
-  workflowExecutionSignaledEventAttributes: { signalName: 'message', input: payloads(message) },
+const signalled = (message: unknown, signalName = 'message') => ({
+  workflowExecutionSignaledEventAttributes: { signalName, input: payloads(message) },
 })
 const opened = (messageId: string) => ({
   activityTaskScheduledEventAttributes: { input: payloads({ opening: { messageId } }) },
@@ -22,9 +22,9 @@ const taken = (...events: object[]) => takenMessages({ events } as History, plai
 
 it('leaves out what the workflow refused, whatever people sent by hand', async () => {
   const refused = ['', ' ', 7, null, {}, { messageId: '' }, { messageId: 'a', text: 7 }, { messageId: 'b', text: ' ' }]
-  expect(await taken(...refused.map(signalled), signalled({ messageId: 'c', text: 'hello' }))).toEqual([
-    { messageId: 'c', text: 'hello' },
-  ])
+  expect(
+    await taken(...refused.map((message) => signalled(message)), signalled({ messageId: 'c', text: 'hello' })),
+  ).toEqual([{ messageId: 'c', text: 'hello' }])
 })
 
 it('knows a text without an id by the turn in which it was answered, also after one that was refused', async () => {
@@ -43,6 +43,16 @@ it('does not count a turn twice that was begun twice: the next text still waits'
 it('keeps the first message of an id that was sent several times, as the workflow does', async () => {
   const sent = ['first', 'other'].map((text) => signalled({ messageId: 'a', text }))
   expect(await taken(...sent)).toEqual([{ messageId: 'a', text: 'first' }])
+})
+
+it('reads the news of an agent, in the order in which it came, and no report without a message', async () => {
+  const report = { childId: 's-2', childGen: 0, childTurn: 1 }
+  const told = [report, { ...report, childTurn: 2, message: 'it has finished' }, { message: 'of nobody' }, null]
+  const reports = told.map((one) => signalled(one, 'agentReport'))
+  expect(await taken(...reports, signalled({ messageId: 'a', text: 'hello' }))).toEqual([
+    { messageId: 'agent s-2 0.2', text: 'it has finished' },
+    { messageId: 'a', text: 'hello' },
+  ])
 })
 
 it('reads through the codecs of its client, the last first, each bound to its workflow', async () => {
