@@ -22,7 +22,7 @@ const taken = (...events: object[]) => takenMessages({ events } as History, plai
 
 it('leaves out what the workflow refused, whatever people sent by hand', async () => {
   const refused = ['', ' ', 7, null, {}, { messageId: '' }, { messageId: 'a', text: 7 }, { messageId: 'b', text: ' ' }]
-  expect(await taken(...refused.map(signalled), signalled({ messageId: 'c', text: 'hello' }))).toEqual([
+  expect(await taken(...refused.map((one) => signalled(one)), signalled({ messageId: 'c', text: 'hello' }))).toEqual([
     { messageId: 'c', text: 'hello' },
   ])
 })
