@@ -1,10 +1,12 @@
 /** Agents: children that are spawned, asked again and again, waited for and closed. */
 import { describe, expect, it } from 'vitest'
+import type { CapabilityPack } from '../../src/agent/capability-pack.ts'
 import { agents, subagents } from '../../src/capabilities/index.ts'
 import { replyBy, scriptedModel, type ScriptFunction, type ScriptedModel } from '../../src/testing/index.ts'
 import { onlyChild } from '../support/forks.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
+import { until } from '../support/until.ts'
 
 const stello = useStello()
 
@@ -41,9 +43,9 @@ function orchestra(gate?: Gate): { model: ScriptedModel; calls: Call[] } {
   return { model, calls }
 }
 
-async function useOrchestra(gate?: Gate) {
+async function useOrchestra(gate?: Gate, more: CapabilityPack[] = []) {
   const { model, calls } = orchestra(gate)
-  const session = await stello.session({ llm: model, capabilities: { packs: [agents()] } })
+  const session = await stello.session({ llm: model, capabilities: { packs: [agents(), ...more] } })
   const run = async (...wanted: Call[]): Promise<Record<string, unknown>> => {
     calls.push(...wanted)
     const said = await ask(session, 'call')
@@ -141,6 +143,25 @@ describe('an agent', () => {
     expect(await run(call('wait-agent', { agentIds: [agentId], kind: 'agent-closed' }))).toMatchObject({
       status: { [agentId as string]: { status: 'errored', text: expect.stringContaining('ended from outside') } },
       timed_out: false,
+    })
+  })
+
+  it('takes a message while its packs still end what it has left, also if one attempt waits in vain', async () => {
+    const gate = createGate()
+    const slow: CapabilityPack = { name: 'slow', tools: [], sessionClosed: () => gate.pass() }
+    const { run } = await useOrchestra(undefined, [slow])
+    const { agentId } = await run(call('spawn-agent', { message: 'say one' }))
+    await run(call('wait-agent', { agentIds: [agentId] }))
+    await run(call('close-agent', { agentId }))
+    await gate.reached()
+    const sent = run(call('send-input', { agentId, message: 'say two' }))
+    const failing = `select from steps where name = 'send-input' and failures > 0`
+    const tried = async (): Promise<boolean> => (await stello.db.pool.query(failing)).rowCount === 1
+    await Promise.race([sent, until('an attempt has waited in vain', tried)])
+    gate.open()
+    await sent
+    expect(await run(call('wait-agent', { agentIds: [agentId] }))).toMatchObject({
+      status: { [agentId as string]: { status: 'completed', text: 'heard say one, say two' } },
     })
   })
 

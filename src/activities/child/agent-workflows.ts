@@ -32,8 +32,8 @@ import { describeWorkflow } from '../../temporal/describe-workflow.ts'
 import type { CallAtHand } from '../tool/tool-call.ts'
 import { findProfile } from './prepare-child.ts'
 
-/** A closed workflow has only signals to send. */
-const ENDS_WITHIN_MS = 10_000
+/** A closed workflow has signals to send and packs to tell. The three attempts of a call outlast a minute of that. */
+const ENDS_WITHIN_MS = 20_000
 const LOOK_EVERY_MS = 100
 
 export interface Spawning {
@@ -89,7 +89,10 @@ export interface Sending {
   interrupt: boolean
 }
 
-/** @throws StelloError TOOL_EXECUTION_ERROR when it cannot be opened again, because its parent closes */
+/**
+ * @throws StelloError TOOL_EXECUTION_ERROR when it cannot be opened again, because its parent closes
+ * @throws Error when it still closes
+ */
 export async function sendToAgent(deps: Deps, agentId: string, { messageId, text, interrupt }: Sending): Promise<void> {
   const { db } = deps
   const workflow = handleOf(deps, agentId)
@@ -114,12 +117,16 @@ export async function sendToAgent(deps: Deps, agentId: string, { messageId, text
 }
 
 /**
- * The workflow of a closed agent still tells its parent and its children. It would hear a message and take it no more,
- * and no other run can be started beside it.
+ * The workflow of a closed agent still tells its parent, its children and its packs. It would hear a message and take it no
+ * more, and no other run can be started beside it.
+ *
+ * @throws Error when it does not end for long: nothing was opened, and the call may be tried again. No `RetryableError`: the
+ * tool that sends may have done other things before
  */
 async function untilEnded(deps: Deps, agentId: string): Promise<void> {
   const until = performance.now() + ENDS_WITHIN_MS
-  while ((await describeWorkflow(deps.client, agentId))?.status.name === 'RUNNING' && performance.now() < until) {
+  while ((await describeWorkflow(deps.client, agentId))?.status.name === 'RUNNING') {
+    if (performance.now() >= until) throw new Error(`agent ${agentId} is still closing: try again later`)
     await delay(LOOK_EVERY_MS)
     // Another call has opened it again: its new run hears.
     if (!(await mustHave(deps, agentId)).closedAt) return

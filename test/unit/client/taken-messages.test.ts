@@ -22,9 +22,9 @@ const taken = (...events: object[]) => takenMessages({ events } as History, plai
 
 it('leaves out what the workflow refused, whatever people sent by hand', async () => {
   const refused = ['', ' ', 7, null, {}, { messageId: '' }, { messageId: 'a', text: 7 }, { messageId: 'b', text: ' ' }]
-  expect(
-    await taken(...refused.map((message) => signalled(message)), signalled({ messageId: 'c', text: 'hello' })),
-  ).toEqual([{ messageId: 'c', text: 'hello' }])
+  expect(await taken(...refused.map((one) => signalled(one)), signalled({ messageId: 'c', text: 'hello' }))).toEqual([
+    { messageId: 'c', text: 'hello' },
+  ])
 })
 
 it('knows a text without an id by the turn in which it was answered, also after one that was refused', async () => {
