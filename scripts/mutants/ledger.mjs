@@ -145,4 +145,32 @@ export const LEDGER = [
     to: 'update steps set owner = null, token = null, released = true',
     ...onStore('pending'),
   },
+  {
+    rule: 'a summary that failed before a rewind is asked for again',
+    file: store('reuse'),
+    from: "not in ('cancelled', 'failed')",
+    to: "not in ('cancelled')",
+    ...onStore('compaction'),
+  },
+  {
+    rule: 'a close leaves the answer of an earlier generation alone',
+    file: 'src/activities/session/announce.ts',
+    from: "turns[i]?.turn?.status !== 'ended'",
+    to: 'turns[i] !== null',
+    ...onStore('restarted'),
+  },
+  {
+    rule: 'a wait for an agent is told what holds the agent up',
+    file: store('inbox'),
+    from: 'held.id = any(awaits)',
+    to: 'false',
+    ...onStore('inbox'),
+  },
+  {
+    rule: 'a call begins behind a check that may be slow',
+    file: 'src/activities/tool/prepare.ts',
+    from: '|| !tool.check.quick',
+    to: '',
+    ...onStore('call-tool'),
+  },
 ]

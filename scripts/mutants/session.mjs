@@ -215,4 +215,35 @@ export const SESSION = [
     to: 'turns: turn.n, seq: turn.base + 1',
     ...unit('bounds'),
   },
+
+  // What people stop stays stopped.
+  {
+    rule: 'a pause by a person keeps no promise of another pause to try again',
+    file: session('outbox'),
+    from: '...(holds ? lasting : rest),',
+    to: '...rest,',
+    ...unit('stops-hold'),
+  },
+  {
+    rule: 'a compaction that was stopped pauses nothing',
+    file: session('compaction'),
+    from: ': !compactAsked && !older',
+    to: ': false',
+    ...unit('stops-hold'),
+  },
+  {
+    rule: 'a stop reaches the agents of a call that looks at them',
+    file: session('calls'),
+    from: "return turn.stopping && call.status === 'running' && !older ?",
+    to: 'return turn.stopping && older ?',
+    ...unit('stops-hold'),
+  },
+  {
+    rule: 'the workflow counts waits by its own clock',
+    file: 'src/workflows/own-clock.ts',
+    from: 'new Date(Date.now() + ms)',
+    to: 'new Date(ms)',
+    project: 'unit',
+    test: 'test/unit/workflows/own-clock.test.ts',
+  },
 ]
