@@ -9,7 +9,7 @@ import { openDatabase, transaction, type Database } from '../../src/store/databa
 import { createListener } from '../../src/store/listener.ts'
 import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
 import { readQuestions } from '../../src/store/inbox.ts'
-import { readAgents } from '../../src/store/agents.ts'
+import { readAgents } from '../../src/store/served-agents.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { startProxyBefore, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
