@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { announceFork } from '../../src/activities/child/announce-fork.ts'
+import { callForkHook } from '../../src/activities/child/call-fork-hook.ts'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import type { Deps } from '../../src/activities/deps.ts'
@@ -166,7 +166,7 @@ it('a hook is skipped', async () => {
   } as const
   await killTakers(at.db, run, TAKERS, request)
   const fork = { parentId: run.sessionId, rootId: run.sessionId, depth: 1, sessionId: 'f', config: { label: 'f' } }
-  expect(await announceFork(depsOf(at.db, agentOf()), attemptOf(run), request.key, fork)).toBeUndefined()
+  expect(await callForkHook(depsOf(at.db, agentOf()), attemptOf(run), request.key, fork)).toBeUndefined()
   expect(ran).toEqual([])
   expect(await eventsOf(run)).toEqual([told({ key: request.key, kind: 'hook', name: 'onSessionFork', turn: 1 })])
 })

@@ -12,7 +12,7 @@ import { mayFork } from '../../store/bounds.ts'
 import { inputHash } from '../../store/hashes.ts'
 import { TASK_MESSAGE } from '../../store/tree.ts'
 import type { NewChild } from '../../store/writes.ts'
-import { announceFork } from './announce-fork.ts'
+import { callForkHook } from './call-fork-hook.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/failures.ts'
@@ -112,7 +112,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     const { userId } = config
     const child = { ...told, ...(userId !== undefined && { userId }) }
     const fork = { sessionId, ...below(input.sessionId, parent), config: child }
-    const held = await announceFork(deps, attempt, hookKey(input.key), fork)
+    const held = await callForkHook(deps, attempt, hookKey(input.key), fork)
     if (held) return held
   }
   return outcome

@@ -19,7 +19,7 @@ import { configureSession } from '../../store/sessions.ts'
 import { lastTurn, readAbandonedTurn } from '../../store/turns.ts'
 import type { Failed } from '../model/weather.ts'
 import { sessionFacts } from './about-session.ts'
-import { announceFork } from '../child/announce-fork.ts'
+import { callForkHook } from '../child/call-fork-hook.ts'
 import { currentAttempt, type Attempt } from '../step/attempt.ts'
 import { checkRow } from './check-row.ts'
 import type { Deps } from '../deps.ts'
@@ -181,7 +181,7 @@ async function configureFork(
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
   const child = { sessionId, rootId, parentId: at.sessionId, depth, config }
-  const held = await announceFork(deps, attempt, hookKey(OPEN_KEY), child)
+  const held = await callForkHook(deps, attempt, hookKey(OPEN_KEY), child)
   if (held) return held
   await configureSession(deps.db, sessionId, config, branch)
   return config

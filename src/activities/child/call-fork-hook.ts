@@ -29,7 +29,7 @@ interface Announced extends Omit<StoredSession, 'config'> {
  * @returns set when the hook did not run: the session is being closed, or it is paused and the resume must come here
  *   again
  */
-export async function announceFork(
+export async function callForkHook(
   deps: Deps,
   attempt: Attempt,
   key: string,
