@@ -18,7 +18,7 @@ import { wholeTokens } from '../model/model-answer.ts'
 import { choiceOf, pausingEndings, StepWeather, type Failed, type Held } from '../model/weather.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Ending } from '../step/end-step.ts'
-import { shutsDown } from '../step/failures.ts'
+import { shutsDown } from '../step/temporal-failures.ts'
 import { runStep } from '../step/run-step.ts'
 
 /** The step that opens the fork, and where it stands. */

@@ -26,7 +26,7 @@ import type { Failed } from '../model/weather.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
 import type { Deps } from '../deps.ts'
 import type { Ending } from '../step/end-step.ts'
-import { backoffOf } from '../step/failures.ts'
+import { backoffOf } from '../step/temporal-failures.ts'
 
 export interface PreparedChild {
   config: SessionConfig

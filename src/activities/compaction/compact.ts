@@ -17,7 +17,7 @@ import { choiceOf, StepWeather, type Held } from '../model/weather.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import { awaitHolder } from '../step/await-holder.ts'
 import type { Ending } from '../step/end-step.ts'
-import { shutsDown } from '../step/failures.ts'
+import { shutsDown } from '../step/temporal-failures.ts'
 import { runStep } from '../step/run-step.ts'
 import {
   ended,

@@ -8,7 +8,7 @@ import type { Client } from '@temporalio/client'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { shownUrl, type Database } from '../../store/database.ts'
 import { newestSessions, readIdentity } from '../../store/identity.ts'
-import { backoffOf } from '../step/failures.ts'
+import { backoffOf } from '../step/temporal-failures.ts'
 import { describeWorkflow } from '../../temporal/describe-workflow.ts'
 
 /** How many of its store's sessions a worker asks Temporal about. */

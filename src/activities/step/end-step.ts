@@ -15,7 +15,7 @@ import { readOutcome, releaseStep, settleStep, type Weather } from '../../store/
 import type { Writes } from '../../store/writes.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from '../deps.ts'
-import { explained, shutsDown, tryAgain } from './failures.ts'
+import { explained, shutsDown, tryAgain } from './temporal-failures.ts'
 
 const SETTLE_RETRY_MS = 250
 /**

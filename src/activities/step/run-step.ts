@@ -14,7 +14,7 @@ import type { Attempt } from './attempt.ts'
 import type { StopWhy, InFlight } from './in-flight.ts'
 import type { Deps } from '../deps.ts'
 import { endStep, waitsFor, type Ending } from './end-step.ts'
-import { shutsDown } from './failures.ts'
+import { shutsDown } from './temporal-failures.ts'
 import { mustNotRun, quarantine, type Quarantined } from './quarantine.ts'
 
 export interface StepWork<Outcome> {

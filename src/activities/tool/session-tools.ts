@@ -13,7 +13,7 @@ import type { StoredSession } from '../session/session-configs.ts'
 import { aboutSession } from '../session/about-session.ts'
 import { bounded } from '../step/bounded.ts'
 import { rulesToAsk } from './session-permissions.ts'
-import { shutsDown } from '../step/failures.ts'
+import { shutsDown } from '../step/temporal-failures.ts'
 
 const ASKED_MS = 5000
 

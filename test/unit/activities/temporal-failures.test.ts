@@ -13,7 +13,7 @@ import { CompleteAsyncError } from '@temporalio/activity'
 import { APIError } from 'openai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toEndlessRetry, toFailure, tryAgain } from '../../../src/activities/step/failures.ts'
+import { toEndlessRetry, toFailure, tryAgain } from '../../../src/activities/step/temporal-failures.ts'
 import { StelloError } from '../../../src/core/errors.ts'
 import { toModelError } from '../../../src/models/model-error.ts'
 
