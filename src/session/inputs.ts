@@ -21,7 +21,8 @@ export type Input =
   | { type: 'runStarted'; older?: true }
   /** The run has grown long, so it must end at the next quiet point. */
   | { type: 'runFilled' }
-  | { type: 'sessionOpened'; outcome: OpenSessionOutcome }
+  /** `older`: an older version has recorded it. There, a waiting message kept an answered task from its report. */
+  | { type: 'sessionOpened'; outcome: OpenSessionOutcome; older?: true }
   | { type: 'messageReceived'; messageId: string; text?: string }
   | { type: 'messageRejected'; reason: string; preview: string }
   | { type: 'answered'; answer: Answer }

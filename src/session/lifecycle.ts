@@ -34,7 +34,7 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
  * (durability 1).
  */
 export function runStarted(state: SessionState, { older }: Of<'runStarted'>): Step {
-  const { openFailed: _before, older: _then, ...known } = state
+  const { openFailed: _before, older: _then, resting: _over, ...known } = state
   const [next, commands] = tellHeldBack({ ...known, opened: false, ...(older && { older }) })
   return [
     next,
@@ -54,20 +54,15 @@ export function runFilled(state: SessionState): Step {
   return [{ ...state, resting: true }, []]
 }
 
-/** The state that the next run begins with. */
-export function carriedOver({ resting: _ended, ...state }: SessionState): SessionState {
-  return state
-}
-
 /** A resume while the session is being opened makes it ask the store twice. The second answer is ignored. */
-export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpened'>): Step {
+export function sessionOpened(state: SessionState, { outcome, older }: Of<'sessionOpened'>): Step {
   if (state.opened) return [state, []]
   switch (outcome.kind) {
     case 'opened': {
       const { resumed, tries: _over, stopFound, ...before } = takeUnanswered(state, outcome.unanswered)
       const left = before.pause || resumed ? undefined : outcome.pause
       const pause = before.pause ?? left
-      const [ready, reports] = reportAnswered({
+      const found: SessionState = {
         ...before,
         ...(pause && { pause }),
         opened: true,
@@ -76,7 +71,9 @@ export function sessionOpened(state: SessionState, { outcome }: Of<'sessionOpene
         turns: Math.max(state.turns, outcome.turn),
         limits: outcome.limits,
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
-      })
+      }
+      const asks = outcome.unanswered !== undefined || (older && found.queue.length > 0)
+      const [ready, reports] = asks ? [found, []] : reportAnswered(found)
       const promised = left ? nextTry(ready) : []
       const closes = outcome.closing || (stopFound === 'session' && outcome.unanswered === undefined)
       if (!closes) return [ready, [...reports, ...promised]]
@@ -110,10 +107,11 @@ function openingFailed(state: SessionState, { pause, found }: Extract<OpenSessio
 
 /**
  * If the workflow of a `new_task` child was lost after its answer and before its report, only the report is left to do.
+ * Messages that wait are not for the parent: they end with the child.
  */
 function reportAnswered(state: SessionState): Step {
   const { awaited, ...reported } = state
-  if (!awaited || state.closing || state.turns === 0 || state.turn || state.queue.length > 0) return [state, []]
+  if (!awaited || state.closing || state.turns === 0 || state.turn) return [state, []]
   return [{ ...reported, closing: { cascade: false, announced: false } }, [report(state, awaited, state.turns)]]
 }
 

@@ -16,7 +16,6 @@ import { awaitedAgents } from '../session/await-agents.ts'
 import { awaitedChildren } from '../session/calls.ts'
 import { crowdedBy, isLong } from './run-load.ts'
 import { initialState, notTaken, type SessionState } from '../session/state.ts'
-import { carriedOver } from '../session/lifecycle.ts'
 import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
 import { memoOf, type SessionInput } from '../protocol/session-input.ts'
@@ -30,7 +29,7 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   let state: SessionState = input.state ?? initialState(input.session)
   const mailbox: Input[] = []
   const taken = { signals: 0, updates: 0 }
-  const emit = (arrived: Input): void => void mailbox.push(early(arrived))
+  const emit = (arrived: Input): void => void mailbox.push(asRecorded(arrived))
   const receive = (arrived: Input): void => {
     taken[currentUpdateInfo() ? 'updates' : 'signals']++
     emit(arrived)
@@ -42,10 +41,17 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   )
   await CancellationScope.nonCancellable(live)
 
-  /** In a run that was recorded by an older version, a stop before the opening did not wait for what that finds. */
-  function early(arrived: Input): Input {
-    if (arrived.type !== 'cancelRequested' && arrived.type !== 'stopRequested') return arrived
-    return !state.opened && patched('an-early-stop-waits') ? { ...arrived, early: true } : arrived
+  /** What a run of an older version did with it, it does again in a replay. */
+  function asRecorded(arrived: Input): Input {
+    switch (arrived.type) {
+      case 'sessionOpened':
+        return state.awaited && !patched('an-answered-task-reports') ? { ...arrived, older: true } : arrived
+      case 'cancelRequested':
+      case 'stopRequested':
+        return !state.opened && patched('an-early-stop-waits') ? { ...arrived, early: true } : arrived
+      default:
+        return arrived
+    }
   }
 
   async function live(): Promise<void> {
@@ -94,6 +100,6 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   async function continueAsNew(): Promise<never> {
     const again = makeContinueAsNewFunc<typeof session>({ memo: memoOf(input) })
     const { messages: _inState, ...known } = input.session
-    return again({ ...input, session: known, state: carriedOver(state) })
+    return again({ ...input, session: known, state })
   }
 }

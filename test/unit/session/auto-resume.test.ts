@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { Pause } from '../../../src/core/pause.ts'
 import type { CompactOutcome } from '../../../src/protocol/steps.ts'
 import type { Input } from '../../../src/session/inputs.ts'
-import { carriedOver } from '../../../src/session/lifecycle.ts'
 import { initialState, status } from '../../../src/session/state.ts'
 import {
   announced,
@@ -79,7 +78,7 @@ describe('a pause that ends by itself', () => {
   })
 
   it('is promised anew by each run, and by a workflow that is started anew', () => {
-    const rested = play(carriedOver(waiting().state), { type: 'runStarted' })
+    const rested = play(waiting().state, { type: 'runStarted' })
     expect(types(rested.commands)).toEqual(['openSession', 'tryAgain'])
     const started = open()
     if (started.type !== 'sessionOpened' || started.outcome.kind !== 'opened') throw new Error('not opened')

@@ -58,8 +58,7 @@ describe('cancel of a message that waits', () => {
     const rested = { ...long.state, resting: true as const }
     const stored = play(rested, announced(long, 'message'))
     expect(stored.commands).toEqual([])
-    const { resting: _resting, ...carried } = stored.state
-    expect(types(play(carried, { type: 'runStarted' }, open()).commands)).toEqual(['openSession', 'settleModel'])
+    expect(types(play(stored.state, { type: 'runStarted' }, open()).commands)).toEqual(['openSession', 'settleModel'])
   })
 
   it('does nothing to a message that comes after it', () => {

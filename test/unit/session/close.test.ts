@@ -164,8 +164,7 @@ describe('close', () => {
       )
       const rested = play({ ...asked.state, resting: true }, lastTold(asked))
       expect(rested.commands).toEqual([])
-      const { resting: _resting, ...carried } = rested.state
-      const next = play(carried, { type: 'runStarted' }, { type: 'sessionOpened', outcome: { kind: 'closed' } })
+      const next = play(rested.state, { type: 'runStarted' }, { type: 'sessionOpened', outcome: { kind: 'closed' } })
       expect(next.state.closed).toBe(false)
       expect(only(next.commands, 'announce').at(-1)).toMatchObject({
         tag: 'close',

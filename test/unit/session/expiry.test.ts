@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
 import { answerProblem } from '../../../src/session/answers.ts'
-import { carriedOver } from '../../../src/session/lifecycle.ts'
 import type { Waiting } from '../../../src/protocol/steps.ts'
 import { asks, cancel, message, only, open, opened, pause, play, result, tool, type Played } from './play.ts'
 
@@ -86,14 +85,14 @@ describe('a question with a time', () => {
   })
 
   it('is promised anew by the next run, and only while it waits', () => {
-    const next = play(carriedOver(waiting().state), { type: 'runStarted' })
+    const next = play(waiting().state, { type: 'runStarted' })
     expect(only(next.commands, 'endAsking')).toEqual([PROMISE])
     const done = play(waiting().state, answer, tool(1, 0, 0, result()))
-    expect(only(play(carriedOver(done.state), { type: 'runStarted' }).commands, 'endAsking')).toEqual([])
+    expect(only(play(done.state, { type: 'runStarted' }).commands, 'endAsking')).toEqual([])
   })
 
   it('is left alone when it was asked before a rewind: the new question has a time of its own', () => {
-    const rewound = play(carriedOver(waiting().state), { type: 'runStarted' }, open())
+    const rewound = play(waiting().state, { type: 'runStarted' }, open())
     const state = { ...rewound.state, gen: 1 }
     expect(proposed(play(state, over))).toEqual([])
   })

@@ -1,7 +1,6 @@
 /** What people outside are told: each question and each pause, until that is done. */
 import { describe, expect, it } from 'vitest'
 import type { Input } from '../../../src/session/inputs.ts'
-import { carriedOver } from '../../../src/session/lifecycle.ts'
 import type { Waiting } from '../../../src/protocol/steps.ts'
 import { announced, asks, message, only, opened, pause, play, resume, tool, type Played } from './play.ts'
 
@@ -10,7 +9,7 @@ const parked: Waiting = { kind: 'pending', gen: 0, item: { id: ID, kind: 'questi
 const notified: Input = { type: 'peopleNotified', key: `n.${ID}` }
 const waiting = (): Played => play(opened(), message('a'), asks(1, 0, 2, 'book'), tool(1, 0, 0, parked))
 const told = ({ commands }: Played): string[] => only(commands, 'notifyPeople').map(({ input }) => input.key)
-const nextRun = (played: Played): Played => play(carriedOver(played.state), { type: 'runStarted' })
+const nextRun = (played: Played): Played => play(played.state, { type: 'runStarted' })
 
 describe('a question', () => {
   it('is told once, also when its call is met again', () => {

@@ -91,6 +91,20 @@ describe('a run', () => {
     expect(only(commands, 'announce')).toMatchObject([{ tag: 'close' }])
   })
 
+  it('of a task that was answered reports that answer, although other messages wait', () => {
+    const child = { sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' }, messages: ['b'] }
+    const { commands } = play(initialState(child), { type: 'runStarted' }, message('c'), found(1, 2, 1))
+    expect(types(commands)).toEqual(['openSession', 'reportToParent', 'announce'])
+    expect(only(commands, 'reportToParent')[0]?.report).toMatchObject({ childTurn: 1 })
+    expect(only(commands, 'announce')[0]?.input.close?.messages.map(({ messageId }) => messageId)).toEqual(['b', 'c'])
+  })
+
+  it('of a task whose turn was lost takes it up, and reports nothing before', () => {
+    const child = { sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' }, messages: ['a'] }
+    const { commands } = play(initialState(child), { type: 'runStarted' }, found(1, 2, 1, { unanswered: 'a' }))
+    expect(types(commands)).toEqual(['openSession', 'callModel'])
+  })
+
   it('tells with each step where it stands, so that a rewound run is known to branch there', () => {
     const asking = play(opened(), message('a'))
     const calling = play(asking.state, asks(1, 0, 2, 'Read'))
@@ -122,8 +136,7 @@ describe('a run', () => {
     const asking = { ...play(opened(), message('a')).state, resting: true as const }
     const asked = play(asking, asks(1, 0, 2, 'Read'))
     expect(asked.commands).toEqual([])
-    const { resting: _resting, ...carried } = asked.state
-    const next = play(carried, { type: 'runStarted' }, open())
+    const next = play(asked.state, { type: 'runStarted' }, open())
     expect(types(next.commands)).toEqual(['openSession', 'callTool'])
   })
 })

@@ -6,7 +6,6 @@ import { callKey } from '../../../src/protocol/keys.ts'
 import { deepStrictEqual } from 'node:assert/strict'
 import type { Command } from '../../../src/session/commands.ts'
 import type { Input } from '../../../src/session/inputs.ts'
-import { carriedOver } from '../../../src/session/lifecycle.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
 import { step } from '../../../src/session/step.ts'
 import { message, pause, resume } from './play.ts'
@@ -96,8 +95,6 @@ export class Simulator {
       ['startChild', 'tryAgain', 'endAsking', 'notifyPeople'].includes(type)
     if (!this.state.resting || !this.performer.outstanding.every(goesOn)) return
     this.performer.forgetTimers()
-    const carried = carriedOver(this.state)
-    this.state = carried
     this.happens({ type: 'runStarted' })
   }
 
