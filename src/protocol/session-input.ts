@@ -35,13 +35,14 @@ export interface NewSession {
   messages?: string[]
 }
 
-/** The messages that a run had taken, in the state that it hands on. */
-export interface CarriedMessages {
+/** What others than the session read in the state that a run hands on: the messages that it had taken, and `fresh`. */
+export interface CarriedState {
+  fresh?: true
   turn?: { opening: Opening }
   queue: Opening[]
 }
 
-export interface SessionInput<State extends CarriedMessages = CarriedMessages> {
+export interface SessionInput<State extends CarriedState = CarriedState> {
   session: NewSession
   agent: string
   rootId: string

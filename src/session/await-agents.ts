@@ -29,10 +29,9 @@ export function awaitAgents(state: SessionState, turn: Turn, call: Call, awaits:
 /** The calls that wait for the agent look again. If none does, the parent may be told by a message of its own. */
 export function agentReported(state: SessionState, report: AgentReport): Step {
   const { turn } = state
-  const waits = (call: Call): boolean =>
-    call.status === 'waiting' && call.awaits?.agents.includes(report.childId) === true
+  const waits = (call: Call): boolean => waitsFor(state, call)?.includes(report.childId) === true
   const told = turn?.phase === 'tools' ? turn.calls.filter((call) => waits(call) || call.status === 'running') : []
-  const next = told.reduce((now, call) => (now.turn ? replaceCall(now, now.turn, wake(call)) : now), state)
+  const next = told.reduce((now, call) => (now.turn ? replaceCall(now, now.turn, wake(now, call)) : now), state)
   if (report.message === undefined || told.some(waits)) return [next, []]
   const messageId = agentNewsId(report)
   return isKnown(next, messageId) ? [next, []] : messageReceived(next, messageId, report.message)
@@ -42,7 +41,7 @@ export function waitOver(state: SessionState, { callKey, until }: Of<'waitOver'>
   const { turn } = state
   const call = turn?.phase === 'tools' ? turn.calls.find((one) => keyOf(turn, one) === callKey) : undefined
   if (!turn || !call?.awaits || call.awaits.until !== until || call.status === 'done') return [state, []]
-  return [replaceCall(state, turn, wake({ ...call, awaits: { ...call.awaits, over: true } })), []]
+  return [replaceCall(state, turn, wake(state, { ...call, awaits: { ...call.awaits, over: true } })), []]
 }
 
 /** The ends of the waits that the turn still has. A new run promises them anew. */
@@ -51,12 +50,11 @@ export function endsOfWaits({ turn }: SessionState): Command[] {
 }
 
 /** The agents that calls wait for, and the calls. */
-export function awaitedAgents({ turn }: SessionState): { callKey: string; childId: string }[] {
+export function awaitedAgents(state: SessionState): { callKey: string; childId: string }[] {
+  const { turn } = state
   if (turn?.phase !== 'tools') return []
   return turn.calls.flatMap((call) =>
-    call.status === 'waiting' && call.awaits
-      ? call.awaits.agents.map((childId) => ({ callKey: keyOf(turn, call), childId }))
-      : [],
+    (waitsFor(state, call) ?? []).map((childId) => ({ callKey: keyOf(turn, call), childId })),
   )
 }
 
@@ -64,8 +62,8 @@ export function awaitedAgents({ turn }: SessionState): { callKey: string; childI
 export function agentVanished(state: SessionState, { callKey, childId }: Of<'childVanished'>): SessionState {
   const { turn } = state
   const call = turn?.calls.find((one) => keyOf(turn, one) === callKey)
-  const waits = call?.status === 'waiting' && call.awaits?.agents.includes(childId)
-  return turn && call && waits ? replaceCall(state, turn, wake(call)) : state
+  const waits = call && waitsFor(state, call)?.includes(childId)
+  return turn && call && waits ? replaceCall(state, turn, wake(state, call)) : state
 }
 
 /** Tells the parent of an agent that a turn has ended. @param turn 0: the agent was closed */
@@ -78,8 +76,13 @@ export function tellParent({ sessionId, gen, label, tells }: SessionState, turn:
   return [{ type: 'tellParent', parentId, report }]
 }
 
-function wake(call: Call): Call {
-  return call.status === 'waiting' ? { ...call, status: 'due' } : { ...call, heard: true }
+/** The agents that the call waits for now. A call that has waited for agents may wait for a person since. */
+function waitsFor({ wakesAsking }: SessionState, { status, awaits, pending }: Call): string[] | undefined {
+  return status === 'waiting' && (!pending || wakesAsking) ? awaits?.agents : undefined
+}
+
+function wake(state: SessionState, call: Call): Call {
+  return waitsFor(state, call) ? { ...call, status: 'due' } : { ...call, heard: true }
 }
 
 function ending(turn: Turn, call: Call): Command[] {

@@ -11,7 +11,7 @@ import { asked, unasked } from './answers.ts'
 import { FORKS_SHOWN, REPORTS_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
 import { LABEL_SHOWN } from '../protocol/session-input.ts'
 import { addToolResult } from './stats.ts'
-import type { CallResult, ChildReport, ChildStart, Proposal } from '../protocol/steps.ts'
+import type { Awaits, CallResult, ChildReport, ChildStart, Proposal } from '../protocol/steps.ts'
 import { closeRequested } from './turn.ts'
 
 type Of<T extends Input['type']> = Extract<Input, { type: T }>
@@ -55,7 +55,7 @@ export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
     case 'pending':
       return asked({ ...state, gen: outcome.gen }, turn, call, outcome)
     case 'awaits':
-      return awaitAgents({ ...state, gen: outcome.gen }, turn, call, outcome.awaits)
+      return awaits({ ...state, gen: outcome.gen }, found, outcome.awaits)
     case 'due':
       return unasked({ ...state, gen: outcome.gen }, turn, { ...call, status: 'due' })
     case 'failed': {
@@ -67,6 +67,16 @@ export function toolEnded(state: SessionState, input: Of<'toolEnded'>): Step {
       return outcome.closing ? closeRequested(due, true) : foundPaused(due)
     }
   }
+}
+
+/** The call waits for agents, so no person is asked any more. */
+function awaits(state: SessionState, { turn, call }: { turn: Turn; call: Call }, agents: Awaits): Step {
+  if (state.wakesAsking) return awaitAgents(state, turn, call, agents)
+  const [next, commands] = unasked(state, turn, call)
+  const now = next.turn?.calls[call.index]
+  if (!next.turn || !now) return [next, commands]
+  const [waiting, more] = awaitAgents(next, next.turn, now, agents)
+  return [waiting, [...commands, ...more]]
 }
 
 /** The activity was cancelled or ran into its backstop. The ledger knows what really happened. */

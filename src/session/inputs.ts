@@ -17,11 +17,14 @@ import type {
 import type { Answer } from '../protocol/read-answer.ts'
 
 export type Input =
-  /** `older`: an older version has begun the run. It replays as it was recorded, also where people's stops did not hold. */
-  | { type: 'runStarted'; older?: true }
+  /**
+   * `older` and `wakesAsking`: an older version has begun the run. It replays as it was recorded: people's stops did not
+   * hold, and agents woke calls that waited for a person.
+   */
+  | { type: 'runStarted'; older?: true; wakesAsking?: true }
   /** The run has grown long, so it must end at the next quiet point. */
   | { type: 'runFilled' }
-  /** `older`: an older version has recorded it. There, a waiting message kept an answered task from its report. */
+  /** `older`: an older version has recorded it. There, a waiting message or a stop kept an answered task from its report. */
   | { type: 'sessionOpened'; outcome: OpenSessionOutcome; older?: true }
   | { type: 'messageReceived'; messageId: string; text?: string }
   | { type: 'messageRejected'; reason: string; preview: string }

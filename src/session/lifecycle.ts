@@ -22,7 +22,7 @@ import type { Input } from './inputs.ts'
 import { noticesLeft, pauseToTell } from './tell-people.ts'
 import { messageStored, takeUnanswered } from './queue.ts'
 import { CHILDREN_AT_ONCE, placeOf, type SessionState } from './state.ts'
-import { closeRequested, completingCall, finishTurn, inFineWeather, isLeftOut, report } from './turn.ts'
+import { CLOSING, closeRequested, completingCall, finishTurn, inFineWeather, isLeftOut, report } from './turn.ts'
 
 /** Longest name of a model, in bytes. */
 const MODEL_SHOWN = 100
@@ -33,9 +33,10 @@ type Of<T extends Input['type']> = Extract<Input, { type: T }>
  * Every run first asks the store how far the session has come, because the store may know more than the state
  * (durability 1).
  */
-export function runStarted(state: SessionState, { older }: Of<'runStarted'>): Step {
-  const { openFailed: _before, older: _then, resting: _over, ...known } = state
-  const [next, commands] = tellHeldBack({ ...known, opened: false, ...(older && { older }) })
+export function runStarted(state: SessionState, { older, wakesAsking }: Of<'runStarted'>): Step {
+  const { openFailed: _before, older: _then, wakesAsking: _once, resting: _over, ...known } = state
+  const as = { ...(older && { older }), ...(wakesAsking && { wakesAsking }) }
+  const [next, commands] = tellHeldBack({ ...known, opened: false, ...as })
   return [
     next,
     [
@@ -59,7 +60,7 @@ export function sessionOpened(state: SessionState, { outcome, older }: Of<'sessi
   if (state.opened) return [state, []]
   switch (outcome.kind) {
     case 'opened': {
-      const { resumed, tries: _over, stopFound, ...before } = takeUnanswered(state, outcome.unanswered)
+      const { resumed, tries: _over, stopFound, fresh: _known, ...before } = takeUnanswered(state, outcome.unanswered)
       const left = before.pause || resumed ? undefined : outcome.pause
       const pause = before.pause ?? left
       const found: SessionState = {
@@ -72,7 +73,7 @@ export function sessionOpened(state: SessionState, { outcome, older }: Of<'sessi
         limits: outcome.limits,
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       }
-      const asks = outcome.unanswered !== undefined || (older && found.queue.length > 0)
+      const asks = outcome.unanswered !== undefined || (older && (found.closing || found.queue.length > 0))
       const [ready, reports] = asks ? [found, []] : reportAnswered(found)
       const promised = left ? nextTry(ready) : []
       const closes = outcome.closing || (stopFound === 'session' && outcome.unanswered === undefined)
@@ -107,12 +108,12 @@ function openingFailed(state: SessionState, { pause, found }: Extract<OpenSessio
 
 /**
  * If the workflow of a `new_task` child was lost after its answer and before its report, only the report is left to do.
- * Messages that wait are not for the parent: they end with the child.
+ * Messages that wait are not for the parent: they end with the child. A stop that came before the opening changes nothing.
  */
 function reportAnswered(state: SessionState): Step {
   const { awaited, ...reported } = state
-  if (!awaited || state.closing || state.turns === 0 || state.turn) return [state, []]
-  return [{ ...reported, closing: { cascade: false, announced: false } }, [report(state, awaited, state.turns)]]
+  if (!awaited || state.turns === 0 || state.turn) return [state, []]
+  return [{ ...reported, closing: state.closing ?? CLOSING }, [report(state, awaited, state.turns)]]
 }
 
 export function pauseRequested(state: SessionState, message: string | undefined): Step {

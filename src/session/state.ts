@@ -129,6 +129,8 @@ export interface SessionState {
   /** Set for an agent: it tells its parent about each turn that has ended, and about its close. */
   tells?: Tells
   opened: boolean
+  /** The workflow was started anew, and no run of it was opened yet: only the store knows how far the session has come. */
+  fresh?: true
   /** The session could not be opened in this run. A resume asks the store again. */
   openFailed?: true
   gen: number
@@ -173,6 +175,8 @@ export interface SessionState {
   resumed?: true
   /** An older version has begun this run, in which steps that were under way could undo what people had stopped. */
   older?: true
+  /** An older version has begun this run, in which agents also woke calls that waited for a person. */
+  wakesAsking?: true
   /** The run will continue as new soon. Nothing starts in this one. */
   resting?: true
   /** How many refusals, pauses and resumes this run has told since it is about to end. */
@@ -218,6 +222,7 @@ export function initialState(session: NewSession): SessionState {
     ...(session.awaited && { awaited: session.awaited }),
     ...(session.tells && { tells: session.tells }),
     opened: false,
+    fresh: true,
     gen: 0,
     seq: 0,
     turns: 0,

@@ -7,14 +7,15 @@ import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
 import { messageRejected } from './queue.ts'
 import { addUsage } from './stats.ts'
-import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
+import { stepOf, type Call, type Closing, type SessionState, type Turn } from './state.ts'
 import type { CallModelInput, LostHow, ModelAnswer, StopReason, WeatherReport } from '../protocol/steps.ts'
 
 /** Longest text about the weather, in bytes. */
 const WEATHER_SHOWN = 200
 const SINCE_SHOWN = 40
 
-const CLOSING = { cascade: false, announced: false }
+/** A session closes by itself. */
+export const CLOSING: Closing = { cascade: false, announced: false }
 
 type Of<T extends Input['type']> = Extract<Input, { type: T }>
 

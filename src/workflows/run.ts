@@ -1,5 +1,5 @@
 /** What the parts of the performer share: whose run this is, and whom it tells what has happened. */
-import { workflowInfo } from '@temporalio/workflow'
+import { workflowInfo, type WorkflowInfo } from '@temporalio/workflow'
 import type { Command } from '../session/commands.ts'
 import type { Input } from '../session/inputs.ts'
 import type { SessionInput } from '../protocol/session-input.ts'
@@ -13,21 +13,31 @@ export type Performing<T extends Command['type']> = { [Type in T]: (command: Of<
 export interface Run {
   readonly input: SessionInput
   emit(input: Input): void
-  /**
-   * Every activity gets these facts, because an announcement may reach the store before the session is opened. A reset
-   * run keeps the first run id, but has a run id of its own, so it is not fresh.
-   */
+  /** Every activity gets these facts, because an announcement may reach the store before the session is opened. */
   facts: Pick<StepRef, 'prevRunId' | 'fresh' | 'store'>
   /** The model that answers now. */
   model(): { name: string; timeoutMs: number }
 }
 
 export function newRun(input: SessionInput, emit: Run['emit'], model: Run['model']): Run {
-  const { continuedFromExecutionRunId: prevRunId, firstExecutionRunId, runId } = workflowInfo()
-  const facts = {
+  return { input, emit, facts: factsOf(input, workflowInfo()), model }
+}
+
+type RunInfo = Pick<
+  WorkflowInfo,
+  'continuedFromExecutionRunId' | 'firstExecutionRunId' | 'originalExecutionRunId' | 'runId'
+>
+
+/**
+ * A run is fresh if it was started anew, or continues a fresh run whose opening failed. A reset run is not: it keeps the
+ * first and the original run id, and has a run id of its own.
+ */
+export function factsOf({ state, store }: SessionInput, run: RunInfo): Run['facts'] {
+  const { continuedFromExecutionRunId: prevRunId, firstExecutionRunId, originalExecutionRunId, runId } = run
+  const fresh = firstExecutionRunId === runId || (state?.fresh === true && originalExecutionRunId === runId)
+  return {
     ...(prevRunId !== undefined && { prevRunId }),
-    ...(firstExecutionRunId === runId && { fresh: runId }),
-    ...(input.store !== undefined && { store: input.store }),
+    ...(fresh && { fresh: runId }),
+    ...(store !== undefined && { store }),
   }
-  return { input, emit, facts, model }
 }

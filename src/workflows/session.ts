@@ -57,7 +57,11 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   async function live(): Promise<void> {
     const shown = createShown(input)
     const performer = createPerformer(input, emit, () => state.model)
-    emit({ type: 'runStarted', ...(!patched('what-people-stop-stays-stopped') && { older: true }) })
+    emit({
+      type: 'runStarted',
+      ...(!patched('what-people-stop-stays-stopped') && { older: true }),
+      ...(!patched('agents-wake-nobody-who-asks') && { wakesAsking: true }),
+    })
     if (!input.state) for (const messageId of notTaken(input.session)) emit({ type: 'messageReceived', messageId })
     const unheard = (): AwaitedChild[] => awaitedChildren(state).filter(({ childId }) => !performer.hears(childId))
     void watchChildren(() => [...unheard(), ...awaitedAgents(state)], emit)

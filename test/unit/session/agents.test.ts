@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentReport, Awaits } from '../../../src/protocol/steps.ts'
 import type { Input } from '../../../src/session/inputs.ts'
-import { asks, cancel, message, only, opened, pause, play, rests, tool } from './play.ts'
+import { pendingCalls } from '../../../src/session/answers.ts'
+import { awaitedAgents } from '../../../src/session/await-agents.ts'
+import { announced, asks, cancel, message, only, opened, pause, play, rests, resume, tool } from './play.ts'
 
 const UNTIL = '2030-01-01T00:00:00.000Z'
 const waits = (awaits: Partial<Awaits> = {}): Input =>
@@ -38,6 +40,28 @@ describe('a call that waits for agents', () => {
     expect(begun(running)[1]?.input.waited?.over).toBe(true)
     expect(only(running.commands, 'endWait')).toHaveLength(1)
     expect(begun(play(asked(), waits({ until: UNTIL }), { ...over, until: '2031-01-01T00:00:00.000Z' }))).toEqual([])
+  })
+
+  it('is woken by nobody and keeps no message from the parent while it waits for a person', () => {
+    const parked = tool(1, 0, 0, { kind: 'pending', gen: 0, item: { id: 't1.0.0@0.1', kind: 'question' } })
+    const asking = play(asked(), waits({ until: UNTIL }), told('s-a'), parked).state
+    const news = play(asking, told('s-b', { message: 'found it' }))
+    expect(news.commands).toEqual([])
+    expect(news.state.queue).toMatchObject([{ text: 'found it' }])
+    const later = play(news.state, { type: 'waitOver', callKey: 't1.0.0', until: UNTIL })
+    expect(later.commands).toEqual([])
+    expect(awaitedAgents(later.state)).toEqual([])
+    expect(later.state.turn?.calls[0]?.awaits?.over).toBe(true)
+  })
+
+  it('asks no person any more', () => {
+    const parked = tool(1, 0, 0, { kind: 'pending', gen: 0, item: { id: 't1.0.0@0.1', kind: 'question' } })
+    const failed = tool(1, 0, 0, { kind: 'failed', pause: { reason: 'agent_error', message: 'gone' } })
+    const answer: Input = { type: 'answered', answer: { id: 't1.0.0@0.1', decision: 'answer', text: 'yes' } }
+    const resuming = play(asked(), parked, answer, failed, resume)
+    const { state } = play(resuming.state, announced(resuming, 'resume'), waits())
+    expect(pendingCalls(state)).toEqual([])
+    expect(begun(play(state, told('s-a')))).toHaveLength(1)
   })
 
   it('is promised its time anew by each run', () => {

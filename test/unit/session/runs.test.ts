@@ -99,10 +99,30 @@ describe('a run', () => {
     expect(only(commands, 'announce')[0]?.input.close?.messages.map(({ messageId }) => messageId)).toEqual(['b', 'c'])
   })
 
+  it.each([
+    ['cancelled', { type: 'cancelRequested', early: true }],
+    ['closed', { type: 'closeRequested', cascade: false }],
+  ] as const)('of a task that was answered reports that answer, although it is %s before the opening', (_how, stop) => {
+    const child = { sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' } }
+    const played = play(initialState(child), { type: 'runStarted' }, stop, found(1, 2, 1))
+    const { commands } = play(played.state, announced(played, 'close'))
+    expect(only([...played.commands, ...commands], 'reportToParent').map(({ report }) => report.childTurn)).toEqual([1])
+  })
+
   it('of a task whose turn was lost takes it up, and reports nothing before', () => {
     const child = { sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' }, messages: ['a'] }
     const { commands } = play(initialState(child), { type: 'runStarted' }, found(1, 2, 1, { unanswered: 'a' }))
     expect(types(commands)).toEqual(['openSession', 'callModel'])
+  })
+
+  it('of a workflow that was started anew is fresh until one of its runs is opened', () => {
+    const pause = { reason: 'agent_error', message: 'no such profile' } as const
+    const failed: Input = { type: 'sessionOpened', outcome: { kind: 'failed', pause } }
+    const begun = initialState({ sessionId: 's-1', label: 'demo' })
+    const next = play(begun, { type: 'runStarted' }, failed, { type: 'runFilled' }, { type: 'runStarted' }).state
+    expect(next.fresh).toBe(true)
+    const known = play(next, found(1, 4, 2, { unanswered: 'a' })).state
+    expect(play(known, { type: 'runStarted' }, failed, { type: 'runStarted' }).state).not.toHaveProperty('fresh')
   })
 
   it('tells with each step where it stands, so that a rewound run is known to branch there', () => {
