@@ -10,14 +10,8 @@ import type {
 } from '../../../src/protocol/steps.ts'
 import type { Answer } from '../../../src/protocol/read-answer.ts'
 import { callRef, usage } from './play.ts'
-import type { Watcher } from './watcher.ts'
-
-export interface World {
-  watcher: Watcher
-  choose(options: number): number
-  /** Set: nothing odd happens any more. */
-  over(): boolean
-}
+import type { Row } from './row.ts'
+import type { World } from './world.ts'
 
 const NAMES = ['Read', 'Grep', 'constructor', 'new_task']
 /** What pauses a session. */
@@ -32,13 +26,15 @@ export class Ledger {
   readonly open = new Map<string, string>()
   private asked = 0
   private readonly world: World
+  private readonly row: Row
 
-  constructor(world: World) {
+  constructor(world: World, row: Row) {
     this.world = world
+    this.row = row
   }
 
-  answers({ key, opening, upTo, last }: CallModelInput): ModelOutcome {
-    if (opening) this.world.watcher.writes(upTo, opening.messageId)
+  answers({ key, turn, opening, upTo, last }: CallModelInput): ModelOutcome {
+    if (opening) this.row.opens(turn, opening, upTo)
     const calls = Array.from({ length: this.world.choose(6) }, () => {
       const name = NAMES[this.world.choose(NAMES.length)] ?? 'Read'
       return callRef(name, { route: name === 'new_task' ? 'task' : 'tool', ...(name === 'Grep' && { ordered: true }) })
@@ -56,13 +52,14 @@ export class Ledger {
       ...(rests && { stopReason: last ? 'max_tool_rounds' : 'end_turn' }),
     }
     this.models.set(key, outcome)
+    if (rests) this.row.ends(turn)
     return outcome
   }
 
   settlesModel(input: CallModelInput, proposed: LostHow, odd: number): ModelOutcome {
     const before = this.models.get(input.key)
     if (before) return before
-    if (odd === 1) return this.answers(input)
+    if (odd === 1 && !this.row.answered.includes(input.messageId)) return this.answers(input)
     const outcome: ModelOutcome =
       proposed === 'cancelled' ? { kind: 'cancelled', gen: 0 } : { kind: 'failed', pause: AUTH }
     if (outcome.kind === 'cancelled') this.models.set(input.key, outcome)
@@ -99,6 +96,13 @@ export class Ledger {
     const back = answer ? answer.id !== id || answer.decision === 'retry' : proposed.kind === 'timedOut' && odd === 2
     this.open.delete(key)
     return back ? { kind: 'due', gen: 0 } : undefined
+  }
+
+  /** The workflow is lost. Its turn begins anew, in another line of history. */
+  loses(): void {
+    this.models.clear()
+    this.tools.clear()
+    this.open.clear()
   }
 
   /** An answer to an open question, or to one that was never asked. */

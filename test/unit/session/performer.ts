@@ -4,35 +4,21 @@ import type { Pause } from '../../../src/core/pause.ts'
 import type { FailedStep, Input } from '../../../src/session/inputs.ts'
 import type {
   CallModelInput,
-  CallToolInput,
   CompactInput,
   CompactOutcome,
   ModelOutcome,
+  NotStarted,
   SettleModelInput,
   SettleToolInput,
   ToolOutcome,
 } from '../../../src/protocol/steps.ts'
-import { AUTH, type Ledger } from './ledger.ts'
-import { child, result, settlement, timeout, usage } from './play.ts'
-import type { Row } from './row.ts'
-import type { Watcher } from './watcher.ts'
+import { AUTH } from './ledger.ts'
+import { Children } from './children.ts'
+import { result, settlement, timeout, usage } from './play.ts'
+import type { Surroundings } from './surroundings.ts'
 
 type Of<T extends Command['type']> = Extract<Command, { type: T }>
-type Awaiting = Exclude<
-  Command,
-  { type: 'reportToParent' | 'tellParent' | 'cancelSteps' | 'cancelChild' | 'closeChildren' }
->
-
-export interface Surroundings {
-  watcher: Watcher
-  ledger: Ledger
-  row: Row
-  choose(options: number): number
-  happens(event: Input): void
-  personAnswers(): void
-  /** Somebody has cancelled or closed. */
-  stopAsked(): boolean
-}
+type Awaiting = Exclude<Command, { type: 'reportToParent' | 'tellParent' | 'cancelSteps' | 'cancelChild' }>
 
 const isAside = ({ tag }: Of<'announce'>): boolean => tag === 'refused' || tag === 'message'
 
@@ -40,21 +26,20 @@ export class Performer {
   /** Events that have had their effect. Told again, they must have none. */
   readonly echoes: Input[] = []
   readonly outstanding: Awaiting[] = []
-  private readonly children = new Set<string>()
-  private readonly reported = new Set<string>()
+  readonly children: Children
   private readonly around: Surroundings
   private promises = 0
 
   constructor(around: Surroundings) {
     this.around = around
+    this.children = new Children(around)
   }
 
   take(command: Command): void {
-    if (command.type === 'startChild' && (!command.awaited || this.reported.has(command.callKey))) return
+    if (command.type === 'startChild' && !command.awaited) return
     if (command.type === 'reportToParent' || command.type === 'tellParent') return
-    if (command.type === 'cancelSteps') return
+    if (command.type === 'cancelSteps' || command.type === 'cancelChild') return
     if (command.type === 'announce') this.around.row.wanted(command.input)
-    if (command.type === 'cancelChild' || command.type === 'closeChildren') return
     this.outstanding.push(command)
   }
 
@@ -64,6 +49,31 @@ export class Performer {
       ({ type }) => !['tryAgain', 'endWait', 'endAsking', 'notifyPeople'].includes(type),
     )
     this.outstanding.splice(0, this.outstanding.length, ...left)
+  }
+
+  /** Nothing is under way that a run must wait for. */
+  quiet(): boolean {
+    const goesOn = ['startChild', 'tryAgain', 'endWait', 'endAsking', 'notifyPeople']
+    return this.outstanding.every(({ type }) => goesOn.includes(type))
+  }
+
+  /** The workflow is lost. Some of what was on its way has reached the store. */
+  loses(): void {
+    const { choose, ledger, row } = this.around
+    let arrives = true
+    for (const command of this.outstanding.splice(0)) {
+      if (command.type === 'announce' && (arrives &&= choose(2) === 0)) row.told(command.input)
+      const asked =
+        command.type === 'callModel' ? command.input : command.type === 'settleModel' ? command.input.step : undefined
+      if (!asked || ledger.models.has(asked.key) || row.answered.includes(asked.messageId)) continue
+      const how = choose(3)
+      if (how === 1 && asked.opening && command.type === 'callModel') row.opens(asked.turn, asked.opening, asked.upTo)
+      if (how === 2 && !row.closing) ledger.answers(asked)
+    }
+    this.echoes.splice(0)
+    this.children.loses()
+    ledger.loses()
+    row.loses()
   }
 
   answerOne(wild: boolean): void {
@@ -79,9 +89,9 @@ export class Performer {
     const odd = wild ? this.around.choose(8) : 8
     switch (command.type) {
       case 'openSession': {
-        if (odd === 0)
+        if (odd === 0 && !this.around.row.closed)
           return this.around.happens({ type: 'sessionOpened', outcome: { kind: 'failed', pause: this.pause() } })
-        const outcome = this.around.row.opens(command.input, this.around.watcher.limits)
+        const outcome = this.around.row.answers(command.input, this.around.watcher.limits)
         this.around.watcher.found(outcome)
         return this.around.happens({ type: 'sessionOpened', outcome })
       }
@@ -100,7 +110,9 @@ export class Performer {
       case 'announce':
         return this.answerAnnouncement(command)
       case 'startChild':
-        return this.endChild(command, odd)
+        return this.children.ends(command, odd)
+      case 'closeChildren':
+        return this.around.happens({ type: 'childrenTold', upTo: command.children.at(-1) ?? '' })
       case 'tryAgain':
         return this.around.happens({ type: 'tryDue', at: command.at })
       case 'endWait':
@@ -117,6 +129,11 @@ export class Performer {
     return this.around.choose(2) === 0 ? AUTH : { ...AUTH, nextTryAt: `at ${++this.promises}` }
   }
 
+  /** The store is paused, or closes: the claim begins nothing. */
+  private notStarted(): NotStarted {
+    return { kind: 'notStarted', ...(this.around.row.closing && { closing: true }) }
+  }
+
   private corrupts(step: FailedStep): void {
     this.around.happens({ type: 'stepFailed', code: 'STORE_CORRUPT', step, message: 'corrupt' })
   }
@@ -130,13 +147,14 @@ export class Performer {
     const settled = this.around.ledger.models.get(key)
     if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
     if (odd === 0) return this.corrupts({ of: 'model', turn, round })
-    if (odd === 1) {
-      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'notStarted' } })
-    }
-    if (odd === 2 && opening && !this.around.watcher.records.has(upTo)) {
+    if (odd === 1 || this.around.row.closing)
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome: this.notStarted() })
+    const known = opening && this.around.row.answered.includes(opening.messageId)
+    if (known || (odd === 2 && opening && !this.around.watcher.records.has(upTo))) {
+      this.around.row.isAnswered(opening.messageId)
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'duplicate', gen: 0 } })
     }
-    if (opening) this.around.watcher.writes(upTo, opening.messageId)
+    if (opening) this.around.row.opens(turn, opening, upTo)
     if (odd === 5 && !input.asIs) {
       const full = {
         kind: 'full',
@@ -164,7 +182,8 @@ export class Performer {
   private answerCompaction(input: CompactInput, odd: number): void {
     const { key } = input
     if (odd === 0) return this.corrupts({ of: 'compaction', key })
-    if (odd === 1) return this.around.happens({ type: 'compacted', key, outcome: { kind: 'notStarted' } })
+    if (odd === 1 || this.around.row.closing)
+      return this.around.happens({ type: 'compacted', key, outcome: this.notStarted() })
     if (odd === 2)
       return this.around.happens({ type: 'compacted', key, outcome: { kind: 'failed', pause: this.pause() } })
     if (odd === 3) return this.around.happens({ type: 'compactionLost', key, input })
@@ -182,7 +201,8 @@ export class Performer {
     const settled = this.around.ledger.tools.get(key)
     if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
     if (odd === 0) return this.corrupts({ of: 'tool', ...at })
-    if (odd === 1) return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'notStarted' } })
+    if (odd === 1 || this.around.row.closing)
+      return this.around.happens({ type: 'toolEnded', ...at, outcome: this.notStarted() })
     if (odd === 2)
       return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: this.pause() } })
     if (odd === 3)
@@ -192,46 +212,12 @@ export class Performer {
       if (this.around.choose(4) === 1) this.around.personAnswers()
       return this.around.happens({ type: 'toolEnded', ...at, outcome })
     }
-    if (odd === 6 && route === 'tool' && !input.waited?.over) return this.waits(input)
-    if (route === 'task' && (this.children.has(key) || this.around.choose(4) > 0)) return this.opensChild(input)
+    if (odd === 6 && route === 'tool' && !input.waited?.over) return this.children.waits(input)
+    if (route === 'task' && (this.children.has(key) || this.around.choose(4) > 0)) return this.children.opens(input)
     const outcome = [result(), timeout, timeout, result({ isError: true }), result({ endsTurn: true })][
       this.around.choose(5)
     ]
     this.tell({ type: 'toolEnded', ...at, outcome: this.around.ledger.settles(input, outcome ?? result()) })
-  }
-
-  /** The agent may have told something before anybody knows that the call waits. */
-  private waits({ turn, round, index, waited }: CallToolInput): void {
-    const report = { childId: 's-agent', childGen: 0, childTurn: 1 }
-    if (this.around.choose(3) === 0) this.around.happens({ type: 'agentReported', report })
-    const awaits = waited ?? { nth: 0, agents: ['s-agent'], until: `until ${++this.promises}` }
-    this.around.happens({ type: 'toolEnded', turn, round, index, outcome: { kind: 'awaits', gen: 0, awaits } })
-    if (this.around.choose(3) === 0) this.around.happens({ type: 'agentReported', report })
-  }
-
-  private opensChild(input: CallToolInput): void {
-    const { turn, round, index, key } = input
-    const known = this.children.has(key)
-    this.children.add(key)
-    if (this.around.choose(6) === 0 && !this.reported.has(key)) this.reports(key)
-    const fork = !known && this.around.choose(4) === 0
-    const settled = fork && { result: this.around.ledger.settles(input, result()) }
-    const outcome = { kind: 'childOpened', gen: 0, child: child(`s-${key}`), ...settled } as const
-    this.around.happens({ type: 'toolEnded', turn, round, index, outcome })
-  }
-
-  private endChild({ callKey, child: { sessionId } }: Of<'startChild'>, odd: number): void {
-    if (this.reported.has(callKey)) return
-    if (odd !== 0) return this.reports(callKey)
-    this.around.happens({ type: 'childVanished', callKey, childId: sessionId, message: 'terminated' })
-  }
-
-  private reports(callKey: string): void {
-    this.reported.add(callKey)
-    this.around.happens({
-      type: 'childReported',
-      report: { childId: `s-${callKey}`, childGen: 0, childTurn: 1, callKey },
-    })
   }
 
   private settleModel({ step, proposed }: SettleModelInput, odd: number): void {
@@ -257,18 +243,16 @@ export class Performer {
   }
 
   private answerAnnouncement({ input, tag }: Of<'announce'>): void {
-    const opening = input.endTurn?.opening
-    if (opening) this.around.watcher.writes(opening.seq, opening.messageId)
-    this.around.row.told(input)
+    const children = this.around.row.told(input)
     const event: Input = {
       type: 'announced',
       key: input.key,
       tag,
-      outcome: { gen: 0, children: [] },
+      outcome: { gen: 0, children },
       ...(input.message && { messageId: input.message.messageId }),
     }
     this.around.happens(event)
-    if (tag !== 'turnEnd') this.echoes.push(event)
+    if (tag !== 'turnEnd' && tag !== 'close') this.echoes.push(event)
   }
 
   /** Tells an outcome the ledger has settled. */

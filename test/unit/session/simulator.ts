@@ -2,9 +2,10 @@
  * A world around the session: commands that wait for an answer, a ledger that decides, people who interfere. A tape of
  * numbers decides everything, so fast-check can replay and shrink a run.
  */
-import { callKey } from '../../../src/protocol/keys.ts'
+import { agentNewsId, callKey } from '../../../src/protocol/keys.ts'
+import { awaitedAgents } from '../../../src/session/await-agents.ts'
+import type { NewSession } from '../../../src/protocol/session-input.ts'
 import { deepStrictEqual } from 'node:assert/strict'
-import type { Command } from '../../../src/session/commands.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import { initialState, type SessionState } from '../../../src/session/state.ts'
 import { step } from '../../../src/session/step.ts'
@@ -12,7 +13,8 @@ import { message, pause, resume } from './play.ts'
 import { Ledger } from './ledger.ts'
 import { Performer } from './performer.ts'
 import { Row } from './row.ts'
-import { Watcher, check, freeze, refusedBy } from './watcher.ts'
+import { check, freeze } from './check.ts'
+import { Watcher, refusedBy } from './watcher.ts'
 
 export class Simulator {
   state: SessionState
@@ -23,49 +25,66 @@ export class Simulator {
   private readonly ledger: Ledger
   private readonly row: Row
   private readonly performer: Performer
+  private readonly session: NewSession
   private messages = 0
+  private news = 0
+  private losses = 0
   private stopAsked = false
+  /** Somebody has started a workflow for the session after its close. */
+  private afterClose = false
 
   constructor(tape: number[]) {
     this.tape = tape
-    this.awaited = this.choose(5) === 0
+    const kind = this.choose(5)
+    this.awaited = kind === 0
+    const parentId = 's-0'
+    this.session = {
+      sessionId: 's-1',
+      label: 'demo',
+      ...(this.awaited && { awaited: { parentId, callKey: 't1.0.0' } }),
+      ...(kind === 1 && { tells: { parentId, notifies: true } }),
+    }
+    const messages = this.awaited ? ['first'] : []
     this.watcher = new Watcher(
       { maxToolRounds: this.choose(4), timeoutsBeforePause: 1 + this.choose(3), toolTimeoutMs: 1000 },
-      this.awaited ? 'first' : undefined,
+      this.session,
     )
-    const world = {
-      watcher: this.watcher,
-      choose: (options: number) => this.choose(options),
-      over: () => this.position >= this.tape.length,
-    }
-    this.ledger = new Ledger(world)
+    this.watcher.accepted.push(...messages)
+    const choose = (options: number): number => this.choose(options)
+    const world = { watcher: this.watcher, choose, over: () => this.position >= this.tape.length }
     this.row = new Row(world, this.awaited)
+    this.ledger = new Ledger(world, this.row)
     this.performer = new Performer({
       watcher: this.watcher,
       ledger: this.ledger,
       row: this.row,
-      choose: (options) => this.choose(options),
+      choose,
       happens: (event) => this.happens(event),
       personAnswers: () => this.personAnswers(),
       stopAsked: () => this.stopAsked,
     })
-    this.state = initialState({
-      sessionId: 's-1',
-      label: 'demo',
-      ...(this.awaited && { awaited: { parentId: 's-0', callKey: 't1.0.0' }, messages: ['first'] }),
-    })
+    this.state = initialState({ ...this.session, messages })
+    this.begins()
+  }
+
+  /** What came before the workflow is taken before the run has asked anything. */
+  private begins(): void {
     for (let early = this.choose(4); early > 0; early--) this.interfere()
     this.happens({ type: 'runStarted' })
   }
 
   /** Random events until the tape ends, and then only good answers. The session is resumed as often as it pauses. */
   run(): void {
-    while (this.position < this.tape.length) {
-      if (this.performer.outstanding.length > 0 && this.choose(5) > 0) this.performer.answerOne(true)
+    while (this.position < this.tape.length && !this.afterClose) {
+      if (this.losses < 3 && this.choose(40) === 1) this.loses()
+      else if (this.performer.outstanding.length > 0 && this.choose(5) > 0) this.performer.answerOne(true)
       else this.interfere()
       this.continueAsNew()
     }
     this.drain()
+    if (this.row.closing && !this.state.closed) this.happens({ type: 'closeRequested', cascade: true })
+    this.drain()
+    if (this.afterClose) return check(this.state.closed, 'a workflow goes on although its session is closed')
     check(!this.state.turn || this.watcher.paused, 'a turn is unfinished, and nothing is under way')
     for (let resumes = 0; this.state.pause && !this.state.closed; resumes++) {
       check(resumes < 20, 'resume does not end the pause')
@@ -80,22 +99,51 @@ export class Simulator {
   }
 
   private drain(): void {
-    for (let answers = 0; this.performer.outstanding.length > 0 || this.ledger.open.size > 0; answers++) {
+    for (let answers = 0; this.isBusy(); answers++) {
       check(answers < 5000, 'the session never comes to rest')
       if (this.performer.outstanding.length > 0) this.performer.answerOne(false)
+      else if (this.awaitsAgent()) this.performer.children.agentTells()
       else if (this.state.pause) return
       else this.personAnswers()
       this.continueAsNew()
     }
   }
 
-  /** A session that must rest begins a new run when only children are under way. */
+  private isBusy(): boolean {
+    return this.performer.outstanding.length > 0 || this.ledger.open.size > 0 || this.awaitsAgent()
+  }
+
+  private awaitsAgent(): boolean {
+    return awaitedAgents(this.state).length > 0
+  }
+
+  /** A run may end, and the next one begin, when nothing is under way that it must wait for. */
   private continueAsNew(): void {
-    const goesOn = ({ type }: Command): boolean =>
-      ['startChild', 'tryAgain', 'endAsking', 'notifyPeople'].includes(type)
-    if (!this.state.resting || !this.performer.outstanding.every(goesOn)) return
+    if (this.state.closed || !this.performer.quiet()) return
+    if (!this.state.resting && this.choose(4) === 1) this.happens({ type: 'runFilled' })
+    if (!this.state.resting || !this.performer.quiet()) return
     this.performer.forgetTimers()
+    this.row.continues(this.state)
     this.happens({ type: 'runStarted' })
+  }
+
+  /**
+   * The workflow is lost, and another one is started: with what the store knows, and with the messages that the first had
+   * taken, if Temporal still has its history.
+   */
+  private loses(): void {
+    this.losses++
+    const { turn, queue } = this.state
+    this.performer.loses()
+    const { closed, answered, unanswered } = this.row
+    const taken = [...(turn ? [turn.opening] : []), ...queue].map(({ messageId }) => messageId)
+    const all = [...(this.awaited ? ['first'] : []), ...(this.choose(3) > 0 ? taken : [])]
+    const messages = closed ? [] : [...new Set(all)].filter((id) => !answered.includes(id))
+    this.watcher.lost(this.row, [...new Set([...(unanswered === undefined ? [] : [unanswered]), ...messages])])
+    this.state = initialState({ ...this.session, messages })
+    this.afterClose = closed
+    if (closed) this.happens({ type: 'runStarted' })
+    else this.begins()
   }
 
   private choose(options: number): number {
@@ -105,7 +153,7 @@ export class Simulator {
 
   private interfere(): void {
     const deaf = this.state.closing !== undefined || this.state.closed
-    switch (this.choose(16)) {
+    switch (this.choose(19)) {
       case 0:
       case 1:
       case 2: {
@@ -116,7 +164,8 @@ export class Simulator {
       case 3: {
         const last = this.watcher.accepted.at(-1)
         if (last === undefined) return
-        // Before the opening, a workflow that was started anew does not know the message of the turn that was lost.
+        // A workflow that was started anew knows only the messages that it was started with, and those that came since.
+        if (this.watcher.forgotten.has(last)) return this.happens(message(last))
         if (this.row.fresh && last === this.row.unanswered) return this.happens(message(last))
         return this.same(message(last), !deaf)
       }
@@ -138,6 +187,16 @@ export class Simulator {
         const report = { childId: `s-x${this.choose(3)}`, childGen: 0, childTurn: 1, callKey: `t1.0.${this.choose(3)}` }
         return this.happens({ type: 'childReported', report })
       }
+      case 16:
+        return this.performer.children.vanishes(
+          `t${this.state.turns}.0.${this.choose(3)}`,
+          this.choose(2) === 0 ? 's-agent' : 's-x',
+        )
+      case 17:
+        return this.agentTells(deaf)
+      case 18:
+        if (this.choose(8) === 0) this.row.mustClose()
+        return
       case 11: {
         const echo = this.performer.echoes[this.choose(Math.max(1, this.performer.echoes.length))]
         return echo && this.same(echo, true)
@@ -151,6 +210,13 @@ export class Simulator {
       case 15:
         return this.happens({ type: 'compactRequested' })
     }
+  }
+
+  /** An agent that nobody waits for tells it with a message. */
+  private agentTells(deaf: boolean): void {
+    const report = { childId: 's-agent', childGen: 0, childTurn: ++this.news }
+    if (!deaf && !this.awaitsAgent()) this.watcher.accepted.push(agentNewsId(report))
+    this.happens({ type: 'agentReported', report: { ...report, message: 'it is done' } })
   }
 
   /** Also to a call that is not known to wait. */

@@ -11,6 +11,9 @@ import type { OpenSessionOutcome } from '../../../src/protocol/steps.ts'
 import type { Limits } from '../../../src/protocol/limits.ts'
 import type { Decision } from '../../../src/protocol/pending.ts'
 import type { Answer } from '../../../src/protocol/read-answer.ts'
+import type { NewSession } from '../../../src/protocol/session-input.ts'
+import { Kin } from './kin.ts'
+import { check } from './check.ts'
 
 interface Round {
   names: string[]
@@ -18,19 +21,28 @@ interface Round {
   told: Set<number>
 }
 
-/** What the session had behind it when its workflow began. */
-interface Past {
-  behind: { seq: number }
+/** What the store knows of the session. */
+export interface Past {
+  /** The last record that the workflow before this one has left. */
+  kept: number
   /** The message of the turn that was lost. */
-  unanswered?: string
+  unanswered: string | undefined
   /** The session closed before it knew of that turn. */
   closedUnknown: boolean
+  /** A cascade has reached the session. */
+  closing: boolean
+  forks: string[]
+  answered: string[]
+  firstTurn: number
 }
 
 export class Watcher {
   readonly limits: Limits
+  private readonly kin: Kin
   readonly accepted: string[] = []
   readonly answered: string[] = []
+  /** Answered by a workflow that was lost. A message that is sent once more is known to the store alone. */
+  readonly forgotten = new Set<string>()
   readonly asked = new Map<string, Round>()
   readonly records = new Map<number, string>()
   private readonly openings = new Map<number, string>()
@@ -43,7 +55,6 @@ export class Watcher {
   private earned = false
   /** The first answer to each question. */
   private readonly decisions = new Map<string, Decision>()
-  private reported = 0
   private readonly compactions = new Set<string>()
   paused = false
   /** A person has asked for a resume. */
@@ -53,15 +64,16 @@ export class Watcher {
    */
   private parted = false
 
-  constructor(limits: Limits, first?: string) {
+  constructor(limits: Limits, session: NewSession) {
     this.limits = limits
-    if (first !== undefined) this.accepted.push(first)
+    this.kin = new Kin(session)
   }
 
   /** Called with every event, before the commands that follow; `state` is the state after the event. */
   saw(event: Input, before: SessionState, state: SessionState): void {
     if (event.type === 'pauseRequested' && !state.closed) this.hold()
     if (event.type === 'resumeRequested') this.lifted = true
+    if (event.type === 'sessionOpened' && event.outcome.kind === 'opened') this.kin.opened()
     if (event.type === 'announced' && this.resumes.delete(event.key)) this.paused = this.parted = false
     if (event.type === 'announced' && event.tag === 'turnEnd') this.turnEnded(before.turns)
     if (event.type === 'modelEnded' || event.type === 'toolEnded')
@@ -134,7 +146,7 @@ export class Watcher {
         }
         if (endTurn?.opening) this.opens(turn, endTurn.opening.messageId, endTurn.opening.seq)
         if (endTurn && state.turn) this.mustBeAnswered(`${turn}.${state.turn.round}`)
-        for (const { messageId } of close?.messages ?? []) this.answered.push(messageId)
+        for (const { messageId } of close?.messages ?? []) this.isAnswered(messageId)
         return
       }
       case 'settleModel': {
@@ -155,24 +167,26 @@ export class Watcher {
         return check(this.decisions.get(id) === decision, `I8: ${id} is decided as nobody has said`)
       }
       case 'reportToParent':
-        return check(++this.reported === 1, 'the parent is told twice')
+      case 'tellParent':
+      case 'closeChildren':
+        return this.kin.wants(command, state)
       case 'tryAgain':
         return check(state.pause?.nextTryAt === command.at, 'I10: a try is promised that the pause does not name')
       case 'openSession':
       case 'endWait':
       case 'endAsking':
       case 'notifyPeople':
-      case 'tellParent':
       case 'startChild':
       case 'settleCompaction':
       case 'cancelSteps':
       case 'cancelChild':
-      case 'closeChildren':
     }
   }
 
   /** At the end, when nothing is left to do: every call has its result, and every message its answer. */
-  ended(state: SessionState, { behind, unanswered, closedUnknown }: Past): void {
+  ended(state: SessionState, { kept, unanswered, closedUnknown, closing, forks }: Past): void {
+    check(state.closed || !closing, 'I9: the session does not close')
+    this.kin.ended(state, closing ? forks : [])
     for (const round of this.asked.keys()) this.mustBeAnswered(round)
     const results = [...this.asked.values()].reduce((sum, round) => sum + round.told.size, 0)
     check(state.totals.toolCalls === results, `I1: ${results} results, ${state.totals.toolCalls} counted`)
@@ -181,9 +195,20 @@ export class Watcher {
     const seqs = [...this.records.keys()].toSorted((a, b) => a - b)
     deepStrictEqual(
       seqs,
-      Array.from({ length: Math.max(state.seq, behind.seq) }, (_, i) => i + 1),
+      Array.from({ length: Math.max(state.seq, kept) }, (_, i) => i + 1),
       'I5: the records have a gap',
     )
+  }
+
+  /** The workflow is lost, and what it knew. Another goes on with what the store knows and with those messages. */
+  lost({ answered, firstTurn }: Past, messages: string[]): void {
+    this.answered.splice(0, this.answered.length, ...answered)
+    answered.forEach((id) => this.forgotten.add(id))
+    this.accepted.splice(0, this.accepted.length, ...answered, ...messages)
+    for (const known of [this.asked, this.openings, this.streaks, this.resumes, this.decisions, this.compactions])
+      known.clear()
+    this.pauseOwed = this.earned = this.paused = this.lifted = this.parted = false
+    this.kin.lost(firstTurn)
   }
 
   /** The store writes a record; a repeated step may write its own again. */
@@ -194,7 +219,7 @@ export class Watcher {
   }
 
   private modelTold({ turn, round, outcome }: Extract<Input, { type: 'modelEnded' }>): void {
-    if (outcome.kind === 'duplicate') return this.turnEnded(turn)
+    if (outcome.kind === 'duplicate') return this.messageAnswered(turn)
     if (outcome.kind !== 'answered') return
     if (outcome.stopReason) return this.turnEnded(turn)
     const names = outcome.calls.map((call) => call.name)
@@ -229,15 +254,24 @@ export class Watcher {
   private opens(turn: number, messageId: string, seq: number): void {
     this.openings.set(turn, messageId)
     check(this.accepted.includes(messageId), `I6: ${messageId} was never accepted`)
-    check(!this.answered.includes(messageId), `I6: ${messageId} is answered twice`)
+    check(!this.answered.includes(messageId) || this.forgotten.has(messageId), `I6: ${messageId} is answered twice`)
     check(!this.records.has(seq) || this.records.get(seq) === messageId, `I5: record ${seq} is taken`)
   }
 
   private turnEnded(turn: number): void {
+    this.kin.turnEnded(turn)
+    this.messageAnswered(turn)
+  }
+
+  private messageAnswered(turn: number): void {
     const messageId = this.openings.get(turn)
     check(messageId !== undefined, `turn ${turn} ends but never opened`)
-    if (messageId !== undefined) this.answered.push(messageId)
+    if (messageId !== undefined) this.isAnswered(messageId)
     this.openings.delete(turn)
+  }
+
+  private isAnswered(messageId: string): void {
+    if (!this.forgotten.has(messageId)) this.answered.push(messageId)
   }
 
   private mustBeAnswered(round: string): void {
@@ -262,15 +296,4 @@ export function refusedBy(before: SessionState, after: SessionState, commands: C
   return [...told, ...(after.refusals ?? []).flat()]
     .slice(before.refusals?.flat().length ?? 0)
     .filter((event) => event.type === 'answer.rejected')
-}
-
-export function check(holds: boolean, problem: string): void {
-  if (!holds) throw new Error(problem)
-}
-
-/** A rule that changes the state that it was given throws. States share most of their parts, so this is cheap. */
-export function freeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  Object.values(value).forEach(freeze)
-  return Object.freeze(value)
 }

@@ -1,0 +1,72 @@
+/** The simulated children and agents of a session: they answer, end without an answer, fail, or never start. */
+import type { Command } from '../../../src/session/commands.ts'
+import type { CallToolInput } from '../../../src/protocol/steps.ts'
+import { child, result } from './play.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export class Children {
+  /** The calls that have opened a child, and those whose child has answered and closed. */
+  private readonly opened = new Set<string>()
+  private readonly reported = new Set<string>()
+  private readonly around: Surroundings
+  private waited = 0
+
+  constructor(around: Surroundings) {
+    this.around = around
+  }
+
+  has(callKey: string): boolean {
+    return this.opened.has(callKey)
+  }
+
+  opens(input: CallToolInput): void {
+    const { turn, round, index, key } = input
+    const known = this.opened.has(key)
+    this.opened.add(key)
+    if (this.around.choose(6) === 0 && !this.reported.has(key)) this.reports(key)
+    const fork = !known && this.around.choose(4) === 0
+    const settled = fork && { result: this.around.ledger.settles(input, result()) }
+    const outcome = { kind: 'childOpened', gen: 0, child: child(`s-${key}`), ...settled } as const
+    this.around.happens({ type: 'toolEnded', turn, round, index, outcome })
+  }
+
+  /** A child that has answered closes. Its workflow may also end without an answer, or with an error, or never start. */
+  ends({ callKey, child: { sessionId } }: Extract<Command, { type: 'startChild' }>, odd: number): void {
+    if (odd !== 0 && !this.reported.has(callKey)) this.reports(callKey)
+    this.vanishes(callKey, sessionId)
+  }
+
+  /** Whoever watches a child may also find it gone without cause, late, or again. */
+  vanishes(callKey: string, childId: string): void {
+    this.around.happens({ type: 'childVanished', callKey, childId, message: 'ended abnormally: terminated' })
+  }
+
+  /** The call waits for an agent, which may tell something before anybody knows that. */
+  waits({ turn, round, index, waited }: CallToolInput): void {
+    const { choose, happens } = this.around
+    if (choose(3) === 0) this.agentTells()
+    const awaits = waited ?? {
+      nth: 0,
+      agents: ['s-agent'],
+      ...(choose(3) > 0 && { until: `until ${++this.waited}` }),
+      ...(choose(3) === 0 && { stops: true as const }),
+    }
+    happens({ type: 'toolEnded', turn, round, index, outcome: { kind: 'awaits', gen: 0, awaits } })
+    if (choose(3) === 0) this.agentTells()
+  }
+
+  agentTells(): void {
+    this.around.happens({ type: 'agentReported', report: { childId: 's-agent', childGen: 0, childTurn: 1 } })
+  }
+
+  /** The workflow of the session is lost. Its calls are called anew, and find the children that have closed. */
+  loses(): void {
+    this.opened.clear()
+  }
+
+  private reports(callKey: string): void {
+    this.reported.add(callKey)
+    const report = { childId: `s-${callKey}`, childGen: 0, childTurn: 1, callKey }
+    this.around.happens({ type: 'childReported', report })
+  }
+}
