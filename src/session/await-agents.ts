@@ -76,6 +76,15 @@ export function tellParent({ sessionId, gen, label, tells }: SessionState, turn:
   return [{ type: 'tellParent', parentId, report }]
 }
 
+/**
+ * The workflow of an agent may have been lost after a turn had ended, and before its parent was told. A call that waits
+ * looks again. A message that a parent without such a call gets may have been sent already, so it is not sent again.
+ */
+export function wakeParent({ tells, turns, ...state }: SessionState): Command[] {
+  if (!tells || turns === 0) return []
+  return tellParent({ ...state, turns, tells: { parentId: tells.parentId } }, turns, '')
+}
+
 /** The agents that the call waits for now. A call that has waited for agents may wait for a person since. */
 function waitsFor({ wakesAsking }: SessionState, { status, awaits, pending }: Call): string[] | undefined {
   return status === 'waiting' && (!pending || wakesAsking) ? awaits?.agents : undefined

@@ -24,7 +24,10 @@ export type Input =
   | { type: 'runStarted'; older?: true; wakesAsking?: true }
   /** The run has grown long, so it must end at the next quiet point. */
   | { type: 'runFilled' }
-  /** `older`: an older version has recorded it. There, a waiting message or a stop kept an answered task from its report. */
+  /**
+   * `older`: an older version has recorded it. There, a waiting message or a stop kept an answered task from its report, and
+   * an agent that was started anew told its parent nothing.
+   */
   | { type: 'sessionOpened'; outcome: OpenSessionOutcome; older?: true }
   | { type: 'messageReceived'; messageId: string; text?: string }
   | { type: 'messageRejected'; reason: string; preview: string }

@@ -14,7 +14,7 @@ import {
   tellHeldBack,
 } from './outbox.ts'
 import { endsOfAsking } from './answers.ts'
-import { endsOfWaits, tellParent } from './await-agents.ts'
+import { endsOfWaits, tellParent, wakeParent } from './await-agents.ts'
 import { findCall, isUnderWay, replaceCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import { compactionOver } from './compaction.ts'
@@ -60,7 +60,7 @@ export function sessionOpened(state: SessionState, { outcome, older }: Of<'sessi
   if (state.opened) return [state, []]
   switch (outcome.kind) {
     case 'opened': {
-      const { resumed, tries: _over, stopFound, fresh: _known, ...before } = takeUnanswered(state, outcome.unanswered)
+      const { resumed, tries: _over, stopFound, fresh, ...before } = takeUnanswered(state, outcome.unanswered)
       const left = before.pause || resumed ? undefined : outcome.pause
       const pause = before.pause ?? left
       const found: SessionState = {
@@ -75,11 +75,12 @@ export function sessionOpened(state: SessionState, { outcome, older }: Of<'sessi
       }
       const asks = outcome.unanswered !== undefined || (older && (found.closing || found.queue.length > 0))
       const [ready, reports] = asks ? [found, []] : reportAnswered(found)
+      const wakes = fresh && !older && outcome.unanswered === undefined ? wakeParent(found) : []
       const promised = left ? nextTry(ready) : []
       const closes = outcome.closing || (stopFound === 'session' && outcome.unanswered === undefined)
-      if (!closes) return [ready, [...reports, ...promised]]
+      if (!closes) return [ready, [...reports, ...wakes, ...promised]]
       const [closing, commands] = closeRequested(ready, outcome.closing === true)
-      return [closing, [...reports, ...promised, ...commands]]
+      return [closing, [...reports, ...wakes, ...promised, ...commands]]
     }
     case 'closed':
       return foundClosed(state)

@@ -45,7 +45,9 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   function asRecorded(arrived: Input): Input {
     switch (arrived.type) {
       case 'sessionOpened':
-        return state.awaited && !patched('an-answered-task-reports') ? { ...arrived, older: true } : arrived
+        return (state.awaited || state.tells) && !patched('an-answered-task-reports')
+          ? { ...arrived, older: true }
+          : arrived
       case 'cancelRequested':
       case 'stopRequested':
         return !state.opened && patched('an-early-stop-waits') ? { ...arrived, early: true } : arrived

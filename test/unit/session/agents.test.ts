@@ -4,7 +4,8 @@ import type { AgentReport, Awaits } from '../../../src/protocol/steps.ts'
 import type { Input } from '../../../src/session/inputs.ts'
 import { pendingCalls } from '../../../src/session/answers.ts'
 import { awaitedAgents } from '../../../src/session/await-agents.ts'
-import { announced, asks, cancel, message, only, opened, pause, play, rests, resume, tool } from './play.ts'
+import { initialState } from '../../../src/session/state.ts'
+import { announced, asks, cancel, message, only, open, opened, pause, play, rests, resume, tool } from './play.ts'
 
 const UNTIL = '2030-01-01T00:00:00.000Z'
 const waits = (awaits: Partial<Awaits> = {}): Input =>
@@ -95,6 +96,23 @@ describe('an agent', () => {
       ['s-parent', 2],
     ])
     expect(only(commands, 'tellParent')[0]?.report.message).toBeUndefined()
+  })
+
+  it('whose workflow was lost wakes a parent that waits, and sends no message: perhaps it was told of the turn before', () => {
+    const tells = { parentId: 's-parent', notifies: true } as const
+    const begun = play(initialState({ sessionId: 's-1', label: 'demo', tells }), { type: 'runStarted' })
+    const opening = open()
+    if (opening.type !== 'sessionOpened' || opening.outcome.kind !== 'opened') throw new Error('not opened')
+    const found = (over: object): Input => ({ ...opening, outcome: { ...opening.outcome, ...over } as never })
+    const answered = play(begun.state, found({ seq: 2, turn: 1 }))
+    expect(answered.commands).toEqual([
+      { type: 'tellParent', parentId: 's-parent', report: { childId: 's-1', childGen: 0, childTurn: 1 } },
+    ])
+    expect(play(begun.state, found({ seq: 2, turn: 1, unanswered: 'b' })).commands).toMatchObject([
+      { type: 'callModel' },
+    ])
+    expect(play(begun.state, open()).commands).toEqual([])
+    expect(play(answered.state, { type: 'runStarted' }, found({})).commands).toMatchObject([{ type: 'openSession' }])
   })
 
   it('sends its parent a message if it was asked to, but not to a parent that waits', () => {

@@ -4,6 +4,7 @@ import type { NewSession } from '../../../src/protocol/session-input.ts'
 import type { Command } from '../../../src/session/commands.ts'
 import type { SessionState } from '../../../src/session/state.ts'
 import { check } from './check.ts'
+import type { Past } from './past.ts'
 
 type Telling = Extract<Command, { type: 'reportToParent' | 'tellParent' | 'closeChildren' }>
 
@@ -14,7 +15,7 @@ export class Kin {
   /** The first turn whose end the store knows. Before it is opened, the workflow does not know it. */
   private firstTurn = 0
   private knows = false
-  /** Turns that have ended, and of which the parent of an agent was not told. */
+  /** Turns that have ended, and of which the parent of an agent was perhaps not told. */
   private untold: number[] = []
   private readonly forksTold = new Set<string>()
 
@@ -41,7 +42,11 @@ export class Kin {
       }
       case 'tellParent': {
         const { childTurn } = command.report
-        if (childTurn === 0) return check(state.closed, 'an agent tells of a close that has not come')
+        if (childTurn === 0) {
+          check(state.closed, 'an agent tells of a close that has not come')
+          this.untold = []
+          return
+        }
         return check(this.untold.shift() === childTurn, `an agent tells of turn ${childTurn}`)
       }
       case 'closeChildren':
@@ -52,12 +57,12 @@ export class Kin {
     }
   }
 
-  /** The workflow is lost. @param firstTurn that the store knows, or 0 */
-  lost(firstTurn: number): void {
+  /** A workflow begins, and the store knows more than it does. Nobody knows whether the last turn was told to the parent. */
+  begins({ firstTurn, lastTurn, unanswered }: Pick<Past, 'firstTurn' | 'lastTurn' | 'unanswered'>): void {
     this.reports = 0
     this.knows = false
     this.firstTurn = firstTurn
-    this.untold = []
+    this.untold = this.session.tells && lastTurn > 0 && unanswered === undefined ? [lastTurn] : []
   }
 
   /** @param forks that must have been told of the close */

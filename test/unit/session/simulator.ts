@@ -53,6 +53,7 @@ export class Simulator {
     const choose = (options: number): number => this.choose(options)
     const world = { watcher: this.watcher, choose, over: () => this.position >= this.tape.length }
     this.row = new Row(world, this.awaited)
+    this.watcher.begins(this.row, this.watcher.accepted.slice())
     this.ledger = new Ledger(world, this.row)
     this.performer = new Performer({
       watcher: this.watcher,
@@ -139,7 +140,7 @@ export class Simulator {
     const taken = [...(turn ? [turn.opening] : []), ...queue].map(({ messageId }) => messageId)
     const all = [...(this.awaited ? ['first'] : []), ...(this.choose(3) > 0 ? taken : [])]
     const messages = closed ? [] : [...new Set(all)].filter((id) => !answered.includes(id))
-    this.watcher.lost(this.row, [...new Set([...(unanswered === undefined ? [] : [unanswered]), ...messages])])
+    this.watcher.begins(this.row, [...new Set([...(unanswered === undefined ? [] : [unanswered]), ...messages])])
     this.state = initialState({ ...this.session, messages })
     this.afterClose = closed
     if (closed) this.happens({ type: 'runStarted' })

@@ -14,26 +14,12 @@ import type { Answer } from '../../../src/protocol/read-answer.ts'
 import type { NewSession } from '../../../src/protocol/session-input.ts'
 import { Kin } from './kin.ts'
 import { check } from './check.ts'
+import type { Past } from './past.ts'
 
 interface Round {
   names: string[]
   codes: (string | undefined)[]
   told: Set<number>
-}
-
-/** What the store knows of the session. */
-export interface Past {
-  /** The last record that the workflow before this one has left. */
-  kept: number
-  /** The message of the turn that was lost. */
-  unanswered: string | undefined
-  /** The session closed before it knew of that turn. */
-  closedUnknown: boolean
-  /** A cascade has reached the session. */
-  closing: boolean
-  forks: string[]
-  answered: string[]
-  firstTurn: number
 }
 
 export class Watcher {
@@ -200,15 +186,16 @@ export class Watcher {
     )
   }
 
-  /** The workflow is lost, and what it knew. Another goes on with what the store knows and with those messages. */
-  lost({ answered, firstTurn }: Past, messages: string[]): void {
+  /** A workflow begins. It goes on with what the store knows, and with those messages. */
+  begins(past: Past, messages: string[]): void {
+    const { answered } = past
     this.answered.splice(0, this.answered.length, ...answered)
     answered.forEach((id) => this.forgotten.add(id))
     this.accepted.splice(0, this.accepted.length, ...answered, ...messages)
     for (const known of [this.asked, this.openings, this.streaks, this.resumes, this.decisions, this.compactions])
       known.clear()
     this.pauseOwed = this.earned = this.paused = this.lifted = this.parted = false
-    this.kin.lost(firstTurn)
+    this.kin.begins(past)
   }
 
   /** The store writes a record; a repeated step may write its own again. */
