@@ -18,6 +18,8 @@
  *  I12 An ordered call begins only when every ordered call before it in its round is done.
  *  I13 A call that waits for agents runs again when one of them has told something or its time is over, and not before.
  *  I14 The time of a question ends the wait for that very question, unless an answer came before, and only once.
+ *  I15 A `new_task` child reports once to its parent: the first turn that has ended, also in a workflow before this one,
+ *      or else, with its close, turn 0.
  */
 import { advance } from './advance.ts'
 import { agentReported, waitOver } from './await-agents.ts'

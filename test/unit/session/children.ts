@@ -1,6 +1,8 @@
 /** The simulated children and agents of a session: they answer, end without an answer, fail, or never start. */
+import { awaitedAgents } from '../../../src/session/await-agents.ts'
 import type { Command } from '../../../src/session/commands.ts'
 import type { CallToolInput } from '../../../src/protocol/steps.ts'
+import type { SessionState } from '../../../src/session/state.ts'
 import { child, result } from './play.ts'
 import type { Surroundings } from './surroundings.ts'
 
@@ -25,8 +27,8 @@ export class Children {
     this.opened.add(key)
     if (this.around.choose(6) === 0 && !this.reported.has(key)) this.reports(key)
     const fork = !known && this.around.choose(4) === 0
-    const settled = fork && { result: this.around.ledger.settles(input, result()) }
-    const outcome = { kind: 'childOpened', gen: 0, child: child(`s-${key}`), ...settled } as const
+    const settled = fork && { result: this.around.ledger.settles(input, result({ gen: this.around.row.gen })) }
+    const outcome = { kind: 'childOpened', gen: this.around.row.gen, child: child(`s-${key}`), ...settled } as const
     this.around.happens({ type: 'toolEnded', turn, round, index, outcome })
   }
 
@@ -45,14 +47,23 @@ export class Children {
   waits({ turn, round, index, waited }: CallToolInput): void {
     const { choose, happens } = this.around
     if (choose(3) === 0) this.agentTells()
-    const awaits = waited ?? {
-      nth: 0,
+    const same = waited && choose(4) > 0 ? waited : undefined
+    const awaits = same ?? {
+      nth: waited ? waited.nth + 1 : 0,
       agents: ['s-agent'],
       ...(choose(3) > 0 && { until: `until ${++this.waited}` }),
       ...(choose(3) === 0 && { stops: true as const }),
     }
-    happens({ type: 'toolEnded', turn, round, index, outcome: { kind: 'awaits', gen: 0, awaits } })
+    happens({ type: 'toolEnded', turn, round, index, outcome: { kind: 'awaits', gen: this.around.row.gen, awaits } })
     if (choose(3) === 0) this.agentTells()
+  }
+
+  /** The agents of all calls whose wait has no end tell something, or vanish. */
+  agentsEnd(state: SessionState): void {
+    for (const { callKey, childId } of awaitedAgents(state)) {
+      if (this.around.choose(2) === 1) this.agentTells()
+      else this.vanishes(callKey, childId)
+    }
   }
 
   agentTells(): void {

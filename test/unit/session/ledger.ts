@@ -44,7 +44,7 @@ export class Ledger {
     for (let i = 0; i <= notes; i++) this.world.watcher.writes(upTo + 1 + i, `${key} ${i}`)
     const outcome: ModelOutcome = {
       kind: 'answered',
-      gen: 0,
+      gen: this.row.gen,
       seq: upTo + 1 + notes,
       text: 'text',
       usage,
@@ -59,9 +59,10 @@ export class Ledger {
   settlesModel(input: CallModelInput, proposed: LostHow, odd: number): ModelOutcome {
     const before = this.models.get(input.key)
     if (before) return before
-    if (odd === 1 && !this.row.answered.includes(input.messageId)) return this.answers(input)
+    if (input.opening && this.row.answered.includes(input.messageId)) return { kind: 'duplicate', gen: this.row.gen }
+    if (odd === 1) return this.answers(input)
     const outcome: ModelOutcome =
-      proposed === 'cancelled' ? { kind: 'cancelled', gen: 0 } : { kind: 'failed', pause: AUTH }
+      proposed === 'cancelled' ? { kind: 'cancelled', gen: this.row.gen } : { kind: 'failed', pause: AUTH }
     if (outcome.kind === 'cancelled') this.models.set(input.key, outcome)
     return outcome
   }
@@ -74,10 +75,10 @@ export class Ledger {
 
   /** Parks a call. A question that was put before stays as it is. */
   ask(key: string): ToolOutcome {
-    const id = this.open.get(key) ?? `${key}@0.${++this.asked}`
+    const id = this.open.get(key) ?? `${key}@${this.row.gen}.${++this.asked}`
     this.open.set(key, id)
-    const expires = Number(id.split('.').at(-1)) % 2 === 0 && { expiresAt: `the end of ${id}` }
-    return { kind: 'pending', gen: 0, item: { id, kind: 'unknown_outcome', ...expires, tell: true } }
+    const expires = ends(id) && { expiresAt: `the end of ${id}` }
+    return { kind: 'pending', gen: this.row.gen, item: { id, kind: 'unknown_outcome', ...expires, tell: true } }
   }
 
   /**
@@ -88,14 +89,20 @@ export class Ledger {
     const id = this.open.get(key)
     if (proposed.kind === 'timedOut' && (id !== undefined || odd === 1)) return this.ask(key)
     if (proposed.kind === 'expired') {
-      if (proposed.id !== id) return { kind: 'due', gen: 0 }
+      if (proposed.id !== id) return { kind: 'due', gen: this.row.gen }
       this.open.delete(key)
-      return odd === 2 ? { kind: 'due', gen: 0 } : undefined
+      return odd === 2 ? { kind: 'due', gen: this.row.gen } : undefined
     }
     const { answer } = proposed.kind === 'answered' ? proposed : {}
     const back = answer ? answer.id !== id || answer.decision === 'retry' : proposed.kind === 'timedOut' && odd === 2
     this.open.delete(key)
-    return back ? { kind: 'due', gen: 0 } : undefined
+    return back ? { kind: 'due', gen: this.row.gen } : undefined
+  }
+
+  /** A reset: what was settled stays, but nobody can answer a question of the line of history before. */
+  rewinds(): void {
+    this.open.clear()
+    this.row.gen++
   }
 
   /** The workflow is lost. Its turn begins anew, in another line of history. */
@@ -108,8 +115,13 @@ export class Ledger {
   /** An answer to an open question, or to one that was never asked. */
   answer(never: string[]): Answer {
     const { choose } = this.world
-    const ids = [...this.open.values(), ...never]
+    // At the end of the tape, only the time ends a question that has an end.
+    const ids = [...[...this.open.values()].filter((id) => !this.world.over() || !ends(id)), ...never]
     const id = ids[choose(Math.max(1, ids.length))] ?? 'none'
     return { id, decision: DECISIONS[choose(DECISIONS.length)] ?? 'done' }
   }
+}
+
+function ends(id: string): boolean {
+  return Number(id.split('.').at(-1)) % 2 === 0
 }

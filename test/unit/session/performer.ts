@@ -145,20 +145,25 @@ export class Performer {
       this.around.happens({ type: 'weatherReported', report })
     }
     const settled = this.around.ledger.models.get(key)
-    if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: settled })
+    if (settled) return this.tell({ type: 'modelEnded', turn, round, outcome: this.now(settled) })
     if (odd === 0) return this.corrupts({ of: 'model', turn, round })
     if (odd === 1 || this.around.row.closing)
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: this.notStarted() })
     const known = opening && this.around.row.answered.includes(opening.messageId)
     if (known || (odd === 2 && opening && !this.around.watcher.records.has(upTo))) {
       this.around.row.isAnswered(opening.messageId)
-      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'duplicate', gen: 0 } })
+      return this.around.happens({
+        type: 'modelEnded',
+        turn,
+        round,
+        outcome: { kind: 'duplicate', gen: this.around.row.gen },
+      })
     }
     if (opening) this.around.row.opens(turn, opening, upTo)
     if (odd === 5 && !input.asIs) {
       const full = {
         kind: 'full',
-        gen: 0,
+        gen: this.around.row.gen,
         refused: this.around.choose(2) === 0,
         standsFor: this.around.choose(9),
       } as const
@@ -187,19 +192,23 @@ export class Performer {
     if (odd === 2)
       return this.around.happens({ type: 'compacted', key, outcome: { kind: 'failed', pause: this.pause() } })
     if (odd === 3) return this.around.happens({ type: 'compactionLost', key, input })
-    this.tell({ type: 'compacted', key, outcome: { kind: 'compacted', gen: 0, done: odd !== 4, usage } })
+    this.tell({
+      type: 'compacted',
+      key,
+      outcome: { kind: 'compacted', gen: this.around.row.gen, done: odd !== 4, usage },
+    })
   }
 
   private endsCompaction({ key }: CompactInput, odd: number): void {
     if (odd === 0) return this.corrupts({ of: 'compaction', key })
-    this.tell({ type: 'compacted', key, outcome: { kind: 'cancelled', gen: 0 } })
+    this.tell({ type: 'compacted', key, outcome: { kind: 'cancelled', gen: this.around.row.gen } })
   }
 
   private answerTool({ input, route }: Of<'callTool'>, odd: number): void {
     const { turn, round, index, key } = input
     const at = { turn, round, index }
     const settled = this.around.ledger.tools.get(key)
-    if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: settled })
+    if (settled) return this.tell({ type: 'toolEnded', ...at, outcome: this.now(settled) })
     if (odd === 0) return this.corrupts({ of: 'tool', ...at })
     if (odd === 1 || this.around.row.closing)
       return this.around.happens({ type: 'toolEnded', ...at, outcome: this.notStarted() })
@@ -217,28 +226,29 @@ export class Performer {
     const outcome = [result(), timeout, timeout, result({ isError: true }), result({ endsTurn: true })][
       this.around.choose(5)
     ]
-    this.tell({ type: 'toolEnded', ...at, outcome: this.around.ledger.settles(input, outcome ?? result()) })
+    this.tell({ type: 'toolEnded', ...at, outcome: this.now(this.around.ledger.settles(input, outcome ?? result())) })
   }
 
   private settleModel({ step, proposed }: SettleModelInput, odd: number): void {
     const { turn, round } = step
     if (odd === 0) return this.corrupts({ of: 'model', turn, round })
-    const outcome = this.around.ledger.settlesModel(step, proposed, odd)
+    const outcome = this.now(this.around.ledger.settlesModel(step, proposed, odd))
     this.tell({ type: 'modelEnded', turn, round, outcome })
   }
 
   private settleTool(input: SettleToolInput, odd: number): void {
     const { turn, round } = input.step
     const { index, key } = input.step
-    if (odd === 0) return this.corrupts({ of: 'tool', turn, round, index })
+    const corrupt = odd === 0
+    if (corrupt && this.around.choose(2) === 0) return this.corrupts({ of: 'tool', turn, round, index })
     const undecided = this.around.ledger.tools.has(key)
       ? undefined
       : this.around.ledger.decide(key, input.proposed, odd)
-    if (undecided) return this.around.happens({ type: 'toolEnded', turn, round, index, outcome: undecided })
-    const outcome = this.around.ledger.settles(
-      input.step,
-      this.around.ledger.tools.get(key) ?? settlement(input.proposed),
-    )
+    const settled = this.around.ledger.tools.get(key) ?? settlement(input.proposed)
+    const outcome = undecided ?? this.now(this.around.ledger.settles(input.step, settled))
+    // The ledger has decided, and the workflow does not hear of it.
+    if (corrupt) return this.corrupts({ of: 'tool', turn, round, index })
+    if (undecided) return this.around.happens({ type: 'toolEnded', turn, round, index, outcome })
     this.tell({ type: 'toolEnded', turn, round, index, outcome })
   }
 
@@ -248,11 +258,16 @@ export class Performer {
       type: 'announced',
       key: input.key,
       tag,
-      outcome: { gen: 0, children },
+      outcome: { gen: this.around.row.gen, children },
       ...(input.message && { messageId: input.message.messageId }),
     }
     this.around.happens(event)
     if (tag !== 'turnEnd' && tag !== 'close') this.echoes.push(event)
+  }
+
+  /** What an earlier line of history has settled counts in this one. */
+  private now<T extends object>(outcome: T): T {
+    return 'gen' in outcome ? { ...outcome, gen: this.around.row.gen } : outcome
   }
 
   /** Tells an outcome the ledger has settled. */

@@ -15,6 +15,8 @@ const FORKS = [0, 0, 0, 3, 100, 205]
 export class Row {
   /** The messages whose turns have ended, in that order. */
   readonly answered: string[] = []
+  /** A loss and a reset begin another line of history. */
+  gen = 0
   /** The last record that the workflow before this one has left. */
   kept = 0
   /** The message of the turn that was open when the workflow was lost. */
@@ -98,14 +100,14 @@ export class Row {
   }
 
   answers({ turn }: OpenSessionInput, limits: OpenedLimits): OpenSessionOutcome {
-    const { anew, pause, closing, unanswered, closed } = this
+    const { anew, pause, closing, unanswered, closed, gen } = this
     if (closed) return { kind: 'closed' }
     if (!this.configured && this.isFork && pause && !closing) return { kind: 'failed', pause, found: true }
     this.configured = true
     this.fresh = this.anew = false
     return {
       kind: 'opened',
-      gen: 0,
+      gen,
       seq: turn === 0 ? Math.max(0, ...this.world.watcher.records.keys()) : 0,
       turn: turn === 0 ? this.lastTurn : 0,
       ...(anew && pause && { pause }),
@@ -131,6 +133,7 @@ export class Row {
     const [lost] = this.open.values()
     if (lost) this.unanswered = lost.messageId
     else if (this.unanswered !== undefined && this.answered.includes(this.unanswered)) this.unanswered = undefined
+    this.gen++
     this.open.clear()
     const { records } = this.world.watcher
     for (const seq of records.keys()) if (lost && seq >= lost.seq) records.delete(seq)

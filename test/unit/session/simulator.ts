@@ -103,7 +103,7 @@ export class Simulator {
     for (let answers = 0; this.isBusy(); answers++) {
       check(answers < 5000, 'the session never comes to rest')
       if (this.performer.outstanding.length > 0) this.performer.answerOne(false)
-      else if (this.awaitsAgent()) this.performer.children.agentTells()
+      else if (this.awaitsAgent()) this.performer.children.agentsEnd(this.state)
       else if (this.state.pause) return
       else this.personAnswers()
       this.continueAsNew()
@@ -114,8 +114,10 @@ export class Simulator {
     return this.performer.outstanding.length > 0 || this.ledger.open.size > 0 || this.awaitsAgent()
   }
 
+  /** Nothing but the agents ends that wait. */
   private awaitsAgent(): boolean {
-    return awaitedAgents(this.state).length > 0
+    const { calls = [] } = this.state.turn ?? {}
+    return calls.some(({ status, awaits, pending }) => status === 'waiting' && awaits && !awaits.until && !pending)
   }
 
   /** A run may end, and the next one begin, when nothing is under way that it must wait for. */
@@ -147,6 +149,14 @@ export class Simulator {
     else this.begins()
   }
 
+  /** A reset to where the run stands. The run hears of it with the next answer of the store. */
+  private rewinds(): void {
+    if (this.row.closed || this.state.closed) return
+    this.ledger.rewinds()
+    this.performer.echoes.splice(0)
+    this.happens({ type: 'messageRejected', reason: 'not a message', preview: '?' })
+  }
+
   private choose(options: number): number {
     const number = this.tape[this.position++] ?? 0
     return number % options
@@ -154,7 +164,7 @@ export class Simulator {
 
   private interfere(): void {
     const deaf = this.state.closing !== undefined || this.state.closed
-    switch (this.choose(19)) {
+    switch (this.choose(20)) {
       case 0:
       case 1:
       case 2: {
@@ -198,6 +208,8 @@ export class Simulator {
       case 18:
         if (this.choose(8) === 0) this.row.mustClose()
         return
+      case 19:
+        return this.choose(4) === 0 ? this.rewinds() : undefined
       case 11: {
         const echo = this.performer.echoes[this.choose(Math.max(1, this.performer.echoes.length))]
         return echo && this.same(echo, true)
@@ -216,7 +228,7 @@ export class Simulator {
   /** An agent that nobody waits for tells it with a message. */
   private agentTells(deaf: boolean): void {
     const report = { childId: 's-agent', childGen: 0, childTurn: ++this.news }
-    if (!deaf && !this.awaitsAgent()) this.watcher.accepted.push(agentNewsId(report))
+    if (!deaf && awaitedAgents(this.state).length === 0) this.watcher.accepted.push(agentNewsId(report))
     this.happens({ type: 'agentReported', report: { ...report, message: 'it is done' } })
   }
 
