@@ -21,6 +21,11 @@ export class Children {
     return this.opened.has(callKey)
   }
 
+  /** The child is in the store, and the workflow has not heard of it. */
+  prepared(callKey: string): void {
+    this.opened.add(callKey)
+  }
+
   opens(input: CallToolInput): void {
     const { turn, round, index, key } = input
     const known = this.opened.has(key)

@@ -214,9 +214,11 @@ export class Performer {
       return this.around.happens({ type: 'toolEnded', ...at, outcome: this.notStarted() })
     if (odd === 2)
       return this.around.happens({ type: 'toolEnded', ...at, outcome: { kind: 'failed', pause: this.pause() } })
-    if (odd === 3)
+    if (odd === 3) {
+      if (route === 'task' && this.around.choose(2) === 0) this.children.prepared(key)
       return this.around.happens({ type: 'toolLost', ...at, how: this.around.stopAsked() ? 'cancelled' : 'timedOut' })
-    if (this.around.ledger.open.has(key) || (odd === 4 && route === 'tool')) {
+    }
+    if (this.around.ledger.open.has(key) || (odd === 4 && !this.children.has(key))) {
       const outcome = this.around.ledger.ask(key)
       if (this.around.choose(4) === 1) this.around.personAnswers()
       return this.around.happens({ type: 'toolEnded', ...at, outcome })
@@ -239,6 +241,8 @@ export class Performer {
   private settleTool(input: SettleToolInput, odd: number): void {
     const { turn, round } = input.step
     const { index, key } = input.step
+    if (input.opening && this.children.has(key) && !this.around.ledger.tools.has(key))
+      return this.children.opens(input.step)
     const corrupt = odd === 0
     if (corrupt && this.around.choose(2) === 0) return this.corrupts({ of: 'tool', turn, round, index })
     const undecided = this.around.ledger.tools.has(key)
@@ -254,15 +258,20 @@ export class Performer {
 
   private answerAnnouncement({ input, tag }: Of<'announce'>): void {
     const children = this.around.row.told(input)
+    const tell = input.pause && this.around.choose(2) === 0
     const event: Input = {
       type: 'announced',
       key: input.key,
       tag,
-      outcome: { gen: this.around.row.gen, children },
+      outcome: {
+        gen: this.around.row.gen,
+        children,
+        ...(tell && { tell }),
+      },
       ...(input.message && { messageId: input.message.messageId }),
     }
     this.around.happens(event)
-    if (tag !== 'turnEnd' && tag !== 'close') this.echoes.push(event)
+    if (tag !== 'turnEnd' && tag !== 'close' && !tell) this.echoes.push(event)
   }
 
   /** What an earlier line of history has settled counts in this one. */
