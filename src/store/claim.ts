@@ -1,5 +1,6 @@
 /** Takes a step: the first half of the ledger rule (durability 2). At most one attempt gets `mine`. */
 import type pg from 'pg'
+import { storableJson } from '../core/clean.ts'
 import { StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
 import { newEvent, rejectionKey, type NewEvent } from '../protocol/events.ts'
@@ -136,7 +137,7 @@ interface TakenRow {
 /** The counters of a step that is taken for the first time. */
 const FIRST = { lease: 1, failures: 0, deaths: 0 } as const
 
-const INSERT = `insert into steps (session_id, gen, step_key, kind, name, input_hash, lease, owner, token, released)`
+const COLUMNS = 'session_id, gen, step_key, kind, name, input_hash, lease, owner, token, released'
 
 /**
  * The usual case, in one statement: first attempt, current run, first generation. The lock keeps another run from
@@ -148,7 +149,7 @@ const FAST = `
     where id = $1 and run_id = $3 and gen = 0 and pause is null and closed_at is null and closing_at is null
     for key share
   ), guard as (
-    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8, $9 from ok on conflict do nothing returning gen
+    insert into steps (${COLUMNS}) select $1, gen, $2, $4, $5, $6, 1, $7, $8, $9 from ok on conflict do nothing returning gen
   )`
 const FAST_CLAIM: Statement = statement('claim', `${FAST} select count(*)::int as taken from guard`)
 const FAST_OPENING: Statement = statement(
@@ -161,7 +162,7 @@ const FAST_OPENING: Statement = statement(
       and not exists (select from events where session_id = $1 and gen = 0 and key = $12)
     for key share
   ), guard as (
-    ${INSERT} select $1, gen, $2, $4, $5, $6, 1, $7, $8, false from ok on conflict do nothing returning gen
+    insert into steps (${COLUMNS}) select $1, gen, $2, $4, $5, $6, 1, $7, $8, false from ok on conflict do nothing returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$9::jsonb', records: 'once' })}
   select count(*)::int as taken from guard`,
 )
@@ -169,7 +170,7 @@ const SLOW_INSERT: Statement = statement(
   'claim_slow',
   `
   with guard as (
-    ${INSERT} values ($1, $9, $2, $3, $4, $5, 1, $6, $7, $10) on conflict do nothing returning gen
+    insert into steps (${COLUMNS}, decided) values ($1, $9, $2, $3, $4, $5, 1, $6, $7, $10, $11) on conflict do nothing returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$8::jsonb', records: 'once' })}
   select count(*)::int as taken from guard`,
 )
@@ -204,7 +205,7 @@ const FIRST_TAKE: Statement = statement(
   `
   with guard as (
     update steps set lease = lease + 1, kind = $5, name = $6, input_hash = $7, owner = $8, token = $9, released = $11,
-      begun_at = now()
+      decided = $12, begun_at = now()
     where session_id = $1 and gen = $2 and step_key = $3 and lease = $4 and outcome is null
     returning gen, lease, failures, deaths
   ), ${writesSql({ session: '$1', key: '$3', writes: '$10::jsonb', records: 'once' })}
@@ -285,11 +286,12 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
     turn: ref.turn,
     opening: openingWrites(request),
   })
-  if (typeof reused === 'object') return { kind: 'settled', gen, outcome: reused.outcome }
   if (reused === 'inHand') return { kind: 'elsewhere' }
+  if (reused && 'outcome' in reused) return { kind: 'settled', gen, outcome: reused.outcome }
   const opening = toParameter(openingWrites(request))
-  const begun = reused === 'begun'
+  const { begun = false, decided } = reused ?? {}
   const unbegun = preparing && !begun
+  const kept = decided && storableJson(decided)
   if (existing) {
     const { lease } = existing
     const values = [
@@ -304,13 +306,14 @@ async function claimSlowly(tx: pg.PoolClient, request: ClaimRequest, gen: number
       token,
       opening,
       unbegun,
+      kept,
     ]
     const [row] = await run<TakenRow>(tx, FIRST_TAKE, values)
-    return taken(row, key, { gen, begun })
+    return taken(row, key, { gen, begun, ...(decided && { decided }) })
   }
-  const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, opening, gen, unbegun]
+  const values = [ref.sessionId, key, request.kind, request.name, inputHash, owner, token, opening, gen, unbegun, kept]
   const [inserted] = await run<{ taken: number }>(tx, SLOW_INSERT, values)
-  return taken(inserted?.taken === 1 ? FIRST : undefined, key, { gen, begun })
+  return taken(inserted?.taken === 1 ? FIRST : undefined, key, { gen, begun, ...(decided && { decided }) })
 }
 
 function taken(row: TakenRow | undefined, key: string, how: Pick<Mine, 'gen' | 'begun' | 'decided'>): Claim {

@@ -32,14 +32,14 @@ const PARK: Statement = statement(
 /**
  * Makes the step look as if nobody had begun it. Raises the lease, so that nobody with the old lease can end it. If a
  * person decided so, the deaths of its workers no longer count. If its tool said so (`verify`), they still count:
- * otherwise the step might run for ever.
+ * otherwise the step might run for ever. What it was begun with before a rewind is of the past now.
  */
 const REOPEN: Statement = statement(
   'step_reopen',
   `
   with guard as (
     update steps set lease = lease + 1, owner = null, token = null, released = true, waiting = $7::text[] is not null, awaits = $7,
-      pending = null, failures = 0, deaths = case when pending is null then deaths else 0 end, decided = coalesce($6::jsonb, decided)
+      pending = null, failures = 0, deaths = case when pending is null then deaths else 0 end, decided = coalesce($6::jsonb, decided) - 'begunWith'
     where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
   ), ${writesSql({ session: '$1', key: '$2', writes: '$5::jsonb', records: 'strict' })}

@@ -6,6 +6,7 @@ import { wholeEvent, wholeOutcome, type Shown } from './from-records.ts'
 import { DEAD, GRACE_MS } from './liveness.ts'
 import type { NewEvent } from '../protocol/events.ts'
 import { readOpeningKey } from '../protocol/keys.ts'
+import type { Decided } from '../protocol/read-answer.ts'
 import { TEXT } from './turns.ts'
 import { copySummary } from './summaries.ts'
 import { copyValues } from './values.ts'
@@ -30,7 +31,7 @@ interface Wanted {
  */
 const FIND: Statement = statement(
   'reuse_find',
-  `select gen, outcome, first_seq, last_seq, ends_turn, name,
+  `select gen, outcome, first_seq, last_seq, ends_turn, name, decided,
            owner is not null and not ${DEAD} as "inHand"
          from steps
          where session_id = $2 and step_key = $3 and input_hash = $4 and gen < $5
@@ -81,22 +82,22 @@ interface Found {
   last_seq: number | null
   ends_turn: boolean
   name: string
+  decided: Decided | null
   inHand: boolean
 }
 
 /**
- * @returns `begun`: an earlier generation had begun the step, and its end is unknown. `inHand`: a living worker still
- *   runs it and will tell its end
+ * `begun`: an earlier generation had begun the step, and its end is unknown. `decided`: what of a person's decision
+ * says how it was begun. `inHand`: a living worker still runs it and will tell its end.
  */
-export async function reuseStep(
-  tx: pg.PoolClient,
-  wanted: Wanted,
-): Promise<{ outcome: unknown } | 'begun' | 'inHand' | undefined> {
+export type Reused = { outcome: unknown } | { begun: true; decided?: Decided } | 'inHand'
+
+export async function reuseStep(tx: pg.PoolClient, wanted: Wanted): Promise<Reused | undefined> {
   const { sessionId, gen, key, inputHash } = wanted
   if (gen === 0) return undefined
   const [found] = await run<Found>(tx, FIND, [GRACE_MS, sessionId, key, inputHash, gen])
   if (!found) return undefined
-  if (found.outcome === null) return found.inHand ? 'inHand' : 'begun'
+  if (found.outcome === null) return found.inHand ? 'inHand' : begunEarlier(found.decided)
   const writes = await readWrites(tx, wanted, found)
   await run(tx, REPLACE, [sessionId, gen, (writes.events ?? []).map((event) => event.key)])
   const [copied] = await run<{ outcome: unknown }>(tx, COPY, [sessionId, key, gen, found.gen, toParameter(writes)])
@@ -105,6 +106,11 @@ export async function reuseStep(
     await copyValues(tx, { sessionId, from: found.gen, to: gen, seq: found.first_seq })
   const wrote = (writes.records ?? []).filter(({ seq }) => seq >= (found.first_seq ?? Infinity))
   return copied && { outcome: wholeOutcome(copied.outcome, gen, wrote) }
+}
+
+function begunEarlier(before: Decided | null): Reused {
+  const begunWith = before?.args ?? before?.begunWith
+  return { begun: true, ...(begunWith && { decided: { begunWith } }) }
 }
 
 /**

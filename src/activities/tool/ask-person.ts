@@ -37,6 +37,9 @@ export interface Asked {
   expiry?: Expiry
 }
 
+/** The question whether a call whose end nobody knows took effect. */
+export const UNKNOWN: Asked = { kind: 'unknown_outcome' }
+
 /** The question whether a call may run. */
 export function toPermit({ question, shown, expiry }: ToPermit): Asked {
   return { kind: 'approval', about: question, permit: shown, ...(expiry && { expiry }) }

@@ -9,13 +9,11 @@ import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/temporal-failures.ts'
 import type { Ending } from '../step/end-step.ts'
-import { asDecided, type CallAtHand } from './tool-call.ts'
+import { asItBegan, type CallAtHand } from './tool-call.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { mustNotRun, quarantine } from '../step/quarantine.ts'
-import { askPerson, closing } from './ask-person.ts'
+import { UNKNOWN, askPerson, closing } from './ask-person.ts'
 import { findOut, unknownText } from './unknown-outcome.ts'
-
-const UNKNOWN = { kind: 'unknown_outcome' } as const
 
 /**
  * If the call had begun, its tool may know more than anybody else, and a person may be asked. But a turn that is being
@@ -43,26 +41,26 @@ export async function endLost(
   const found = at.tools.find(at.call.name)
   const tool = found && 'tool' in found ? found.tool : undefined
   if (!forced.begun || tool?.effect !== 'non_idempotent') return undefined
+  const begun = asItBegan(at, forced)
   if (mustNotRun(forced)) {
     const { name } = at.call
     const asks = tool.onUnknownOutcome === 'ask' && how === 'timedOut'
-    const ending = asks ? askPerson<ToolOutcome>(at, forced, UNKNOWN) : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
+    const ending = asks
+      ? askPerson<ToolOutcome>(begun, forced, UNKNOWN)
+      : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
     const { sessionId, key, turn, round } = at.input
     return quarantine(deps, { sessionId, key, kind: 'tool', name, turn, round, callId: at.call.id }, forced, ending)
   }
   const stop = new AbortController()
   const { withinMs } = attempt
-  const looking = findOut(deps, { ...at, call: asDecided(at.call, forced.decided) }, tool, {
-    stop: stop.signal,
-    withinMs,
-  })
+  const looking = findOut(deps, begun, tool, { stop: stop.signal, withinMs })
   const verified = await attempt.attend(looking, (why) => stop.abort(why))
   if (verified?.happened) return settle({ value: verified.result }, verified.values)
   if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
   if (verified) return fail('TOOL_CANCELLED', notYet(tool))
   if (stop.signal.reason === 'shutdown') throw shutsDown()
   return tool.onUnknownOutcome === 'ask' && how === 'timedOut' && !stop.signal.aborted
-    ? askPerson(at, forced, UNKNOWN)
+    ? askPerson(begun, forced, UNKNOWN)
     : undefined
 }
 

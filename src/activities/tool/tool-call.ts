@@ -69,6 +69,12 @@ export function asDecided(call: ToolCall, { args }: Decided = {}): ToolCall {
   return args ? { ...call, arguments: JSON.stringify(args) } : call
 }
 
+/** The call as it was begun, perhaps before Temporal was rewound. */
+export function asItBegan(at: CallAtHand, { decided = {} }: { decided?: Decided }): CallAtHand {
+  const args = decided.args ?? decided.begunWith
+  return { ...at, call: asDecided(at.call, args && { args }) }
+}
+
 /**
  * Makes the context of the tool's code. It is the same for every attempt at the call.
  *
