@@ -1,7 +1,7 @@
 /** Steps that are parked until a person answers. The item is in the step's own row, so the two always agree. */
 import { storableJson } from '../core/clean.ts'
 import { newEvent } from '../protocol/events.ts'
-import type { PendingItem, Question } from '../protocol/pending.ts'
+import { PENDING, type PendingItem, type Question } from '../protocol/pending.ts'
 import type { Decided } from '../protocol/read-answer.ts'
 import type { StepId } from './claim.ts'
 import { run, type Database } from './database.ts'
@@ -73,7 +73,7 @@ export async function parkStep(
   const { id, kind, turn, round } = question
   const opened = newEvent('pending.opened', { of: [id], at: { turn, round }, data: { ...question, at: '' } })
   const writes = toParameter({ events: [opened, ...(telling.events ?? [])] })
-  const values = [sessionId, key, gen, lease, storableJson(question), writes, kind !== 'unknown_outcome', expiresInMs]
+  const values = [sessionId, key, gen, lease, storableJson(question), writes, !PENDING[kind].begun, expiresInMs]
   const [row] = await run<{ item: PendingItem }>(db.pool, PARK, values)
   return row?.item
 }

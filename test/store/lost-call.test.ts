@@ -181,12 +181,15 @@ describe('a call of a turn that was cancelled', () => {
 })
 
 describe('an answer', () => {
-  const asked = async (): Promise<Lost & { say(decision: Decision, id?: string): Promise<ToolOutcome> }> => {
+  const asked = async (): Promise<
+    Lost & { item: string; say(decision: Decision, id?: string): Promise<ToolOutcome> }
+  > => {
     const call = await lost(pay({ onUnknownOutcome: 'ask' }))
     const outcome = await call.end('timedOut')
     const item = outcome?.kind === 'pending' ? outcome.item.id : ''
     return {
       ...call,
+      item,
       say: (decision, id = item) => settleAnswered(deps(), attemptOf(call.run), call.call, { id, decision }),
     }
   }
@@ -205,6 +208,13 @@ describe('an answer', () => {
     expect(await say('retry')).toEqual({ kind: 'due', gen: 0 })
     expect(await say('done')).toEqual({ kind: 'due', gen: 0 })
     expect(await claim(at.db, run, step)).toMatchObject({ kind: 'mineAlready', lease: running.lease })
+  })
+
+  it('that nobody has given stays open if nothing may count instead', async () => {
+    const { run, call, item, say } = await asked()
+    const told = await settleAnswered(deps(), attemptOf(run), call, { kind: 'expired', id: item })
+    expect(told).toMatchObject({ kind: 'pending', item: { id: item, kind: 'unknown_outcome' } })
+    expect(await say('not_done')).toMatchObject({ isError: true })
   })
 
   it('to another question decides nothing', async () => {

@@ -54,10 +54,11 @@ export async function settleAnswered(
   if (lease === undefined || item?.id !== said.id) return { kind: 'due', gen }
   const by = 'decision' in said ? 'person' : 'expired'
   const answer = 'decision' in said ? said : answerOf(item)
+  if (!answer) return waitsFor(deps, item, gen)
   const ending = await carriedOut(deps, at, { gen, item, answer, by, ...(decided && { decided }) })
   if (typeof ending === 'string') return { ...(await waitsFor(deps, item, gen)), refused: brief(ending, REFUSED_SHOWN) }
   const closed = closing(ending, item, { ...answer, by, args: argsOf(ending, item) })
-  const told = item.kind === 'approval' ? [decidedBy(by, at, item, answer)] : []
+  const told = PENDING[item.kind].permits ? [decidedBy(by, at, item, answer)] : []
   // The rules are about the arguments that were shown, not about other ones.
   const remember = argsOf(ending, item) ? undefined : answer.remember
   const place = placeOf(run.sessionId, at.facts)
@@ -70,13 +71,15 @@ export async function settleAnswered(
 }
 
 /** The answer when nobody has answered. It permits a call only if the agent says so. */
-function answerOf({ id, kind, otherwise }: PendingItem): Answer {
-  return { id, ...(otherwise ?? { decision: kind === 'approval' ? 'deny' : 'decline' }) }
+function answerOf({ id, kind, otherwise }: PendingItem): Answer | undefined {
+  if (otherwise) return { id, ...otherwise }
+  const decision = PENDING[kind].otherwise
+  return decision && { id, decision }
 }
 
 /** The arguments with which a person has permitted the call. */
 function argsOf(ending: Ending<ToolOutcome>, { kind }: PendingItem): Decided['args'] {
-  return kind === 'approval' && ending.kind === 'reopen' ? ending.decided?.args : undefined
+  return PENDING[kind].permits && ending.kind === 'reopen' ? ending.decided?.args : undefined
 }
 
 /** @returns a string says why the answer does not fit the question, which then stays open */
