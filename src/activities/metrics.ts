@@ -197,11 +197,11 @@ function counterOf(meter: MetricMeter): (name: string, description: string) => M
 /** The tools and models that an agent's sessions may use, under any profile. */
 export function countableOf(agent: StelloAgent): Countable {
   const sources: PartSource[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
-  const models = sources.map((source) => agent.model(source))
+  const models = sources.map((source) => agent.model(source)).flatMap((model) => model.fallback?.models ?? [model])
   return {
     tools: [...new Set(sources.flatMap((tools) => sessionTools(agent, { tools }).names))],
     models: [...new Set(models.map(({ name }) => name))],
-    providers: [...new Set(models.flatMap((model) => model.fallback?.models ?? [model]).map(providerOf))],
+    providers: [...new Set(models.map(providerOf))],
   }
 }
 

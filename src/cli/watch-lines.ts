@@ -18,7 +18,7 @@ type Of<Type extends StelloEvent['type']> = Extract<StelloEvent, { type: Type }>
 /** @returns what to write for the next event, line ends included */
 export function createWatchLines({ named, columns }: WatchLinesOptions): (event: StelloEvent) => string {
   /** The step whose text stands in the last line, which has no end yet, and that text. */
-  let open: { step: string; text: string } | undefined
+  let open: { by: string; text: string } | undefined
   /** Calls whose first line is written. */
   const running = new Set<string>()
 
@@ -37,20 +37,20 @@ export function createWatchLines({ named, columns }: WatchLinesOptions): (event:
 
   function streamed(event: Of<'message.delta'>): string {
     const { text, attempt } = event.data
-    const step = `${event.sessionId} ${event.data.step} ${attempt}`
-    if (open?.step === step) {
+    const by = `${event.sessionId} ${event.data.step} ${attempt}`
+    if (open?.by === by) {
       open.text += text
       return text
     }
     const begin = ended() + who(event)
-    open = { step, text }
+    open = { by, text }
     return begin + text
   }
 
   /** The last pieces of a text may never arrive. A watcher that began in the middle of the text gets the whole. */
   function completed(event: Of<'message.completed'>): string {
     const { text } = event.data
-    const seen = open?.step.startsWith(`${event.sessionId} `) ? open.text : ''
+    const seen = open?.by.startsWith(`${event.sessionId} `) ? open.text : ''
     // The event has only the beginning of a long text.
     if (text.endsWith('…') && seen.startsWith(text.slice(0, -1)) && seen.length >= text.length) return ended()
     if (seen !== '' && text.startsWith(seen)) return text.slice(seen.length) + ended()

@@ -2,18 +2,13 @@
  * The one place that classifies errors of a provider: wait and try again, or pause and say why. The text is stored in
  * Temporal's history and shown to people, so it must be short and must never hold a key.
  */
-import { type ErrorCode, isStelloError, messageOf, StelloError } from '../core/errors.ts'
+import { isStelloError, messageOf, reasonOf, StelloError, type AskedModel, type ErrorCode } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
 import { withoutSecrets } from '../core/secrets.ts'
 import { readProviderError, type ProviderError } from './provider-error.ts'
 
-/** The model and the server that were asked: what a person needs to correct the settings. */
-export interface Asked {
-  model: string
-  /** Host of the server. */
-  host: string
-  /** The environment variable of the key. */
-  keyVariable: string
+/** The model and the server that were asked, and with what. */
+export interface Asked extends AskedModel {
   /** Secrets that were sent: the key, the values of headers. */
   secrets?: readonly string[]
   /** Of what was sent, by its place in the request: how many of our messages stand behind the one it was made of. */
@@ -55,7 +50,7 @@ export function toModelError(error: unknown, asked: Asked): StelloError {
   const retryAfterMs = retryAfter(told.headers)
   return describe(code, told.message, asked, {
     status: told.status ?? (OVERLOADED.test(`${told.type} ${told.code}`) ? 529 : undefined),
-    hint: hintOf(code, told, asked),
+    hint: reasonOf(code).hintAt?.(asked, told.status),
     behind: told.index === undefined ? undefined : asked.behind?.(told.index),
     retryAfterMs:
       code === 'MODEL_RATE_LIMITED'
@@ -92,17 +87,6 @@ function codeOf(error: ProviderError): ErrorCode {
 function isWithoutCredit({ status, code, type, message }: ProviderError): boolean {
   if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
   return status === 400 && NO_CREDIT.test(message)
-}
-
-function hintOf(code: ErrorCode, error: ProviderError, { model, host, keyVariable }: Asked): string | undefined {
-  if (code === 'MODEL_NO_CREDIT') return `check the plan and billing of the account at ${host}, then resume the session`
-  if (code === 'MODEL_AUTH') {
-    return `set ${keyVariable} to a key that ${host} accepts for ${model}, restart the worker, then resume the session`
-  }
-  if (code === 'MODEL_CONTEXT_TOO_LONG')
-    return 'fork the session at an earlier record, or use a model with a longer context'
-  if (error.status === 404) return `check that ${host} serves ${model}, and that the base URL is right`
-  return code === 'MODEL_REFUSED_REQUEST' ? 'correct what the message names, then resume the session' : undefined
 }
 
 function describe(

@@ -1,6 +1,5 @@
 /** The spans that the durable log adds to a time line: attempts that were taken over, waits for people, pauses. Pure. */
 import { preview } from '../core/message.ts'
-import { readRound } from '../protocol/keys.ts'
 import type { DurableEvents } from '../protocol/events.ts'
 import type { KeyedSpan } from './timeline-span.ts'
 
@@ -19,12 +18,13 @@ const TITLE_SHOWN = 200
 export function takenOver(told: readonly ToldRow[]): KeyedSpan[] {
   return told.flatMap(({ session, at, type, data }) => {
     if (type !== 'step.taken_over') return []
-    const { key, kind, name, worker, begunAt } = data as DurableEvents['step.taken_over']
+    const { key, kind, name, worker, begunAt, turn = 0, round } = data as DurableEvents['step.taken_over']
     return {
       sessionId: session,
       kind: kind === 'model' || kind === 'tool' ? kind : 'child',
       name,
-      ...(readRound(key) ?? { turn: 0 }),
+      turn,
+      ...(round !== undefined && { round }),
       attempt: 1,
       worker,
       begunAt: new Date(begunAt),

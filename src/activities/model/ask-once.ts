@@ -26,10 +26,10 @@ import { densityOf } from './token-estimate.ts'
 import { shownOf, wayOut } from './way-out.ts'
 import type { StepWeather } from './weather.ts'
 
-/** Counts a call, with the time since it was last asked. */
+/** Counts a call under the model that was asked last, with the time since then. */
 export class Timed {
   readonly #metrics: Metrics
-  readonly #model: string
+  #model: string
   #began = performance.now()
 
   constructor(metrics: Metrics, model: string) {
@@ -37,7 +37,8 @@ export class Timed {
     this.#model = model
   }
 
-  begin(): void {
+  begin(model: string): void {
+    this.#model = model
     this.#began = performance.now()
   }
 
@@ -63,7 +64,7 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
   const { config, rootId } = stored
   const { sessionId, round, turn } = input
   const { claim, stop, pass, weather, timed } = asking
-  timed.begin()
+  timed.begin(pass.model.name)
   const fail = (error: unknown): Ending<ModelOutcome> => {
     const ending = stop.aborted ? stopped(stop, claim) : weather.failed(error, pass, claim, timed.ms())
     if (ending.kind === 'giveBack') timed.count(ending.result)

@@ -12,6 +12,7 @@ import { newEvent } from '../../protocol/events.ts'
 import type { Notice, NotifyInput } from '../../protocol/notices.ts'
 import { decisionsOf } from '../../protocol/pending.ts'
 import { readQuestions } from '../../store/inbox.ts'
+import { noticeId } from '../../protocol/keys.ts'
 import { mustBeCurrent } from '../../store/runs.ts'
 import { proposeOutcome, readOutcome } from '../../store/settle.ts'
 import { currentAttempt } from '../step/attempt.ts'
@@ -56,8 +57,7 @@ async function noticeOf(
   gen: number,
 ): Promise<Notice | undefined> {
   const { config } = await configs.read(db, sessionId)
-  // A generation counts its announcements anew.
-  const place = { key: `${sessionId}:${gen}:${key}`, sessionId, label: config.label, agent: config.agent }
+  const place = { key: noticeId(sessionId, gen, key), sessionId, label: config.label, agent: config.agent }
   if ('pause' in about) {
     const message = preview(about.pause.message, SHOWN)
     return { ...place, kind: 'paused', message, command: `stello resume ${sessionId}` }

@@ -15,7 +15,7 @@ import type { Execution } from './execute.ts'
 import type { StoredSession } from '../session/session-configs.ts'
 import { aboutSession } from '../session/about-session.ts'
 import { describeTools } from '../model/describe-tools.ts'
-import { summaryMessage } from '../model/prompt.ts'
+import { conversationOf } from '../model/prompt.ts'
 import { askedTools, toolsForCall } from './session-tools.ts'
 import { readable, readSkillsInForce, rulesToAsk } from './session-permissions.ts'
 import type { ToolChannel } from './tool-channel.ts'
@@ -53,12 +53,9 @@ export async function readCall(
   deps: Deps,
   input: CallToolInput,
 ): Promise<Pick<CallAtHand, 'call' | 'messages' | 'chain'>> {
-  const {
-    messages: said,
-    chain,
-    summary,
-  } = await deps.transcripts.read(deps.db, input.sessionId, input.gen, input.base)
-  const messages = summary ? [summaryMessage(summary), ...said] : said
+  const transcript = await deps.transcripts.read(deps.db, input.sessionId, input.gen, input.base)
+  const { chain } = transcript
+  const messages = conversationOf(transcript)
   const call = messages.at(-1)?.toolCalls?.[input.index]
   if (call) return { call, messages, chain }
   throw new StelloError('STORE_CORRUPT', `session ${input.sessionId}: record ${input.base} has no call ${input.index}`)
