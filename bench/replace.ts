@@ -1,6 +1,6 @@
 /** How long sessions wait for an answer when their worker is replaced by one that has none of them in memory. */
 import type { SessionHandle } from '../src/client/index.ts'
-import { resumeSignal } from '../src/protocol/messages.ts'
+import { resumeSignal } from '../src/protocol/temporal-messages.ts'
 import type { Values } from './figures.ts'
 import { build, startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 import { newName, type World } from './world.ts'

@@ -9,7 +9,7 @@ import type { CallResult, ModelOutcome, ToolOutcome } from '../protocol/steps.ts
 import { PAUSE_REASONS } from '../core/errors.ts'
 import { PENDING_KINDS } from '../protocol/pending.ts'
 import { providerOf } from './model/gates.ts'
-import type { SessionCounts } from '../store/session-counts.ts'
+import type { SessionCounts } from '../store/sessions/session-counts.ts'
 
 export interface Metrics {
   /**

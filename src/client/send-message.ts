@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { StelloError } from '../core/errors.ts'
 import { UNSTORABLE, jsonBytes } from '../core/message.ts'
 import { INLINE_TEXT_LIMIT } from '../protocol/limits.ts'
-import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT, messageSignal } from '../protocol/messages.ts'
-import { putMessage } from '../store/message-bodies.ts'
+import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT, messageSignal } from '../protocol/temporal-messages.ts'
+import { putMessage } from '../store/transcript/message-bodies.ts'
 import { mustBeOpen, reachSession } from './reach-session.ts'
-import type { ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
 import { refuseRejected } from './turn-handle.ts'
 
 /** @returns the id of the message */

@@ -2,22 +2,35 @@
 import { StelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import type { Message } from '../core/message.ts'
-import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
-import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
-import { LAST_SEQ, readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
-import { readRecordPage, type RecordPage, type RecordRange } from '../store/record-pages.ts'
-import { findSummary } from '../store/load-transcript.ts'
-import { listSessions, type SessionSummary } from '../store/sessions.ts'
-import { readTimeline } from '../store/timeline.ts'
-import type { TimelineSpan } from '../store/timeline-span.ts'
-import { readSubtree } from '../store/tree.ts'
-import { cancelTurnSignal, compactSignal, pauseSignal, resumeSignal, statsQuery } from '../protocol/messages.ts'
+import { changeBounds, readTree, type BoundedTree } from '../store/sessions/bounds.ts'
+import { readQuestions, type InboxQuestion } from '../store/watching/inbox.ts'
+import {
+  LAST_SEQ,
+  readInherited,
+  readRecordsSoFar,
+  readWholeRecord,
+  type StoredRecord,
+} from '../store/transcript/records.ts'
+import { readRecordPage, type RecordPage, type RecordRange } from '../store/transcript/record-pages.ts'
+import { findSummary } from '../store/transcript/load-transcript.ts'
+import { listSessions, type SessionSummary } from '../store/sessions/sessions.ts'
+import { readTimeline } from '../store/watching/timeline.ts'
+import type { TimelineSpan } from '../store/watching/timeline-span.ts'
+import { readSubtree } from '../store/sessions/tree.ts'
+import {
+  cancelTurnSignal,
+  compactSignal,
+  pauseSignal,
+  resumeSignal,
+  statsQuery,
+} from '../protocol/temporal-messages.ts'
 import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
 import { forkSession } from './fork-session.ts'
 import { checkBounds, type ForkOptions } from './options.ts'
 import { checkRange } from './reading-options.ts'
-import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { mustExist, throwUnknown } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './build-tree.ts'
 import {

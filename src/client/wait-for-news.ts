@@ -1,6 +1,6 @@
 /** Waiting for the next change of some sessions: a notification, or at most some time. */
-import type { Concerns, Listener } from '../store/listener.ts'
-import type { News } from '../store/notifier.ts'
+import type { Concerns, Listener } from '../store/database/listener.ts'
+import type { News } from '../store/database/notifier.ts'
 
 /** The cost of a lost notification: a second for people who watch, some seconds for those who wait for an answer. */
 const POLL_MS = { progress: 1000, decision: 5000 }

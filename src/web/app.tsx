@@ -1,21 +1,21 @@
 /** The page: the bar, and the view that the address names. A view that is not needed first is loaded when it is. */
-import { loadAgain } from './load-again.ts'
+import { loadAgain } from './server/load-again.ts'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
-import { api } from './api.ts'
+import { api } from './server/api.ts'
 import { Bar } from './bar.tsx'
 import { Fenced } from './fenced.tsx'
 import { InboxPage } from './inbox/inbox-page.tsx'
 import { KeyHelp } from './key-help.tsx'
 import { LostStrip } from './lost-strip.tsx'
-import { useConnection } from './link-state.ts'
+import { useConnection } from './server/link-state.ts'
 import { Notices } from './notices.tsx'
 import { NewSessionPage } from './roots/new-session-page.tsx'
 import { RootsPage } from './roots/roots-page.tsx'
 import type { Route } from './route.ts'
 import { TokenForm } from './token-form.tsx'
-import { usePolled, type Polled } from './use-polled.ts'
+import { usePolled, type Polled } from './server/use-polled.ts'
 import { useRoute } from './use-route.ts'
-import type { Waiting } from './wire.ts'
+import type { Waiting } from './server/wire.ts'
 
 const SessionPage = lazy(async () => ({
   default: (await loadAgain(() => import('./conversation/session-page.tsx'))).SessionPage,

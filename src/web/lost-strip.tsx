@@ -1,6 +1,6 @@
 /** Says below the bar that something does not work now, when it is tried again, and lets a person try it at once. */
 import type { ReactNode } from 'react'
-import { tryNow, useTrouble } from './tries.ts'
+import { tryNow, useTrouble } from './server/tries.ts'
 import { useNow } from './use-now.ts'
 
 /** Nothing while everything works. */

@@ -5,8 +5,8 @@
 import { ActivityNotFoundError, WorkflowNotFoundError, isGrpcServiceError, type Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { messageOf } from '../core/errors.ts'
-import type { Database } from '../store/database.ts'
-import { stealDeadSteps } from '../store/liveness.ts'
+import type { Database } from '../store/database/database.ts'
+import { stealDeadSteps } from '../store/ledger/liveness.ts'
 import {
   claimDeadWorkers,
   findPerhapsBusySessions,
@@ -14,7 +14,7 @@ import {
   leaveWorker,
   withoutSteps,
   type KnownWorker,
-} from '../store/workers.ts'
+} from '../store/ledger/workers.ts'
 import { keepDoing } from './keep-doing.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000

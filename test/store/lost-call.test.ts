@@ -10,16 +10,16 @@ import { endLost } from '../../src/activities/tool/lost-call.ts'
 import { createMetrics } from '../../src/activities/metrics.ts'
 import { endStep } from '../../src/activities/step/end-step.ts'
 import { settleAnswered } from '../../src/activities/tool/settle-answered.ts'
-import type { CallAtHand } from '../../src/activities/tool/tool-call.ts'
+import type { CallAtHand } from '../../src/activities/tool/call-at-hand.ts'
 import { defineSimpleTool } from '../../src/tool/compat.ts'
 import type { Tool, ToolContext, Verified } from '../../src/tool/tool.ts'
 import type { ToolOutcome } from '../../src/protocol/steps.ts'
 import type { Decision } from '../../src/protocol/pending.ts'
-import { putMessage } from '../../src/store/message-bodies.ts'
-import { readQuestions } from '../../src/store/inbox.ts'
-import { readOwnRecords } from '../../src/store/records.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
-import { forceStep } from '../../src/store/settle.ts'
+import { putMessage } from '../../src/store/transcript/message-bodies.ts'
+import { readQuestions } from '../../src/store/watching/inbox.ts'
+import { readOwnRecords } from '../../src/store/transcript/records.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { forceStep } from '../../src/store/ledger/settle.ts'
 import { createGate } from '../support/gate.ts'
 import { TOKEN, claim, openSession, placeAt, take, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -36,7 +36,7 @@ const deps = (): Deps =>
     log: { warn: () => undefined },
     transcripts: { append: () => undefined },
     live: { step: () => undefined },
-    toolUses: { end: () => undefined },
+    keptInstances: { end: () => undefined },
     agent: { limits: { toolTimeoutMs: 60_000 }, skills: new Map() },
   }) as unknown as Deps
 

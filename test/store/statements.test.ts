@@ -4,7 +4,7 @@
  */
 import { readFile, readdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { allStatements, statement } from '../../src/store/statement.ts'
+import { allStatements, statement } from '../../src/store/database/statement.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()

@@ -1,12 +1,12 @@
 /** What a model is shown: own records, and inherited ones by reference, from the cache or from the store. */
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
-import { foldChain, inputHash, nextRecord } from '../../src/store/hashes.ts'
-import { readInherited, readOwnRecords, readWholeRecord } from '../../src/store/records.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { createSession } from '../../src/store/sessions.ts'
-import { TranscriptCache } from '../../src/store/transcript-cache.ts'
+import { foldChain, inputHash, nextRecord } from '../../src/store/ledger/hashes.ts'
+import { readInherited, readOwnRecords, readWholeRecord } from '../../src/store/transcript/records.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
+import { TranscriptCache } from '../../src/store/transcript/transcript-cache.ts'
 import { countRows, newSessionRow, openSession, resetRun, take, userRecord, write } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 

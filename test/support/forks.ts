@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { ForkProfileRegistryImpl, type ForkProfile } from '../../src/agent/profile.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Rule, type ScriptedModel } from '../../src/testing/index.ts'
-import { createSession } from '../../src/store/sessions.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
 import type { Gate } from './gate.ts'
 import type { Fixture } from './session-fixture.ts'
 

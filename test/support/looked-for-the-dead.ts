@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { until } from './until.ts'
 
 /** Resolves when some living worker has looked for dead workers, from beginning to end. */

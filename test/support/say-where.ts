@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { optionalTsToMs } from '@temporalio/common/lib/time.js'
 import { messageOf } from '../../src/core/errors.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 
 /** The newest ones. Earlier tests of the file have left some too. */
 const SESSIONS = 3

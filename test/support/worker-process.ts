@@ -11,7 +11,7 @@ import type { Skill } from '../../src/core/skill.ts'
 import type { Model } from '../../src/core/model.ts'
 import { RetryableError } from '../../src/core/retryable-error.ts'
 import { type ToolExtras, type Verification } from '../../src/tool/tool.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import {
   agents,
   filesystem,

@@ -2,10 +2,10 @@
 import { waitsOfTry, type Waits } from '../../agent/wait-settings.ts'
 import type { Model } from '../../core/model.ts'
 import type { CallModelInput } from '../../protocol/steps.ts'
-import { inputHash, nextRecord } from '../../store/hashes.ts'
-import { getMessage } from '../../store/message-bodies.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
-import type { NewRecord } from '../../store/writes.ts'
+import { inputHash, nextRecord } from '../../store/ledger/hashes.ts'
+import { getMessage } from '../../store/transcript/message-bodies.ts'
+import type { Transcript } from '../../store/transcript/transcript-cache.ts'
+import type { NewRecord } from '../../store/ledger/writes.ts'
 import type { Deps } from '../deps.ts'
 
 export interface ModelCall {

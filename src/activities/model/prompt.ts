@@ -5,7 +5,7 @@
 import type { Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
-import type { NewSummary } from '../../store/summaries.ts'
+import type { NewSummary } from '../../store/transcript/summaries.ts'
 import type { Room } from './room.ts'
 import { shortenAll, shortenOld } from './shorten-results.ts'
 import { promptTokens } from './token-estimate.ts'

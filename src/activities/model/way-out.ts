@@ -6,7 +6,7 @@
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Branch } from '../../protocol/config.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
+import type { Transcript } from '../../store/transcript/transcript-cache.ts'
 import { conversationOf, makePrompt, type PromptParts } from './prompt.ts'
 
 /** A request that cannot be processed as it is. Other statuses are about the address or the settings. */

@@ -11,7 +11,7 @@ import { decide, type Asking, type Permissions, type Verdict } from '../../permi
 import { suggestRules } from '../../permissions/suggest.ts'
 import type { DurableEvents } from '../../protocol/events.ts'
 import type { Expiry, ShownToPermit } from '../../protocol/pending.ts'
-import { inputHash } from '../../store/hashes.ts'
+import { inputHash } from '../../store/ledger/hashes.ts'
 import type { Checked, Kind, SessionFacts, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
 import { denialText, questionText, shownTouches, touchesToPermit } from './permission-texts.ts'

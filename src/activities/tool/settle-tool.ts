@@ -5,8 +5,8 @@
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import { openingKey } from '../../protocol/keys.ts'
 import type { CallToolInput, Proposal, SettleToolInput, ToolOutcome } from '../../protocol/steps.ts'
-import { forceStep } from '../../store/settle.ts'
-import { readTurnByNumber, type TurnRow } from '../../store/turns.ts'
+import { forceStep } from '../../store/ledger/settle.ts'
+import { readTurnByNumber, type TurnRow } from '../../store/transcript/turns.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import { awaitHolder } from '../step/await-holder.ts'
 import type { Deps } from '../deps.ts'
@@ -15,7 +15,7 @@ import { endStep } from '../step/end-step.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { endLost } from './lost-call.ts'
 import { settleAnswered } from './settle-answered.ts'
-import { readCallAtHand } from './tool-call.ts'
+import { readCallAtHand } from './call-at-hand.ts'
 
 /** Includes every generation of the child. */
 const NEWEST = 2 ** 31 - 1

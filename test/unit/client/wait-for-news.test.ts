@@ -1,8 +1,8 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { waitForNews, type WaitOptions } from '../../../src/client/wait-for-news.ts'
-import type { Listener } from '../../../src/store/listener.ts'
-import type { News } from '../../../src/store/notifier.ts'
+import type { Listener } from '../../../src/store/database/listener.ts'
+import type { News } from '../../../src/store/database/notifier.ts'
 
 let tell: (news: News, sessionId?: string) => void = () => undefined
 const listener: Listener = {
