@@ -217,10 +217,10 @@ interface Entering {
 
 /** The worker is in the list until it stops. It takes over the steps of those that are in it and dead. */
 async function keepEntered(entering: Entering, closing: OpenedParts): Promise<void> {
-  const { db, client, self, log, metrics, enter, isBroken } = entering
+  const { db, self, metrics, enter, isBroken } = entering
   await enter()
   closing.add(db, () => (isBroken() ? undefined : leaveWorker(db, self.bootId)))
-  closing.add(keepTakingOver(db, client, self, log, { enter, tookOver: metrics.tookOver }), (stop) => stop())
+  closing.add(keepTakingOver({ ...entering, tookOver: metrics.tookOver }), (stop) => stop())
   if (metricsAreRead()) closing.add(keepCounting(db, self, metrics), (stop) => stop())
 }
 

@@ -127,14 +127,18 @@ async function endAttempt(
   }
 }
 
-/** Looks at once and then every few seconds. @param enter puts this worker into the list of workers @returns stops it */
-export function keepTakingOver(
-  db: Database,
-  client: Client,
-  self: KnownWorker,
-  log: { info(message: string): void; warn(message: string): void },
-  { enter, tookOver }: { enter(): Promise<void>; tookOver(steps: number): void },
-): () => Promise<void> {
+export interface TakingOver {
+  db: Database
+  client: Client
+  self: KnownWorker
+  log: { info(message: string): void; warn(message: string): void }
+  /** Puts this worker into the list of workers. */
+  enter(): Promise<void>
+  tookOver(steps: number): void
+}
+
+/** Looks at once and then every few seconds. @returns stops it */
+export function keepTakingOver({ db, client, self, log, enter, tookOver }: TakingOver): () => Promise<void> {
   const look = async (): Promise<void> => {
     try {
       // Another worker may have taken this one for dead, for example while its connection was down.

@@ -51,7 +51,8 @@ describe('source files', () => {
 
   it('lie in src/<part>, or in a room of capabilities, activities, cli, models, store or web', () => {
     const tooDeep = sources.filter(
-      (file) => !/^src\/([^/]+\/)?[^/]+$|^src\/(capabilities|activities|cli|models|store|web)\/[^/]+\/[^/]+$/.test(file),
+      (file) =>
+        !/^src\/([^/]+\/)?[^/]+$|^src\/(capabilities|activities|cli|models|store|web)\/[^/]+\/[^/]+$/.test(file),
     )
     expect(tooDeep).toEqual([])
   })

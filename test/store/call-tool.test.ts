@@ -44,7 +44,7 @@ async function calling(
     worker,
     tried: (by = deps) => attempt(run, () => callTool(by, input)),
     async begunAndLost() {
-      const { chain } = await deps.transcripts.read(at.db, sessionId, 0, 1)
+      const { chain } = await deps.transcripts.read(at.db, { sessionId, gen: 0, seq: 1 })
       const step = { key, kind: 'tool', name: 'pay', inputHash: inputHash('tool', chain, 0, 'pay', '{}') } as const
       await take(at.db, run, step)
       await forceStep(at.db, { run, ...step })

@@ -96,7 +96,7 @@ async function lost(tool: Tool, begun = true, meanwhile?: Meanwhile): Promise<Lo
     async end(how) {
       const forced = await forceStep(at.db, { run, ...step })
       if ('outcome' in forced) return forced.outcome as ToolOutcome
-      const ending = await endLost(deps(), attemptOf(run, meanwhile), call, forced, how)
+      const ending = await endLost(deps(), attemptOf(run, meanwhile), call, { forced, how })
       return ending && endStep(deps(), forced, ending)
     },
     async read() {
@@ -190,7 +190,7 @@ describe('an answer', () => {
     return {
       ...call,
       item,
-      say: (decision, id = item) => settleAnswered(deps(), attemptOf(call.run), call.call, { id, decision }),
+      say: (decision, id = item) => settleAnswered(deps(), attemptOf(call.run), call.call, { said: { id, decision } }),
     }
   }
 
@@ -212,7 +212,7 @@ describe('an answer', () => {
 
   it('that nobody has given stays open if nothing may count instead', async () => {
     const { run, call, item, say } = await asked()
-    const told = await settleAnswered(deps(), attemptOf(run), call, { kind: 'expired', id: item })
+    const told = await settleAnswered(deps(), attemptOf(run), call, { said: { kind: 'expired', id: item } })
     expect(told).toMatchObject({ kind: 'pending', item: { id: item, kind: 'unknown_outcome' } })
     expect(await say('not_done')).toMatchObject({ isError: true })
   })
@@ -238,7 +238,7 @@ describe('an answer', () => {
     if (outcome?.kind !== 'pending') throw new Error('nobody was asked')
     await putMessage(at.db, run.sessionId, 'answer-1', 'a long text')
     const answer = { id: outcome.item.id, decision: 'done', textId: 'answer-1' } as const
-    await settleAnswered(deps(), attemptOf(run), call, answer)
+    await settleAnswered(deps(), attemptOf(run), call, { said: answer })
     expect(await read()).toBe('a long text')
   })
 })

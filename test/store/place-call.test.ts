@@ -65,7 +65,7 @@ async function calling(room?: number): Promise<Played> {
       return attempt(run, () => callTool(deps(host), { ...input, ...more }), allowed)
     },
     async begunAndLost() {
-      const { chain } = await deps('any').transcripts.read(at.db, sessionId, 0, 1)
+      const { chain } = await deps('any').transcripts.read(at.db, { sessionId, gen: 0, seq: 1 })
       const hash = inputHash('tool', chain, 0, 'pay', '{}')
       await take(at.db, run, { key: 't1.0.0', kind: 'tool', name: 'pay', inputHash: hash, owner: await visit(at.db) })
       await stealDeadSteps(at.db, taker('a survivor'))

@@ -69,7 +69,7 @@ async function call(agent: Omit<AgentDefinition, 'name'>, name: string, args: st
   const { sessionId } = run
   const asked = { id: 'c-1', name, arguments: args }
   await write(at.db, run, 'm1.0', 1, [{ role: 'assistant', content: '', toolCalls: [asked] }])
-  const { chain } = await deps.transcripts.read(at.db, sessionId, 0, 1)
+  const { chain } = await deps.transcripts.read(at.db, { sessionId, gen: 0, seq: 1 })
   const kind = name === 'glob' ? 'tool' : 'child'
   const request = { key: 't1.0.0', kind, name, inputHash: inputHash(kind, chain, 0, name, args) } as const
   await killTakers(at.db, run, deaths, request)

@@ -53,10 +53,12 @@ describe('a fork', () => {
       await attempt(fork, () => compact(deps, compaction(fork, 1, { key: `c${n}`, round: 0, standsFor })))
     }
     expect(called.at(-1)).toMatchObject({ kind: 'answered' })
-    const later = await deps.transcripts.read(at.db, fork.sessionId, 0, 2)
+    const later = await deps.transcripts.read(at.db, { sessionId: fork.sessionId, gen: 0, seq: 2 })
     expect([later.messages.length, later.summary?.standsFor]).toEqual([2, 12])
-    const before = await deps.transcripts.read(at.db, fork.sessionId, 0, 0)
-    expect(before.chain).toBe((await deps.transcripts.read(at.db, parent.sessionId, 0, 12)).chain)
+    const before = await deps.transcripts.read(at.db, { sessionId: fork.sessionId, gen: 0, seq: 0 })
+    expect(before.chain).toBe(
+      (await deps.transcripts.read(at.db, { sessionId: parent.sessionId, gen: 0, seq: 12 })).chain,
+    )
   })
 
   it('pays nothing if another fork made the summary first', async () => {
@@ -73,7 +75,11 @@ describe('a fork', () => {
     await session.compact()
     const branch = { sessionId: session.run.sessionId, gen: 0, seq: 4 }
     const child = await openSession(at.db, { parentId: session.run.sessionId, branch, depth: 1 })
-    const { messages, summary } = await session.deps.transcripts.read(at.db, child.sessionId, 0, 0)
+    const { messages, summary } = await session.deps.transcripts.read(at.db, {
+      sessionId: child.sessionId,
+      gen: 0,
+      seq: 0,
+    })
     expect([messages.length, summary]).toEqual([4, undefined])
   })
 })

@@ -131,7 +131,7 @@ async function inItsMode({ agent, db }: Deps, { parent, at }: Forking): Promise<
 export async function firstRecords(deps: Deps, { branch, messages }: PreparedChild): Promise<NewRecord[]> {
   if (messages.length === 0) return []
   const { transcripts, db } = deps
-  const before = branch ? (await transcripts.read(db, branch.sessionId, branch.gen, branch.seq)).chain : NO_CHAIN
+  const before = branch ? (await transcripts.read(db, branch)).chain : NO_CHAIN
   const records: NewRecord[] = []
   for (const [i, message] of messages.entries()) {
     records.push(nextRecord(records.length > 0 ? foldChain(records) : before, i + 1, message))

@@ -43,7 +43,7 @@ export async function compact(deps: Deps, input: CompactInput): Promise<CompactO
   const { config, rootId } = await deps.configs.read(deps.db, sessionId)
   // Another worker, or another fork of the same parent, may have made a summary meanwhile.
   deps.transcripts.forget(sessionId)
-  const transcript = await deps.transcripts.read(deps.db, sessionId, gen, upTo)
+  const transcript = await deps.transcripts.read(deps.db, { sessionId, gen, seq: upTo })
   const compaction = deps.agent.compactionOf(config.profile) ?? DEFAULT_COMPACTION
   const own = deps.agent.model(config.model)
   const { model = own } = compaction

@@ -82,7 +82,7 @@ export function summarised(
   claim: Mine,
   { plan, text, usage, by }: Paid & { plan: Plan; text: string },
 ): Ending<CompactOutcome> {
-  return standing(compacting, claim, plan, { text, cut: false }, { usage, by })
+  return standing(compacting, claim, plan, { text, cut: false, paid: { usage, by } })
 }
 
 /**
@@ -96,13 +96,11 @@ export function leftOut(compacting: Compacting, claim: Mine, error?: unknown): E
   const paid = error instanceof NoSummary ? error : undefined
   const plan = input.asked ? undefined : planCompaction(transcript, { keep })
   if (plan)
-    return standing(
-      compacting,
-      claim,
-      plan,
-      { text: cutText(plan.messages, transcript.summary?.text), cut: true },
+    return standing(compacting, claim, plan, {
+      text: cutText(plan.messages, transcript.summary?.text),
+      cut: true,
       paid,
-    )
+    })
   const { outcome, writes } = paying(compacting, claim, paid)
   return { kind: 'settle', outcome: { ...outcome, done: false }, writes }
 }
@@ -111,8 +109,7 @@ function standing(
   compacting: Compacting,
   claim: Mine,
   { at, standsFor, question }: Plan,
-  made: Pick<NewSummary, 'text' | 'cut'>,
-  paid: Paid | undefined,
+  { paid, ...made }: Pick<NewSummary, 'text' | 'cut'> & { paid: Paid | undefined },
 ): Ending<CompactOutcome> {
   const { outcome, writes, told } = paying(compacting, claim, paid)
   const summary: NewSummary = { at, standsFor, ...(question !== undefined && { question }), ...made }

@@ -31,7 +31,7 @@ export async function readModelCall(deps: Deps, input: CallModelInput): Promise<
   const text = input.opening && (await openingText(deps, sessionId, input.opening))
   if (input.opening && text === undefined) return undefined
   const upTo = text === undefined ? input.upTo : input.upTo - 1
-  const before = await deps.transcripts.read(deps.db, sessionId, gen, upTo, { leftOut: input.leftOut })
+  const before = await deps.transcripts.read(deps.db, { sessionId, gen, seq: upTo }, { leftOut: input.leftOut })
   const question =
     text === undefined ? undefined : nextRecord(before.chain, input.upTo, { role: 'user', content: text })
   const chain = question?.chain ?? before.chain

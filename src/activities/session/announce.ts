@@ -64,7 +64,7 @@ async function endTurn(
   if (!opening) return { events: [completed], turns: [ended] }
   const { messageId, seq } = opening
   const content = opening.text ?? (await getMessage(deps.db, sessionId, messageId)) ?? ''
-  const before = await deps.transcripts.read(deps.db, sessionId, gen, seq - 1)
+  const before = await deps.transcripts.read(deps.db, { sessionId, gen, seq: seq - 1 })
   const record = nextRecord(before.chain, seq, { role: 'user', content })
   const opened = turnStarted({ turn, messageId, record })
   return { records: [record], events: [opened, completed], turns: [{ ...ended, messageId, startSeq: seq }] }

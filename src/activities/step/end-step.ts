@@ -91,8 +91,8 @@ export async function endStep<Outcome>(
       return result
     }
     case 'park': {
-      const { question, writes, expiresInMs } = ending
-      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, writes, expiresInMs))
+      const { question } = ending
+      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, ending))
       deps.notify(step.sessionId)
       return item ? waitsFor(deps, item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }

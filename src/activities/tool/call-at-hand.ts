@@ -53,7 +53,11 @@ export async function readCall(
   deps: Deps,
   input: CallToolInput,
 ): Promise<Pick<CallAtHand, 'call' | 'messages' | 'chain'>> {
-  const transcript = await deps.transcripts.read(deps.db, input.sessionId, input.gen, input.base)
+  const transcript = await deps.transcripts.read(deps.db, {
+    sessionId: input.sessionId,
+    gen: input.gen,
+    seq: input.base,
+  })
   const { chain } = transcript
   const messages = conversationOf(transcript)
   const call = messages.at(-1)?.toolCalls?.[input.index]
@@ -80,9 +84,7 @@ export function asItBegan(at: CallAtHand, { decided = {} }: { decided?: Decided 
 export function toExecution(
   deps: Deps,
   { input, call, hash, facts, messages, loaded, workspace }: CallAtHand,
-  timeoutMs: number | undefined,
-  stop: AbortSignal,
-  channel: ToolChannel,
+  { timeoutMs, stop, channel }: { timeoutMs?: number | undefined; stop: AbortSignal; channel: ToolChannel },
 ): Execution {
   const before = { sessionId: input.sessionId, gen: input.gen, seq: input.seq - 1 }
   const rules = rulesToAsk(deps.agent, facts.config, loaded)

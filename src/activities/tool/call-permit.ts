@@ -123,7 +123,7 @@ export function createPermit({ agent, session, input, standing, keptRules, appro
         tell('hook', { decision: 'allow' })
         return { kind: 'allow', args }
       }
-      return updated(subject, said.updatedInput, ctx, permissions, tell)
+      return updated({ subject, ctx, permissions, tell }, said.updatedInput)
     }
     // While the agent's function ran, a person may have permitted such calls for good. Rules of skills are looked at here too.
     const byNow = canUseTool ? withKept(permissions, await keptRules()) : withRules
@@ -147,14 +147,15 @@ export function createPermit({ agent, session, input, standing, keptRules, appro
   }
 }
 
+interface Updating {
+  subject: Subject
+  ctx: PermitContext
+  permissions: Permissions
+  tell: (by: 'hook' | 'rule', verdict: Told, said?: string) => void
+}
+
 /** Arguments from the agent's function are checked like the model's, and a rule may deny them. */
-async function updated(
-  subject: Subject,
-  given: unknown,
-  ctx: PermitContext,
-  permissions: Permissions,
-  tell: (by: 'hook' | 'rule', verdict: Told, said?: string) => void,
-): Promise<Permission> {
+async function updated({ subject, ctx, permissions, tell }: Updating, given: unknown): Promise<Permission> {
   const checked = subject.check(given)
   if (!checked.ok) {
     throw new StelloError('TOOL_EXECUTION_ERROR', `canUseTool: updatedInput does not fit: ${checked.problem}`)

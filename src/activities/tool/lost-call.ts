@@ -25,8 +25,7 @@ export async function endLost(
   deps: Deps,
   attempt: Attempt,
   at: CallAtHand,
-  forced: Forced,
-  how: 'cancelled' | 'timedOut',
+  { forced, how }: { forced: Forced; how: 'cancelled' | 'timedOut' },
 ): Promise<Ending<ToolOutcome> | undefined> {
   const settle = (end: CallEnd, values?: NewValue[]): Ending<ToolOutcome> =>
     finish({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end, ...(values && { values }) })

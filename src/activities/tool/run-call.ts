@@ -93,7 +93,7 @@ async function runOnce(
     const workspace = await enterWorkspace(deps, call.placing, { stop, withinMs: call.attempt.withinMs })
     const placed = { ...at, ...(workspace && { workspace }) }
     const until = AbortSignal.any([stop, agents.over])
-    const execution = { ...toExecution(deps, placed, tool?.timeoutMs, until, channel), agents }
+    const execution = { ...toExecution(deps, placed, { timeoutMs: tool?.timeoutMs, stop: until, channel }), agents }
     const phases = runPhases({
       ...deps,
       call: asDecided(at.call, claim.decided),

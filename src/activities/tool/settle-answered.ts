@@ -35,17 +35,21 @@ const CHECK_MS = 5000
 /** The question whose time is over. */
 type Expired = Extract<Proposal, { kind: 'expired' }>
 
+interface Answering {
+  /** The answer, or that nobody has answered. */
+  said: Answer | Expired
+  /** Key of the step that waits: the call, or the opening of its child. Unset: the call. */
+  key?: string
+}
+
 /**
- * @param said the answer, or that nobody has answered
- * @param key of the step that waits: the call, or the opening of its child
  * @returns `due` when no question with that id is open; the claim then decides what happens to the call
  */
 export async function settleAnswered(
   deps: Deps,
   { run }: Attempt,
   at: CallAtHand,
-  said: Answer | Expired,
-  key: string = at.input.key,
+  { said, key = at.input.key }: Answering,
 ): Promise<ToolOutcome> {
   const gen = await mustBeCurrent(deps.db, run)
   const step = { sessionId: run.sessionId, gen, key }

@@ -36,7 +36,11 @@ export async function findOut(
     const placing = await placeOf(deps, at, tool)
     if (!placing) return undefined
     const workspace = await enterWorkspace(deps, placing, { stop, withinMs })
-    const execution = toExecution(deps, { ...at, ...(workspace && { workspace }) }, tool.timeoutMs, stop, channel)
+    const execution = toExecution(
+      deps,
+      { ...at, ...(workspace && { workspace }) },
+      { timeoutMs: tool.timeoutMs, stop, channel },
+    )
     const bounded = { ...execution, timeoutMs: Math.min(execution.timeoutMs, withinMs) }
     const found: unknown = await withinTimeOut(tool.name, bounded, async (ctx) => {
       const opened = await use.open(tool, ctx)

@@ -26,12 +26,11 @@ export function addInboxCommands(program: Command, on: OnSession): void {
     .argument('[text]', TEXT)
     .option('--values <json>', 'with answer: what fills the form of the question, as a JSON object', readObject)
     .action(
-      onOne(on)(
-        async ({ out }, session, item: string, decision: Decision, text: string | undefined, options: Filled) => {
-          await session.answer(item, { decision, ...(text !== undefined && { text }), ...options })
-          out.result({ sessionId: session.id, id: item, decision }, `answered ${item} with ${decision}`)
-        },
-      ),
+      onOne(on)(async ({ out }, session, item: string, ...said: [Decision, string | undefined, Filled]) => {
+        const [decision, text, options] = said
+        await session.answer(item, { decision, ...(text !== undefined && { text }), ...options })
+        out.result({ sessionId: session.id, id: item, decision }, `answered ${item} with ${decision}`)
+      }),
     )
 }
 

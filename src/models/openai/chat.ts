@@ -16,17 +16,22 @@ type LimitName = 'max_tokens' | 'max_completion_tokens'
 /** What a server has taught about a model, by its host: kept as long as the model object lives. */
 export type Learnt = Map<string, LimitName>
 
+/** A request as the caller makes it, and where it goes. */
+export interface Asking {
+  connection: Connection
+  options: OpenAIOptions
+  messages: readonly Message[]
+  /** `onDelta` asks for a stream. */
+  asking: CompleteOptions
+}
+
 /**
- * @param onDelta asks for a stream
  * @param learnt which name of the token limit each host takes: OpenAI's newer models refuse the old one on every host,
  *   most other servers know only the old one
  * @throws what the client throws; an abort that comes between two pieces as the signal's reason
  */
 export async function completeChat(
-  connection: Connection,
-  options: OpenAIOptions,
-  messages: readonly Message[],
-  asking: CompleteOptions,
+  { connection, options, messages, asking }: Asking,
   learnt: Learnt,
 ): Promise<Completion> {
   const { asked, dialect, official } = connection

@@ -41,8 +41,9 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
     async complete(messages, asking = {}): Promise<Completion> {
       const connection = connect(provider, options, asking.onAlive)
       try {
-        if (connection.api === 'chat') return await completeChat(connection, options, messages, asking, learnt)
-        return await completeResponse(connection, options, messages, asking, unreasoning)
+        const request = { connection, options, messages, asking }
+        if (connection.api === 'chat') return await completeChat(request, learnt)
+        return await completeResponse(request, unreasoning)
       } catch (error) {
         asking.signal?.throwIfAborted()
         throw toModelError(error, connection.asked)

@@ -54,20 +54,24 @@ const READ_PARKED: Statement = statement(
   `select lease, pending, decided, outcome, ${WROTE} as wrote from steps where session_id = $1 and gen = $2 and step_key = $3`,
 )
 
+export interface Parking {
+  /** Further events to append. */
+  writes?: Pick<Writes, 'events'>
+  /** How long the question waits for an answer. Unset: for ever. */
+  expiresInMs?: number
+}
+
 /**
  * Takes the step from its worker until a person answers, and tells the question. A question that was asked before
  * stays.
  *
- * @param telling further events to append
- * @param expiresInMs how long the question waits for an answer. Unset: for ever
  * @returns the question that is open now; undefined when the lease is lost or the step has ended
  */
 export async function parkStep(
   db: Database,
   step: StepId,
   question: Question,
-  telling: Pick<Writes, 'events'> = {},
-  expiresInMs?: number,
+  { writes: telling = {}, expiresInMs }: Parking = {},
 ): Promise<PendingItem | undefined> {
   const { sessionId, key, gen, lease } = step
   const { id, kind, turn, round } = question

@@ -58,9 +58,7 @@ export class TranscriptCache {
    */
   async read(
     db: Database,
-    sessionId: string,
-    gen: number,
-    upTo: number,
+    { sessionId, gen, seq: upTo }: Branch,
     { leftOut = 0 }: { leftOut?: number | undefined } = {},
   ): Promise<Transcript> {
     const known = this.#entries.get(sessionId)
