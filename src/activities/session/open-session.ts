@@ -154,7 +154,15 @@ async function configureFork(
       const parent = await openedParent(deps.db, at.sessionId)
       try {
         const facts = sessionFacts(at.sessionId, parent)
-        const prepared = await prepareChild(deps, { parent: parent.config, facts, opening, request, at, messageId, stop })
+        const prepared = await prepareChild(deps, {
+          parent: parent.config,
+          facts,
+          opening,
+          request,
+          at,
+          messageId,
+          stop,
+        })
         const { config, branch } = prepared
         const { agent: _inItsRow, searchable: _too, ...prepares } = config
         return {

@@ -1,8 +1,7 @@
 /** One call by the Responses API. Nothing is stored at the provider: each request brings the whole conversation. */
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'openai/resources/responses/responses'
-import type { Message } from '../../core/message.ts'
-import type { CompleteOptions, Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
+import type { Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
 import { messagesBehind } from '../model-error.ts'
 import { toCacheKey } from './cache-key.ts'
 import type { Asking } from './chat.ts'
