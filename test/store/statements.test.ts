@@ -9,7 +9,7 @@ import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 const FOLDER = new URL('../../src/store/', import.meta.url)
-const files = await readdir(FOLDER)
+const files = (await readdir(FOLDER, { recursive: true })).filter((file) => file.endsWith('.ts'))
 for (const file of files) await import(new URL(file, FOLDER).href)
 
 it.each(allStatements().map(({ name, text }) => [name, text]))('%s fits the schema', async (name, text) => {

@@ -1,7 +1,7 @@
 /** Tells the store the decisions of the workflow: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../../core/message.ts'
 import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../../protocol/announcements.ts'
-import { announcedEvents, newEvent } from '../../protocol/events.ts'
+import { announcedEvents, newEvent, type AnnouncedEvent } from '../../protocol/events.ts'
 import { announceFacts } from '../../store/ledger/announce-facts.ts'
 import { turnStarted } from '../../store/ledger/claim.ts'
 import { nextRecord } from '../../store/ledger/hashes.ts'
@@ -26,6 +26,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
     events: [...announcedEvents(input.told, input.events), ...ending.events],
     turns: [...ending.turns, ...closed],
     ...(input.pause !== undefined && { pause: input.pause }),
+    ...(input.events.some(isOwnTry) && { treeStaysPaused: true as const }),
     ...(closes && { closed: true as const }),
     ...(marks && { closing: marks }),
     ...(input.message && { message: input.message }),
@@ -43,6 +44,11 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
     ...(release && { release }),
     children: input.close && (closing || !closes) ? await openChildren(deps.db, input.sessionId, input.close) : [],
   }
+}
+
+/** A session that goes on by itself does not decide for the sessions below it. */
+function isOwnTry({ type, data }: AnnouncedEvent): boolean {
+  return type === 'session.resumed' && data.tries !== undefined
 }
 
 /** Ends the turn; one whose model call never began is opened first, so that its message is in the transcript. */

@@ -67,6 +67,8 @@ export interface Writes {
    * the event that tells them.
    */
   pause?: Pause | null
+  /** Beside `pause: null`: later forks still begin paused, if a pause of the tree says so. */
+  treeStaysPaused?: true
   closed?: true
   /** The session must close, together with its forks. `unopened`: if it was never opened. */
   closing?: true | 'unopened'
@@ -210,7 +212,8 @@ function sessionSql(session: string, writes: string): string {
     update sessions set
       next_offset = next_offset + told.events,
       pause = case when told.anew and ${writes} ? 'pause' then nullif(${writes}->'pause', 'null') else pause end,
-      pauses_forks = case when told.anew and ${writes}->'pause' = 'null' then null else pauses_forks end,
+      pauses_forks = case when told.anew and ${writes}->'pause' = 'null' and not ${writes} ? 'treeStaysPaused' then null
+                     else pauses_forks end,
       closed_at = case when told.anew and ${writes} ? 'closed' then coalesce(closed_at, now()) else closed_at end,
       closing_at = case when ${writes} @> '{"closing": true}' or (${writes} ? 'closing' and config->'limits' is null)
                    then coalesce(closing_at, now()) else closing_at end
