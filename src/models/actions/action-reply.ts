@@ -117,9 +117,7 @@ class Meant {
   }
 }
 
-/**
- * Whether only blanks stand before a place on its line. The place right after a thought counts as its beginning.
- */
+/** Whether only blanks stand between a place and the beginning of its line, or between it and the end of a thought. */
 function beginsLine(text: string, start: number): boolean {
   let at = start
   while (at > 0 && ' \t'.includes(text.charAt(at - 1))) at--

@@ -26,13 +26,13 @@ export interface JsonActionsOptions {
 const MAX_TOOL_ROUNDS = 9
 
 /**
- * Lets any text model call tools. The system prompt describes the tools. The model calls one by answering `{"action":
- * "<tool>", …parameters}`, or in a form that open models are trained on (`docs/models.md`). Results come back as user
- * messages. Of our own form, one action per reply runs; of the other forms, every call runs. If the tool of an action
- * changes something, the action must end the reply, on lines of its own or in a code block, because a model also quotes
- * actions that it refuses to do. Any other action is answered with an error that the model can read. So is an action
- * that is cut off, broken, or longer than 256 Ki characters. Unless the agent or the profile states `maxToolRounds`, a
- * message costs at most 10 model calls.
+ * Lets any text model call tools. The system prompt describes the tools. The model calls a tool by answering
+ * `{"action": "<tool>", …parameters}`, or in a form that open models are trained on (`docs/models.md`). Results come
+ * back as user messages. Of our own form, one action per reply runs; of the other forms, every call runs. If the tool
+ * of an action changes something, the action must end the reply, on lines of its own or in a code block, because a
+ * model also quotes actions that it refuses to do. Any other action is answered with an error that the model can read.
+ * So is an action that is cut off, broken, or longer than 256 Ki characters. Unless the agent or the profile states
+ * `maxToolRounds`, a message costs at most 10 model calls.
  *
  * @param model a model, or a function from messages to text (its tokens are not counted)
  * @returns its `complete` throws what `model` throws

@@ -7,9 +7,7 @@ import type { Message, ProviderData } from '../../core/message.ts'
 
 /** Its key in `Completion.provider`. */
 const KEY = 'anthropic'
-/**
- * If the thinking is longer, it is dropped: the record could not hold it, and the answer would be lost. In characters.
- */
+/** In characters of JSON. Longer thinking is dropped: the record could not hold it, and the answer would be lost. */
 const KEPT_LIMIT = 1024 * 1024
 
 type Thinking = Anthropic.ThinkingBlock | Anthropic.RedactedThinkingBlock

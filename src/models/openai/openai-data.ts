@@ -23,7 +23,7 @@ export interface Owner {
 
 /** Stands between the messages of one answer: in the record, they are one text. */
 export const BETWEEN_TEXTS = '\n\n'
-/** If the data is longer, its reasoning is dropped: the record could not hold it. In characters of JSON. */
+/** In characters of JSON. If the data is longer, its reasoning is dropped: the record could not hold it. */
 const KEPT_LIMIT = 1024 * 1024 - 1024
 const KEY = 'openai'
 

@@ -14,8 +14,7 @@ import { noticed } from '../asked-around.ts'
  * server, set `baseURL` or `OPENAI_BASE_URL`. The key is needed only when the model is called, so an agent module loads
  * without it.
  *
- * @param options an option that is left out has the provider's own default. `api` chooses the API, whatever the server
- *   is
+ * @param options an option that is left out has the provider's own default. `api` chooses the API for any server
  * @returns a model. Its `complete` throws StelloError MODEL_AUTH, MODEL_NO_CREDIT, MODEL_RATE_LIMITED,
  *   MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST, MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the
  *   signal's reason
