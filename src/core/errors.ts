@@ -67,7 +67,7 @@ export type PauseReason = (typeof PAUSE_REASONS)[number]
 /** What may be in order again without anybody telling the session: a provider's weather, or a key. A try finds out. */
 export type Clearing = 'weather' | 'keys'
 
-/** The model that was asked, and where: what a person needs to correct the settings. */
+/** The model and the server that were asked. A person needs both to correct the settings. */
 export interface AskedModel {
   model: string
   /** Host of its server. */

@@ -1,4 +1,4 @@
-/** One call by the Responses API. Nothing is stored at the provider: each request brings the whole conversation. */
+/** One call by the Responses API. Nothing is stored at the provider: each request holds the whole conversation. */
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'openai/resources/responses/responses'
 import type { Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
@@ -13,8 +13,10 @@ import { toResponsesInput, toResponsesTools } from './responses-input.ts'
 import { readResponseStream, wholeAsEvents } from './responses-stream.ts'
 
 /**
- * @param unreasoning the hosts at which the model was found not to reason: it refuses to be asked for encrypted reasoning
- * @throws what the client throws; ToldError; an abort that comes between two pieces as the signal's reason
+ * @param unreasoning the hosts at which the model does not reason. There it refuses requests for encrypted reasoning,
+ *   and this function adds the host to the set when that happens
+ * @throws what the client throws; ToldError; StelloError MODEL_UNAVAILABLE; after an abort between two pieces, the
+ *   signal's reason
  */
 export async function completeResponse(asking: Asking, unreasoning: Set<string>): Promise<Completion> {
   const { host } = asking.connection.asked
