@@ -35,7 +35,7 @@ export interface RootFilter {
   /** Only roots in this state. */
   state?: SessionStatus
   /** Only roots that were created before, to the millisecond: `createdAt` of the last root seen gives the next page. */
-  before?: Date
+  before?: Date | undefined
   /** The most roots to list. Default 100. Roots of the same millisecond as the last one come along. */
   limit?: number
 }
