@@ -6,7 +6,7 @@ export const LEDGER = [
   // The claim.
   {
     rule: 'only the current run begins a step, without a look',
-    file: store('ledger/claim'),
+    file: store('ledger/claim-statements'),
     from: `const FAST = \`
   with ok as (
     select gen from sessions
@@ -61,7 +61,7 @@ export const LEDGER = [
   },
   {
     rule: 'a message is answered in one turn only',
-    file: store('ledger/claim'),
+    file: store('ledger/claim-statements'),
     from: 'and not exists (select from turns where session_id = $1 and gen = 0 and message_id = $10 and turn <> $11)',
     to: 'and $10::text is not null and $11::int is not null',
     ...onStore('claim'),

@@ -47,6 +47,7 @@ import { reachSession } from './reach-session.ts'
 import { sendAnswer, type AnswerOptions, type ApproveOptions } from './send-answer.ts'
 import { sendMessage } from './send-message.ts'
 import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
+import { hearAhead } from './wait-for-news.ts'
 import { readEvents, type EventPage, type EventsOptions } from './read-events.ts'
 import { watchSession, type WatchOptions } from './watch.ts'
 import type { StelloEvent } from '../protocol/events.ts'
@@ -276,6 +277,8 @@ export interface SessionHandle {
 export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle {
   const { client, db } = deps
   const workflow = client.workflow.getHandle(id)
+  /** A session that was found open once exists; from then on its workflow says whether it is still open. */
+  let found = false
 
   const reach = <T>(work: () => Promise<T>): Promise<T> => reachSession(deps, id, work)
   const alone = async (signal: () => Promise<void>): Promise<Reached> => {
@@ -290,9 +293,19 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   return {
     id,
     async send(text, options) {
-      return createTurnHandle(deps, id, await sendMessage(deps, id, text, options))
+      const heard = hearAhead(deps.listener, id)
+      try {
+        const messageId = await sendMessage(deps, id, text, { ...options, found })
+        found = true
+        // A message with an id of the caller's may be answered already: then nothing more is heard of it.
+        if (options?.messageId !== undefined) heard.stop()
+        return createTurnHandle(deps, { sessionId: id, messageId, heard })
+      } catch (error) {
+        heard.stop()
+        throw error
+      }
     },
-    turn: (messageId) => createTurnHandle(deps, id, messageId),
+    turn: (messageId) => createTurnHandle(deps, { sessionId: id, messageId }),
     watch: (options) => watchSession(deps, id, options),
     events: (options) => readEvents(deps, id, options),
     fork: async (options) => createSessionHandle(deps, await forkSession(deps, id, options)),

@@ -62,7 +62,7 @@ it('sees that a session is paused without reading the turns that it had', async 
   const db = openDatabase(at.url, { max: 1 })
   try {
     const begun = await rowsRead(db)
-    const turn = createTurnHandle({ db, listener: silent } as ClientDeps, sessionId, 'new')
+    const turn = createTurnHandle({ db, listener: silent } as ClientDeps, { sessionId, messageId: 'new' })
     await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({ code: 'SESSION_PAUSED' })
     expect((await rowsRead(db)) - begun).toBeLessThan(10)
   } finally {
