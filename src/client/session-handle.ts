@@ -298,10 +298,10 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
         const messageId = await sendMessage(deps, id, text, { ...options, found })
         found = true
         // A message with an id of the caller's may be answered already: then nothing more is heard of it.
-        if (options?.messageId !== undefined) heard.stop()
+        if (options?.messageId !== undefined) heard?.stop()
         return createTurnHandle(deps, { sessionId: id, messageId, heard })
       } catch (error) {
-        heard.stop()
+        heard?.stop()
         throw error
       }
     },

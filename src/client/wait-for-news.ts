@@ -86,8 +86,14 @@ export interface HeardAhead {
   stop(): void
 }
 
-/** Begins a wait for a decision before it can come. Whoever goes on with it in time has missed nothing, so needs no first look. */
-export function hearAhead(listener: Listener, sessionId: string): HeardAhead {
+/**
+ * Begins a wait for a decision before it can come. Whoever goes on with it in time has missed nothing, so needs no first
+ * look. It opens no connection for somebody who perhaps waits for nothing.
+ *
+ * @returns undefined without a connection
+ */
+export function hearAhead(listener: Listener, sessionId: string): HeardAhead | undefined {
+  if (!listener.connected()) return undefined
   let news: NewsWait | undefined = waitForNews(listener, sessionId, { for: 'decision' })
   const take = (): NewsWait | undefined => {
     clearTimeout(over)

@@ -100,7 +100,7 @@ it.each([
   }
 })
 
-const silent: Listener = { subscribe: () => () => undefined, close: async () => undefined }
+const silent: Listener = { connected: () => false, subscribe: () => () => undefined, close: async () => undefined }
 
 /** A reset to the place after its last record. */
 async function rewind(run: RunRef): Promise<void> {

@@ -16,7 +16,7 @@ import { someEvent, newId, newSessionRow, openSession, resetRun } from './fixtur
 import { sentBy, useDatabase, type Sent } from './postgres.ts'
 
 const at = useDatabase()
-const silent: Listener = { subscribe: () => () => undefined, close: async () => undefined }
+const silent: Listener = { connected: () => false, subscribe: () => () => undefined, close: async () => undefined }
 
 it('an idle watcher asks once per look, whatever the number of sessions, and nothing about those that are closed', async () => {
   const root = await openSession(at.db)

@@ -14,6 +14,8 @@ type Heard = (news: News, sessionId?: string) => void
 export type Concerns = string | ((sessionId: string) => boolean)
 
 export interface Listener {
+  /** Nothing that is notified now is lost. False before the first subscriber, and while the connection is broken. */
+  connected(): boolean
   /**
    * Calls `heard` for news of the sessions that concern the subscriber. A call without a session id means that any
    * session may have news.
@@ -69,6 +71,7 @@ export function createListener(url: string): Listener {
     if (!closed) connecting ??= connect().finally(() => (connecting = undefined))
   }
   return {
+    connected: () => client !== undefined,
     subscribe(concerns, heard) {
       if (!client) start()
       if (typeof concerns === 'function') {
