@@ -1,4 +1,7 @@
-/** What a conversation costs that outgrows its window: our own work for 5,000 records, and turn 1,000 of a session. */
+/**
+ * The cost of a conversation that is longer than its window: the time of our own code for 5,000 records, and turn 1,000
+ * of a session.
+ */
 import { planCompaction } from '../src/activities/compaction/plan.ts'
 import { rendered } from '../src/activities/compaction/rendered.ts'
 import { makePrompt } from '../src/activities/model/prompt.ts'
@@ -46,7 +49,7 @@ export async function measureCompaction(world: World): Promise<Values<'compactio
 /** Everything but the model and the store: the estimate, the shortened results, the cut, and the text to summarise. */
 function ownWork(): number {
   const times = Array.from({ length: TIMES }, () => {
-    // New objects: nothing is counted yet.
+    // The objects are new, so no size of them is remembered from an earlier time.
     const messages = Array.from({ length: RECORDS }, (_, n): Message =>
       n % 2 === 0 ? { role: 'user', content: `${n} ${TEXT}` } : { role: 'assistant', content: `${n} ${TEXT}` },
     )

@@ -6,11 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { SessionHandle } from '../src/client/index.ts'
 import { waitForNews } from '../src/client/wait-for-news.ts'
-import { announceFacts } from '../src/store/announce-facts.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { NO_CHAIN, nextRecord } from '../src/store/hashes.ts'
-import { createListener, type Listener } from '../src/store/listener.ts'
-import type { NewRecord } from '../src/store/writes.ts'
+import { announceFacts } from '../src/store/ledger/announce-facts.ts'
+import { openDatabase } from '../src/store/database/database.ts'
+import { NO_CHAIN, nextRecord } from '../src/store/ledger/hashes.ts'
+import { createListener, type Listener } from '../src/store/database/listener.ts'
+import type { NewRecord } from '../src/store/ledger/writes.ts'
 import { emptyAgent } from './agent.ts'
 import { median, type Values } from './figures.ts'
 import { timed } from './turns.ts'
@@ -20,8 +20,8 @@ const [SHORT, LONG] = [10, 10_000] as const
 const REPETITIONS = 30
 const AT_ONCE = 100
 /**
- * The pause between two looks at a child that has told something. There are few looks, so that their cost is not
- * measured.
+ * The pause between two looks at a child. The looks begin only when news of the child has come. So there are few looks,
+ * and their cost is not measured.
  */
 const LOOK_EVERY_MS = 2
 /** Every table that may hold rows of a session, with the column that names the session. */
@@ -66,7 +66,7 @@ export async function measureForks(world: World): Promise<Values<'fork'>> {
   }
 }
 
-/** A session with a conversation that no model was asked for. */
+/** A session whose conversation is written into the store without any model. */
 async function parentOf(world: World, agent: string, length: number): Promise<SessionHandle> {
   const bounds = { maxChildren: 2 * (REPETITIONS + AT_ONCE) }
   const session = await world.stello.createSession({ agent, label: `${length} records`, bounds })
@@ -83,7 +83,7 @@ async function parentOf(world: World, agent: string, length: number): Promise<Se
   return session
 }
 
-/** Resolves when the child's worker has read what the child inherits: the step that reads it is then in the news. */
+/** Resolves when the child's worker has opened the child, and so has read what the child inherits. */
 async function forkOf(database: pg.Pool, listener: Listener, parent: SessionHandle): Promise<SessionHandle> {
   const sessionId = newName('child')
   const news = waitForNews(listener, (id) => id === sessionId)

@@ -8,7 +8,7 @@ const fake = await startFakeOpenAI({
   model: {
     ...emptyModel('ok'),
     complete(messages, options) {
-      // A real server keeps no requests either.
+      // The fake server keeps all requests. A real one does not, so they are removed.
       ;(fake.requests as unknown[]).length = 0
       return emptyModel('ok').complete(messages, options)
     },

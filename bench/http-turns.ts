@@ -1,7 +1,7 @@
 /**
- * A turn whose model is asked over HTTP and SSE, beside its parts: the same turn with the model in this process, and a
- * bare loop that sends the same requests to the same server. The three take turns, once with an empty transcript and
- * once with a long one.
+ * A turn whose model is asked over HTTP and SSE, compared with its parts: the same turn with the model in this process,
+ * and a bare loop that sends the same requests to the same server. The three are measured alternately, once with an
+ * empty transcript and once with a long one.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

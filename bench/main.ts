@@ -56,7 +56,7 @@ try {
   }
   await world.close()
 } catch (error) {
-  // What is measured fails when its servers go.
+  // A measurement fails when its servers are stopped.
   if (stopping) await stopping
   await closeWorld()
   throw error

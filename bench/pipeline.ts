@@ -9,7 +9,7 @@ import { choiceOf } from '../src/activities/model/weather.ts'
 import { CallValues } from '../src/activities/tool/call-values.ts'
 import { runPhases } from '../src/activities/tool/phases.ts'
 import { ToolChannel } from '../src/activities/tool/tool-channel.ts'
-import { ToolUse } from '../src/activities/tool/tool-use.ts'
+import { ToolInstance } from '../src/activities/tool/tool-instance.ts'
 import { settlement } from '../src/activities/tool/finish.ts'
 import { sessionTools } from '../src/agent/tool-list.ts'
 import { createStelloAgent, extractJSON, tool } from '../src/index.ts'
@@ -73,7 +73,7 @@ function passMany(passes: number): void {
 async function callMany(calls: number): Promise<void> {
   for (let n = 0; n < calls; n++) {
     const tools = sessionTools(agent, config)
-    const use = new ToolUse(new ToolChannel(input.call, { live: nobody }))
+    const use = new ToolInstance(new ToolChannel(input.call, { live: nobody }))
     use.channel.start(input.call, { live: nobody })
     const text = n % 2 ? '{"city": "Oslo", "days": 3}' : '{"city": "Oslo", "days": "3"}'
     const execution = {

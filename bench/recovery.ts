@@ -5,8 +5,8 @@ import { build, startWorkerProcess } from './worker-process.ts'
 
 const REPETITIONS = 5
 /**
- * The worker is killed in the middle of this model call. The repeated call takes as long, and that time is not the
- * worker's fault.
+ * The worker is killed in the middle of this model call. The repeated call takes as long. This time is subtracted,
+ * because it is not part of the recovery.
  */
 const CALL_MS = 300
 

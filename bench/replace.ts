@@ -1,6 +1,6 @@
 /** How long sessions wait for an answer when their worker is replaced by one that has none of them in memory. */
 import type { SessionHandle } from '../src/client/index.ts'
-import { resumeSignal } from '../src/protocol/messages.ts'
+import { resumeSignal } from '../src/protocol/temporal-messages.ts'
 import type { Values } from './figures.ts'
 import { build, startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 import { newName, type World } from './world.ts'
@@ -54,7 +54,10 @@ async function replaced(world: World, agent: string, end: () => Promise<void>): 
   return [worker, Math.max(0, ms - worker.bootMs)]
 }
 
-/** The longest possible run: the worker takes almost every signal by itself, and each of them makes four events. */
+/**
+ * Makes the longest possible run, by almost as many signals as Temporal allows. Each signal is one event, and each
+ * workflow task that takes signals adds three.
+ */
 async function flood(world: World, { id }: SessionHandle): Promise<void> {
   const workflow = world.temporal.workflow.getHandle(id)
   for (let sent = 0; sent < SIGNALS; sent += AT_ONCE) {

@@ -1,6 +1,6 @@
 /**
- * A turn beside the floor: turns one after another, and turns of many sessions at once. Both take turns, so that both
- * meet the same machine.
+ * A turn compared with the floor: turns one after another, and turns of many sessions at once. Both are measured
+ * alternately, so that both are measured in the same state of the machine.
  */
 import { emptyAgent } from './agent.ts'
 import { median, type Values } from './figures.ts'

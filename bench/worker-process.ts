@@ -18,7 +18,7 @@ export interface WorkerProcess {
 
 let built = false
 
-/** `dist` as it is now, because the figures describe the package. */
+/** Builds `dist` from the present sources, because the figures describe the package. */
 export function build(say: World['say']): void {
   if (built) return
   say('building the package')

@@ -1,6 +1,6 @@
 /**
- * The servers that a run measures on: Temporal on a file and PostgreSQL with fsync, started as `stello dev` starts
- * them. They are thrown away afterwards.
+ * The servers on which a run measures: Temporal on a file and PostgreSQL with fsync, started as `stello dev` starts
+ * them. They are stopped afterwards, and their data is deleted.
  */
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export interface World {
   readonly temporal: Client
   say(line: string): void
   work(agent: StelloAgent, options?: Partial<StelloWorkerOptions>): Promise<StelloWorker>
-  /** Callers that come later wait for the same start. */
+  /** If it is called again, it waits for the same close. */
   close(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 /** Holds everything that a demo opens, and closes it in reverse order, however the demo ends. */
 import type { Command } from 'commander'
 import { interrupted } from '../src/cli/interrupted.ts'
-import { explain } from '../src/cli/output.ts'
+import { explain } from '../src/cli/output/output.ts'
 
 export interface Stage {
   /** Resolves when somebody wants the demo to end. */

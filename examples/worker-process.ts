@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 export interface WorkerProcess {
-  /** SIGKILL: no chance to say goodbye. */
+  /** Sends SIGKILL, so the process cannot clean up. */
   kill(): Promise<void>
   stop(): Promise<void>
 }

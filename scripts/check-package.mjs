@@ -83,7 +83,7 @@ startWatchdog(1000, console.error).begun('step', 'poison')
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 `
 
-const LOADED = `import { loadAgent } from './node_modules/stello-temporal/dist/cli/load-agent.js'
+const LOADED = `import { loadAgent } from './node_modules/stello-temporal/dist/cli/serve/load-agent.js'
 const { name, tools } = await loadAgent(process.argv[2])
 process.stdout.write(name + ' with ' + [...tools.keys()])
 `

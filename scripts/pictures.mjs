@@ -14,10 +14,10 @@ import { z } from 'zod'
 import { createStelloAgent } from '../src/agent/agent.ts'
 import { installedChromium } from '../src/capabilities/browser/chromium.ts'
 import { connectStello } from '../src/client/index.ts'
-import { startTestServers } from '../src/dev/test-servers.ts'
+import { startTestServers } from '../src/testing/test-servers.ts'
 import { serveHttp } from '../src/http/serve-http.ts'
 import { replyBy, scriptedModel } from '../src/testing/index.ts'
-import { tool } from '../src/tool/define-tool.ts'
+import { tool } from '../src/tool/tool-function.ts'
 import { startWorker } from '../src/worker.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

@@ -9,7 +9,7 @@ export type { ResolvedProfile } from './agent/resolve-profile.ts'
 export type { PartSource } from './protocol/config.ts'
 export type { Limits, TreeBounds } from './protocol/limits.ts'
 export type { ToolFilter } from './protocol/tool-filter.ts'
-export { tool } from './tool/define-tool.ts'
+export { tool } from './tool/tool-function.ts'
 export type {
   CallToolResult,
   Check,

@@ -1,6 +1,6 @@
 /**
- * The floor: what Temporal alone needs for a turn of the same shape. The shape is two activities in a row, with two at
- * once between them.
+ * The floor: what Temporal alone needs for a turn of the same shape. The shape is one activity, then two activities at
+ * the same time, then one activity.
  */
 import { condition, defineSignal, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow'
 

@@ -1,4 +1,4 @@
-/** Answers the approvals of a session: a person does at the terminal, or all of them are permitted at once. */
+/** Answers the approvals of a session. A person answers them at the terminal, or all are permitted without asking. */
 import { createInterface } from 'node:readline/promises'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { say } from '../stage.ts'

@@ -1,7 +1,7 @@
 /** Prints a line for each tool call of a session, as it ends. */
 import type { SessionHandle } from '../../src/client/index.ts'
-import { eventLine } from '../../src/cli/format.ts'
-import { printable } from '../../src/cli/printable.ts'
+import { eventLine } from '../../src/cli/output/format.ts'
+import { printable } from '../../src/cli/output/printable.ts'
 import { say } from '../stage.ts'
 
 export interface Steps {

@@ -1,5 +1,6 @@
 /**
- * Child agents: sessions with an address that stays. They run beside their parent, may be asked again, and outlive a crash.
+ * Child agents: child sessions whose ids stay valid. They run beside their parent, may be asked again, and survive a
+ * crash.
  *
  * Try it: `stello dev examples/features/child-agents.ts`, then `stello start lead --message "Compare tea and coffee" --wait`
  * and `stello tree --last`.

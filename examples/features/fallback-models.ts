@@ -1,6 +1,6 @@
 /**
- * Fallback models: the next model is asked while the first one is busy or away, and the session does not notice. In
- * this example the first model is always busy.
+ * Fallback models: the next model is asked while the first one is busy or away, and the session goes on. In this
+ * example the first model is always busy.
  *
  * Try it: `stello dev examples/features/fallback-models.ts`, then `stello start patient --message "Hello" --wait`.
  */

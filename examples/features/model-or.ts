@@ -1,4 +1,6 @@
-/** The model of these examples: OpenAI's with a key, else rules that show the same without one. */
+/**
+ * The model of these examples: a model of OpenAI if there is a key, otherwise rules that show the same without a key.
+ */
 import { openai, type ModelLike } from 'stello-temporal'
 import { replyBy, scriptedModel, type Rule } from 'stello-temporal/testing'
 

@@ -1,6 +1,6 @@
 /**
- * A test of your own agent, on real servers: Temporal and PostgreSQL, started for the test and thrown away after it. In a project
- * of yours the body stands in an `it(…)` of Vitest or another runner.
+ * A test of your own agent, on real servers: Temporal and PostgreSQL, which are started for the test and removed after
+ * it. In your own project, put the body into an `it(…)` of Vitest or another test runner.
  *
  * Try it: `node --import tsx examples/features/own-test.ts`.
  */

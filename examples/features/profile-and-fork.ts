@@ -1,6 +1,6 @@
 /**
- * A fork with a profile: a child session that knows the conversation so far, with a prompt of its own. The model opens it
- * by `new_task`, and waits for its answer; a client does it by `session.fork({ label, profile })`.
+ * A fork with a profile: a child session that knows the conversation so far and has a prompt of its own. The model
+ * opens it by `new_task` and waits for its answer. A client opens one by `session.fork({ label, profile })`.
  *
  * Try it: `stello dev examples/features/profile-and-fork.ts`, then
  * `stello start writer --message "Check this: 2 + 2 = 5" --wait` and `stello tree --last`.

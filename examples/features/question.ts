@@ -1,5 +1,5 @@
 /**
- * A question to a person. The call waits for days if it must, without a worker, and goes on with the answer.
+ * A question to a person. The call may wait for days, without a worker. It goes on with the answer.
  *
  * Try it: `stello dev examples/features/question.ts`, then `stello start booking --message "Book a table"`, `stello
  * inbox`, and `stello answer --last ITEM answer "Friday"` with the id that the inbox shows.

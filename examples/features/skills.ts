@@ -1,6 +1,6 @@
 /**
- * A skill: instructions that the model loads when it needs them, so that they cost nothing before. Skills in folders with a
- * `SKILL.md` are read by `loadSkillsFromDirectory`.
+ * A skill: instructions that the model loads when it needs them, so they cost no tokens before.
+ * `loadSkillsFromDirectory` reads skills from folders with a `SKILL.md`.
  *
  * Try it: `stello dev examples/features/skills.ts`, then `stello start reviewer --message "Review: x = 1" --wait`.
  */

@@ -1,6 +1,6 @@
 /**
- * A workspace: each tree of sessions has a folder on the host of the worker that first needs it, and all its file and shell
- * calls run there.
+ * A workspace: each tree of sessions has a folder on one host, that of the worker that first needs it. All its calls of
+ * file and shell tools run there.
  *
  * Try it: `stello dev examples/features/workspace.ts`, then `stello start clerk --message "Write a note" --wait`.
  */

@@ -1,6 +1,6 @@
 /**
- * An agent that remembers people in the knowledge graph of an MCP server. Both programs of this example come from npm:
- * the server that the worker starts, and `stello mcp`, through which another program asks this agent.
+ * An agent that remembers people in the knowledge graph of an MCP server. Two programs take part in this example: the
+ * server from npm, which the worker starts, and `stello mcp`, through which another program asks this agent.
  *
  * Try it: `stello dev examples/mcp/agent.ts`, then `claude mcp add stello -- npx stello mcp --agent secretary`.
  */
@@ -28,7 +28,7 @@ export function secretary(llm: ModelLike, file: string): StelloAgent {
               command: process.execPath,
               args: [server],
               env: { MEMORY_FILE_PATH: file },
-              // To look something up changes nothing. So it may be repeated, and it needs no permission.
+              // Looking something up changes nothing. So it may be repeated, and it needs no permission.
               tools: {
                 search_nodes: { effect: 'pure', kind: 'readonly' },
                 read_graph: { effect: 'pure', kind: 'readonly' },

@@ -1,12 +1,12 @@
 /**
- * The requests of the worker to its model, written down by the side that answers: a line when a call begins and one
- * when it ends, each with its idempotency key. A killed worker leaves a beginning without an end.
+ * Writes the worker's calls of its model to a file: a line when a call begins and a line when it ends, each with its
+ * idempotency key. If the worker is killed in between, a call has a beginning without an end.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 import type { Model } from '../../src/index.ts'
 
 export interface CallCounts {
-  /** Asked again because the worker was killed: an answer had come already, or none had come yet. */
+  /** Asked again because the worker was killed, before or after the answer came. */
   again: number
   /** Asked once more because the provider had refused, e.g. with 429. */
   refused: number

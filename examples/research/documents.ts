@@ -92,13 +92,16 @@ function isProse(text: string): boolean {
   )
 }
 
-/** One line per file, and no line twice: sources of many packages say more than many lines, or copies, of one. */
+/** One line per file, and no line twice: lines of many packages say more than many lines of one, or than copies. */
 function varied<T extends Hit>(hits: T[]): T[] {
   const seen = new Set<string>()
   return hits.filter(({ file, text }) => !seen.has(file) && !seen.has(text) && seen.add(file) && seen.add(text))
 }
 
-/** What the forms of a word begin with, for a regular expression: `behave` is found in "behaviour", `stream` not in "upstream". */
+/**
+ * The beginning that all forms of a word share, for a regular expression. `behave` is found in "behaviour", but
+ * `stream` is not found in "upstream".
+ */
 function stem(word: string): string {
   const bare = word.toLowerCase().replace(/(?<=.{4})(ations?|ating|ated?|ings?|ed|es?|s)$/, '')
   return bare.replace(/[^\p{L}\p{N}]/gu, String.raw`\$&`)

@@ -1,6 +1,6 @@
 /**
- * The research job as a client runs it: turn 1 gives the parts away, the forked session is asked for its part, turn 2
- * writes the report.
+ * The research job as a client runs it. Turn 1 hands out the parts. Then the forked session is asked for its part. Turn
+ * 2 writes the report.
  */
 import { StelloError } from '../../src/core/errors.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'

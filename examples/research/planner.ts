@@ -24,7 +24,7 @@ export function planner(): Model {
   }
 }
 
-/** What it can do, for people who read one of its reports. */
+/** What this model can and cannot do, for people who read one of its reports. */
 export const NO_INSIGHT =
   'Made without a key for a model: the quotations are real and checked, but nobody has understood the question.'
 

@@ -4,8 +4,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import logUpdate from 'log-update'
 import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
-import { age, eventLine, treeLines } from '../../src/cli/format.ts'
-import { printable } from '../../src/cli/printable.ts'
+import { age, eventLine, treeLines } from '../../src/cli/output/format.ts'
+import { printable } from '../../src/cli/output/printable.ts'
 
 export interface Counts {
   modelCalls: number

@@ -1,6 +1,6 @@
 /**
  * Advice on studying abroad, as a tree of sessions: the general adviser forks into regions, and a region forks into
- * topics. Skills say how to fork. Profiles say what a fork may do: each level sees only the skills that lead to its own
+ * topics. Skills say how to fork. Profiles say what a fork may do: each level sees only the skills for opening its own
  * children.
  */
 import {

@@ -20,7 +20,7 @@ export const FILES = [
   },
   {
     rule: 'a folder that is lost comes back as another generation',
-    file: 'src/store/workspace-owners.ts',
+    file: 'src/store/sessions/workspace-owners.ts',
     from: 'set host = null, generation = generation + 1, since = now()',
     to: 'set host = null, since = now()',
     project: 'integration',

@@ -6,7 +6,7 @@ export const LEDGER = [
   // The claim.
   {
     rule: 'only the current run begins a step, without a look',
-    file: store('claim'),
+    file: store('ledger/claim-statements'),
     from: `const FAST = \`
   with ok as (
     select gen from sessions
@@ -19,56 +19,56 @@ export const LEDGER = [
   },
   {
     rule: 'a paused session begins no step',
-    file: store('claim'),
+    file: store('ledger/claim'),
     from: "if (state?.paused) return { kind: 'paused' }",
     to: '',
     ...onStore('claim'),
   },
   {
     rule: 'a closed session begins no step',
-    file: store('claim'),
+    file: store('ledger/claim'),
     from: "if (state?.closed) return { kind: 'closed' }",
     to: '',
     ...onStore('closing'),
   },
   {
     rule: 'a step in another hand is not taken',
-    file: store('claim'),
+    file: store('ledger/claim'),
     from: 'if (row.owner === null) return undefined',
     to: 'if (row.owner !== owner) return undefined',
     ...onStore('claim'),
   },
   {
     rule: 'a step has one input',
-    file: store('claim'),
+    file: store('ledger/claim'),
     from: 'row.input_hash !== NEVER_CLAIMED && row.input_hash !== inputHash',
     to: 'false',
     ...onStore('claim'),
   },
   {
     rule: 'what was begun stays begun when it is taken anew',
-    file: store('claim'),
+    file: store('ledger/claim'),
     from: 'begun: !released',
     to: 'begun: false',
     ...onStore('claim'),
   },
   {
     rule: 'the last taker of a step runs it alone',
-    file: store('claim'),
+    file: store('ledger/claim'),
     from: "if (existing?.deaths === TAKERS - 1 && !request.alone) return { kind: 'lastChance' }",
     to: '',
     ...onStore('quarantine'),
   },
   {
     rule: 'a message is answered in one turn only',
-    file: store('claim'),
+    file: store('ledger/claim-statements'),
     from: 'and not exists (select from turns where session_id = $1 and gen = 0 and message_id = $10 and turn <> $11)',
     to: 'and $10::text is not null and $11::int is not null',
     ...onStore('claim'),
   },
   {
     rule: 'what waits for a person is nobody’s',
-    file: store('claim'),
+    file: store('ledger/claim'),
     from: "if (row.pending) return { kind: 'parked', gen, item: row.pending }",
     to: '',
     ...onStore('pending'),
@@ -76,7 +76,7 @@ export const LEDGER = [
   // The settle.
   {
     rule: 'who has lost the lease settles nothing',
-    file: store('settle'),
+    file: store('ledger/settle'),
     from: `where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
   ), \${writesSql`,
@@ -87,7 +87,7 @@ export const LEDGER = [
   },
   {
     rule: 'the first to settle decides',
-    file: store('settle'),
+    file: store('ledger/settle'),
     from: `where session_id = $1 and step_key = $2 and gen = $3 and lease = $4 and outcome is null
     returning gen
   ), \${writesSql`,
@@ -98,56 +98,56 @@ export const LEDGER = [
   },
   {
     rule: 'steps that tell the same event at the same moment are all settled',
-    file: store('database'),
+    file: store('database/database'),
     from: 'if (!isToldMeanwhile(error) || ',
     to: 'if (isUniqueViolation(error) || ',
     ...onStore('told-meanwhile'),
   },
   {
     rule: 'an agent is opened again in the order of ids, as the pause of a tree locks',
-    file: store('agent-sessions'),
+    file: store('sessions/agent-sessions'),
     from: 'where id in ($1, $2) order by id for no key update',
     to: 'where id = $2 for no key update',
     ...onStore('waited-statements'),
   },
   {
     rule: 'forks of closed sessions of a paused tree begin paused',
-    file: store('hold-tree'),
+    file: store('sessions/hold-tree'),
     from: "MARK('$2::jsonb', 'pauses_forks is null')",
     to: "MARK('$2::jsonb', 'closed_at is null and pauses_forks is null')",
     ...onStore('waited-statements'),
   },
   {
     rule: 'to propose an outcome fences whoever runs the step',
-    file: store('settle'),
+    file: store('ledger/settle'),
     from: 'do update set lease = steps.lease + 1, owner = $6',
     to: 'do update set lease = steps.lease, owner = $6',
     ...onStore('claim'),
   },
   {
     rule: 'a step that is handed over keeps the deaths of its takers',
-    file: store('settle'),
+    file: store('ledger/settle'),
     from: 'deaths = case when $5 or $6 then 0 when $8',
     to: 'deaths = case when true then 0 when $8',
     ...onStore('deaths'),
   },
   {
     rule: 'a question stays the one that was put',
-    file: store('parked'),
+    file: store('ledger/parked'),
     from: 'pending = coalesce(pending, $5::jsonb',
     to: 'pending = coalesce($5::jsonb',
     ...onStore('pending'),
   },
   {
     rule: 'a step that reopens has a lease nobody knows',
-    file: store('parked'),
+    file: store('ledger/parked'),
     from: 'update steps set lease = lease + 1, owner = null, token = null, released = true',
     to: 'update steps set owner = null, token = null, released = true',
     ...onStore('pending'),
   },
   {
     rule: 'a summary that failed before a rewind is asked for again',
-    file: store('reuse'),
+    file: store('ledger/reuse'),
     from: "not in ('cancelled', 'failed')",
     to: "not in ('cancelled')",
     ...onStore('compaction'),
@@ -161,7 +161,7 @@ export const LEDGER = [
   },
   {
     rule: 'a wait for an agent is told what holds the agent up',
-    file: store('inbox'),
+    file: store('watching/inbox'),
     from: 'held.id = any(awaits)',
     to: 'false',
     ...onStore('inbox'),

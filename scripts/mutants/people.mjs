@@ -138,4 +138,32 @@ export const PEOPLE = [
     test: 'test/unit/activities/next-try.test.ts',
     name: 'waits longer after each try',
   },
+  {
+    rule: 'a call that was begun before a rewind is looked for with the arguments of a person',
+    file: 'src/store/ledger/reuse.ts',
+    from: 'const begunWith = before?.args ?? before?.begunWith',
+    to: 'const begunWith = before?.begunWith',
+    ...onStore('edited-arguments', 'asks a person after a rewind'),
+  },
+  {
+    rule: 'a call that may run again forgets the arguments from before a rewind',
+    file: 'src/store/ledger/parked.ts',
+    from: "coalesce($6::jsonb, decided) - 'begunWith'",
+    to: 'coalesce($6::jsonb, decided)',
+    ...onStore('edited-arguments', 'is looked for with these after a rewind'),
+  },
+  {
+    rule: 'a question without an answer by default waits on',
+    file: tool('settle-answered'),
+    from: 'if (!answer) return waitsFor(deps, item, gen)',
+    to: "if (!answer) return { kind: 'due', gen }",
+    ...onStore('lost-call', 'that nobody has given stays open'),
+  },
+  {
+    rule: 'a session that goes on by itself leaves its tree paused',
+    file: 'src/activities/session/announce.ts',
+    from: 'input.events.some(isOwnTry)',
+    to: 'false',
+    ...onStore('hold-tree', 'leaves a session'),
+  },
 ]

@@ -289,4 +289,11 @@ export const SESSION = [
     project: 'unit',
     test: 'test/unit/workflows/own-clock.test.ts',
   },
+  {
+    rule: 'a task that was answered reports its answer, although messages wait',
+    file: session('lifecycle'),
+    from: '(older && found.queue.length > 0)',
+    to: 'found.queue.length > 0',
+    ...unit('runs'),
+  },
 ]

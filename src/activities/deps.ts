@@ -1,17 +1,17 @@
 /** Everything that the activities need. The worker composes it. */
 import type { Client } from '@temporalio/client'
 import type { StelloAgent } from '../agent/agent.ts'
-import type { Database } from '../store/database.ts'
-import type { Liveness } from '../store/liveness.ts'
-import type { News } from '../store/notifier.ts'
-import type { TranscriptCache } from '../store/transcript-cache.ts'
+import type { Database } from '../store/database/database.ts'
+import type { Liveness } from '../store/ledger/liveness.ts'
+import type { News } from '../store/database/notifier.ts'
+import type { TranscriptCache } from '../store/transcript/transcript-cache.ts'
 import type { Gates } from './model/gates.ts'
 import type { LastChance } from './step/last-chance.ts'
 import type { LiveWriter } from './live-writer.ts'
 import type { Metrics } from './metrics.ts'
 import type { Running } from './step/in-flight.ts'
 import type { SessionConfigs } from './session/session-configs.ts'
-import type { ToolUses } from './tool/tool-uses.ts'
+import type { KeptInstances } from './tool/kept-instances.ts'
 
 /**
  * Learns about every step before user code runs for it. So the running steps can be named when the event loop is
@@ -40,7 +40,7 @@ export interface Deps {
   lastChance: LastChance
   gates: Gates
   stepWatch: StepWatch
-  toolUses: ToolUses
+  keptInstances: KeptInstances
   /** The host on which this worker runs. Unset: its agent has no working folders. */
   host?: string
   metrics: Metrics

@@ -7,8 +7,8 @@ import type { ToolCard } from '../tool/tool-status.ts'
 import type { LiveEvent, LiveEvents } from '../protocol/events.ts'
 import type { CallNames } from '../protocol/steps.ts'
 import { shownNames } from './tool/call-names.ts'
-import { isDataError, type Database } from '../store/database.ts'
-import { appendLive, type LivePiece } from '../store/event-log.ts'
+import { isDataError, type Database } from '../store/database/database.ts'
+import { appendLive, type LivePiece } from '../store/watching/event-log.ts'
 
 /** How long pieces are gathered. */
 const FLUSH_EVERY_MS = 50

@@ -9,7 +9,7 @@ import type { CallResult, ModelOutcome, ToolOutcome } from '../protocol/steps.ts
 import { PAUSE_REASONS } from '../core/errors.ts'
 import { PENDING_KINDS } from '../protocol/pending.ts'
 import { providerOf } from './model/gates.ts'
-import type { SessionCounts } from '../store/session-counts.ts'
+import type { SessionCounts } from '../store/sessions/session-counts.ts'
 
 export interface Metrics {
   /**
@@ -197,11 +197,11 @@ function counterOf(meter: MetricMeter): (name: string, description: string) => M
 /** The tools and models that an agent's sessions may use, under any profile. */
 export function countableOf(agent: StelloAgent): Countable {
   const sources: PartSource[] = ['agent', ...Array.from(agent.profiles.keys(), (name) => `profile:${name}` as const)]
-  const models = sources.map((source) => agent.model(source))
+  const models = sources.map((source) => agent.model(source)).flatMap((model) => model.fallback?.models ?? [model])
   return {
     tools: [...new Set(sources.flatMap((tools) => sessionTools(agent, { tools }).names))],
     models: [...new Set(models.map(({ name }) => name))],
-    providers: [...new Set(models.flatMap((model) => model.fallback?.models ?? [model]).map(providerOf))],
+    providers: [...new Set(models.map(providerOf))],
   }
 }
 

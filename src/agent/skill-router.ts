@@ -8,8 +8,8 @@ import { checkSkill } from './skill-rules.ts'
  * A registry of skills, in order of registration.
  *
  * @example
- * const skills = new SkillRouterImpl()
- * for (const skill of await loadSkillsFromDirectory('~/my-skills')) skills.register(skill)
+ * const skillRouter = new SkillRouterImpl()
+ * for (const skill of await loadSkillsFromDirectory('~/my-skills')) skillRouter.register(skill)
  */
 export class SkillRouterImpl {
   readonly #skills = new Map<string, Skill>()

@@ -13,8 +13,8 @@ const DEPTH_LIMIT = 4
  * @param tools default: all of `toolRegistry`
  * @throws StelloError INVALID_TOOL for a class, a factory or a tool that describes itself: those are asked in a session
  * @example
- * buildToolsPrompt([shell])
- * // ### shell
+ * buildToolsPrompt([deploy])
+ * // ### deploy
  * // Execute a command
  * // Parameters:
  * //   - command (string): The command

@@ -6,13 +6,13 @@
 import { readFileSync } from 'node:fs'
 import { CommanderError, Command } from 'commander'
 import { checkNodeVersion } from '../worker/node-version.ts'
-import { addCompletionCommands } from './completion-command.ts'
-import { addDevCommands } from './dev-command.ts'
-import { addRunCommands } from './run-commands.ts'
-import { withExample } from './help-examples.ts'
+import { addCompletionCommands } from './commands/completion-command.ts'
+import { addDevCommands } from './commands/dev-command.ts'
+import { addRunCommands } from './commands/run-commands.ts'
+import { withExample } from './commands/help-examples.ts'
 import { TERMINAL_GONE } from './interrupted.ts'
-import { explain } from './output.ts'
-import { addSessionCommands } from './session-commands.ts'
+import { explain } from './output/output.ts'
+import { addSessionCommands } from './commands/session-commands.ts'
 
 const USAGE = 2
 

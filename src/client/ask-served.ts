@@ -1,8 +1,8 @@
 /** Questions that only a worker of the agent can answer. */
 import { StelloError, isStelloError } from '../core/errors.ts'
-import { readServedAgents } from '../store/workers.ts'
+import { readServedAgents } from '../store/ledger/workers.ts'
 import { notServed } from './not-served.ts'
-import type { ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
 import { serviceErrorOf } from '../temporal/temporal-trouble.ts'
 
 /** How long a worker may be missing in the store: it may just be taking its lock again. */

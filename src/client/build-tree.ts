@@ -1,5 +1,5 @@
 /** The fork tree, from the store. */
-import type { SessionSummary } from '../store/sessions.ts'
+import type { SessionSummary } from '../store/sessions/sessions.ts'
 
 /** A session and its forks. */
 export interface SessionTree extends SessionSummary {

@@ -1,11 +1,11 @@
 /** Closes a session, and with `cascade` everything below it. */
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { isStelloError } from '../core/errors.ts'
-import { closeSignal } from '../protocol/messages.ts'
-import { closeBelow, openChildren } from '../store/closing.ts'
-import { closeUnopened } from '../store/unopened.ts'
+import { closeSignal } from '../protocol/temporal-messages.ts'
+import { closeBelow, openChildren } from '../store/sessions/closing.ts'
+import { closeUnopened } from '../store/sessions/unopened.ts'
 import { reachSession } from './reach-session.ts'
-import type { ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
 
 export async function closeSession(
   deps: ClientDeps,

@@ -1,7 +1,7 @@
 /** Where a fork may branch: after the last exchange whose calls all have their results. */
 import { StelloError } from '../core/errors.ts'
-import type { Database } from '../store/database.ts'
-import { lastSeq, readOwnRecords, readRecordsSoFar, type StoredRecord } from '../store/records.ts'
+import type { Database } from '../store/database/database.ts'
+import { lastSeq, readOwnRecords, readRecordsSoFar, type StoredRecord } from '../store/transcript/records.ts'
 
 /** How many records are read first. If an answer has more calls than this, the next, larger read finds it. */
 const WINDOW = 64

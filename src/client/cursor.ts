@@ -1,8 +1,8 @@
 /** Places in the logs of a session and those below it: the first offset of each that was not read yet, as text. */
 import { StelloError } from '../core/errors.ts'
-import { nextOffsets } from '../store/event-log.ts'
-import { readSubtree } from '../store/tree.ts'
-import type { ClientDeps } from './start-session.ts'
+import { nextOffsets } from '../store/watching/event-log.ts'
+import { readSubtree } from '../store/sessions/tree.ts'
+import type { ClientDeps } from './client-deps.ts'
 
 /**
  * @param from an offset of the session, a cursor, or `'now'`, which is the end of the log of each session

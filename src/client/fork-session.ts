@@ -5,10 +5,11 @@
 import { StelloError, isStelloError } from '../core/errors.ts'
 import type { ForkRequest } from '../protocol/config.ts'
 import { clientOrigin } from '../protocol/keys.ts'
-import { inputHash } from '../store/hashes.ts'
+import { inputHash } from '../store/ledger/hashes.ts'
 import { closedPrefix } from './closed-prefix.ts'
 import { checkFork, type ForkOptions } from './options.ts'
-import { checkProfile, mustExist, newSessionId, startSession, type ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { checkProfile, mustExist, newSessionId, startSession } from './start-session.ts'
 
 /**
  * @returns the child's id

@@ -1,7 +1,7 @@
 /** What a person can do about something that holds a session up. Must import nothing heavy: the command line uses it too. */
 import { StelloError } from '../core/errors.ts'
 import { decisionsOf } from '../protocol/pending.ts'
-import type { InboxItem } from '../store/inbox.ts'
+import type { InboxItem } from '../store/watching/inbox.ts'
 
 /** Identifies an item. A second pause of the same session is another item. */
 export function keyOf(item: InboxItem): string {

@@ -1,7 +1,7 @@
 /** What `stello migrate` does: it updates the schema and its indexes, without starting a worker. */
-import { checkDatabase, openDatabase } from '../store/database.ts'
-import { updateIndexes } from '../store/indexes.ts'
-import { migrate, readSchema } from '../store/migrate.ts'
+import { checkDatabase, openDatabase } from '../store/database/database.ts'
+import { updateIndexes } from '../store/schema/indexes.ts'
+import { migrate, readSchema } from '../store/schema/migrate.ts'
 
 export interface Migrated {
   /** Name of the newest migration. */

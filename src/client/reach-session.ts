@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'
-import { mustExist, type ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { mustExist } from './start-session.ts'
 import { serviceErrorOf, temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 /** A fork's row exists a moment before its parent's worker starts its workflow. */

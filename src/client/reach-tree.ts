@@ -2,10 +2,11 @@
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
-import { holdTree, openInTree, releaseTree } from '../store/hold-tree.ts'
-import { readSession } from '../store/session-row.ts'
-import { cancelTurnSignal, pauseSignal, resumeSignal } from '../protocol/messages.ts'
-import { mustExist, type ClientDeps } from './start-session.ts'
+import { holdTree, openInTree, releaseTree } from '../store/sessions/hold-tree.ts'
+import { readSession } from '../store/sessions/session-row.ts'
+import { cancelTurnSignal, pauseSignal, resumeSignal } from '../protocol/temporal-messages.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { mustExist } from './start-session.ts'
 
 /** How far a request reaches. */
 export interface TreeOptions {

@@ -1,7 +1,8 @@
 /** Reading the log of a session or a tree page by page, without waiting for what is still to come. */
 import type { StelloEvent } from '../protocol/events.ts'
 import { startOffsets, toCursor } from './cursor.ts'
-import { mustExist, type ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { mustExist } from './start-session.ts'
 import { watchSession, type WatchOptions } from './watch.ts'
 
 /** What of the past to read. */

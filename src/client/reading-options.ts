@@ -1,7 +1,7 @@
 /** The options of what only reads: pages of roots and of records, searches. They often come from outside, as JSON or as a query. */
-import type { RecordRange } from '../store/record-pages.ts'
-import type { RootFilter } from '../store/roots.ts'
-import type { SearchOptions } from '../store/search.ts'
+import type { RecordRange } from '../store/transcript/record-pages.ts'
+import type { RootFilter } from '../store/sessions/roots.ts'
+import type { SearchOptions } from '../store/transcript/search.ts'
 import { StelloError } from '../core/errors.ts'
 import { sessionIdProblem } from '../core/path-part.ts'
 import { SESSION_STATUSES } from '../protocol/views.ts'

@@ -4,14 +4,14 @@ import { StelloError } from '../core/errors.ts'
 import { jsonBytes } from '../core/message.ts'
 import { INLINE_TEXT_LIMIT } from '../protocol/limits.ts'
 import { answerBodyId } from '../protocol/keys.ts'
-import { answerSignal } from '../protocol/messages.ts'
+import { answerSignal } from '../protocol/temporal-messages.ts'
 import type { Decision } from '../protocol/pending.ts'
 import { readAnswer, wrongWord, type Answer, type Remember } from '../protocol/read-answer.ts'
-import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
-import { putMessage } from '../store/message-bodies.ts'
+import { readQuestions, type InboxQuestion } from '../store/watching/inbox.ts'
+import { putMessage } from '../store/transcript/message-bodies.ts'
 import { fitAnswer } from '../tool/fit-answer.ts'
 import { mustBeOpen, reachSession } from './reach-session.ts'
-import type { ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
 
 /** A person's answer to something that waits for a person. */
 export interface AnswerOptions {

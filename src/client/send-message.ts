@@ -3,24 +3,30 @@ import { randomUUID } from 'node:crypto'
 import { StelloError } from '../core/errors.ts'
 import { UNSTORABLE, jsonBytes } from '../core/message.ts'
 import { INLINE_TEXT_LIMIT } from '../protocol/limits.ts'
-import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT, messageSignal } from '../protocol/messages.ts'
-import { putMessage } from '../store/message-bodies.ts'
+import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT, messageSignal } from '../protocol/temporal-messages.ts'
+import { putMessage } from '../store/transcript/message-bodies.ts'
 import { mustBeOpen, reachSession } from './reach-session.ts'
-import type { ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
 import { refuseRejected } from './turn-handle.ts'
+
+interface SendOptions {
+  messageId?: string | undefined
+  /** The session was found open before: this does not look again. */
+  found?: boolean
+}
 
 /** @returns the id of the message */
 export async function sendMessage(
   deps: ClientDeps,
   sessionId: string,
   text: string,
-  options: { messageId?: string } = {},
+  options: SendOptions = {},
 ): Promise<string> {
   const { messageId = randomUUID() } = options
   checkMessage(text, messageId)
-  await mustBeOpen(deps, sessionId)
-  if (options.messageId !== undefined) await refuseRejected(deps.db, sessionId, messageId)
   const big = jsonBytes(text) > INLINE_TEXT_LIMIT
+  if (big || !options.found) await mustBeOpen(deps, sessionId)
+  if (options.messageId !== undefined) await refuseRejected(deps.db, sessionId, messageId)
   if (big) await putMessage(deps.db, sessionId, messageId, text)
   const workflow = deps.client.workflow.getHandle(sessionId)
   await reachSession(deps, sessionId, () => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))

@@ -2,22 +2,35 @@
 import { StelloError } from '../core/errors.ts'
 import type { TreeBounds } from '../protocol/limits.ts'
 import type { Message } from '../core/message.ts'
-import { changeBounds, readTree, type BoundedTree } from '../store/bounds.ts'
-import { readQuestions, type InboxQuestion } from '../store/inbox.ts'
-import { LAST_SEQ, readInherited, readRecordsSoFar, readWholeRecord, type StoredRecord } from '../store/records.ts'
-import { readRecordPage, type RecordPage, type RecordRange } from '../store/record-pages.ts'
-import { findSummary } from '../store/load-transcript.ts'
-import { listSessions, type SessionSummary } from '../store/sessions.ts'
-import { readTimeline } from '../store/timeline.ts'
-import type { TimelineSpan } from '../store/timeline-span.ts'
-import { readSubtree } from '../store/tree.ts'
-import { cancelTurnSignal, compactSignal, pauseSignal, resumeSignal, statsQuery } from '../protocol/messages.ts'
+import { changeBounds, readTree, type BoundedTree } from '../store/sessions/bounds.ts'
+import { readQuestions, type InboxQuestion } from '../store/watching/inbox.ts'
+import {
+  LAST_SEQ,
+  readInherited,
+  readRecordsSoFar,
+  readWholeRecord,
+  type StoredRecord,
+} from '../store/transcript/records.ts'
+import { readRecordPage, type RecordPage, type RecordRange } from '../store/transcript/record-pages.ts'
+import { findSummary } from '../store/transcript/load-transcript.ts'
+import { listSessions, type SessionSummary } from '../store/sessions/sessions.ts'
+import { readTimeline } from '../store/watching/timeline.ts'
+import type { TimelineSpan } from '../store/watching/timeline-span.ts'
+import { readSubtree } from '../store/sessions/tree.ts'
+import {
+  cancelTurnSignal,
+  compactSignal,
+  pauseSignal,
+  resumeSignal,
+  statsQuery,
+} from '../protocol/temporal-messages.ts'
 import { type ToolStatsView } from '../protocol/views.ts'
 import { askServed } from './ask-served.ts'
 import { forkSession } from './fork-session.ts'
 import { checkBounds, type ForkOptions } from './options.ts'
 import { checkRange } from './reading-options.ts'
-import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { mustExist, throwUnknown } from './start-session.ts'
 import { recoverSession, type RecoverOptions, type Recovered } from './recover-session.ts'
 import { buildTree, type SessionTree } from './build-tree.ts'
 import {
@@ -34,6 +47,7 @@ import { reachSession } from './reach-session.ts'
 import { sendAnswer, type AnswerOptions, type ApproveOptions } from './send-answer.ts'
 import { sendMessage } from './send-message.ts'
 import { createTurnHandle, type TurnHandle } from './turn-handle.ts'
+import { hearAhead } from './wait-for-news.ts'
 import { readEvents, type EventPage, type EventsOptions } from './read-events.ts'
 import { watchSession, type WatchOptions } from './watch.ts'
 import type { StelloEvent } from '../protocol/events.ts'
@@ -263,6 +277,8 @@ export interface SessionHandle {
 export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle {
   const { client, db } = deps
   const workflow = client.workflow.getHandle(id)
+  /** A session that was found open once exists; from then on its workflow says whether it is still open. */
+  let found = false
 
   const reach = <T>(work: () => Promise<T>): Promise<T> => reachSession(deps, id, work)
   const alone = async (signal: () => Promise<void>): Promise<Reached> => {
@@ -277,9 +293,19 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   return {
     id,
     async send(text, options) {
-      return createTurnHandle(deps, id, await sendMessage(deps, id, text, options))
+      const heard = hearAhead(deps.listener, id)
+      try {
+        const messageId = await sendMessage(deps, id, text, { ...options, found })
+        found = true
+        // A message with an id of the caller's may be answered already: then nothing more is heard of it.
+        if (options?.messageId !== undefined) heard?.stop()
+        return createTurnHandle(deps, { sessionId: id, messageId, heard })
+      } catch (error) {
+        heard?.stop()
+        throw error
+      }
     },
-    turn: (messageId) => createTurnHandle(deps, id, messageId),
+    turn: (messageId) => createTurnHandle(deps, { sessionId: id, messageId }),
     watch: (options) => watchSession(deps, id, options),
     events: (options) => readEvents(deps, id, options),
     fork: async (options) => createSessionHandle(deps, await forkSession(deps, id, options)),

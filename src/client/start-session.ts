@@ -1,30 +1,21 @@
 /** How a session is created, and the checks that everything in this folder begins with. */
 import { randomBytes } from 'node:crypto'
-import { WorkflowExecutionAlreadyStartedError, type Client } from '@temporalio/client'
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import { WorkflowIdReusePolicy } from '@temporalio/common'
 import { StelloError, isUnavailable } from '../core/errors.ts'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
 import { startOptions, type Starting } from '../protocol/start-options.ts'
 import { clientOrigin, readableId } from '../protocol/keys.ts'
-import type { Database } from '../store/database.ts'
-import { readIdentity } from '../store/identity.ts'
-import type { Listener } from '../store/listener.ts'
-import { readSession, type SessionRow } from '../store/session-row.ts'
-import { forgetSession } from '../store/unopened.ts'
-import { readAgents } from '../store/served-agents.ts'
-import { createSession } from '../store/sessions.ts'
-import type { NewSessionRow } from '../store/writes.ts'
+import type { Database } from '../store/database/database.ts'
+import { readIdentity } from '../store/database/identity.ts'
+import { readSession, type SessionRow } from '../store/sessions/session-row.ts'
+import { forgetSession } from '../store/sessions/unopened.ts'
+import { readAgents } from '../store/sessions/served-agents.ts'
+import { createSession } from '../store/sessions/sessions.ts'
+import type { NewSessionRow } from '../store/ledger/writes.ts'
 import { missingSearchAttributes, registerSearchAttributes } from '../temporal/register-search-attributes.ts'
 import { temporalTrouble } from '../temporal/temporal-trouble.ts'
-
-export interface ClientDeps {
-  client: Client
-  db: Database
-  listener: Listener
-  searchable: () => Promise<boolean>
-  namespace: string
-  uiUrl?: string
-}
+import type { ClientDeps } from './client-deps.ts'
 
 /**
  * Writes the row first, then starts the workflow: a crash in between leaves a row that the same call completes. A
@@ -95,7 +86,7 @@ export async function startWorkflow(
 }
 
 async function start(
-  client: Client,
+  client: ClientDeps['client'],
   row: Pick<SessionRow, 'rootId' | 'parentId' | 'config'>,
   starting: Starting,
 ): Promise<void> {

@@ -11,7 +11,7 @@ import {
   readAgentReport,
   readMessage,
   type ReadMessage,
-} from '../protocol/messages.ts'
+} from '../protocol/temporal-messages.ts'
 import { type SessionInput } from '../protocol/session-input.ts'
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>

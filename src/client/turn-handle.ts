@@ -3,14 +3,15 @@ import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError, isUnavailable } from '../core/errors.ts'
 import type { Usage } from '../core/message.ts'
 import type { StopReason } from '../protocol/steps.ts'
-import type { Database } from '../store/database.ts'
-import { readRejection } from '../store/event-log.ts'
-import { readHoldups, type InboxItem } from '../store/inbox.ts'
-import { isLeftBehind } from '../store/runs.ts'
-import { readTurnNow } from '../store/turns.ts'
+import type { Database } from '../store/database/database.ts'
+import { readRejection } from '../store/watching/event-log.ts'
+import { readHoldups, type InboxItem } from '../store/watching/inbox.ts'
+import { isLeftBehind } from '../store/ledger/runs.ts'
+import { readTurnNow } from '../store/transcript/turns.ts'
 import { heldUp, keyOf } from './holdups.ts'
-import { throwUnknown, type ClientDeps } from './start-session.ts'
-import { waitForNews } from './wait-for-news.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { throwUnknown } from './start-session.ts'
+import { waitForNews, type HeardAhead } from './wait-for-news.ts'
 
 /** How often Temporal is asked whether the session still lives. */
 const DESCRIBE_EVERY_MS = 10_000
@@ -60,21 +61,29 @@ export interface TurnHandle {
   result(options?: ResultOptions): Promise<TurnResult>
 }
 
-export function createTurnHandle(deps: ClientDeps, sessionId: string, messageId: string): TurnHandle {
-  return { messageId, result: (options = {}) => waitForResult(deps, sessionId, messageId, options) }
+/** The turn that answers a message, and what was heard of its session since before the message was sent. */
+interface Awaited {
+  sessionId: string
+  messageId: string
+  heard?: HeardAhead | undefined
+}
+
+export function createTurnHandle(deps: ClientDeps, turn: Awaited): TurnHandle {
+  return { messageId: turn.messageId, result: (options = {}) => waitForResult(deps, turn, options) }
 }
 
 async function waitForResult(
   deps: ClientDeps,
-  sessionId: string,
-  messageId: string,
+  { sessionId, messageId, heard }: Awaited,
   { onPause = 'wait', signal }: ResultOptions,
 ): Promise<TurnResult> {
   const watched = onPause === 'wait' ? {} : { lookMs: HOLDUPS_EVERY_MS }
-  const news = waitForNews(deps.listener, sessionId, { for: 'decision', ...watched })
+  const ahead = onPause === 'wait' ? heard?.take() : undefined
+  const news = ahead ?? waitForNews(deps.listener, sessionId, { for: 'decision', ...watched })
   const told = new Set<string>()
   let described = performance.now()
   try {
+    if (ahead) await ahead.next(signal)
     for (;;) {
       signal?.throwIfAborted()
       try {

@@ -1,9 +1,11 @@
 /** Waiting for the next change of some sessions: a notification, or at most some time. */
-import type { Concerns, Listener } from '../store/listener.ts'
-import type { News } from '../store/notifier.ts'
+import type { Concerns, Listener } from '../store/database/listener.ts'
+import type { News } from '../store/database/notifier.ts'
 
 /** The cost of a lost notification: a second for people who watch, some seconds for those who wait for an answer. */
 const POLL_MS = { progress: 1000, decision: 5000 }
+/** How long news is heard for somebody who has not begun to wait. */
+const AHEAD_MS = 1000
 /** If progress does not end the wait: how long progress counts as a sign that no other news was lost. */
 const PROGRESS_COUNTS_MS = 10_000
 
@@ -75,4 +77,31 @@ export function waitForNews(
     },
     stop: unsubscribe,
   }
+}
+
+/** News that is heard before anybody waits for it. */
+export interface HeardAhead {
+  /** The wait that has begun already. Undefined: it is over, or somebody has it. */
+  take(): NewsWait | undefined
+  stop(): void
+}
+
+/**
+ * Begins a wait for a decision before it can come. Whoever goes on with it in time has missed nothing, so needs no first
+ * look. It opens no connection for somebody who perhaps waits for nothing.
+ *
+ * @returns undefined without a connection
+ */
+export function hearAhead(listener: Listener, sessionId: string): HeardAhead | undefined {
+  if (!listener.connected()) return undefined
+  let news: NewsWait | undefined = waitForNews(listener, sessionId, { for: 'decision' })
+  const take = (): NewsWait | undefined => {
+    clearTimeout(over)
+    const taken = news
+    news = undefined
+    return taken
+  }
+  const stop = (): void => take()?.stop()
+  const over = setTimeout(stop, AHEAD_MS).unref()
+  return { take, stop }
 }

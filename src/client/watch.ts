@@ -8,10 +8,11 @@
  */
 import { isUnavailable, type StelloError } from '../core/errors.ts'
 import type { StelloEvent, StreamedEvent } from '../protocol/events.ts'
-import { lookAt, type LivePiece } from '../store/event-log.ts'
-import { readSubtree } from '../store/tree.ts'
+import { lookAt, type LivePiece } from '../store/watching/event-log.ts'
+import { readSubtree } from '../store/sessions/tree.ts'
 import { startOffsets, toCursor } from './cursor.ts'
-import { mustExist, throwUnknown, type ClientDeps } from './start-session.ts'
+import type { ClientDeps } from './client-deps.ts'
+import { mustExist, throwUnknown } from './start-session.ts'
 import { waitForNews } from './wait-for-news.ts'
 
 /** What to watch. */

@@ -58,7 +58,7 @@ export type ErrorCode =
   | 'SERVER_UNREACHABLE'
   | 'DATABASE_UNREACHABLE'
 
-/** What a session can be paused for. */
+/** What a session can be paused for. `budget` is reserved: nothing pauses for it yet. */
 export const PAUSE_REASONS = ['user', 'tool_timeouts', 'model_error', 'budget', 'agent_error', 'store_error'] as const
 
 /** Why a session is paused: somebody asked for it, or something went wrong that a person can mend. */
@@ -67,10 +67,21 @@ export type PauseReason = (typeof PAUSE_REASONS)[number]
 /** What may be in order again without anybody telling the session: a provider's weather, or a key. A try finds out. */
 export type Clearing = 'weather' | 'keys'
 
+/** The model and the server that were asked. A person needs both to correct the settings. */
+export interface AskedModel {
+  model: string
+  /** Host of its server. */
+  host: string
+  /** The environment variable of the key. */
+  keyVariable: string
+}
+
 /** What a person reads and does where an error pauses a session. */
 interface Pausing {
   reason: PauseReason
   hint: string
+  /** The hint where it is known which model was asked. Unset: nothing is gained by that. */
+  hintAt?(asked: AskedModel, status?: number): string
   clears?: Clearing
 }
 
@@ -82,10 +93,10 @@ interface Known {
 
 const AGENT: Pausing = { reason: 'agent_error', hint: 'mend the agent, start its worker, then resume' }
 const STORE: Pausing = { reason: 'store_error', hint: 'mend what the message names, then resume' }
-const model = (hint: string, clears?: Clearing): Pausing => ({
+const model = (hint: string, more: Pick<Pausing, 'hintAt' | 'clears'> = {}): Pausing => ({
   reason: 'model_error',
   hint,
-  ...(clears && { clears }),
+  ...more,
 })
 
 const ERRORS: Readonly<Record<ErrorCode, Known>> = {
@@ -104,11 +115,11 @@ const ERRORS: Readonly<Record<ErrorCode, Known>> = {
 
   MODEL_RATE_LIMITED: {
     fate: 'retry',
-    pause: model('look at the limits of the account of the model, then resume', 'weather'),
+    pause: model('look at the limits of the account of the model, then resume', { clears: 'weather' }),
   },
   MODEL_UNAVAILABLE: {
     fate: 'retry',
-    pause: model('look at the worker and at the server of the model, then resume', 'weather'),
+    pause: model('look at the worker and at the server of the model, then resume', { clears: 'weather' }),
   },
   TOOLS_UNAVAILABLE: { fate: 'retry', pause: { ...AGENT, clears: 'weather' } },
   STORE_UNAVAILABLE: { fate: 'retry', pause: STORE },
@@ -116,16 +127,33 @@ const ERRORS: Readonly<Record<ErrorCode, Known>> = {
 
   MODEL_AUTH: {
     fate: 'pause',
-    pause: model('set the key of the model where its worker runs, restart the worker, then resume', 'keys'),
+    pause: model('set the key of the model where its worker runs, restart the worker, then resume', {
+      clears: 'keys',
+      hintAt: ({ keyVariable, host, model: name }) =>
+        `set ${keyVariable} to a key that ${host} accepts for ${name}, restart the worker, then resume the session`,
+    }),
   },
   MODEL_NO_CREDIT: {
     fate: 'pause',
-    pause: model('check the plan and billing of the account of the model, then resume', 'keys'),
+    pause: model('check the plan and billing of the account of the model, then resume', {
+      clears: 'keys',
+      hintAt: ({ host }) => `check the plan and billing of the account at ${host}, then resume the session`,
+    }),
   },
-  MODEL_REFUSED_REQUEST: { fate: 'pause', pause: model('look at the name and the settings of the model, then resume') },
+  MODEL_REFUSED_REQUEST: {
+    fate: 'pause',
+    pause: model('look at the name and the settings of the model, then resume', {
+      hintAt: ({ host, model: name }, status) =>
+        status === 404
+          ? `check that ${host} serves ${name}, and that the base URL is right`
+          : 'correct what the message names, then resume the session',
+    }),
+  },
   MODEL_CONTEXT_TOO_LONG: {
     fate: 'pause',
-    pause: model('give the agent a model with a larger context, then resume; or go on in a new session'),
+    pause: model('give the agent a model with a larger context, then resume; or go on in a new session', {
+      hintAt: () => 'fork the session at an earlier record, or use a model with a longer context',
+    }),
   },
   MODEL_BAD_ANSWER: { fate: 'pause', pause: model('look at the server of the model, then resume: it is asked again') },
   STORE_CORRUPT: { fate: 'pause', pause: STORE },

@@ -1,7 +1,7 @@
 /** Checks whether a worker lives on each host that has working folders. */
 import type { Finding } from './diagnose.ts'
-import type { Database } from '../store/database.ts'
-import { readHosts, type KnownHost } from '../store/workspace-owners.ts'
+import type { Database } from '../store/database/database.ts'
+import { readHosts, type KnownHost } from '../store/sessions/workspace-owners.ts'
 
 /** @returns nothing where no agent has working folders, or the store does not answer, which other findings tell */
 export async function inspectHosts(db: Database, namespace: string): Promise<Finding[]> {

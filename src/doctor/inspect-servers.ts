@@ -5,7 +5,7 @@
 import { Client } from '@temporalio/client'
 import { isStelloError, messageOf } from '../core/errors.ts'
 import type { Finding } from './diagnose.ts'
-import { openDatabase } from '../store/database.ts'
+import { openDatabase } from '../store/database/database.ts'
 import { locateServers, type ConnectOptions } from '../client/connect.ts'
 import { inspectHosts } from './inspect-hosts.ts'
 import { inspectSessions } from './inspect-sessions.ts'

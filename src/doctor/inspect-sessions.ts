@@ -3,10 +3,10 @@
  */
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
 import type { Finding } from './diagnose.ts'
-import type { Database } from '../store/database.ts'
-import { readBusyAgents, readClosed, readOpenIds } from '../store/inspect.ts'
+import type { Database } from '../store/database/database.ts'
+import { readBusyAgents, readClosed, readOpenIds } from '../store/database/inspect.ts'
 import { SESSION_WORKFLOW } from '../protocol/session-input.ts'
-import { readServedAgents } from '../store/workers.ts'
+import { readServedAgents } from '../store/ledger/workers.ts'
 import { servedNow } from '../client/not-served.ts'
 import { pollersOf } from '../temporal/pollers.ts'
 import { temporalTrouble } from '../temporal/temporal-trouble.ts'

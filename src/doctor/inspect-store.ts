@@ -1,11 +1,11 @@
 /** Checks whether PostgreSQL lets us in, has room for a worker, and has a schema that this version can use. */
 import { isStelloError, messageOf } from '../core/errors.ts'
 import type { Finding } from './diagnose.ts'
-import { connectTrouble } from '../store/connect-trouble.ts'
-import { openDatabase, shownUrl } from '../store/database.ts'
-import { REMEDY, proveDirect } from '../store/direct.ts'
-import { readServer, type ServerFacts } from '../store/inspect.ts'
-import { FOREIGN, readSchema, type Schema } from '../store/migrate.ts'
+import { connectTrouble } from '../store/database/connect-trouble.ts'
+import { openDatabase, shownUrl } from '../store/database/database.ts'
+import { REMEDY, proveDirect } from '../store/database/direct.ts'
+import { readServer, type ServerFacts } from '../store/database/inspect.ts'
+import { FOREIGN, readSchema, type Schema } from '../store/schema/migrate.ts'
 
 /** Connections of one worker: two pools, and two that hold the lock by which it shows that it lives. */
 const WORKER_CONNECTIONS = 42

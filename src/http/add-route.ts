@@ -67,7 +67,7 @@ const errorBody: z.ZodType = z
 /**
  * @param answer gives the body of the first answer of `gives`, or a response of its own
  * @example
- * addRoute(app, { method: 'get', path: '/agents', summary: 'Agents', gives: [{ status: 200, … }] }, () => stello.agents())
+ * addRoute(app, { method: 'get', path: '/agents', summary: 'Agents', gives: [{ status: 200, description: 'their names' }] }, () => stello.agents())
  */
 export function addRoute<Params = unknown, Query = unknown, Body = unknown>(
   app: HttpApp,

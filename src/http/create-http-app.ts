@@ -25,7 +25,7 @@ export interface HttpAppOptions {
   /** A connected client. The app does not close it. */
   stello: StelloClient
   /** What `Authorization: Bearer …` must carry. Unset: everybody who reaches the app may use it. */
-  token?: string
+  token?: string | undefined
   /** Names by which the app may be asked, beside `127.0.0.1`, `localhost` and `[::1]`; without a port, any port will do. */
   hosts?: readonly string[]
   /** The folder of the built page. Default: the one of this package. */

@@ -1,7 +1,7 @@
 /** What requests may hold. Only the form is checked here; what values mean is for the client to check. */
 import { z } from '@hono/zod-openapi'
 import { sessionIdProblem } from '../core/path-part.ts'
-import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT } from '../protocol/messages.ts'
+import { MESSAGE_ID_LIMIT, MESSAGE_TEXT_LIMIT } from '../protocol/temporal-messages.ts'
 import { DECISIONS } from '../protocol/pending.ts'
 import { REMEMBERS } from '../protocol/read-answer.ts'
 import { SESSION_STATUSES } from '../protocol/views.ts'

@@ -1,12 +1,12 @@
 /**
  * While code of an author runs, its caller can notice the models that this code asks by itself. So such calls can be
- * kept in the ledger. A model that is asked in any other place is asked as always.
+ * kept in the ledger. In all other code, a model is asked directly.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Message } from '../core/message.ts'
 import type { CompleteOptions, Completion, Model } from '../core/model.ts'
 
-/** Asks a model in the place of the code that wanted to. */
+/** Asks a model instead of the code that wanted to ask it. */
 export type AskAround = (model: Model, messages: Message[], options: CompleteOptions) => Promise<Completion>
 
 /** One for all copies of this package in the process: the agent module may have loaded another one. */
@@ -25,7 +25,7 @@ export function askedAround<T>(ask: AskAround, work: (ask: AskAround) => T): T {
 }
 
 /**
- * Makes a model one whose calls are noticed. Only the outer one of two models inside each other is.
+ * Makes the calls of a model noticed. If one model wraps another one, only the calls of the outer model are noticed.
  *
  * @returns the same object
  */

@@ -1,7 +1,7 @@
-/** Where a model is asked. */
+/** The base URL at which a model is asked. */
 import { StelloError } from '../core/errors.ts'
 
-/** @throws StelloError MODEL_REFUSED_REQUEST when it is no URL, or holds a user or a password */
+/** @throws StelloError MODEL_REFUSED_REQUEST when `base` is no URL, or holds a user or a password */
 export function checkedBaseURL(model: string, base: string): URL {
   if (!URL.canParse(base)) {
     throw new StelloError('MODEL_REFUSED_REQUEST', `model ${model}: the base URL is not a URL`, {
@@ -19,7 +19,7 @@ export function checkedBaseURL(model: string, base: string): URL {
   )
 }
 
-/** Who serves a model: the provider, or the host of another base URL. */
+/** Who serves a model: the provider, or the host of a base URL that is not the provider's own. */
 export function servedBy(provider: string, ownBase: string, elsewhere: string | undefined): string {
   if (!elsewhere || !URL.canParse(elsewhere)) return provider
   const { host } = new URL(elsewhere)

@@ -1,12 +1,12 @@
 /**
- * How many tokens the models of providers take, by their names: the only place. A model may say it itself
- * (`Model.contextWindow`), and an agent may say otherwise (`compaction.window`). A model that is not here has an unknown
- * window: it is compacted when its provider refuses a prompt.
+ * How many tokens the models of providers take, by their names. This is the only such list. A model may state its own
+ * number (`Model.contextWindow`), and an agent may state another one (`compaction.window`). The window of a model that
+ * is not listed is unknown: its session is compacted when the provider refuses a prompt.
  */
 
 /**
- * What a prompt may take: some providers allow it less than the window they advertise. The first that fits counts. Names are compared in lower case and without what a router puts before them (`openai/`,
- * `models/`).
+ * How many tokens a prompt may have. Some providers allow fewer than the window that they advertise. The first entry
+ * that fits counts. Names are compared in lower case and without what a router puts before them (`openai/`, `models/`).
  */
 const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
   [/^gpt-(5\.[4-9]|[6-9])(?!.*(mini|nano|chat))/, 920_000],
@@ -32,7 +32,7 @@ const WINDOWS: readonly (readonly [name: RegExp, tokens: number])[] = [
 ]
 
 /**
- * The window of a model in tokens; undefined if nobody knows it.
+ * The window of a model in tokens; undefined if it is not listed.
  *
  * @example contextWindowOf('openai/gpt-4o-mini') // 128000
  */

@@ -1,5 +1,6 @@
 /**
- * An agent written as in Agentrail: its model by name, its tools beside packs of tools. The result is an agent module.
+ * An agent written as in Agentrail: it names its model, and it has tools of its own beside packs of tools. The result
+ * is an agent module.
  */
 import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../agent/agent.ts'
 import type { CapabilityPack } from '../agent/capability-pack.ts'
@@ -12,7 +13,7 @@ import { modelFromName } from './model-from-name.ts'
 export interface ProfileDefinition extends Omit<AgentDefinition, 'name' | 'llm' | 'systemPrompt' | 'capabilities'> {
   /** The agent's name, which is also its task queue. */
   id: string
-  /** No effect: its name for people, which nothing shows. */
+  /** No effect: its name for people, which is not shown anywhere. */
   name?: string
   /** Its model, its prompt and its own tools. */
   agent: {

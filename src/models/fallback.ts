@@ -1,4 +1,7 @@
-/** Several models of which one answers. A session asks them by the weather; this file only says which they are. */
+/**
+ * Several models of which one answers. The session chooses which one to ask, by which providers are away. This file
+ * only says which models there are.
+ */
 import { toMs, type Duration } from '../core/duration.ts'
 import { StelloError, toStelloError } from '../core/errors.ts'
 import type { CompleteOptions, Completion, Model, ModelLike } from '../core/model.ts'
@@ -13,16 +16,18 @@ export interface FallbackOptions {
 }
 
 /**
- * The first model that can answers. The next one is asked when the one before it has been away for `after`. It is asked
- * at once when that one refuses for capacity (429, 503, 529) or because its account has no credit. It goes back as soon
- * as the first one answers again. A wrong key or a refused request pauses the session: another model would only hide
- * it. Record, usage and price are those of the model that answered; what a provider wants back goes to that provider
- * only.
+ * The first model that is able to answer gives the answer. The next one is asked when the one before it has been away
+ * for `after`. It is asked at once when the one before it refuses for capacity (429, 503, 529) or because its account
+ * has no credit. As soon as the first model answers again, the session goes back to it. A wrong key or a refused
+ * request pauses the session: another model would only hide the problem. Record, usage and price are those of the model
+ * that answered. What a provider wants back goes to that provider only.
  *
- * @param models in the order of preference. Models of one provider wait for themselves here, because a provider may have
- *   room for one of its models and not for another
- * @returns its own `complete` knows no weather: it asks one model after the other at once
- * @throws StelloError INVALID_AGENT when there is no model, one is no model, or one has a fallback itself
+ * @param models in the order of preference. Here each model waits at a gate of its own, even if several are of one
+ *   provider: a provider may have room for one of its models and not for another
+ * @returns a model. Its own `complete` does not wait for a provider that is away: it asks one model after the other at
+ *   once
+ * @throws StelloError INVALID_AGENT when there is no model, one is no model, one has a fallback itself, two have the
+ *   same name, or `after` is no duration
  * @example createStelloAgent({ name: 'research', llm: fallback([createClaude({ model }), openai({ model: 'gpt-5.4-mini' })]) })
  */
 export function fallback(models: readonly ModelLike[], { after = '30s' }: FallbackOptions = {}): Model {
@@ -48,7 +53,7 @@ export function fallback(models: readonly ModelLike[], { after = '30s' }: Fallba
   })
 }
 
-/** Models of one provider get names of their own for the wait before its gate. */
+/** Each of several models of one provider gets a provider name of its own, so that each waits at a gate of its own. */
 function onItsOwn(model: Model, all: readonly Model[]): Model {
   const { name, provider, maxToolRounds } = model
   if (provider === undefined || all.filter((other) => other.provider === provider).length === 1) return model
@@ -81,7 +86,7 @@ async function askInTurn(
       })
       return { ...answer, model: answer.model ?? model.name }
     } catch (error) {
-      // Half an answer that was shown cannot be taken back.
+      // A part of an answer that was shown cannot be taken back.
       if (model === last || told || options.signal?.aborted || !isForAnother(error)) throw error
     }
   }

@@ -1,7 +1,7 @@
 /**
- * How a provider's server is asked. Its answers are limited: the client reads an error, a whole answer, and each event of a
- * stream into memory, and an endless one would fill the worker's memory before anybody looks at it. A server that points to
- * another one does not get the conversation sent there.
+ * The `fetch` that sends requests to a provider's server. It limits the size of answers. The client reads an error, a
+ * whole answer, and each event of a stream into memory, so an endless one would fill the worker's memory before anybody
+ * looks at it. If a server redirects to another server, the conversation is not sent there.
  */
 import { StelloError } from '../core/errors.ts'
 
@@ -9,14 +9,14 @@ import { StelloError } from '../core/errors.ts'
 const ANSWER_BYTES: number = 32 * 1024 * 1024
 const EVENT_BYTES: number = 4 * 1024 * 1024
 /**
- * A server may send things without end that are no text and no call, e.g. thoughts that are encrypted. Real streams take
- * some hundred bytes for each token.
+ * A server may send without end what is neither text nor call, e.g. encrypted reasoning. Real streams take a few
+ * hundred bytes for each token.
  */
 const STREAM_BYTES: number = 256 * 1024 * 1024
-/** Only some hundred characters of an error are shown. */
+/** Only a few hundred characters of an error are shown. */
 const ERROR_LIMIT: number = 64 * 1024
 const [NEWLINE, RETURN] = [10, 13]
-/** Other redirects turn the request into one without its body. */
+/** The redirects that keep the method and the body of the request. */
 const SAME_REQUEST: readonly number[] = [307, 308]
 const MOST_REDIRECTS = 5
 
@@ -25,12 +25,13 @@ type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Resp
 /**
  * `fetch` for a model.
  *
- * @param onAlive called when the request is sent, when the answer begins, and for each chunk of its bytes, which may be
- *   no more than a comment of an event stream
- * @returns an error's body is cut; reading an answer beyond 32 MiB, an event of a stream beyond 4 MiB, or a stream beyond
- *   256 MiB rejects with StelloError MODEL_BAD_ANSWER. Both end the connection. A stream is handed on event by event, so
- *   that a client which searches an event anew with every piece of it searches it once.
- * @throws StelloError MODEL_REFUSED_REQUEST where the server redirects to another one
+ * @param onAlive called when the request is sent, when the answer begins, and for each chunk of its bytes. A chunk may
+ *   be nothing but a comment of an event stream
+ * @returns a response whose size is limited. The body of an error is cut after 64 KiB. An answer beyond 32 MiB, an
+ *   event of a stream beyond 4 MiB, and a stream beyond 256 MiB reject with StelloError MODEL_BAD_ANSWER when they are
+ *   read. Both the cut and the rejection end the connection. A stream is handed on in whole events. Some clients search
+ *   the whole event again with every piece of it; this way they search it once.
+ * @throws StelloError MODEL_REFUSED_REQUEST when the server redirects to another one
  */
 export function limitedFetch(onAlive: () => void = () => undefined): Fetch {
   return async (input, init) => {
@@ -47,7 +48,10 @@ export function limitedFetch(onAlive: () => void = () => undefined): Fetch {
   }
 }
 
-/** `fetch` drops only some headers where it follows to another server: not those that Azure's key and yours are in. */
+/**
+ * Follows only redirects to the same server that keep the request. A plain `fetch` follows to another server too, and
+ * then drops only some headers: it keeps the header of Azure's key and your own headers.
+ */
 async function fetchThere(input: Parameters<Fetch>[0], init?: RequestInit, followed = 0): Promise<Response> {
   const response = await fetch(input, { ...init, redirect: 'manual' })
   const { status, headers, body } = response
@@ -77,7 +81,7 @@ function refuseBeyond(onAlive: () => void): TransformStream<Uint8Array, Uint8Arr
   })
 }
 
-/** Holds what is behind the last empty line: nobody can read it before its event has ended. */
+/** Holds back what stands behind the last empty line: its event has not ended, so nobody can read it yet. */
 function wholeEvents(onAlive: () => void): TransformStream<Uint8Array, Uint8Array> {
   let held: Uint8Array[] = []
   let size = 0

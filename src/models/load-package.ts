@@ -1,4 +1,4 @@
-/** Loads packages that only some agents need. They are optional peers: nobody installs them for other models. */
+/** Loads packages that only some agents need. They are optional peer dependencies: users of other models do without. */
 import { StelloError } from '../core/errors.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function loadPackage<T>(what: string, name: string, load: () => Pro
   }
 }
 
-/** A package that is there, but misses one of its own, is another fault. */
+/** A package that is installed, but lacks one of its own dependencies, is another fault. */
 function isMissing(error: unknown, name: string): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   return code === 'ERR_MODULE_NOT_FOUND' && String(message).includes(`'${name}'`)

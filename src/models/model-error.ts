@@ -1,26 +1,27 @@
 /**
- * The one place that classifies errors of a provider: wait and try again, or pause and say why. The text is stored in
- * Temporal's history and shown to people, so it must be short and must never hold a key.
+ * The one place that classifies errors of a provider: the session waits and tries again, or it pauses and says why. The
+ * text of the error is stored in Temporal's history and shown to people, so it must be short and must never hold a key.
  */
-import { type ErrorCode, isStelloError, messageOf, StelloError } from '../core/errors.ts'
+import { isStelloError, messageOf, reasonOf, StelloError, type AskedModel, type ErrorCode } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
 import { withoutSecrets } from '../core/secrets.ts'
 import { readProviderError, type ProviderError } from './provider-error.ts'
 
-/** The model and the server that were asked: what a person needs to correct the settings. */
-export interface Asked {
-  model: string
-  /** Host of the server. */
-  host: string
-  /** The environment variable of the key. */
-  keyVariable: string
+/** The model and the server that were asked, and with what. */
+export interface Asked extends AskedModel {
   /** Secrets that were sent: the key, the values of headers. */
   secrets?: readonly string[]
-  /** Of what was sent, by its place in the request: how many of our messages stand behind the one it was made of. */
+  /**
+   * Takes the place of a message in the request, and returns how many of our messages stand behind the one that it was
+   * made of.
+   */
   behind?: (index: number) => number | undefined
 }
 
-/** How many messages stand behind the one at a place: counted so, a place outlives what stands before the messages. */
+/**
+ * How many messages stand behind the one at a place. A place that is counted from the end stays right when something
+ * else stands before the messages.
+ */
 export function messagesBehind(messages: readonly unknown[], place: number | undefined): number | undefined {
   return place === undefined ? undefined : messages.length - 1 - place
 }
@@ -34,16 +35,16 @@ const CONTEXT_TOO_LONG =
   /context[ _-]?(length|window|size)|maximum context|(prompt|input|request)( is)? too (long|large)|too many tokens/i
 const NO_CREDIT = /insufficient_quota|insufficient (balance|credit)|credit balance|billing/i
 const NO_ACCESS = /authentication_error|permission_error|invalid_api_key/i
-/** What a provider names a request that is wrong, where it tells so within a stream. */
+/** How providers name the error of a wrong request when they send it inside a stream. */
 const WRONG_REQUEST =
   /invalid_request|invalid_prompt|invalid_(image|base64|encrypted)|image_|unsupported_|_policy|data_residency/i
 const RATE_LIMITED = /rate_?limit/i
 const OVERLOADED = /overloaded/i
 
 /**
- * @returns an error without `cause`: Temporal would write the provider's own text, which may quote the key, into the
- *   history
- * @throws the error itself when it is an abort: whoever aborted knows what it means
+ * @returns an error without `cause`. Temporal would write the cause into the history, and the provider's own text may
+ *   quote the key
+ * @throws the error itself when it is an abort: the code that aborted knows what it means
  */
 export function toModelError(error: unknown, asked: Asked): StelloError {
   if (isAbort(error)) throw error
@@ -55,7 +56,7 @@ export function toModelError(error: unknown, asked: Asked): StelloError {
   const retryAfterMs = retryAfter(told.headers)
   return describe(code, told.message, asked, {
     status: told.status ?? (OVERLOADED.test(`${told.type} ${told.code}`) ? 529 : undefined),
-    hint: hintOf(code, told, asked),
+    hint: reasonOf(code).hintAt?.(asked, told.status),
     behind: told.index === undefined ? undefined : asked.behind?.(told.index),
     retryAfterMs:
       code === 'MODEL_RATE_LIMITED'
@@ -73,7 +74,7 @@ export function isAbort(error: unknown): boolean {
 function codeOf(error: ProviderError): ErrorCode {
   const { status, message, headers } = error
   const said = `${error.code} ${error.type} ${message}`
-  // An error inside a stream has no status: only its words tell what it is.
+  // An error inside a stream has no status. Only its words say what it is.
   if (isWithoutCredit(error)) return 'MODEL_NO_CREDIT'
   if (status === 401 || status === 403) return 'MODEL_AUTH'
   if (status === undefined && NO_ACCESS.test(said)) return 'MODEL_AUTH'
@@ -84,7 +85,7 @@ function codeOf(error: ProviderError): ErrorCode {
     status === undefined
       ? !WRONG_REQUEST.test(`${error.code} ${error.type}`)
       : status === 408 || status === 409 || status >= 500
-  // The header's "false" means the quick repetitions of an SDK. A session waits, so it may still ask again.
+  // The header's "false" forbids the quick retries of an SDK. A session waits longer, so it may still ask again.
   return passing || headers?.get('x-should-retry') === 'true' ? 'MODEL_UNAVAILABLE' : 'MODEL_REFUSED_REQUEST'
 }
 
@@ -92,17 +93,6 @@ function codeOf(error: ProviderError): ErrorCode {
 function isWithoutCredit({ status, code, type, message }: ProviderError): boolean {
   if (status === 402 || code === 'insufficient_quota' || type === 'insufficient_quota') return true
   return status === 400 && NO_CREDIT.test(message)
-}
-
-function hintOf(code: ErrorCode, error: ProviderError, { model, host, keyVariable }: Asked): string | undefined {
-  if (code === 'MODEL_NO_CREDIT') return `check the plan and billing of the account at ${host}, then resume the session`
-  if (code === 'MODEL_AUTH') {
-    return `set ${keyVariable} to a key that ${host} accepts for ${model}, restart the worker, then resume the session`
-  }
-  if (code === 'MODEL_CONTEXT_TOO_LONG')
-    return 'fork the session at an earlier record, or use a model with a longer context'
-  if (error.status === 404) return `check that ${host} serves ${model}, and that the base URL is right`
-  return code === 'MODEL_REFUSED_REQUEST' ? 'correct what the message names, then resume the session' : undefined
 }
 
 function describe(
@@ -135,7 +125,7 @@ function retryAfter(headers: Headers | undefined): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
 }
 
-/** Some say it only in their text: "Please try again in 1.2s", "in 350ms", "in 1m2.5s". */
+/** Some providers name the wait only in their text: "Please try again in 1.2s", "in 350ms", "in 1m2.5s". */
 function waitInWords(message: string): number | undefined {
   const [, minutes, amount, unit] = /try again in (?:(\d+)m(?!s))?\s?(?:(\d+(?:\.\d+)?)\s?(ms|s))?/i.exec(message) ?? []
   if (minutes === undefined && amount === undefined) return undefined

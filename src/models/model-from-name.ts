@@ -12,9 +12,9 @@ const PROVIDERS: Readonly<Record<string, (model: string) => Model>> = {
 }
 
 /**
- * The model that a name such as `provider:model` stands for. The text after the first colon is the provider's name of
- * it. Each provider has its own variable for the key, read when the model is called. A provider that is
- * not known here is one of the AI SDK, if its package `@ai-sdk/…` is installed.
+ * The model that a name such as `provider:model` stands for. The text after the first colon is the provider's name for
+ * the model. Each provider has its own environment variable for the key. It is read when the model is called. A
+ * provider that is not known here is taken from the AI SDK, if its package `@ai-sdk/…` is installed.
  *
  * @param name `openai:`, `anthropic:`, `google:`, `deepseek:`, `openrouter:`, `ollama:`, `groq:` or `mistral:`, and the
  *   model

@@ -1,19 +1,19 @@
-/** How long a model is waited for, as the options of every adapter say it. */
+/** How long the session waits for a model. The options are the same for every adapter. */
 import { toMs, type Duration } from '../core/duration.ts'
 import type { Model } from '../core/model.ts'
 
-/** How long this model is waited for, whatever agent and profile state. */
+/** How long the session waits for this model. These options win over those of the agent and the profile. */
 export interface ModelWaitOptions {
   /** How long one call may take. Default: the profile's or agent's `modelTimeout`, 10 minutes. */
   timeout?: Duration
-  /** How long it may send nothing in the middle of a call. Default: the profile's or agent's `idleTimeout`, 2 minutes. */
+  /** How long the model may send nothing within a call. Default: the profile's or agent's `idleTimeout`, 2 minutes. */
   idleTimeout?: Duration
-  /** How long it is asked again while it is away. Default: the profile's or agent's `retryFor`, 24 hours. */
+  /** For how long the model is asked again while it is away. Default: the profile's or agent's `retryFor`, 24 hours. */
   retryFor?: Duration
 }
 
 /**
- * The fields of a `Model` that these options are.
+ * These options as fields of a `Model`.
  *
  * @param where names the model in errors
  * @throws StelloError INVALID_ARGUMENT naming the option

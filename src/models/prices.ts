@@ -1,4 +1,4 @@
-/** What a call costs, for a provider that tells its tokens and a user who knows its prices. */
+/** What a call costs. The provider reports the tokens, and the user states the prices. */
 
 /** US dollars per million tokens. */
 export interface Prices {
@@ -8,7 +8,7 @@ export interface Prices {
   output: number
   /** For tokens that the provider finds in its cache. Default: `input`. */
   cachedInput?: number
-  /** For tokens that the provider writes into its cache, where it counts them. Default: `input`. */
+  /** For tokens that the provider writes into its cache, if it reports them. Default: `input`. */
   cacheWrite?: number
 }
 

@@ -1,4 +1,4 @@
-/** Hashes what an answer is bound to: everything that is sent before it. */
+/** Hashes everything that is sent before an answer. Some models bind their reasoning to exactly this. */
 import { createHash } from 'node:crypto'
 
 export class PromptHash {
@@ -11,9 +11,9 @@ export class PromptHash {
   }
 
   /**
-   * A long transcript is read once, turn by turn.
+   * Reads only the turns that are new since the previous call, so a long transcript is read once.
    *
-   * @param turns those of the call before, and more; the last may still grow, if it is an assistant's
+   * @param turns the turns of the previous call, and perhaps more. The last one may still grow if it is an assistant's
    */
   hash(turns: readonly { role: string }[]): string {
     const done = turns.at(-1)?.role === 'assistant' ? turns.length - 1 : turns.length

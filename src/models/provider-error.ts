@@ -1,25 +1,26 @@
 /**
- * Reads what a provider said from the error of its SDK. SDKs have classes of their own but tell the same facts, so this
- * file reads fields, not classes: no SDK needs to be installed for it. Which error leads to what: `model-error.ts`.
+ * Reads what a provider said from the error of its SDK. Each SDK has classes of its own, but they hold the same facts.
+ * So this file reads fields and not classes, and no SDK needs to be installed for it. `model-error.ts` decides what
+ * follows from an error.
  */
 
 /** What a provider answered instead of a completion. */
 export interface ProviderError {
-  /** The HTTP status. Unset: the error came inside a stream. */
+  /** The HTTP status. Undefined: the error came inside a stream, or the AI SDK refused the request by itself. */
   status: number | undefined
-  /** The provider's names of the error, e.g. `insufficient_quota`, `overloaded_error`. */
+  /** How the provider names the error, e.g. `insufficient_quota`, `overloaded_error`. */
   code: string
   type: string
   /** For people: the status and the provider's own words. */
   message: string
   headers: Headers | undefined
-  /** The place of the message that it means, in the request. */
+  /** The place, in the request, of the message that the error is about. */
   index: number | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** @returns undefined when no provider has answered: the connection failed, or code of ours did */
+/** @returns undefined when no provider has answered: the connection failed, or our own code did */
 export function readProviderError(error: unknown): ProviderError | undefined {
   if (!isObject(error)) return undefined
   const status = errorStatus(error['status'] ?? error['statusCode'])
@@ -46,11 +47,11 @@ function indexIn(text: string): number | undefined {
 
 function bodyOf(error: Fields): Fields | undefined {
   for (const each of [error['error'], error['data'], parsed(error['responseBody'])]) if (isObject(each)) return each
-  // The AI SDK hands over an error inside a stream as it came.
+  // The AI SDK hands over an error inside a stream unchanged. It may be a plain object.
   return error instanceof Error ? undefined : error
 }
 
-/** What the AI SDK refuses by itself, before anybody is asked. */
+/** The type of an error with which the AI SDK refuses a request by itself, before it asks a server. */
 function typeOfName(name: unknown): string {
   if (name === 'AI_LoadAPIKeyError') return 'authentication_error'
   const refused = /^AI_(UnsupportedFunctionality|InvalidPrompt|InvalidArgument|NoSuchModel|LoadSetting)Error$/
@@ -81,7 +82,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
 }
 
-/** An answer that breaks off has a status too, but not one of an error. */
+/** An answer that breaks off has a status too, but this is not the status of an error. */
 function errorStatus(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 400 ? value : undefined
 }

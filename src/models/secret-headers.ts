@@ -2,8 +2,8 @@
 import { keepSecret } from '../core/secrets.ts'
 
 /**
- * The worker never tells the values of these headers. Values of other headers are cut only from the model's errors,
- * because they may be plain words.
+ * The values of these headers are cut from everything that leaves the worker. Values of other headers are cut only from
+ * the model's errors, because they may be plain words.
  */
 const SECRET_HEADER = /auth|cookie|key|pass|secret|token/i
 

@@ -24,6 +24,7 @@ const OPENING = `.${OPEN_KEY}`
 const CALL = /^t(\d{1,15})\.(\d{1,15})\.(\d{1,15})$/
 /** The call in an origin, also as the step that opens a child and as one of several agents. */
 const ORIGIN_CALL = /^(t\d{1,15}\.\d{1,15}\.\d{1,15})(?:\.open|#\d+)?$/
+const MODEL = /^m(\d{1,15})\.(\d{1,15})$/
 const ROUND = /^[mt](\d{1,15})\.(\d{1,15})(?!\d)/
 const PENDING = /^(.+)@(\d{1,15})\.(\d{1,15})$/
 
@@ -36,6 +37,12 @@ const FNV_PRIME = 0x100000001b3n
 /** The model step of a round. @example modelKey({ turn: 3, round: 0 }) // 'm3.0' */
 export function modelKey({ turn, round }: RoundAt): string {
   return `m${turn}.${round}`
+}
+
+/** The round whose model the step asks; undefined if it is no such step. */
+export function readModelKey(key: string): RoundAt | undefined {
+  const [, turn, round] = MODEL.exec(key) ?? []
+  return round === undefined ? undefined : { turn: Number(turn), round: Number(round) }
 }
 
 /** The step that makes a conversation shorter. @param n its number in the session, from 1 @example compactionKey(2) // 'c2' */
@@ -123,6 +130,16 @@ export function pendingId({ key, gen, lease }: PendingAt): string {
 /** The step that tells people outside of a question, or of a pause. @param of id of the question, or key of the announcement */
 export function noticeKey(of: string): string {
   return `n.${of}`
+}
+
+/**
+ * The id of a notice for people outside, the same in every repetition.
+ *
+ * @param gen a generation counts its announcements anew
+ * @param key of the step that tells it
+ */
+export function noticeId(sessionId: string, gen: number, key: string): string {
+  return `${sessionId}:${gen}:${key}`
 }
 
 /** The question that the id belongs to; undefined if no question can have that id. */

@@ -49,6 +49,12 @@ interface Entry<Said extends string> {
   /** One line of Markdown for the Temporal UI. */
   asks(name: string): string
   answers: Readonly<Record<Said, Word>>
+  /** The call has begun when this is asked. Unset: a call that waits counts as not begun. */
+  begun?: true
+  /** The answers say whether the call may run. People are told so (`permission.decided`), and rules may answer for them. */
+  permits?: true
+  /** The answer when nobody has answered in time, and the asker has named none. Unset: the question waits for ever. */
+  otherwise?: Said
   /** How the call ends when its turn is stopped before anybody has answered. */
   stopped: { code: ToolErrorCode; says(name: string): string }
   /** What the model reads when the call ends because nobody has answered in time. Unset: the words say it. */
@@ -81,6 +87,7 @@ export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Ki
       },
       retry: { means: 'run it again, whatever happened', leads: { to: 'run' } },
     },
+    begun: true,
     stopped: {
       code: 'TOOL_OUTCOME_UNKNOWN',
       says: (name) => `the turn was stopped before a person said whether "${name}" took effect; it was not run again`,
@@ -101,6 +108,8 @@ export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Ki
         },
       },
     },
+    permits: true,
+    otherwise: 'deny',
     stopped: {
       code: 'TOOL_CANCELLED',
       says: (name) => `the turn was stopped before a person said whether "${name}" may run; it was not run`,
@@ -123,6 +132,7 @@ export const PENDING: { readonly [Kind in PendingKind]: Entry<DecisionsByKind[Ki
         leads: { to: 'run', keeps: 'answer' },
       },
     },
+    otherwise: 'decline',
     stopped: {
       code: 'TOOL_CANCELLED',
       says: (name) => `the turn was stopped before a person answered "${name}"; it was not run`,

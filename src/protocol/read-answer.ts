@@ -34,6 +34,11 @@ export interface Decided {
   shown?: string
   /** With these arguments, not with the model's. */
   args?: Readonly<Record<string, unknown>>
+  /**
+   * Before Temporal was rewound, the call began with these arguments of a person. They say what it may have done. They permit
+   * nothing now.
+   */
+  begunWith?: Readonly<Record<string, unknown>>
   /** The answers to the questions of its tool. */
   answers?: readonly AnswerGiven[]
   /** What the waits for agents have found that are over, in their order (`AgentsWaited`). */

@@ -25,7 +25,8 @@ export interface SkillProblem {
  * // description: Reviews code
  * // ---
  * // Check that …
- * for (const skill of await loadSkillsFromDirectory('~/my-skills')) skills.register(skill)
+ * const skillRouter = new SkillRouterImpl()
+ * for (const skill of await loadSkillsFromDirectory('~/my-skills')) skillRouter.register(skill)
  */
 export async function loadSkillsFromDirectory(dir: string): Promise<Skill[]> {
   const { skills, problems } = await loadSkills(dir)

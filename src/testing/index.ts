@@ -23,5 +23,5 @@ export type { MessagesBlock, MessagesRequest, MessagesTool, MessagesTurn } from 
 export { startFakeResponses } from './fake-responses.ts'
 export type { FakeResponses, FakeResponsesOptions } from './fake-responses.ts'
 export type { ResponsesRequest } from './responses-request.ts'
-export { startTestServers } from '../dev/test-servers.ts'
-export type { TestServers } from '../dev/test-servers.ts'
+export { startTestServers } from './test-servers.ts'
+export type { TestServers } from './test-servers.ts'

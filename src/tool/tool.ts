@@ -68,7 +68,7 @@ export interface ToolContext extends SessionContext {
    * `title`, `message` and what else people should see. With `expiresIn` it waits so long, and is then its `default`,
    * true or false; without, it waits as the permissions of the agent do. Unset while the arguments still stream in.
    *
-   * @example if (!(await ctx.confirmationHandler?.('Delete 3 files?'))) return 'The user has said no.'
+   * @example const sure = await ctx.confirmationHandler?.('Delete 3 files?')
    */
   confirmationHandler?: (request: unknown) => Promise<boolean>
   /** Small values of the session that tools keep. */
@@ -141,7 +141,7 @@ export interface ToolContext extends SessionContext {
   /**
    * Tells people the whole output so far.
    *
-   * @example ctx.updateOutput((output += chunk))
+   * @example ctx.updateOutput(lines.join('\n'))
    */
   updateOutput(output: string): void
 }

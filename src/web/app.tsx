@@ -1,21 +1,21 @@
 /** The page: the bar, and the view that the address names. A view that is not needed first is loaded when it is. */
-import { loadAgain } from './load-again.ts'
-import { lazy, Suspense, useEffect, type ReactNode } from 'react'
-import { api } from './api.ts'
+import { loadAgain } from './server/load-again.ts'
+import { lazy, Suspense, useEffect, type ReactNode, useSyncExternalStore } from 'react'
+import { api } from './server/api.ts'
 import { Bar } from './bar.tsx'
 import { Fenced } from './fenced.tsx'
 import { InboxPage } from './inbox/inbox-page.tsx'
 import { KeyHelp } from './key-help.tsx'
-import { LostStrip } from './lost-strip.tsx'
-import { useConnection } from './link-state.ts'
+import { useConnection } from './server/link-state.ts'
 import { Notices } from './notices.tsx'
 import { NewSessionPage } from './roots/new-session-page.tsx'
 import { RootsPage } from './roots/roots-page.tsx'
-import type { Route } from './route.ts'
+import { type Route, parseRoute } from './route.ts'
 import { TokenForm } from './token-form.tsx'
-import { usePolled, type Polled } from './use-polled.ts'
-import { useRoute } from './use-route.ts'
-import type { Waiting } from './wire.ts'
+import { usePolled, type Polled } from './server/use-polled.ts'
+import type { Waiting } from './server/wire.ts'
+import { tryNow, useTrouble } from './server/tries.ts'
+import { useNow } from './use-now.ts'
 
 const SessionPage = lazy(async () => ({
   default: (await loadAgain(() => import('./conversation/session-page.tsx'))).SessionPage,
@@ -81,4 +81,34 @@ function View({ route, inbox }: { route: Route; inbox: Polled<Waiting[]> }): Rea
     case 'nowhere':
       return <p className="empty">There is nothing here.</p>
   }
+}
+
+/** Says that something does not work now and when it is tried again, and lets a person try it at once. */
+function LostStrip(): ReactNode {
+  const trouble = useTrouble()
+  return trouble && <Strip {...trouble} />
+}
+
+function Strip({ failure, nextTry }: NonNullable<ReturnType<typeof useTrouble>>): ReactNode {
+  const now = useNow(250)
+  const seconds = nextTry === undefined ? 0 : Math.ceil((nextTry - now) / 1000)
+  return (
+    <div className="lost">
+      <span role="status">{failure.status === 0 ? 'Connection lost' : failure.message}</span>
+      <span className="num">{seconds > 0 ? `trying again in ${seconds} s` : 'trying again …'}</span>
+      <button onClick={tryNow} disabled={seconds <= 0}>
+        Try now
+      </button>
+    </div>
+  )
+}
+
+/** The place that the address names now. */
+function useRoute(): Route {
+  return parseRoute(useSyncExternalStore(listen, () => location.hash))
+}
+
+function listen(changed: () => void): () => void {
+  addEventListener('hashchange', changed)
+  return () => removeEventListener('hashchange', changed)
 }

@@ -1,6 +1,6 @@
 /** The bar above every view: where one is, what waits, whether the server answers. */
 import { useState, type ReactNode } from 'react'
-import { useConnection, type Connection } from './link-state.ts'
+import { useConnection, type Connection } from './server/link-state.ts'
 import { FindForm } from './find-form.tsx'
 import { hrefOf, type Route } from './route.ts'
 import { keptTheme, turnTheme, type Theme } from './theme.ts'

@@ -5,7 +5,7 @@ import './style.css'
 import './frame.css'
 import { App } from './app.tsx'
 import { applyTheme, keptTheme } from './theme.ts'
-import { takeToken } from './token.ts'
+import { takeToken } from './server/token.ts'
 
 takeToken(location, sessionStorage, history)
 applyTheme(keptTheme())

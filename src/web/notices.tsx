@@ -1,6 +1,6 @@
 /** Short notices in a corner: what has failed, with code and hint, and what has been done. Any code may call `tell`. */
 import { useSyncExternalStore, type ReactNode } from 'react'
-import { toFailure } from './api-failure.ts'
+import { toFailure } from './server/api-failure.ts'
 
 interface Notice {
   id: number

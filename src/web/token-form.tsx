@@ -1,6 +1,6 @@
 /** Asks for the token, when the server wants one that this tab does not have. */
 import { useState, type ReactNode } from 'react'
-import { keepToken } from './token.ts'
+import { keepToken } from './server/token.ts'
 
 /** The form. The page begins anew with the token. */
 export function TokenForm(): ReactNode {

@@ -32,7 +32,7 @@ const OURS = new URL('../workflows', import.meta.url)
  *
  * @throws Error of Temporal's bundler, which names what cannot be bundled
  * @example
- * const { code } = await bundleStelloWorkflows({ workflowsPath: fileURLToPath(new URL('./workflows.ts', import.meta.url)) })
+ * const workflowBundle = await bundleStelloWorkflows({ workflowsPath: fileURLToPath(new URL('./workflows.ts', import.meta.url)) })
  */
 export async function bundleStelloWorkflows(sources: WorkflowSources = {}): Promise<WorkflowBundleOption> {
   if (Object.values(sources).some((each) => each !== undefined)) return bundleNow(OURS, sources)

@@ -1,6 +1,6 @@
 /** Updates the metrics about the sessions of the agent from the store, again and again. */
-import { countSessions } from '../store/session-counts.ts'
-import type { Database } from '../store/database.ts'
+import { countSessions } from '../store/sessions/session-counts.ts'
+import type { Database } from '../store/database/database.ts'
 import { keepDoing } from './keep-doing.ts'
 import type { Metrics } from '../activities/metrics.ts'
 

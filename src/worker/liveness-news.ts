@@ -1,6 +1,6 @@
 /** Reports changes of the connections by which this worker shows that it lives. Decides nothing. */
 import { messageOf } from '../core/errors.ts'
-import type { LivenessChange } from '../store/liveness.ts'
+import type { LivenessChange } from '../store/ledger/liveness.ts'
 import type { Metrics } from '../activities/metrics.ts'
 
 interface News {

@@ -4,8 +4,8 @@ import type { Client } from '@temporalio/client'
 import { messageOf } from '../core/errors.ts'
 import { pollersOf } from '../temporal/pollers.ts'
 import type { Readiness } from './health.ts'
-import { ANSWERS, run, type Database } from '../store/database.ts'
-import type { Liveness } from '../store/liveness.ts'
+import { ANSWERS, run, type Database } from '../store/database/database.ts'
+import type { Liveness } from '../store/ledger/liveness.ts'
 import type { TemporalWorkers } from './temporal-workers.ts'
 
 const STORE_WITHIN_MS = 2000

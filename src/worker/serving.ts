@@ -12,29 +12,29 @@ import { createActivities } from '../activities/index.ts'
 import { createLiveWriter } from '../activities/live-writer.ts'
 import { countableOf, createMetrics, type Metrics } from '../activities/metrics.ts'
 import { Gates } from '../activities/model/gates.ts'
-import { tellOutages } from '../activities/model/outage-news.ts'
+import { tellOutages } from './outage-news.ts'
 import { createRightStore, type RightStore } from '../activities/session/right-store.ts'
 import { SessionConfigs } from '../activities/session/session-configs.ts'
 import type { Running } from '../activities/step/in-flight.ts'
 import { LastChance } from '../activities/step/last-chance.ts'
-import { ToolUses } from '../activities/tool/tool-uses.ts'
+import { KeptInstances } from '../activities/tool/kept-instances.ts'
 import type { StelloAgent } from '../agent/agent.ts'
-import { missingKeys } from '../agent/missing-keys.ts'
+import { missingKeys } from './missing-keys.ts'
 import { sessionTools } from '../agent/tool-list.ts'
 import { registerSearchAttributes } from '../temporal/register-search-attributes.ts'
 import type { StelloError } from '../core/errors.ts'
 import type { SessionActivities } from '../protocol/session-activities.ts'
-import { checkDatabase, openDatabase, type Database } from '../store/database.ts'
-import { proveDirect } from '../store/direct.ts'
-import { readIdentity } from '../store/identity.ts'
-import { updateIndexes } from '../store/indexes.ts'
-import { holdLiveness, newBootId, type Liveness } from '../store/liveness.ts'
-import { checkSchema, migrate } from '../store/migrate.ts'
-import { createNotifier, type Notifier } from '../store/notifier.ts'
-import { saveAgent } from '../store/served-agents.ts'
-import { TranscriptCache } from '../store/transcript-cache.ts'
-import { enterWorker, leaveWorker, type KnownWorker } from '../store/workers.ts'
-import { enterHost } from '../store/workspace-owners.ts'
+import { checkDatabase, openDatabase, type Database } from '../store/database/database.ts'
+import { proveDirect } from '../store/database/direct.ts'
+import { readIdentity } from '../store/database/identity.ts'
+import { updateIndexes } from '../store/schema/indexes.ts'
+import { holdLiveness, newBootId, type Liveness } from '../store/ledger/liveness.ts'
+import { checkSchema, migrate } from '../store/schema/migrate.ts'
+import { createNotifier, type Notifier } from '../store/database/notifier.ts'
+import { saveAgent } from '../store/sessions/served-agents.ts'
+import { TranscriptCache } from '../store/transcript/transcript-cache.ts'
+import { enterWorker, leaveWorker, type KnownWorker } from '../store/ledger/workers.ts'
+import { enterHost } from '../store/sessions/workspace-owners.ts'
 import { OpenedParts } from './opened-parts.ts'
 import type { Readiness } from './health.ts'
 import { keepCounting } from './keep-counting.ts'
@@ -123,7 +123,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
     createLiveWriter(db, (id) => notify(id, 'progress'), log, metrics.liveQueue),
     (each) => each.close(),
   )
-  const toolUses = closing.add(new ToolUses((message) => log.warn(message)), (each) => each.close())
+  const keptInstances = closing.add(new KeptInstances((message) => log.warn(message)), (each) => each.close())
   await registerSearchAttributes(client, log)
   await openPacks(agent.packs, closing)
   const host = await agent.workspaces?.host()
@@ -159,7 +159,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
       lastChance: new LastChance(),
       gates: new Gates({ longestWaitMs: agent.waits.retryForMs, told: tellOutages({ log, metrics }) }),
       stepWatch,
-      toolUses,
+      keptInstances,
       ...(host !== undefined && { host }),
       metrics,
       notify,
@@ -217,10 +217,10 @@ interface Entering {
 
 /** The worker is in the list until it stops. It takes over the steps of those that are in it and dead. */
 async function keepEntered(entering: Entering, closing: OpenedParts): Promise<void> {
-  const { db, client, self, log, metrics, enter, isBroken } = entering
+  const { db, self, metrics, enter, isBroken } = entering
   await enter()
   closing.add(db, () => (isBroken() ? undefined : leaveWorker(db, self.bootId)))
-  closing.add(keepTakingOver(db, client, self, log, { enter, tookOver: metrics.tookOver }), (stop) => stop())
+  closing.add(keepTakingOver({ ...entering, tookOver: metrics.tookOver }), (stop) => stop())
   if (metricsAreRead()) closing.add(keepCounting(db, self, metrics), (stop) => stop())
 }
 

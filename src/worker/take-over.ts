@@ -5,8 +5,8 @@
 import { ActivityNotFoundError, WorkflowNotFoundError, isGrpcServiceError, type Client } from '@temporalio/client'
 import { ApplicationFailure } from '@temporalio/common'
 import { messageOf } from '../core/errors.ts'
-import type { Database } from '../store/database.ts'
-import { stealDeadSteps } from '../store/liveness.ts'
+import type { Database } from '../store/database/database.ts'
+import { stealDeadSteps } from '../store/ledger/liveness.ts'
 import {
   claimDeadWorkers,
   findPerhapsBusySessions,
@@ -14,7 +14,7 @@ import {
   leaveWorker,
   withoutSteps,
   type KnownWorker,
-} from '../store/workers.ts'
+} from '../store/ledger/workers.ts'
 import { keepDoing } from './keep-doing.ts'
 
 export const TAKE_OVER_EVERY_MS = 2000
@@ -127,14 +127,18 @@ async function endAttempt(
   }
 }
 
-/** Looks at once and then every few seconds. @param enter puts this worker into the list of workers @returns stops it */
-export function keepTakingOver(
-  db: Database,
-  client: Client,
-  self: KnownWorker,
-  log: { info(message: string): void; warn(message: string): void },
-  { enter, tookOver }: { enter(): Promise<void>; tookOver(steps: number): void },
-): () => Promise<void> {
+export interface TakingOver {
+  db: Database
+  client: Client
+  self: KnownWorker
+  log: { info(message: string): void; warn(message: string): void }
+  /** Puts this worker into the list of workers. */
+  enter(): Promise<void>
+  tookOver(steps: number): void
+}
+
+/** Looks at once and then every few seconds. @returns stops it */
+export function keepTakingOver({ db, client, self, log, enter, tookOver }: TakingOver): () => Promise<void> {
   const look = async (): Promise<void> => {
     try {
       // Another worker may have taken this one for dead, for example while its connection was down.

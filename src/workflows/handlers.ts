@@ -40,7 +40,7 @@ import {
   statsQuery,
   weatherSignal,
   type ReadMessage,
-} from '../protocol/messages.ts'
+} from '../protocol/temporal-messages.ts'
 import { readReport, readWeather } from './read-reports.ts'
 import { type PendingView, type SessionView, type ToolStatsView } from '../protocol/views.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow'
 import { WorkflowExecutionAlreadyStartedError, WorkflowIdReusePolicy } from '@temporalio/common'
 import { messageOf } from '../core/errors.ts'
-import { agentReportSignal, cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/messages.ts'
+import { agentReportSignal, cancelTurnSignal, childReportSignal, closeSignal } from '../protocol/temporal-messages.ts'
 import { attributesOf } from '../protocol/search-attributes.ts'
 import {
   SESSION_WORKFLOW,

@@ -43,17 +43,13 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
 
   /** What a run of an older version did with it, it does again in a replay. */
   function asRecorded(arrived: Input): Input {
-    switch (arrived.type) {
-      case 'sessionOpened':
-        return (state.awaited || state.tells) && !patched('an-answered-task-reports')
-          ? { ...arrived, older: true }
-          : arrived
-      case 'cancelRequested':
-      case 'stopRequested':
-        return !state.opened && patched('an-early-stop-waits') ? { ...arrived, early: true } : arrived
-      default:
-        return arrived
-    }
+    const { type } = arrived
+    if (type === 'sessionOpened')
+      return (state.awaited || state.tells) && !patched('an-answered-task-reports')
+        ? { ...arrived, older: true }
+        : arrived
+    if (type !== 'cancelRequested' && type !== 'stopRequested') return arrived
+    return !state.opened && patched('an-early-stop-waits') ? { ...arrived, early: true } : arrived
   }
 
   async function live(): Promise<void> {

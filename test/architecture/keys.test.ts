@@ -23,7 +23,7 @@ const SPELLED: readonly RegExp[] = [
   // `${key}@${gen}`, id.lastIndexOf('@'), origin.split('/'), split_part(step_key, '.', 3)
   /\}@\$\{(gen|step)/,
   /'@'/,
-  /\b(key|stepKey|callKey|step_key|origin)\b[^\n]{0,9}(\.(split|slice|match|startsWith|endsWith|replace)\(| ~ | like )/,
+  /\b(key|step|stepKey|callKey|step_key|origin)\b[^\n]{0,9}(\.(split|slice|match|startsWith|endsWith|replace)\(| ~ | like )/,
   /split_part\(|substring\([^)]*from '/,
   // /^t\d+\.\d+/
   /\^\(?[mta[]+\\+d/,
@@ -35,7 +35,7 @@ function spelledIn(text: string): string[] {
   return text.split('\n').filter((line) => !COMMENT.test(line) && SPELLED.some((pattern) => pattern.test(line)))
 }
 
-const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 
 it('no other file spells or reads a key', () => {
   expect(files).toContain(ROOM)
@@ -55,6 +55,7 @@ describe('a key that is spelled elsewhere is found', () => {
     'key: `${key}.opened`,',
     "step_key = child.call || '.open'",
     "const task = key.endsWith('.open') ? key : undefined",
+    "return step.startsWith('m')",
     "key: 'open',",
     'key: `fork.${sessionId}`',
     'return `rejected ${messageId}`',

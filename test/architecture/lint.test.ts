@@ -26,6 +26,7 @@ const ARROWS: Record<string, string[]> = {
   capabilities: ['agent', 'core', 'tool'],
   'capabilities/set': ['agent', 'core', 'tool'],
   store: ['core', 'protocol'],
+  'store/room': ['core', 'protocol'],
   activities: [
     'agent',
     'capabilities',
@@ -60,7 +61,7 @@ const ARROWS: Record<string, string[]> = {
   'web/wing': ['client', 'core', 'http', 'protocol'],
   dev: ['core', 'protocol'],
   doctor: ['capabilities/sandbox', 'client', 'core', 'dev', 'protocol', 'store', 'temporal'],
-  testing: ['core', 'dev/test-servers.ts', 'models'],
+  testing: ['core', 'dev', 'models'],
 }
 
 /** The entries of the package that lie beside the folders, and what each may import. */
@@ -74,7 +75,6 @@ const TARGETS = [
   ...Object.keys(ARROWS).map((folder) => `${folder}/part.ts`),
   'capabilities/sandbox/bubblewrap.ts',
   'dev/dev-info.ts',
-  'dev/test-servers.ts',
   'index.ts',
   'worker.ts',
 ]
@@ -92,6 +92,7 @@ const KNOW_NO_TEMPORAL = [
   'session',
   'skills',
   'store',
+  'store/room',
   'testing',
   'tool',
   'web',

@@ -49,9 +49,10 @@ describe('source files', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   })
 
-  it('lie in src/<part>, or in a room of capabilities, activities, cli, models or web', () => {
+  it('lie in src/<part>, or in a room of capabilities, activities, cli, models, store or web', () => {
     const tooDeep = sources.filter(
-      (file) => !/^src\/([^/]+\/)?[^/]+$|^src\/(capabilities|activities|cli|models|web)\/[^/]+\/[^/]+$/.test(file),
+      (file) =>
+        !/^src\/([^/]+\/)?[^/]+$|^src\/(capabilities|activities|cli|models|store|web)\/[^/]+\/[^/]+$/.test(file),
     )
     expect(tooDeep).toEqual([])
   })

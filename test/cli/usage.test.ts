@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { loadAgent } from '../../src/cli/load-agent.ts'
+import { loadAgent } from '../../src/cli/serve/load-agent.ts'
 import { builtModule } from '../support/built.ts'
 import { newFolder, stello, stelloJson } from './command.ts'
 

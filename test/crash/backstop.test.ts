@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate, type Gate } from '../support/gate.ts'

@@ -1,8 +1,8 @@
 /** What a take-over ends in Temporal. Without it, Temporal would wait for the heartbeat of each of these attempts. */
 import { expect, it, vi } from 'vitest'
 import { takeOver } from '../../src/worker/take-over.ts'
-import { holdLiveness, newBootId } from '../../src/store/liveness.ts'
-import { findPerhapsBusySessions } from '../../src/store/workers.ts'
+import { holdLiveness, newBootId } from '../../src/store/ledger/liveness.ts'
+import { findPerhapsBusySessions } from '../../src/store/ledger/workers.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import { until } from '../support/until.ts'
 

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest'
 import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
 import { LONG_RUN } from '../../src/workflows/run-load.ts'
-import { resumeSignal } from '../../src/protocol/messages.ts'
+import { resumeSignal } from '../../src/protocol/temporal-messages.ts'
 import { useCrashStage } from '../support/crash-stage.ts'
 import { runsOf, type Run } from '../support/runs.ts'
 import { ask } from '../support/session-fixture.ts'

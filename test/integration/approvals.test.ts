@@ -5,9 +5,9 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
-import { approveSignal, approveUpdate, denySignal } from '../../src/protocol/messages.ts'
+import { approveSignal, approveUpdate, denySignal } from '../../src/protocol/temporal-messages.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()

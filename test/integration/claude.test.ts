@@ -2,7 +2,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createClaude } from '../../src/models/anthropic/claude.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { startFakeAnthropic, type FakeAnthropic, type Script } from '../../src/testing/index.ts'
 import { ask, useStello, type TestAgent } from '../support/session-fixture.ts'
 

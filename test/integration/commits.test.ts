@@ -4,7 +4,7 @@
  */
 import { beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { eventOf, useStello } from '../support/session-fixture.ts'

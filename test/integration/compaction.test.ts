@@ -5,7 +5,7 @@ import type { StelloEvent } from '../../src/client/index.ts'
 import { StelloError } from '../../src/core/errors.ts'
 import { openai } from '../../src/models/openai/openai.ts'
 import { startFakeOpenAI, type FakeOpenAI, type ScriptFunction } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { InboxQuestion, SessionHandle, TurnHandle } from '../../src/client/index.ts'
-import { answerSignal } from '../../src/protocol/messages.ts'
+import { answerSignal } from '../../src/protocol/temporal-messages.ts'
 import { mcp, type McpProgram } from '../../src/capabilities/index.ts'
 import type { AgentPermissions } from '../../src/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { badServer } from '../unit/capabilities/mcp/mcp-fixture.ts'
 import { eventOf, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'
 

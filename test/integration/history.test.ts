@@ -1,7 +1,7 @@
 /** The history of the workflow does not grow with the length of the conversation. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { runsOf } from '../support/runs.ts'
 import { ask, useStello } from '../support/session-fixture.ts'

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/core/errors.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { openai } from '../../src/models/openai/openai.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { profiles } from '../support/forks.ts'

@@ -1,7 +1,7 @@
 /** What ends a turn before the model rests by itself. */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { ask, eventsUntil, useStello } from '../support/session-fixture.ts'
 

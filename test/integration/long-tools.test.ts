@@ -1,7 +1,7 @@
 /** Long tools hold every slot for tools. Everything that needs no such slot goes on as usual. */
 import { afterEach, beforeEach, expect, inject, it, vi } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { SessionHandle, TurnHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate, type Gate } from '../support/gate.ts'

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/core/errors.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { startDoors, startWorkerProcess } from '../support/crashing.ts'
 import { quietPort } from '../support/quiet-port.ts'

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
-import { messageSignal } from '../../src/protocol/messages.ts'
+import { messageSignal } from '../../src/protocol/temporal-messages.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { resetBefore } from '../support/rewind.ts'
 import { ask, eventOf, eventsUntil, useStello } from '../support/session-fixture.ts'

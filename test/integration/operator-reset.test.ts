@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { SessionHandle, StelloEvent } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { onlyChild } from '../support/forks.ts'

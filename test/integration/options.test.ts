@@ -2,7 +2,7 @@
 import { optionalTsToMs } from '@temporalio/common/lib/time.js'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { onlyChild, profiles } from '../support/forks.ts'

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { z } from 'zod'
 import type { CapabilityPack } from '../../src/agent/capability-pack.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 import { until } from '../support/until.ts'
 

@@ -1,7 +1,7 @@
 /** Nothing new starts while a session is paused. A step that failed goes on from where it was. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { openai } from '../../src/models/openai/openai.ts'
 import {
   replyBy,

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { agents, subagents } from '../../src/capabilities/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { InboxItem, SessionHandle, SessionTree } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Rule } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'

@@ -1,11 +1,11 @@
 /** What waits for a person: how it is shown, what counts as an answer, and what else ends the wait. */
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { InboxQuestion, SessionHandle, StelloEvent, TurnHandle } from '../../src/client/index.ts'
 import { readPendingId } from '../../src/protocol/keys.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
-import { answerSignal, answerUpdate, pendingQuery } from '../../src/protocol/messages.ts'
+import { answerSignal, answerUpdate, pendingQuery } from '../../src/protocol/temporal-messages.ts'
 import { createGate } from '../support/gate.ts'
 import { resetBefore } from '../support/rewind.ts'
 import { ask, eventOf, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'

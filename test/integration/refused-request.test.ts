@@ -8,7 +8,7 @@ import type { Pause } from '../../src/core/pause.ts'
 import { modelAt, openai } from '../../src/models/openai/openai.ts'
 import { OPENAI } from '../../src/models/openai/openai-providers.ts'
 import { startFakeOpenAI, type ChatRules, type FakeOpenAI, type Script } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 import { until } from '../support/until.ts'
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../src/core/errors.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { forking, onlyChild, profiles, taskAt } from '../support/forks.ts'
 import { createGate, type Gate } from '../support/gate.ts'

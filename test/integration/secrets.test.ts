@@ -4,7 +4,7 @@
  */
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { openai } from '../../src/models/openai/openai.ts'
 import { replyBy, scriptedModel, startFakeOpenAI } from '../../src/testing/index.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'

@@ -8,7 +8,7 @@ import { skills as skillsPack, subagents } from '../../src/capabilities/index.ts
 import type { DurableEvent, SessionHandle } from '../../src/client/index.ts'
 import { SkillRouterImpl, type Skill } from '../../src/index.ts'
 import { scriptedModel, type ReplyToolCall } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { lastResults, obedientInRounds } from '../seeds/obedient.ts'
 import { onlyChild, profiles } from '../support/forks.ts'
 import { ask, eventOf, eventsUntil, useStello, type TestAgent } from '../support/session-fixture.ts'

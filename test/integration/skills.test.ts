@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { skills } from '../../src/capabilities/index.ts'
 import { SkillRouterImpl } from '../../src/index.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { obedient, results } from '../seeds/obedient.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 

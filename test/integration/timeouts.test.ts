@@ -1,7 +1,7 @@
 /** Tools that do not end. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { useStello } from '../support/session-fixture.ts'
 

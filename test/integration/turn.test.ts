@@ -1,7 +1,7 @@
 /** One turn from end to end: messages, tools, usage, deduplication. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { ask, eventOf, useStello } from '../support/session-fixture.ts'

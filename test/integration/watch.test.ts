@@ -1,7 +1,7 @@
 /** What watchers see while it happens. */
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { StelloEvent } from '../../src/client/index.ts'
 import { replyBy, scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'

@@ -3,7 +3,7 @@
  */
 import { z } from 'zod'
 import { type ToolExtras } from '../../src/tool/tool.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { SessionHandle, StelloClient, TurnHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ReplyToolCall } from '../../src/testing/index.ts'
 import {
@@ -13,7 +13,7 @@ import {
   messageUpdate,
   resumeUpdate,
   stateQuery,
-} from '../../src/protocol/messages.ts'
+} from '../../src/protocol/temporal-messages.ts'
 import { onlyChild } from '../support/forks.ts'
 import type { Gate } from '../support/gate.ts'
 import { ask, eventOf, type TestAgent } from '../support/session-fixture.ts'

@@ -1,6 +1,6 @@
 /** What scenarios with an agent of their own share. */
 import { replyBy, scriptedModel, type ReplyToolCall, type Rule } from '../../src/testing/index.ts'
-import { messageSignal } from '../../src/protocol/messages.ts'
+import { messageSignal } from '../../src/protocol/temporal-messages.ts'
 import type { TurnHandle } from '../../src/client/index.ts'
 import type { Gate } from '../support/gate.ts'
 import type { TestAgent } from '../support/session-fixture.ts'

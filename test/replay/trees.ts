@@ -1,7 +1,7 @@
 /** Several sessions, and several messages at once: agents, a pause of a whole tree, a message in the middle of a turn. */
 import { z } from 'zod'
 import { agents } from '../../src/capabilities/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { onlyChild } from '../support/forks.ts'
 import type { Gate } from '../support/gate.ts'
 import { eventOf, type TestAgent } from '../support/session-fixture.ts'

@@ -1,6 +1,6 @@
 /** Everything a session waits for, beside models and tools: people, and times. Each scenario has an agent of its own. */
 import { z } from 'zod'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { ask, eventOf, type TestAgent } from '../support/session-fixture.ts'
 import type { Stage } from './scenarios.ts'
 import { call, intoNextRun, script, type Staged } from './staged.ts'

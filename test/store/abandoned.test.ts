@@ -1,8 +1,8 @@
 /** What a rewind leaves behind. The place of an event decides, never the way its key is written. */
 import { expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { type RunRef } from '../../src/store/abandon-future.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { type RunRef } from '../../src/store/ledger/abandon-future.ts'
 import type { EventPlace } from '../../src/protocol/events.ts'
 import { openSession, placeAt, someEvent } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'

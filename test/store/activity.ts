@@ -8,11 +8,11 @@ import { LastChance } from '../../src/activities/step/last-chance.ts'
 import { createLiveWriter } from '../../src/activities/live-writer.ts'
 import { createMetrics } from '../../src/activities/metrics.ts'
 import { SessionConfigs } from '../../src/activities/session/session-configs.ts'
-import { ToolUses } from '../../src/activities/tool/tool-uses.ts'
+import { KeptInstances } from '../../src/activities/tool/kept-instances.ts'
 import { createStelloAgent, type AgentDefinition } from '../../src/agent/agent.ts'
-import type { Database } from '../../src/store/database.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
-import { TranscriptCache } from '../../src/store/transcript-cache.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { TranscriptCache } from '../../src/store/transcript/transcript-cache.ts'
 import { fakeActivity } from '../support/activity-context.ts'
 import { NAMESPACE, OWNER, TOKEN } from './fixtures.ts'
 
@@ -31,7 +31,7 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
     lastChance: new LastChance(0),
     gates: new Gates(),
     stepWatch: { begun: () => undefined, ended: () => undefined },
-    toolUses: new ToolUses(log.warn),
+    keptInstances: new KeptInstances(log.warn),
     metrics: createMetrics(noopMetricMeter),
     live: createLiveWriter(db, notify, log),
     transcripts: new TranscriptCache(),

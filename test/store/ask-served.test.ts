@@ -5,8 +5,8 @@ import { Client, Connection } from '@temporalio/client'
 import { afterAll, expect, it } from 'vitest'
 import { askServed } from '../../src/client/ask-served.ts'
 import { reachSession } from '../../src/client/reach-session.ts'
-import type { ClientDeps } from '../../src/client/start-session.ts'
-import { statsQuery } from '../../src/protocol/messages.ts'
+import type { ClientDeps } from '../../src/client/client-deps.ts'
+import { statsQuery } from '../../src/protocol/temporal-messages.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()

@@ -4,13 +4,14 @@
  */
 import { ApplicationFailure } from '@temporalio/common'
 import { expect, it } from 'vitest'
+import { countableOf } from '../../src/activities/metrics.ts'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import { Gates } from '../../src/activities/model/gates.ts'
 import { StelloError } from '../../src/core/errors.ts'
 import type { Completion, Model } from '../../src/core/model.ts'
 import { fallback } from '../../src/models/fallback.ts'
 import type { ModelOutcome } from '../../src/protocol/steps.ts'
-import { listSessions } from '../../src/store/sessions.ts'
+import { listSessions } from '../../src/store/sessions/sessions.ts'
 import { attempt, depsOf } from './activity.ts'
 import { openSession } from './fixtures.ts'
 import { openingCall } from './model-input.ts'
@@ -151,7 +152,10 @@ it('gives way to its fallback when it fails one step for too long, whatever it a
     complete: () => (asked.push('a'), Promise.reject(new StelloError('MODEL_UNAVAILABLE', '500'))),
   }
   const second: Model = { name: 'b', complete: () => (asked.push('b'), Promise.resolve(ANSWER)) }
-  const deps = depsOf(at.db, { llm: fallback([first, second], { after: '30s' }) })
+  const counted: string[] = []
+  const made = depsOf(at.db, { llm: fallback([first, second], { after: '30s' }) })
+  const model = (name: string, { kind }: ModelOutcome): void => void counted.push(`${kind} by ${name}`)
+  const deps = { ...made, metrics: { ...made.metrics, model } }
   const run = await openSession(at.db)
   // A worker that takes the first model for well each time.
   const next = (): Promise<ModelOutcome> =>
@@ -163,7 +167,7 @@ it('gives way to its fallback when it fails one step for too long, whatever it a
     [run.sessionId],
   )
   expect(await next()).toMatchObject({ kind: 'answered' })
-  expect(asked).toEqual(['a', 'a', 'b'])
+  expect([asked, counted, countableOf(deps.agent).models]).toEqual([['a', 'a', 'b'], ['answered by b'], ['a', 'b']])
   const { rows } = await at.db.pool.query(
     `select message->>'model' as record, (select model from usage where session_id = $1) as usage from records where session_id = $1 and seq = 2`,
     [run.sessionId],

@@ -5,15 +5,15 @@ import { z } from 'zod'
 import type { Deps } from '../../src/activities/deps.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import { defineSimpleTool } from '../../src/tool/compat.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { AgentDefinition } from '../../src/agent/agent.ts'
 import type { AnyTool } from '../../src/tool/any-tool.ts'
 import type { Elsewhere, ToolOutcome } from '../../src/protocol/steps.ts'
-import { inputHash } from '../../src/store/hashes.ts'
+import { inputHash } from '../../src/store/ledger/hashes.ts'
 import { RetryableError } from '../../src/core/retryable-error.ts'
-import { forceStep } from '../../src/store/settle.ts'
+import { forceStep } from '../../src/store/ledger/settle.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
-import { stealDeadSteps } from '../../src/store/liveness.ts'
+import { stealDeadSteps } from '../../src/store/ledger/liveness.ts'
 import { createGate } from '../support/gate.ts'
 import { attempt, depsOf } from './activity.ts'
 import { openSession, placeAt, take, taker, visit, write } from './fixtures.ts'
@@ -44,7 +44,7 @@ async function calling(
     worker,
     tried: (by = deps) => attempt(run, () => callTool(by, input)),
     async begunAndLost() {
-      const { chain } = await deps.transcripts.read(at.db, sessionId, 0, 1)
+      const { chain } = await deps.transcripts.read(at.db, { sessionId, gen: 0, seq: 1 })
       const step = { key, kind: 'tool', name: 'pay', inputHash: inputHash('tool', chain, 0, 'pay', '{}') } as const
       await take(at.db, run, step)
       await forceStep(at.db, { run, ...step })

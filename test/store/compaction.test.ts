@@ -7,10 +7,10 @@ import { compact } from '../../src/activities/compaction/compact.ts'
 import { callModel } from '../../src/activities/model/call-model.ts'
 import { StelloError } from '../../src/core/errors.ts'
 import type { Message } from '../../src/core/message.ts'
-import { foldChain } from '../../src/store/hashes.ts'
-import { findSummary } from '../../src/store/load-transcript.ts'
+import { foldChain } from '../../src/store/ledger/hashes.ts'
+import { findSummary } from '../../src/store/transcript/load-transcript.ts'
 import type { ModelOutcome } from '../../src/protocol/steps.ts'
-import { readOwnRecords } from '../../src/store/records.ts'
+import { readOwnRecords } from '../../src/store/transcript/records.ts'
 import { attempt, depsOf } from './activity.ts'
 import { compaction, fake, nextCall, rounds, sessionWith, SUMMARY, talk, WORDS, type Reply } from './conversation.ts'
 import { countRows, resetRun, write } from './fixtures.ts'
@@ -109,9 +109,13 @@ describe('a prompt that nears the window', () => {
     expect(model.asked.at(-1)?.messages[0]?.content).toContain(SUMMARY)
     expect(model.asked.at(-1)?.messages[1]?.content).toBe('now?')
     // The next round reads the same summary, and the chain is that of the records.
-    const { messages, summary, chain } = await deps.transcripts.read(at.db, run.sessionId, 0, 14)
+    const { messages, summary, chain } = await deps.transcripts.read(at.db, {
+      sessionId: run.sessionId,
+      gen: 0,
+      seq: 14,
+    })
     expect([messages.length, summary?.standsFor]).toEqual([2, 12])
-    const whole = await deps.transcripts.read(at.db, run.sessionId, 0, 12)
+    const whole = await deps.transcripts.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 12 })
     expect(whole.messages.length).toBeGreaterThan(0)
     expect(chain).toBe(foldChain(await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 14 })))
   })
@@ -121,19 +125,25 @@ describe('a prompt that nears the window', () => {
     const session = await sessionWith(at.db, talk(12), { llm: model.llm })
     await session.compact()
     const fresh = depsOf(at.db, { llm: model.llm })
-    const { messages, summary } = await fresh.transcripts.read(at.db, session.run.sessionId, 0, 24)
+    const { messages, summary } = await fresh.transcripts.read(at.db, {
+      sessionId: session.run.sessionId,
+      gen: 0,
+      seq: 24,
+    })
     expect(summary?.standsFor).toBe(24 - messages.length)
     expect(messages.length).toBeLessThan(10)
-    expect(await countStatements(() => fresh.transcripts.read(at.db, session.run.sessionId, 0, 24))).toBe(0)
+    expect(
+      await countStatements(() => fresh.transcripts.read(at.db, { sessionId: session.run.sessionId, gen: 0, seq: 24 })),
+    ).toBe(0)
   })
 
   it('has the same chain of records with a summary and without one, so that a step stays the same step', async () => {
     const model = fake(undefined, 3000)
     const session = await sessionWith(at.db, talk(20), { llm: model.llm })
     const { sessionId } = session.run
-    const before = (await session.deps.transcripts.read(at.db, sessionId, 0, 40)).chain
+    const before = (await session.deps.transcripts.read(at.db, { sessionId, gen: 0, seq: 40 })).chain
     await session.compact()
-    const after = await session.deps.transcripts.read(at.db, sessionId, 0, 40)
+    const after = await session.deps.transcripts.read(at.db, { sessionId, gen: 0, seq: 40 })
     expect([after.chain, after.summary !== undefined]).toEqual([before, true])
   })
 })
@@ -212,12 +222,15 @@ describe('the count of the provider', () => {
     const session = await sessionWith(at.db, talk(5), { llm: model.llm })
     expect(await session.call()).toMatchObject({ kind: 'answered' })
     const { run, deps } = session
-    const { density } = await deps.transcripts.read(at.db, run.sessionId, 0, 11)
+    const { density } = await deps.transcripts.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 11 })
     expect(density).toBeGreaterThan(1.5)
     await write(at.db, run, 'b', 12, [{ role: 'user', content: WORDS.repeat(10) }])
     const next = nextCall(run, 12, { key: 'm9.2', round: 2 })
     expect(await attempt(run, () => callModel(deps, next))).toMatchObject({ kind: 'full' })
     const fresh = depsOf(at.db, { llm: model.llm })
-    expect((await fresh.transcripts.read(at.db, run.sessionId, 0, 12)).density).toBeCloseTo(density ?? 0, 4)
+    expect((await fresh.transcripts.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 12 })).density).toBeCloseTo(
+      density ?? 0,
+      4,
+    )
   })
 })

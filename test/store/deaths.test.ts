@@ -2,13 +2,13 @@
  * How many workers a step has killed: what counts as a death, what ends the counting, and who may be its last taker.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { TAKERS, type ClaimRequest, type StepId } from '../../src/store/claim.ts'
-import { stealDeadSteps } from '../../src/store/liveness.ts'
-import { parkStep, reopenStep } from '../../src/store/parked.ts'
+import { TAKERS, type ClaimRequest, type StepId } from '../../src/store/ledger/claim.ts'
+import { stealDeadSteps } from '../../src/store/ledger/liveness.ts'
+import { parkStep, reopenStep } from '../../src/store/ledger/parked.ts'
 import { pendingId } from '../../src/protocol/keys.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
-import { forceStep, releaseStep } from '../../src/store/settle.ts'
-import { leaveWorker } from '../../src/store/workers.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { forceStep, releaseStep } from '../../src/store/ledger/settle.ts'
+import { leaveWorker } from '../../src/store/ledger/workers.ts'
 import { OTHER_OWNER, TOKEN, claim, killTakers, openSession, take, visit, taker } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 

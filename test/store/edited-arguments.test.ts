@@ -9,16 +9,19 @@ import { settleTool } from '../../src/activities/tool/settle-tool.ts'
 import type { PendingItem } from '../../src/protocol/pending.ts'
 import type { Answer } from '../../src/protocol/read-answer.ts'
 import type { Elsewhere, ToolOutcome } from '../../src/protocol/steps.ts'
-import { readQuestions } from '../../src/store/inbox.ts'
-import { listKeptRules } from '../../src/store/kept-rules.ts'
-import { putMessage } from '../../src/store/message-bodies.ts'
-import { readOwnRecords } from '../../src/store/records.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { readQuestions } from '../../src/store/watching/inbox.ts'
+import { listKeptRules } from '../../src/store/sessions/kept-rules.ts'
+import { putMessage } from '../../src/store/transcript/message-bodies.ts'
+import { readOwnRecords } from '../../src/store/transcript/records.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { releaseStep } from '../../src/store/ledger/settle.ts'
+import { tool } from '../../src/tool/tool-function.ts'
+import type { Verified } from '../../src/tool/tool.ts'
 import type { Touch } from '../../src/tool/touch.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { readEvents } from '../support/events.ts'
 import { attempt, depsOf } from './activity.ts'
-import { openSession, placeAt, write } from './fixtures.ts'
+import { openSession, placeAt, resetRun, take, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
@@ -27,14 +30,24 @@ interface Removing {
   sessionId: string
   /** What the tool has been run with. */
   removed: string[]
+  /** What its `verify` has looked for. */
+  looked: string[]
   tried(): Promise<ToolOutcome | Elsewhere>
+  /** A worker begins the call and dies. */
+  dies(): Promise<void>
+  /** Temporal is rewound to before the question. */
+  rewind(): void
   approve(how: Omit<Answer, 'id' | 'decision'>): Promise<ToolOutcome>
   open(): Promise<PendingItem[]>
 }
 
+/** `finds`: what `verify` says. */
+type Asking = { finds?: Verified; onUnknownOutcome?: 'ask' }
+
 /** A call to remove a.txt that waits for permission. */
-async function removing(deny: string[] = []): Promise<Removing> {
+async function removing({ deny = [], ...how }: { deny?: string[] } & Asking = {}): Promise<Removing> {
   const removed: string[] = []
+  const looked: string[] = []
   const touches = ({ path }: { path: string }): Touch[] => [
     { kind: 'command', command: `rm ${path}`, argv: ['rm', path], readonly: false },
   ]
@@ -46,10 +59,18 @@ async function removing(deny: string[] = []): Promise<Removing> {
       removed.push(path)
       return `removed ${path}`
     },
-    { kind: 'execute', touches },
+    {
+      kind: 'execute',
+      touches,
+      ...how,
+      verify: ({ path }) => {
+        looked.push(path)
+        return how.finds
+      },
+    },
   )
   const deps = depsOf(at.db, { llm: scriptedModel([]), permissions: { deny }, capabilities: { tools: [remove] } })
-  const run = await openSession(at.db)
+  let run: RunRef = await openSession(at.db)
   const { sessionId } = run
   const call = { id: 'c-1', name: 'remove', arguments: '{"path":"a.txt"}' }
   await write(at.db, run, 'm1.0', 1, [{ role: 'assistant', content: '', toolCalls: [call] }])
@@ -61,7 +82,17 @@ async function removing(deny: string[] = []): Promise<Removing> {
   return {
     sessionId,
     removed,
+    looked,
     tried,
+    async dies() {
+      const { rows } = await at.db.pool.query<{ input_hash: string }>(
+        'select input_hash from steps where session_id = $1 and step_key = $2',
+        [sessionId, step.key],
+      )
+      const taken = { key: step.key, kind: 'tool', name: call.name, inputHash: rows[0]?.input_hash ?? '' } as const
+      await releaseStep(at.db, await take(at.db, run, taken), { failed: false, begun: true, died: true })
+    },
+    rewind: () => void (run = resetRun(run, 'reset', 1)),
     open,
     async approve(how) {
       const [item] = await open()
@@ -108,9 +139,33 @@ describe('a call that is permitted with other arguments', () => {
   })
 
   it('is denied all the same by a rule that denies these', async () => {
-    const { removed, tried, approve } = await removing(['remove(rm b.txt)'])
+    const { removed, tried, approve } = await removing({ deny: ['remove(rm b.txt)'] })
     await approve({ args: { path: 'b.txt' } })
     expect(await tried()).toMatchObject({ isError: true, code: 'TOOL_PERMISSION_DENIED' })
     expect(removed).toEqual([])
+  })
+
+  it('is looked for with these after a rewind, and no longer once it has begun with others', async () => {
+    const { looked, tried, approve, dies, rewind, open, removed } = await removing({ finds: { happened: false } })
+    await approve({ args: { path: 'b.txt' } })
+    await dies()
+    rewind()
+    expect(await tried()).toEqual({ kind: 'due', gen: 1 })
+    expect(looked).toEqual(['b.txt'])
+    expect(await tried()).toMatchObject({ kind: 'pending' })
+    expect(await open()).toMatchObject([{ kind: 'approval', preview: '{"path":"a.txt"}' }])
+    await approve({})
+    await dies()
+    expect(await tried()).toEqual({ kind: 'due', gen: 1 })
+    expect([looked, removed, await open()]).toEqual([['b.txt', 'a.txt'], [], []])
+  })
+
+  it('asks a person after a rewind whether it took effect with these', async () => {
+    const { tried, approve, dies, rewind, open } = await removing({ onUnknownOutcome: 'ask' })
+    await approve({ args: { path: 'b.txt' } })
+    await dies()
+    rewind()
+    expect(await tried()).toMatchObject({ kind: 'pending' })
+    expect(await open()).toMatchObject([{ kind: 'unknown_outcome', preview: '{"path":"b.txt"}' }])
   })
 })

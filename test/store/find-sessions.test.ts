@@ -1,8 +1,8 @@
 /** The names by which a person may call a session, and which session is meant. */
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { findSessions } from '../../src/store/find-sessions.ts'
-import { createSession } from '../../src/store/sessions.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { findSessions } from '../../src/store/sessions/find-sessions.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
 import { newSessionRow, openSession } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 

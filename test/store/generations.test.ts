@@ -1,14 +1,14 @@
 /** Temporal is rewound under the store: which run may write, what it sees, and what it does not have to do again. */
 import { modelKey } from '../../src/protocol/keys.ts'
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { inputHash, nextRecord } from '../../src/store/hashes.ts'
-import { lastSeq, readOwnRecords } from '../../src/store/records.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { type RunRef } from '../../src/store/abandon-future.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { readSession } from '../../src/store/session-row.ts'
-import { readTurn } from '../../src/store/turns.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { inputHash, nextRecord } from '../../src/store/ledger/hashes.ts'
+import { lastSeq, readOwnRecords } from '../../src/store/transcript/records.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { type RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { readSession } from '../../src/store/sessions/session-row.ts'
+import { readTurn } from '../../src/store/transcript/turns.ts'
 import {
   someEvent,
   claim,

@@ -3,19 +3,19 @@ import { modelKey } from '../../src/protocol/keys.ts'
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import { closedPrefix } from '../../src/client/closed-prefix.ts'
-import type { ClientDeps } from '../../src/client/start-session.ts'
+import type { ClientDeps } from '../../src/client/client-deps.ts'
 import { createTurnHandle } from '../../src/client/turn-handle.ts'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { openDatabase, type Database } from '../../src/store/database.ts'
-import { nextRecord } from '../../src/store/hashes.ts'
-import type { Listener } from '../../src/store/listener.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { type RunRef } from '../../src/store/abandon-future.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { listSessions } from '../../src/store/sessions.ts'
-import { readTurnNow } from '../../src/store/turns.ts'
-import { findPerhapsBusySessions } from '../../src/store/workers.ts'
-import type { NewRecord } from '../../src/store/writes.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { openDatabase, type Database } from '../../src/store/database/database.ts'
+import { nextRecord } from '../../src/store/ledger/hashes.ts'
+import type { Listener } from '../../src/store/database/listener.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { type RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { listSessions } from '../../src/store/sessions/sessions.ts'
+import { readTurnNow } from '../../src/store/transcript/turns.ts'
+import { findPerhapsBusySessions } from '../../src/store/ledger/workers.ts'
+import type { NewRecord } from '../../src/store/ledger/writes.ts'
 import { someEvent, newSessionRow, openSession, opening, take, userRecord } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -62,7 +62,7 @@ it('sees that a session is paused without reading the turns that it had', async 
   const db = openDatabase(at.url, { max: 1 })
   try {
     const begun = await rowsRead(db)
-    const turn = createTurnHandle({ db, listener: silent } as ClientDeps, sessionId, 'new')
+    const turn = createTurnHandle({ db, listener: silent } as ClientDeps, { sessionId, messageId: 'new' })
     await expect(turn.result({ onPause: 'throw' })).rejects.toMatchObject({ code: 'SESSION_PAUSED' })
     expect((await rowsRead(db)) - begun).toBeLessThan(10)
   } finally {
@@ -100,7 +100,7 @@ it.each([
   }
 })
 
-const silent: Listener = { subscribe: () => () => undefined, close: async () => undefined }
+const silent: Listener = { connected: () => false, subscribe: () => () => undefined, close: async () => undefined }
 
 /** A reset to the place after its last record. */
 async function rewind(run: RunRef): Promise<void> {

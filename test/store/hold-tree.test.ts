@@ -1,14 +1,17 @@
 /** A tree is paused while it grows: the second of the two finds the first. */
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { holdTree, openInTree, releaseTree } from '../../src/store/hold-tree.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { type RunRef } from '../../src/store/abandon-future.ts'
-import { readSession } from '../../src/store/session-row.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { createSession } from '../../src/store/sessions.ts'
+import { announce } from '../../src/activities/session/announce.ts'
+import { scriptedModel } from '../../src/testing/index.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { holdTree, openInTree, releaseTree } from '../../src/store/sessions/hold-tree.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { type RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { readSession } from '../../src/store/sessions/session-row.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
 import { readEvents } from '../support/events.ts'
 import { interleaved } from '../support/interleaved.ts'
+import { attempt, depsOf } from './activity.ts'
 import { NEW_RUN, claim, newId, newSessionRow, openSession, placeAt, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -97,6 +100,21 @@ describe('a tree that is resumed', () => {
     const id = newId()
     await interleaved(at.db, [INSERT, [id, root.sessionId]], () => releaseTree(at.db, root.sessionId))
     expect(await pauseOf(id)).toBeUndefined()
+  })
+
+  it.each([
+    ['that goes on by itself still forks as the tree was paused', { tries: 1 }, PAUSE],
+    ['that a person resumes forks as usual', {}, undefined],
+  ])('leaves a session %s', async (_who, data, paused) => {
+    const root = await openSession(at.db)
+    const deps = depsOf(at.db, { llm: scriptedModel([]) })
+    await announceFacts(at.db, root, 'a1', { pause: { reason: 'model_error', message: 'away' } })
+    await holdTree(at.db, root.sessionId, PAUSE)
+    const { sessionId, place, turn } = root
+    const input = { sessionId, key: 'a2', told: 2, gen: 0, turn, base: 0, place, pause: null }
+    await attempt(root, () => announce(deps, { ...input, events: [{ type: 'session.resumed', data }] }))
+    expect(await pauseOf(sessionId)).toBeUndefined()
+    expect(await pauseOf(await fork(root))).toEqual(paused)
   })
 
   it('also if only one of its sessions is resumed: that session forks as usual', async () => {

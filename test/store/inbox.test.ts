@@ -3,16 +3,16 @@
  * calls.
  */
 import { describe, expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { readHoldups, readInbox } from '../../src/store/inbox.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { readHoldups, readInbox } from '../../src/store/watching/inbox.ts'
 import { agentKey, agentOrigin, callOrigin, openingKey } from '../../src/protocol/keys.ts'
-import { parkStep, reopenStep } from '../../src/store/parked.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
-import type { StepId } from '../../src/store/claim.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { listSessions } from '../../src/store/sessions.ts'
+import { parkStep, reopenStep } from '../../src/store/ledger/parked.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import type { StepId } from '../../src/store/ledger/claim.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { listSessions } from '../../src/store/sessions/sessions.ts'
 import { someEvent, newId, newSessionRow, openSession, opening, placeAt, take, NEW_RUN } from './fixtures.ts'
-import { resolveRun } from '../../src/store/runs.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 
 const at = useDatabase()

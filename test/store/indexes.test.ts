@@ -1,6 +1,6 @@
 /** Indexes are built while others work, once, and again if that failed. */
 import { expect, it } from 'vitest'
-import { updateIndexes } from '../../src/store/indexes.ts'
+import { updateIndexes } from '../../src/store/schema/indexes.ts'
 import { until } from '../support/until.ts'
 import { openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'

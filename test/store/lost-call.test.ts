@@ -10,16 +10,16 @@ import { endLost } from '../../src/activities/tool/lost-call.ts'
 import { createMetrics } from '../../src/activities/metrics.ts'
 import { endStep } from '../../src/activities/step/end-step.ts'
 import { settleAnswered } from '../../src/activities/tool/settle-answered.ts'
-import type { CallAtHand } from '../../src/activities/tool/tool-call.ts'
+import type { CallAtHand } from '../../src/activities/tool/call-at-hand.ts'
 import { defineSimpleTool } from '../../src/tool/compat.ts'
 import type { Tool, ToolContext, Verified } from '../../src/tool/tool.ts'
 import type { ToolOutcome } from '../../src/protocol/steps.ts'
 import type { Decision } from '../../src/protocol/pending.ts'
-import { putMessage } from '../../src/store/message-bodies.ts'
-import { readQuestions } from '../../src/store/inbox.ts'
-import { readOwnRecords } from '../../src/store/records.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
-import { forceStep } from '../../src/store/settle.ts'
+import { putMessage } from '../../src/store/transcript/message-bodies.ts'
+import { readQuestions } from '../../src/store/watching/inbox.ts'
+import { readOwnRecords } from '../../src/store/transcript/records.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { forceStep } from '../../src/store/ledger/settle.ts'
 import { createGate } from '../support/gate.ts'
 import { TOKEN, claim, openSession, placeAt, take, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -36,7 +36,7 @@ const deps = (): Deps =>
     log: { warn: () => undefined },
     transcripts: { append: () => undefined },
     live: { step: () => undefined },
-    toolUses: { end: () => undefined },
+    keptInstances: { end: () => undefined },
     agent: { limits: { toolTimeoutMs: 60_000 }, skills: new Map() },
   }) as unknown as Deps
 
@@ -96,7 +96,7 @@ async function lost(tool: Tool, begun = true, meanwhile?: Meanwhile): Promise<Lo
     async end(how) {
       const forced = await forceStep(at.db, { run, ...step })
       if ('outcome' in forced) return forced.outcome as ToolOutcome
-      const ending = await endLost(deps(), attemptOf(run, meanwhile), call, forced, how)
+      const ending = await endLost(deps(), attemptOf(run, meanwhile), call, { forced, how })
       return ending && endStep(deps(), forced, ending)
     },
     async read() {
@@ -181,13 +181,16 @@ describe('a call of a turn that was cancelled', () => {
 })
 
 describe('an answer', () => {
-  const asked = async (): Promise<Lost & { say(decision: Decision, id?: string): Promise<ToolOutcome> }> => {
+  const asked = async (): Promise<
+    Lost & { item: string; say(decision: Decision, id?: string): Promise<ToolOutcome> }
+  > => {
     const call = await lost(pay({ onUnknownOutcome: 'ask' }))
     const outcome = await call.end('timedOut')
     const item = outcome?.kind === 'pending' ? outcome.item.id : ''
     return {
       ...call,
-      say: (decision, id = item) => settleAnswered(deps(), attemptOf(call.run), call.call, { id, decision }),
+      item,
+      say: (decision, id = item) => settleAnswered(deps(), attemptOf(call.run), call.call, { said: { id, decision } }),
     }
   }
 
@@ -205,6 +208,13 @@ describe('an answer', () => {
     expect(await say('retry')).toEqual({ kind: 'due', gen: 0 })
     expect(await say('done')).toEqual({ kind: 'due', gen: 0 })
     expect(await claim(at.db, run, step)).toMatchObject({ kind: 'mineAlready', lease: running.lease })
+  })
+
+  it('that nobody has given stays open if nothing may count instead', async () => {
+    const { run, call, item, say } = await asked()
+    const told = await settleAnswered(deps(), attemptOf(run), call, { said: { kind: 'expired', id: item } })
+    expect(told).toMatchObject({ kind: 'pending', item: { id: item, kind: 'unknown_outcome' } })
+    expect(await say('not_done')).toMatchObject({ isError: true })
   })
 
   it('to another question decides nothing', async () => {
@@ -228,7 +238,7 @@ describe('an answer', () => {
     if (outcome?.kind !== 'pending') throw new Error('nobody was asked')
     await putMessage(at.db, run.sessionId, 'answer-1', 'a long text')
     const answer = { id: outcome.item.id, decision: 'done', textId: 'answer-1' } as const
-    await settleAnswered(deps(), attemptOf(run), call, answer)
+    await settleAnswered(deps(), attemptOf(run), call, { said: answer })
     expect(await read()).toBe('a long text')
   })
 })

@@ -2,9 +2,9 @@
  * The schema is brought up to date once, whichever worker starts first. A newer schema is refused only if it says so.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkDatabase, openDatabase, run, transaction } from '../../src/store/database.ts'
-import { checkSchema, migrate, readSchema } from '../../src/store/migrate.ts'
-import { statement } from '../../src/store/statement.ts'
+import { checkDatabase, openDatabase, run, transaction } from '../../src/store/database/database.ts'
+import { checkSchema, migrate, readSchema } from '../../src/store/schema/migrate.ts'
+import { statement } from '../../src/store/database/statement.ts'
 import { createDatabase, type OtherDatabase } from '../support/databases.ts'
 import { useDatabase } from './postgres.ts'
 

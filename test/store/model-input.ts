@@ -1,6 +1,6 @@
 /** The call of a model that opens the first turn of a session. */
 import type { CallModelInput } from '../../src/protocol/steps.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
 import { placeAt } from './fixtures.ts'
 
 export function openingCall({ sessionId }: RunRef): CallModelInput {

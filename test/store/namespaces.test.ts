@@ -1,7 +1,7 @@
 /** Two namespaces of Temporal share one store: which steps and workers belong to which. */
 import { beforeAll, describe, expect, it } from 'vitest'
-import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
-import { claimDeadWorkers, enterWorker, findPerhapsBusySessions } from '../../src/store/workers.ts'
+import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/ledger/liveness.ts'
+import { claimDeadWorkers, enterWorker, findPerhapsBusySessions } from '../../src/store/ledger/workers.ts'
 import { NAMESPACE, openSession, take, taker, visit } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 

@@ -4,12 +4,12 @@ import { z } from 'zod'
 import type { Deps } from '../../src/activities/deps.ts'
 import { callTool } from '../../src/activities/tool/call-tool.ts'
 import type { CallToolInput, Elsewhere, ToolOutcome } from '../../src/protocol/steps.ts'
-import { inputHash } from '../../src/store/hashes.ts'
-import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/liveness.ts'
-import { enterWorker } from '../../src/store/workers.ts'
-import { enterHost, readHosts, readWorkspace } from '../../src/store/workspace-owners.ts'
+import { inputHash } from '../../src/store/ledger/hashes.ts'
+import { holdLiveness, newBootId, stealDeadSteps } from '../../src/store/ledger/liveness.ts'
+import { enterWorker } from '../../src/store/ledger/workers.ts'
+import { enterHost, readHosts, readWorkspace } from '../../src/store/sessions/workspace-owners.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import { attempt, depsOf } from './activity.ts'
 import { NAMESPACE, openSession, placeAt, take, taker, visit, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
@@ -65,7 +65,7 @@ async function calling(room?: number): Promise<Played> {
       return attempt(run, () => callTool(deps(host), { ...input, ...more }), allowed)
     },
     async begunAndLost() {
-      const { chain } = await deps('any').transcripts.read(at.db, sessionId, 0, 1)
+      const { chain } = await deps('any').transcripts.read(at.db, { sessionId, gen: 0, seq: 1 })
       const hash = inputHash('tool', chain, 0, 'pay', '{}')
       await take(at.db, run, { key: 't1.0.0', kind: 'tool', name: 'pay', inputHash: hash, owner: await visit(at.db) })
       await stealDeadSteps(at.db, taker('a survivor'))

@@ -1,8 +1,8 @@
 /** Whether PostgreSQL is reached directly, with the PgBouncer of Debian in between, in each of its modes. */
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { proveDirect } from '../../src/store/direct.ts'
-import { holdLiveness, isAlive, newBootId } from '../../src/store/liveness.ts'
+import { proveDirect } from '../../src/store/database/direct.ts'
+import { holdLiveness, isAlive, newBootId } from '../../src/store/ledger/liveness.ts'
 import { startPgBouncer, type PgBouncerOptions } from '../support/pgbouncer.ts'
 import { startProxyBefore } from '../support/tcp-proxy.ts'
 import { visit } from './fixtures.ts'

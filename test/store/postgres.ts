@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { openDatabase, type Database } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { openDatabase, type Database } from '../../src/store/database/database.ts'
+import { migrate } from '../../src/store/schema/migrate.ts'
 
 async function execute(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })

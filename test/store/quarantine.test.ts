@@ -15,15 +15,15 @@ import { settleTool } from '../../src/activities/tool/settle-tool.ts'
 import type { AgentDefinition } from '../../src/agent/agent.ts'
 import { ForkProfileRegistryImpl } from '../../src/agent/profile.ts'
 import { type ToolExtras } from '../../src/tool/tool.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import type { SessionConfig } from '../../src/protocol/config.ts'
 import type { CallToolInput } from '../../src/protocol/steps.ts'
-import { TAKERS, type ClaimRequest } from '../../src/store/claim.ts'
-import { inputHash, nextRecord } from '../../src/store/hashes.ts'
-import { stealDeadSteps } from '../../src/store/liveness.ts'
-import { readQuestions } from '../../src/store/inbox.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
-import { forceStep } from '../../src/store/settle.ts'
+import { TAKERS, type ClaimRequest } from '../../src/store/ledger/claim.ts'
+import { inputHash, nextRecord } from '../../src/store/ledger/hashes.ts'
+import { stealDeadSteps } from '../../src/store/ledger/liveness.ts'
+import { readQuestions } from '../../src/store/watching/inbox.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { forceStep } from '../../src/store/ledger/settle.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
 import { until } from '../support/until.ts'
@@ -69,7 +69,7 @@ async function call(agent: Omit<AgentDefinition, 'name'>, name: string, args: st
   const { sessionId } = run
   const asked = { id: 'c-1', name, arguments: args }
   await write(at.db, run, 'm1.0', 1, [{ role: 'assistant', content: '', toolCalls: [asked] }])
-  const { chain } = await deps.transcripts.read(at.db, sessionId, 0, 1)
+  const { chain } = await deps.transcripts.read(at.db, { sessionId, gen: 0, seq: 1 })
   const kind = name === 'glob' ? 'tool' : 'child'
   const request = { key: 't1.0.0', kind, name, inputHash: inputHash(kind, chain, 0, name, args) } as const
   await killTakers(at.db, run, deaths, request)

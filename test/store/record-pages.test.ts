@@ -1,11 +1,16 @@
 /** A transcript in pages: the owner of each record, what the model no longer reads, and limits in records and bytes. */
 import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
-import { readRecordPage, type RecordPage, type RecordRange, type SessionRecord } from '../../src/store/record-pages.ts'
-import { readInherited, readRecordsSoFar } from '../../src/store/records.ts'
-import { nextRecord } from '../../src/store/hashes.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { settleStep } from '../../src/store/settle.ts'
+import {
+  readRecordPage,
+  type RecordPage,
+  type RecordRange,
+  type SessionRecord,
+} from '../../src/store/transcript/record-pages.ts'
+import { readInherited, readRecordsSoFar } from '../../src/store/transcript/records.ts'
+import { nextRecord } from '../../src/store/ledger/hashes.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
 import { openSession, resetRun, take, write } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 import { readBy } from './rows-read.ts'

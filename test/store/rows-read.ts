@@ -1,5 +1,5 @@
 /** How many rows of each table PostgreSQL has read so far. It shows costs that the few rows of a test hide. */
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 
 /** Each connection reports its reads only when it is asked, so all of them are asked. */
 export async function rowsRead({ pool }: Database): Promise<Map<string, number>> {

@@ -1,9 +1,9 @@
 /** The states of an agent's sessions, in numbers. */
 import { expect, it } from 'vitest'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { parkStep } from '../../src/store/parked.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { parkStep } from '../../src/store/ledger/parked.ts'
 import { pendingId } from '../../src/protocol/keys.ts'
-import { countSessions } from '../../src/store/session-counts.ts'
+import { countSessions } from '../../src/store/sessions/session-counts.ts'
 import { someEvent, NAMESPACE, newSessionRow, openSession, take } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 

@@ -1,14 +1,14 @@
 /** What an outcome is committed with: all of it or nothing, once, and events without a gap. */
 import { describe, expect, it } from 'vitest'
-import { isDataError } from '../../src/store/database.ts'
-import { appendLive, nextOffsets, type LivePiece } from '../../src/store/event-log.ts'
-import { getMessage } from '../../src/store/message-bodies.ts'
-import { readOwnRecords } from '../../src/store/records.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { readSession } from '../../src/store/session-row.ts'
-import { createSession } from '../../src/store/sessions.ts'
-import { readTurn, readTurnNow, readTurnUsage } from '../../src/store/turns.ts'
-import type { Writes } from '../../src/store/writes.ts'
+import { isDataError } from '../../src/store/database/database.ts'
+import { appendLive, nextOffsets, type LivePiece } from '../../src/store/watching/event-log.ts'
+import { getMessage } from '../../src/store/transcript/message-bodies.ts'
+import { readOwnRecords } from '../../src/store/transcript/records.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { readSession } from '../../src/store/sessions/session-row.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
+import { readTurn, readTurnNow, readTurnUsage } from '../../src/store/transcript/turns.ts'
+import type { Writes } from '../../src/store/ledger/writes.ts'
 import {
   someEvent,
   claim,

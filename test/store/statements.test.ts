@@ -4,12 +4,12 @@
  */
 import { readFile, readdir } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { allStatements, statement } from '../../src/store/statement.ts'
+import { allStatements, statement } from '../../src/store/database/statement.ts'
 import { useDatabase } from './postgres.ts'
 
 const at = useDatabase()
 const FOLDER = new URL('../../src/store/', import.meta.url)
-const files = await readdir(FOLDER)
+const files = (await readdir(FOLDER, { recursive: true })).filter((file) => file.endsWith('.ts'))
 for (const file of files) await import(new URL(file, FOLDER).href)
 
 it.each(allStatements().map(({ name, text }) => [name, text]))('%s fits the schema', async (name, text) => {

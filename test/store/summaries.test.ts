@@ -5,9 +5,9 @@ import { callModel } from '../../src/activities/model/call-model.ts'
 import { StelloError } from '../../src/core/errors.ts'
 import type { Message } from '../../src/core/message.ts'
 import type { ModelOutcome } from '../../src/protocol/steps.ts'
-import type { RunRef } from '../../src/store/abandon-future.ts'
-import { findSummary } from '../../src/store/load-transcript.ts'
-import { resolveRun } from '../../src/store/runs.ts'
+import type { RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { findSummary } from '../../src/store/transcript/load-transcript.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
 import { attempt, depsOf } from './activity.ts'
 import { compaction, fake, nextCall, sessionWith, talk, WORDS, type Reply } from './conversation.ts'
 import { countRows, openSession, resetRun, write } from './fixtures.ts'
@@ -53,10 +53,12 @@ describe('a fork', () => {
       await attempt(fork, () => compact(deps, compaction(fork, 1, { key: `c${n}`, round: 0, standsFor })))
     }
     expect(called.at(-1)).toMatchObject({ kind: 'answered' })
-    const later = await deps.transcripts.read(at.db, fork.sessionId, 0, 2)
+    const later = await deps.transcripts.read(at.db, { sessionId: fork.sessionId, gen: 0, seq: 2 })
     expect([later.messages.length, later.summary?.standsFor]).toEqual([2, 12])
-    const before = await deps.transcripts.read(at.db, fork.sessionId, 0, 0)
-    expect(before.chain).toBe((await deps.transcripts.read(at.db, parent.sessionId, 0, 12)).chain)
+    const before = await deps.transcripts.read(at.db, { sessionId: fork.sessionId, gen: 0, seq: 0 })
+    expect(before.chain).toBe(
+      (await deps.transcripts.read(at.db, { sessionId: parent.sessionId, gen: 0, seq: 12 })).chain,
+    )
   })
 
   it('pays nothing if another fork made the summary first', async () => {
@@ -73,7 +75,11 @@ describe('a fork', () => {
     await session.compact()
     const branch = { sessionId: session.run.sessionId, gen: 0, seq: 4 }
     const child = await openSession(at.db, { parentId: session.run.sessionId, branch, depth: 1 })
-    const { messages, summary } = await session.deps.transcripts.read(at.db, child.sessionId, 0, 0)
+    const { messages, summary } = await session.deps.transcripts.read(at.db, {
+      sessionId: child.sessionId,
+      gen: 0,
+      seq: 0,
+    })
     expect([messages.length, summary]).toEqual([4, undefined])
   })
 })

@@ -1,9 +1,9 @@
 /** Whether a worker lives, and what becomes of the steps of a dead one. */
 import pg from 'pg'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { holdLiveness, isAlive, newBootId, stealDeadSteps, type Liveness } from '../../src/store/liveness.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { claimDeadWorkers, enterWorker, leaveWorker } from '../../src/store/workers.ts'
+import { holdLiveness, isAlive, newBootId, stealDeadSteps, type Liveness } from '../../src/store/ledger/liveness.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { claimDeadWorkers, enterWorker, leaveWorker } from '../../src/store/ledger/workers.ts'
 import { startProxyBefore, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'
 import { NAMESPACE, OTHER_OWNER, TOKEN, claim, openSession, take, taker, visit } from './fixtures.ts'

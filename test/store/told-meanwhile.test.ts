@@ -1,6 +1,6 @@
 /** Several steps of a session may tell the same event, for example that the working folder is lost. */
 import { expect, it } from 'vitest'
-import { settleStep } from '../../src/store/settle.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
 import { readEvents } from '../support/events.ts'
 import { holdWriters } from '../support/interleaved.ts'
 import { openSession, someEvent, take } from './fixtures.ts'

@@ -5,9 +5,9 @@ import { expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import { finish } from '../../src/activities/tool/finish.ts'
 import type { CallToolInput } from '../../src/protocol/steps.ts'
-import { nextRecord } from '../../src/store/hashes.ts'
-import { TranscriptCache } from '../../src/store/transcript-cache.ts'
-import type { NewRecord } from '../../src/store/writes.ts'
+import { nextRecord } from '../../src/store/ledger/hashes.ts'
+import { TranscriptCache } from '../../src/store/transcript/transcript-cache.ts'
+import type { NewRecord } from '../../src/store/ledger/writes.ts'
 import { newId } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'
 
@@ -45,13 +45,13 @@ it.each(KINDS)('takes no more memory than its limit, with %s', async (what, sess
   const ids = Array.from({ length: sessions }, () => newId())
   const before = used()
   const fill = async (id: string): Promise<void> => {
-    await cache.read(at.db, id, 0, 0)
+    await cache.read(at.db, { sessionId: id, gen: 0, seq: 0 })
     for (let seq = first; seq < first + records; seq++) cache.append(id, 0, [made(seq)])
   }
   for (let n = 0; n < sessions; n += 10) await Promise.all(ids.slice(n, n + 10).map(fill))
   const held = used() - before
   expect(held).toBeLessThan(LIMIT + SLACK)
-  await cache.read(at.db, ids[0] ?? '', 0, 0)
+  await cache.read(at.db, { sessionId: ids[0] ?? '', gen: 0, seq: 0 })
 })
 
 function used(): number {

@@ -1,12 +1,12 @@
 /** What a model is shown: own records, and inherited ones by reference, from the cache or from the store. */
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
-import { foldChain, inputHash, nextRecord } from '../../src/store/hashes.ts'
-import { readInherited, readOwnRecords, readWholeRecord } from '../../src/store/records.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { createSession } from '../../src/store/sessions.ts'
-import { TranscriptCache } from '../../src/store/transcript-cache.ts'
+import { foldChain, inputHash, nextRecord } from '../../src/store/ledger/hashes.ts'
+import { readInherited, readOwnRecords, readWholeRecord } from '../../src/store/transcript/records.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
+import { TranscriptCache } from '../../src/store/transcript/transcript-cache.ts'
 import { countRows, newSessionRow, openSession, resetRun, take, userRecord, write } from './fixtures.ts'
 import { countStatements, useDatabase } from './postgres.ts'
 
@@ -49,7 +49,7 @@ describe('a fork that inherits', () => {
     const child = await openSession(at.db, { parentId: parent.sessionId, branch, depth: 1 })
     expect(await countRows(at.db, 'records', child.sessionId)).toBe(0)
     await write(at.db, child, 'a', 1, [user('own 1')])
-    const { messages } = await new TranscriptCache().read(at.db, child.sessionId, 0, 1)
+    const { messages } = await new TranscriptCache().read(at.db, { sessionId: child.sessionId, gen: 0, seq: 1 })
     expect(messages).toHaveLength(1501)
     expect(contents(messages.slice(1498))).toEqual(['parent 1499', 'parent 1500', 'own 1'])
     expect(await countRows(at.db, 'records', child.sessionId)).toBe(1)
@@ -102,12 +102,12 @@ describe('TranscriptCache', () => {
     const run = await openSession(at.db)
     const cache = new TranscriptCache()
     await write(at.db, run, 'a', 1, [user('1')])
-    await cache.read(at.db, run.sessionId, 0, 1)
+    await cache.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 1 })
     const record = nextRecord('', 2, user('2'))
     cache.append(run.sessionId, 0, [record])
     let read: string[] = []
     const sent = await countStatements(
-      async () => (read = contents((await cache.read(at.db, run.sessionId, 0, 2)).messages)),
+      async () => (read = contents((await cache.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 2 })).messages)),
     )
     expect([sent, read]).toEqual([0, ['1', '2']])
   })
@@ -116,10 +116,14 @@ describe('TranscriptCache', () => {
     const run = await openSession(at.db)
     const cache = new TranscriptCache()
     await write(at.db, run, 'a', 1, [user('1')])
-    await cache.read(at.db, run.sessionId, 0, 1)
+    await cache.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 1 })
     cache.append(run.sessionId, 0, [nextRecord('', 3, user('3'))])
     cache.append(run.sessionId, 0, [nextRecord('', 2, user('2'))])
-    expect(contents((await cache.read(at.db, run.sessionId, 0, 3)).messages)).toEqual(['1', '2', '3'])
+    expect(contents((await cache.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 3 })).messages)).toEqual([
+      '1',
+      '2',
+      '3',
+    ])
   })
 
   it('keeps one copy of each record when several read the same ones at once', async () => {
@@ -127,7 +131,8 @@ describe('TranscriptCache', () => {
     const all = Array.from({ length: 50 }, (_, i) => `${i + 1}`)
     await write(at.db, run, 'a', 1, all.map(user))
     const cache = new TranscriptCache()
-    const read = async (upTo: number) => contents((await cache.read(at.db, run.sessionId, 0, upTo)).messages)
+    const read = async (upTo: number) =>
+      contents((await cache.read(at.db, { sessionId: run.sessionId, gen: 0, seq: upTo })).messages)
     await read(0)
     expect(await Promise.all([10, 20, 10].map(read))).toEqual([all.slice(0, 10), all.slice(0, 20), all.slice(0, 10)])
     expect(await read(50)).toEqual(all)
@@ -138,7 +143,7 @@ describe('TranscriptCache', () => {
     const runs = [await openSession(at.db), await openSession(at.db)]
     for (const run of runs) await write(at.db, run, 'a', 1, [user('1')])
     const readAll = async () => {
-      for (const { sessionId } of runs) await cache.read(at.db, sessionId, 0, 1)
+      for (const { sessionId } of runs) await cache.read(at.db, { sessionId, gen: 0, seq: 1 })
     }
     await readAll()
     expect(await countStatements(readAll)).toBe(0)
@@ -148,11 +153,14 @@ describe('TranscriptCache', () => {
     const run = await openSession(at.db)
     const cache = new TranscriptCache()
     await write(at.db, run, 'a', 1, [user('1'), user('old 2')])
-    await cache.read(at.db, run.sessionId, 0, 2)
+    await cache.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 2 })
     const rewound = resetRun(run, 'reset', 1)
     await resolveRun(at.db, rewound)
     await write(at.db, rewound, 'b', 2, [user('new 2')])
-    expect(contents((await cache.read(at.db, run.sessionId, 1, 2)).messages)).toEqual(['1', 'new 2'])
+    expect(contents((await cache.read(at.db, { sessionId: run.sessionId, gen: 1, seq: 2 })).messages)).toEqual([
+      '1',
+      'new 2',
+    ])
   })
 
   it('reads again what it had to drop', async () => {
@@ -160,11 +168,15 @@ describe('TranscriptCache', () => {
     const runs = [await openSession(at.db), await openSession(at.db)] as const
     for (const run of runs) {
       await write(at.db, run, 'a', 1, [user('x'.repeat(1000))])
-      await small.read(at.db, run.sessionId, 0, 1)
+      await small.read(at.db, { sessionId: run.sessionId, gen: 0, seq: 1 })
     }
-    expect(await countStatements(() => small.read(at.db, runs[1].sessionId, 0, 1))).toBe(0)
-    expect(await countStatements(() => small.read(at.db, runs[0].sessionId, 0, 1))).toBeGreaterThan(0)
-    expect(contents((await small.read(at.db, runs[0].sessionId, 0, 1)).messages)).toEqual(['x'.repeat(1000)])
+    expect(await countStatements(() => small.read(at.db, { sessionId: runs[1].sessionId, gen: 0, seq: 1 }))).toBe(0)
+    expect(
+      await countStatements(() => small.read(at.db, { sessionId: runs[0].sessionId, gen: 0, seq: 1 })),
+    ).toBeGreaterThan(0)
+    expect(contents((await small.read(at.db, { sessionId: runs[0].sessionId, gen: 0, seq: 1 })).messages)).toEqual([
+      'x'.repeat(1000),
+    ])
   })
 
   it('has the same chain hash as the store, whether it was told of the records or has read them', async () => {
@@ -173,7 +185,7 @@ describe('TranscriptCache', () => {
     const first = nextRecord('', 1, user('1'))
     const told = new TranscriptCache()
     const step = await take(at.db, run)
-    await told.read(at.db, sessionId, 0, 0)
+    await told.read(at.db, { sessionId, gen: 0, seq: 0 })
     const asked = nextRecord(first.chain, 2, {
       role: 'assistant',
       content: '',
@@ -184,8 +196,8 @@ describe('TranscriptCache', () => {
     )
     await settleStep(at.db, step, {}, { records: [first, asked, ...results] })
     told.append(sessionId, 0, [first, asked, ...results])
-    const fresh = await new TranscriptCache().read(at.db, sessionId, 0, 4)
-    expect((await told.read(at.db, sessionId, 0, 4)).chain).toBe(fresh.chain)
+    const fresh = await new TranscriptCache().read(at.db, { sessionId, gen: 0, seq: 4 })
+    expect((await told.read(at.db, { sessionId, gen: 0, seq: 4 })).chain).toBe(fresh.chain)
   })
 })
 

@@ -1,22 +1,22 @@
 /** What it costs the store to watch a tree, without missing anything. */
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { ClientDeps } from '../../src/client/start-session.ts'
+import type { ClientDeps } from '../../src/client/client-deps.ts'
 import { watchSession } from '../../src/client/watch.ts'
 import type { StelloEvent } from '../../src/protocol/events.ts'
-import { announceFacts } from '../../src/store/announce-facts.ts'
-import { openDatabase } from '../../src/store/database.ts'
-import { lookAt } from '../../src/store/event-log.ts'
-import { createListener, type Listener } from '../../src/store/listener.ts'
-import { createNotifier } from '../../src/store/notifier.ts'
-import { resolveRun } from '../../src/store/runs.ts'
-import { type RunRef } from '../../src/store/abandon-future.ts'
-import { createSession } from '../../src/store/sessions.ts'
+import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
+import { lookAt } from '../../src/store/watching/event-log.ts'
+import { createListener, type Listener } from '../../src/store/database/listener.ts'
+import { createNotifier } from '../../src/store/database/notifier.ts'
+import { resolveRun } from '../../src/store/ledger/runs.ts'
+import { type RunRef } from '../../src/store/ledger/abandon-future.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
 import { until } from '../support/until.ts'
 import { someEvent, newId, newSessionRow, openSession, resetRun } from './fixtures.ts'
 import { sentBy, useDatabase, type Sent } from './postgres.ts'
 
 const at = useDatabase()
-const silent: Listener = { subscribe: () => () => undefined, close: async () => undefined }
+const silent: Listener = { connected: () => false, subscribe: () => () => undefined, close: async () => undefined }
 
 it('an idle watcher asks once per look, whatever the number of sessions, and nothing about those that are closed', async () => {
   const root = await openSession(at.db)

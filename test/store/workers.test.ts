@@ -1,16 +1,16 @@
 /** Which workers exist, which of them searches for the steps of a dead one, and in which sessions. */
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { holdLiveness, isAlive, newBootId } from '../../src/store/liveness.ts'
-import { settleStep } from '../../src/store/settle.ts'
-import { createSession } from '../../src/store/sessions.ts'
+import { holdLiveness, isAlive, newBootId } from '../../src/store/ledger/liveness.ts'
+import { settleStep } from '../../src/store/ledger/settle.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
 import {
   claimDeadWorkers,
   enterWorker,
   findPerhapsBusySessions,
   giveUpDeadWorkers,
   leaveWorker,
-} from '../../src/store/workers.ts'
-import type { Writes } from '../../src/store/writes.ts'
+} from '../../src/store/ledger/workers.ts'
+import type { Writes } from '../../src/store/ledger/writes.ts'
 import { until } from '../support/until.ts'
 import { newSessionRow, openSession, opening, take, visit, NAMESPACE, taker } from './fixtures.ts'
 import { useDatabase } from './postgres.ts'

@@ -5,7 +5,7 @@ import { ActivityCancellationDetails, type ActivityCancellationDetailsOptions } 
 interface Surroundings {
   run: { sessionId: string; runId: string }
   token: Uint8Array
-  /** Called with each heartbeat. Temporal answers a heartbeat with what it has to say. */
+  /** Called with each heartbeat, because Temporal notifies an activity only in its answers to heartbeats. */
   heard?(): void
   /** How long the activity may take, in milliseconds. Default a minute. */
   allowedMs?: number

@@ -1,4 +1,4 @@
-/** A codec that really encrypts: AES-256-GCM, as in the example of docs/deploy.md. */
+/** A codec that really encrypts: AES-256-GCM, as in the example of docs/worker.md. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Payload, PayloadCodec } from '@temporalio/common'
 import { temporal } from '@temporalio/proto'

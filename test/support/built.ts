@@ -1,7 +1,7 @@
 /**
  * What many test processes need, made once for a run of the tests: the workflow bundle, and the modules that tests run
- * as processes, as JavaScript beside the bundle, as in the published package. Such a process starts with a third of the
- * work.
+ * as processes. These modules are compiled to JavaScript and stand beside the bundle, as in the published package. Such
+ * a process needs a third of the work to start.
  */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const workflows = new URL('../../src/workflows', import.meta.url)
 const BUNDLE = 'src/workflow-bundle.js'
 
-/** The modules that are built, with all that they import: processes, the agents that they load, and what modules of a user import. */
+/**
+ * The modules that are built, with everything that they import: processes, the agents that they load, and what a user's
+ * modules import.
+ */
 const MODULES = [
   'src/cli/main.ts',
   'src/client/index.ts',
@@ -29,7 +32,7 @@ const MODULES = [
   'test/support/worker-process.ts',
 ]
 
-/** @param folder outside the repository, new; dependencies are found as they are inside */
+/** @param folder a new folder outside the repository. Modules in it find the same dependencies as in the repository */
 export async function build(folder: string): Promise<void> {
   const config = {
     extends: join(root, 'tsconfig.json'),

@@ -1,6 +1,6 @@
 /**
- * Temporal with its own settings for one test file: a server of its own. On a cluster, which is configured once, a
- * namespace of its own.
+ * Temporal with other settings for one test file. The file gets a server of its own. A cluster is configured once, so
+ * there the file gets a namespace of its own.
  */
 import { inject } from 'vitest'
 import type { OpenedServers } from './session-fixture.ts'

@@ -83,7 +83,7 @@ async function openStage(
   }
 }
 
-/** A number after the words of a message. It tells the message from others that ask for the same. */
+/** A tag after the words of a message. It distinguishes the message from others that ask for the same. */
 export const TAG: RegExp = /#\S+/
 
 /**

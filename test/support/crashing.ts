@@ -80,7 +80,7 @@ export interface WorkerProcess {
   readonly ready: Promise<void>
   /** Resolves when it is gone, for any reason. */
   readonly ended: Promise<Exit>
-  /** SIGKILL: no chance to say goodbye. Resolves when it is gone. */
+  /** Sends SIGKILL, so the process cannot clean up. Resolves when it is gone. */
   kill(): Promise<void>
   /** Sends SIGTERM. Resolves when the worker has received it. */
   terminate(): Promise<void>

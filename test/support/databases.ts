@@ -1,4 +1,4 @@
-/** A database is taken away, copied and restored, as from a backup. Its users see an outage meanwhile. */
+/** Copies, restores and swaps databases, as with a backup. Their users see an outage meanwhile. */
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
@@ -7,13 +7,13 @@ export interface Backup {
   restore(): Promise<void>
 }
 
-/** @param url of the database; its server must have a database `postgres` */
+/** @param url the URL of the database. Its server must have a database `postgres` */
 export async function backUp(url: string): Promise<Backup> {
   const name = new URL(url).pathname.slice(1)
   const copy = `${name}_copy`
   await whileClosed(url, name, [
     `create database ${copy} template ${name}`,
-    // A copy has the tables and none of the rights.
+    // `create database … template` copies the tables, but not the owner and the rights.
     `update pg_database set (datdba, datacl) = (select datdba, datacl from pg_database where datname = '${name}')
      where datname = '${copy}'`,
   ])
@@ -46,7 +46,7 @@ export async function createDatabase(url: string): Promise<OtherDatabase> {
 }
 
 /**
- * From now on, the URL of the first leads to what was the second.
+ * Swaps the names of two databases: from now on, each URL leads to the other database.
  *
  * @param meanwhile runs when all connections are cut and none can be made
  */

@@ -1,4 +1,6 @@
-/** The TypeScript of a document as the files that a reader makes of it: no block is there that no compiler has seen. */
+/**
+ * The TypeScript blocks of a document, as the files that a reader makes of them. So the compiler checks every block.
+ */
 
 export interface Program {
   /** Path in a folder of the document. */
@@ -10,8 +12,9 @@ const BLOCK = /^```(?:ts|tsx)\b ?([^\n]*)\n([^]*?)^```$/gm
 const FILE_COMMENT = /^\/\/ ([\w./-]+\.ts)$/m
 
 /**
- * A block with a name (behind the fence, or in a comment in its first line) is a file, and a name that comes again begins a
- * new folder of files. A block that begins with an import is a program of its own, and those behind it without one continue it.
+ * A block with a name is a file. The name stands behind the fence, or in a comment in the first line. A name that comes
+ * again begins a new folder of files. A block that begins with an import is a program of its own. The blocks behind it
+ * without an import continue this program.
  */
 export function programsOf(document: string): Program[] {
   const programs: Program[] = []

@@ -1,6 +1,6 @@
 /**
- * What tests read of elements in a real browser. The types of React, which the chat draws with, declare elements that have
- * nothing, where the types of browsers are not loaded.
+ * The fields of elements in a real browser that tests read. The types of browsers are not loaded here, and without them
+ * React's types declare an `Element` that has no fields.
  */
 interface Element {
   readonly className: string

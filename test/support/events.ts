@@ -1,6 +1,6 @@
 /** The log of a session, and what streams in it, as a watcher reads them. */
-import type { Database } from '../../src/store/database.ts'
-import { lookAt, type LivePiece, type StoredEvent } from '../../src/store/event-log.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { lookAt, type LivePiece, type StoredEvent } from '../../src/store/watching/event-log.ts'
 
 /** The largest `integer` of PostgreSQL: an offset after all events. */
 const LAST_OFFSET = 2 ** 31 - 1

@@ -1,9 +1,9 @@
-/** Forks, as tests make them and look at them. */
+/** Makes and reads forks in tests. */
 import { expect } from 'vitest'
 import { ForkProfileRegistryImpl, type ForkProfile } from '../../src/agent/profile.ts'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type Rule, type ScriptedModel } from '../../src/testing/index.ts'
-import { createSession } from '../../src/store/sessions.ts'
+import { createSession } from '../../src/store/sessions/sessions.ts'
 import type { Gate } from './gate.ts'
 import type { Fixture } from './session-fixture.ts'
 
@@ -21,7 +21,7 @@ export function profiles(named: Record<string, ForkProfile>): ForkProfileRegistr
   )
 }
 
-/** Forks whose workflows are gone. They can only be told of a close. Their ids come before `b`. */
+/** Makes forks that have rows but no workflows, so only a close can reach them. Their ids come before `b`. */
 export async function goneForks({ db }: Pick<Fixture, 'db'>, of: SessionHandle, count: number): Promise<void> {
   const { agent } = await of.state()
   const config = { agent, label: 'gone', model: 'agent', tools: 'agent' } as const
@@ -41,7 +41,7 @@ export function forking(): ScriptedModel {
   )
 }
 
-/** A rule of a script: a session that is told `go` awaits a task, which comes to the gate before it answers. */
+/** Rules of a script. A session that is told `go` waits for a task. The task comes to the gate before it answers. */
 export function taskAt(gate: Gate): Rule[] {
   return [
     ['go', { toolCalls: [{ name: 'new_task', arguments: { label: 'a', message: 'slow' } }] }],

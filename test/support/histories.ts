@@ -1,6 +1,6 @@
 /**
- * Histories of workflow runs as files: recorded once, replayed for ever. Each recording is a folder of its own below
- * `test/histories` and is never changed, because the sessions of users have such histories too.
+ * Histories of workflow runs as files. They are recorded once and replayed by all later versions. Each recording is a
+ * folder of its own below `test/histories`. It is never changed, because the sessions of users have such histories too.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ export function bundleToday(): Promise<WorkflowBundleWithSourceMap> {
   return bundleWorkflows(new URL('../../src/workflows', import.meta.url))
 }
 
-/** @returns by name, where the code differs from the histories */
+/** @returns the histories that this code cannot replay, by name, each with its error */
 export async function replay(
   workflowBundle: WorkflowBundleWithSourceMap,
   histories: NamedHistory[],
@@ -41,7 +41,7 @@ export async function replay(
   return differing
 }
 
-/** All that were ever recorded. */
+/** All histories that were ever recorded. */
 export async function readHistories(): Promise<NamedHistory[]> {
   const files = (await readdir(HISTORIES, { recursive: true })).filter((file) => file.endsWith('.json.gz')).toSorted()
   return Promise.all(

@@ -1,4 +1,4 @@
-/** A server of the HTTP face, and what a test reads from it. It is closed after each test. */
+/** An HTTP server of `src/http`, and what a test reads from it. It is closed after each test. */
 import { request as nodeRequest, type OutgoingHttpHeaders } from 'node:http'
 import { createParser } from 'eventsource-parser'
 import { afterEach } from 'vitest'
@@ -107,7 +107,7 @@ async function openStream(url: string, headers: Record<string, string>): Promise
   }
 }
 
-/** A request with headers that `fetch` does not let anybody set. @returns status and body */
+/** A request with headers that `fetch` does not allow. @returns status, body and headers */
 export function rawRequest(
   url: string,
   { method = 'GET', headers = {}, body }: { method?: string; headers?: OutgoingHttpHeaders; body?: string } = {},

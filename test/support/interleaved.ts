@@ -1,5 +1,5 @@
 /** Writers at the same moment. */
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { until } from './until.ts'
 
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`

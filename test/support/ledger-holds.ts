@@ -1,7 +1,7 @@
 /**
- * Holds a worker at the very statement with which it claims or settles a step, or announces something: a trigger waits
- * for a lock of the test. PostgreSQL goes on with a statement whose client was killed meanwhile, so the test decides
- * whether the last statement of the dead worker still counts.
+ * Holds a worker at exactly the statement with which it claims or settles a step, or announces something. A trigger
+ * waits for a lock that the test holds. PostgreSQL goes on with a statement even if its client was killed meanwhile. So
+ * the test decides whether the last statement of the dead worker still counts.
  */
 import pg from 'pg'
 import { until } from './until.ts'
@@ -12,7 +12,11 @@ export interface HeldStep {
   child?: boolean
   /** Unset: any step. */
   step?: string
-  /** `park`: a person is asked. `reopen`: its call goes on after that. `retake`: a step that was given back is taken again. `adopt`: the session's next run. The others are announced: `end` of a turn. */
+  /**
+   * `park`: a person is asked. `reopen`: the call goes on after that. `retake`: a step that was given back is taken
+   * again. `adopt`: the store adopts a run of the session. `pause`, `resume`, `end` (of a turn) and `close` are
+   * announced.
+   */
   moment: 'claim' | 'retake' | 'settle' | 'park' | 'reopen' | 'adopt' | 'pause' | 'resume' | 'end' | 'close'
 }
 
@@ -30,7 +34,7 @@ export interface LedgerHolds {
   close(): Promise<void>
 }
 
-/** The two numbers of our locks. Locks of workers have one number, so they differ. */
+/** The first of the two numbers of our locks. The locks of workers have only one number, so they differ from ours. */
 const LOCKS = 4711
 
 const SETUP = `

@@ -1,7 +1,7 @@
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import { until } from './until.ts'
 
-/** Resolves when some living worker has looked for dead workers, from beginning to end. */
+/** Resolves when a living worker has made a whole search for dead workers. */
 export async function lookedForTheDead({ pool }: Database): Promise<void> {
   for (const bootId of ['1', '2']) {
     await pool.query(

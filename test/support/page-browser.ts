@@ -1,4 +1,4 @@
-/** A real Chromium that opens the page and records every error of it. */
+/** A real Chromium that opens the page and records every error of the page. */
 import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
@@ -40,7 +40,7 @@ export function usePageBrowser(): { open(url: string, how?: BrowserContextOption
 
 /** The serious and critical faults that axe finds in the view. */
 export async function faultsOf(page: Page): Promise<string[]> {
-  // By the debugger, which the content policy of the page does not restrict.
+  // The script is injected through the debugger, so the content security policy of the page does not refuse it.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
   return violations

@@ -1,4 +1,6 @@
-/** Transcripts that no store would hold: calls and results in any order, and ids and names that models invent. */
+/**
+ * Invalid transcripts, which no store would hold: calls and results in any order, with ids and names as models invent.
+ */
 import fc from 'fast-check'
 import type { Message, Part, ToolCall } from '../../src/core/message.ts'
 

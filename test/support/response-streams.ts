@@ -1,4 +1,4 @@
-/** Streams of the Responses API in the shapes that OpenAI sends, written anew. */
+/** Streams of the Responses API, written by hand in the shapes that OpenAI sends. */
 
 const ENCRYPTED = 'gAAAAABo-0123456789'
 
@@ -61,8 +61,8 @@ const call = (id: string, args: string, status = 'completed'): object => ({
 })
 
 /**
- * Two summaries, a text, two calls whose arguments alternate. The reasoning is complete only in its `done`. In `added`
- * and in the last event, its encrypted content is another one.
+ * Two summaries, a text, and two calls whose arguments alternate. The reasoning is complete only in its `done` event.
+ * In its `added` event and in the last event, the encrypted content differs.
  */
 export function thinksAndCalls(): object[] {
   const items = [
@@ -102,7 +102,7 @@ export function thinksAndCalls(): object[] {
   ]
 }
 
-/** Two messages, as newer models write them: one on the way, and one at the end. */
+/** Two messages, as newer models write them: a commentary and the final answer. */
 export function saysTwice(): object[] {
   const items = [message('msg_1', 'commentary', 'I look.'), message('msg_2', 'final_answer', 'Rain.')]
   return [
@@ -145,7 +145,7 @@ export function refuses(): object[] {
   ]
 }
 
-/** A server that sends items whole, as some servers do that imitate the API. */
+/** The stream of a server that sends whole items. Some servers that imitate the API do so. */
 export function sendsWholeItems(): object[] {
   const items = [reasoning('rs_1', ENCRYPTED, 'Hm'), call('a', '{"city":"Oslo"}')]
   return [

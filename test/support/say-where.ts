@@ -1,9 +1,12 @@
-/** Says where the sessions of a failed test stand. A test that waits in vain otherwise names only its time-out. */
+/**
+ * Says in what state the sessions of a failed test are. Without this, a test that waits in vain names only its
+ * time-out.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { optionalTsToMs } from '@temporalio/common/lib/time.js'
 import { messageOf } from '../../src/core/errors.ts'
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 
 /** The newest ones. Earlier tests of the file have left some too. */
 const SESSIONS = 3

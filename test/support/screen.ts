@@ -21,7 +21,7 @@ const xterm = createRequire(import.meta.url)('@xterm/headless') as {
   Terminal: new (options: object) => View
 }
 
-/** What a program writes around a picture that is drawn in pieces. */
+/** What a program writes before and after a picture that it draws in pieces. */
 const [DRAWS, DRAWN] = ['\u001b[?2026h', '\u001b[?2026l']
 
 export interface Screen extends Terminal {
@@ -46,7 +46,7 @@ export function openScreen(command: string[], options: TerminalOptions): Screen 
   view.onData((text) => terminal.press(text))
   const isDrawing = (): boolean => output.lastIndexOf(DRAWS) > output.lastIndexOf(DRAWN)
   const lines = async (from: number): Promise<string[]> => {
-    // A program that is killed while it draws leaves it so.
+    // If a program was killed while it drew, the picture never ends. So this does not wait for ever.
     for (let n = 0; isDrawing() && n < 100; n++) await delay(5)
     await new Promise<void>((resolve) => view.write('', resolve))
     const { active } = view.buffer

@@ -1,6 +1,7 @@
 /**
- * `STELLO_SEED` makes every property try the same cases again: those of a run that failed, whose seed fast-check prints. CI
- * sets it, so that it judges the change and not the luck. Everywhere else each run tries other cases.
+ * `STELLO_SEED` makes every property test try the same cases again. When a property fails, fast-check prints its seed.
+ * CI sets the variable, so that a failure comes from the change and not from other random cases. Everywhere else, each
+ * run tries other cases.
  */
 import fc from 'fast-check'
 

@@ -1,4 +1,4 @@
-/** Somebody who sends a message from a process of their own, for tests that kill them. */
+/** A client that sends a message, in a process of its own, for tests that kill it. */
 import { connectStello } from '../../src/client/index.ts'
 
 const { sessionId, messageId, text, ...servers } = JSON.parse(process.argv[2] ?? '') as {

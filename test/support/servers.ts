@@ -26,13 +26,14 @@ declare module 'vitest' {
 }
 
 /**
- * Nobody needs the data of a test after a power cut, and a killed server loses nothing without `fsync`. Test files that
- * run side by side take more connections than one developer does.
+ * Tests need no `fsync`: nobody needs their data after a power cut, and a server that is only killed loses nothing.
+ * Test files that run side by side need more connections than one developer does.
  */
 export const POSTGRES_SETTINGS: string[] = ['fsync=off', 'max_connections=600']
 
 /**
- * Every project calls this, in the same process, one after another. The first makes everything, and the others find it.
+ * Every project calls this, in the same process, one after another. The first call makes everything, and the later
+ * calls find it.
  */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const folder = join(tmpdir(), `stello-test-${process.pid}`)

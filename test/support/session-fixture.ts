@@ -15,8 +15,8 @@ import {
   type StelloClient,
   type StelloEvent,
 } from '../../src/client/index.ts'
-import { openDatabase, type Database } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { openDatabase, type Database } from '../../src/store/database/database.ts'
+import { migrate } from '../../src/store/schema/migrate.ts'
 import { takeBuiltBundle } from './built.ts'
 import { sayWhere } from './say-where.ts'
 import { startWorker, type StelloWorker, type StelloWorkerOptions } from '../../src/worker.ts'

@@ -1,6 +1,6 @@
-/** What a session's workflow itself says after it has taken in all news, and what Temporal shows of it. */
+/** What a session's workflow says about itself, asked again until it fits, and what Temporal shows of the session. */
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
-import { stateQuery } from '../../src/protocol/messages.ts'
+import { stateQuery } from '../../src/protocol/temporal-messages.ts'
 import { type SessionView } from '../../src/protocol/views.ts'
 
 /** Asks the workflow until the answer fits. Each question is a round trip to the worker. */

@@ -1,9 +1,9 @@
-/** A scripted model that plays a model which knows only text: its calls become actions of text, one per reply. */
+/** A scripted model that behaves like a model that knows only text: its calls become JSON actions, one per reply. */
 import { jsonActions } from '../../src/models/actions/json-actions.ts'
 import { scriptedModel, type ScriptFunction } from '../../src/testing/index.ts'
 import type { Model } from '../../src/core/model.ts'
 
-/** @param script written for native calls; it is asked as if results were still tool messages */
+/** @param script a script that is written for native calls. Its calls of one answer are given in several replies */
 export function speakingJson(script: ScriptFunction): Model {
   return jsonActions(
     scriptedModel(async ({ messages, ...request }) => {

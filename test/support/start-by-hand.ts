@@ -1,10 +1,12 @@
-/** What an operator does in Temporal behind the back of the client. */
+/** What an operator does directly in Temporal, without the client. */
 import type { WorkflowHandle } from '@temporalio/client'
 import { defaultPayloadConverter } from '@temporalio/common'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import type { StepRef } from '../../src/protocol/steps.ts'
 
-/** Starts a workflow with the input of the last one, whatever has happened to that one. */
+/**
+ * Starts a workflow with the id and the input of the session's last workflow, whatever has happened to that workflow.
+ */
 export async function startByHand(
   { temporal: { workflow } }: StelloClient,
   { id }: SessionHandle,

@@ -1,12 +1,12 @@
 /**
- * The final state of a session and its forks, without what may differ from run to run: ids, times, durations. A session
- * that was disturbed is compared with one that was not.
+ * The final state of a session and its forks, without what may differ from run to run: ids, times, durations. With it,
+ * a session that was disturbed is compared with a session that was not.
  */
 import { expect } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
 import type { SessionHandle, SessionStats, SessionTree, StelloClient } from '../../src/client/index.ts'
-import type { Database } from '../../src/store/database.ts'
-import { nextOffsets } from '../../src/store/event-log.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { nextOffsets } from '../../src/store/watching/event-log.ts'
 import type { FakeOpenAI } from '../../src/testing/index.ts'
 import type { Doors } from './crashing.ts'
 import { viewOf } from './settled.ts'
@@ -56,7 +56,8 @@ export async function readStory(witnesses: Witnesses, session: SessionHandle): P
       const [id = '', step = 'hook'] = key.split(':')
       const name = `${names.get(id)} ${step}`
       if (!names.has(id)) continue
-      // A repeated step is the same call. Two keys for one step would be two questions.
+      // A step that is repeated must have the same key. With two keys, a provider would take it for two different
+      // calls.
       expect(counts, `two keys for ${name}`).not.toHaveProperty([name])
       counts[name] = keys.filter((each) => each === key).length
     }
@@ -91,7 +92,7 @@ async function readChapter(client: StelloClient, db: Database, tree: SessionTree
     depth,
     transcript: await session.transcript(),
     turns,
-    // What becomes of workers is no part of what was said and done.
+    // The loss of workers is not part of what was said and done.
     events: inCallOrder(
       events
         .filter(({ type }) => type !== 'step.taken_over')
@@ -135,7 +136,7 @@ export interface Differences {
   called?: Record<string, number>
   /** A tool whose outcome is unknown. Only its result may differ. */
   unknown?: string
-  /** A step that ends before a resume without a kill, and after it with one. */
+  /** For a step that ends before a resume if nobody kills the worker, and after the resume otherwise. */
   order?: 'of events may differ'
 }
 

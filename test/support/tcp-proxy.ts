@@ -6,7 +6,7 @@ import { createGate, type Gate } from './gate.ts'
 export interface TcpProxy {
   /** `host:port` */
   readonly address: string
-  /** From now on, the words of the server are held back. Those of the worker pass. */
+  /** From now on, what the server sends is held back. What the worker sends passes. */
   hold(): void
   /** What was held back passes now, and all that follows. */
   release(): void

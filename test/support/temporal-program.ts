@@ -1,6 +1,6 @@
 /**
- * Gets the Temporal program before the first test. On a fresh machine it is built, which takes longer than a test may
- * take.
+ * Gets the Temporal CLI before the first test. On a fresh machine it is downloaded or built. This takes longer than a
+ * test may take.
  */
 import { findTemporal } from '../../src/dev/find-temporal.ts'
 

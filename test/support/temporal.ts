@@ -9,7 +9,7 @@ import { identify } from '../../src/dev/processes.ts'
 import { pingTemporal } from '../../src/dev/temporal-server.ts'
 
 /**
- * @param dynamicConfig as `name=value`; without the first two a task takes 40 ms to start
+ * @param dynamicConfig more settings, as `name=value`. Without the two that are always set, a task takes 40 ms to start
  * @param options.file where it keeps its data; unset = in memory
  * @param options.port unset = a free one
  */

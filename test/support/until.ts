@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 
 const LOOK_EVERY_MS = 20
-/** Nothing takes this long. A test that does fails with what it waited for, and not with its time-out. */
+/** No test waits this long. If one does, its error names what it waited for, and not only a time-out. */
 const GIVE_UP_MS = 120_000
 
 export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {

@@ -1,13 +1,13 @@
 /**
- * A process under a watchdog, for tests that block it: its loop stands still, or its watchdog was stopped before that.
+ * A process with a watchdog, for tests that block its event loop, also after some or all of its workers were stopped.
  */
 import { startWatchdog } from '../../src/worker/watchdog.ts'
 
 export interface WatchedSettings {
   limitMs: number
-  /** The steps that are taken in hand, one after another. */
+  /** How many steps are begun, one after another. */
   steps?: number
-  /** How many of its two workers stop before that. */
+  /** How many of its two workers are stopped before `next`. */
   stopped?: number
   /** `answer`: sends each message back. `end`: does nothing more. */
   next: 'block' | 'answer' | 'end'

@@ -1,6 +1,7 @@
 /**
  * A worker in a process of its own, for tests that kill it. Its model is the fake provider of the test. Its user code
- * knocks at the doors of the test before it returns, so the test knows what has begun and decides when it ends.
+ * *knocks at the doors* of the test before it returns: it sends a request to the test. So the test knows what has begun
+ * and decides when it ends.
  */
 import { existsSync } from 'node:fs'
 import { DefaultLogger, Runtime } from '@temporalio/worker'
@@ -11,7 +12,7 @@ import type { Skill } from '../../src/core/skill.ts'
 import type { Model } from '../../src/core/model.ts'
 import { RetryableError } from '../../src/core/retryable-error.ts'
 import { type ToolExtras, type Verification } from '../../src/tool/tool.ts'
-import { tool } from '../../src/tool/define-tool.ts'
+import { tool } from '../../src/tool/tool-function.ts'
 import {
   agents,
   filesystem,
@@ -103,7 +104,7 @@ const survey = tool('survey', 'Asks for a while', z.object({ ms: z.number() }), 
   return knock('survey', { key: ctx.idempotencyKey, tag: `${text}${expired ? ' by default' : ''}` })
 })
 
-/** Wants a plain yes, for which it waits as long as its agent lets it, and knocks only then. */
+/** Waits for a yes, as long as its agent allows, and knocks only after it. */
 const wipe = tool(
   'wipe',
   'Wipes after a yes',
@@ -113,7 +114,7 @@ const wipe = tool(
   { kind: 'readonly', effect: 'non_idempotent' },
 )
 
-/** The test says what is found out, as JSON. Text that is no JSON makes it throw. */
+/** The test gives the result of `verify`, as JSON. Text that is no JSON makes it throw. */
 async function verify(): Promise<Verification> {
   return JSON.parse(await knock('verify', {})) as Verification
 }

@@ -1,7 +1,7 @@
 /** What tells of a record comes back exactly as it was, or is kept whole. */
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../src/core/message.ts'
-import { keepEvent, keepOutcome, wholeEvent, wholeOutcome } from '../../src/store/from-records.ts'
+import { keepEvent, keepOutcome, wholeEvent, wholeOutcome } from '../../src/store/transcript/from-records.ts'
 
 const call = { id: 'c', name: 'look', arguments: '{"a":1}' }
 const message: Message = { role: 'assistant', content: 'yes', toolCalls: [call] }

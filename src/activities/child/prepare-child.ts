@@ -16,10 +16,10 @@ import type { NotStarted } from '../../protocol/steps.ts'
 import { ContextCalls, Interrupted, type Opening } from './context-calls.ts'
 import { forkConfig, withMode } from './fork.ts'
 import { readSkillsInForce } from '../tool/session-permissions.ts'
-import { NO_CHAIN, foldChain, nextRecord } from '../../store/hashes.ts'
-import { readWholeTranscript } from '../../store/load-transcript.ts'
-import type { NewRecord } from '../../store/writes.ts'
-import { readValue } from '../../store/values.ts'
+import { NO_CHAIN, foldChain, nextRecord } from '../../store/ledger/hashes.ts'
+import { readWholeTranscript } from '../../store/transcript/load-transcript.ts'
+import type { NewRecord } from '../../store/ledger/writes.ts'
+import { readValue } from '../../store/transcript/values.ts'
 import { MODE_TOOL, MODE_VALUE } from '../../tool/session-values.ts'
 import type { SessionFacts } from '../../tool/tool.ts'
 import type { Failed } from '../model/weather.ts'
@@ -131,7 +131,7 @@ async function inItsMode({ agent, db }: Deps, { parent, at }: Forking): Promise<
 export async function firstRecords(deps: Deps, { branch, messages }: PreparedChild): Promise<NewRecord[]> {
   if (messages.length === 0) return []
   const { transcripts, db } = deps
-  const before = branch ? (await transcripts.read(db, branch.sessionId, branch.gen, branch.seq)).chain : NO_CHAIN
+  const before = branch ? (await transcripts.read(db, branch)).chain : NO_CHAIN
   const records: NewRecord[] = []
   for (const [i, message] of messages.entries()) {
     records.push(nextRecord(records.length > 0 ? foldChain(records) : before, i + 1, message))

@@ -7,9 +7,9 @@ import { waitsOfTry, waitsWith } from '../../agent/wait-settings.ts'
 import { messageOf, StelloError, toStelloError } from '../../core/errors.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
 import type { CompactInput, CompactOutcome } from '../../protocol/steps.ts'
-import type { Mine } from '../../store/claim.ts'
-import { inputHash } from '../../store/hashes.ts'
-import { proposeOutcome } from '../../store/settle.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
+import { inputHash } from '../../store/ledger/hashes.ts'
+import { proposeOutcome } from '../../store/ledger/settle.ts'
 import type { Deps } from '../deps.ts'
 import { providerOf, type Pass } from '../model/gates.ts'
 import { textTokens } from '../model/token-estimate.ts'
@@ -43,7 +43,7 @@ export async function compact(deps: Deps, input: CompactInput): Promise<CompactO
   const { config, rootId } = await deps.configs.read(deps.db, sessionId)
   // Another worker, or another fork of the same parent, may have made a summary meanwhile.
   deps.transcripts.forget(sessionId)
-  const transcript = await deps.transcripts.read(deps.db, sessionId, gen, upTo)
+  const transcript = await deps.transcripts.read(deps.db, { sessionId, gen, seq: upTo })
   const compaction = deps.agent.compactionOf(config.profile) ?? DEFAULT_COMPACTION
   const own = deps.agent.model(config.model)
   const { model = own } = compaction

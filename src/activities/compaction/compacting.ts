@@ -5,10 +5,10 @@ import type { Model } from '../../core/model.ts'
 import { newEvent, type DurableEvents, type NewEvent } from '../../protocol/events.ts'
 import { SHOWN } from '../../protocol/limits.ts'
 import type { CompactInput, CompactOutcome } from '../../protocol/steps.ts'
-import type { Mine } from '../../store/claim.ts'
-import type { NewSummary } from '../../store/summaries.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
-import type { Writes } from '../../store/writes.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
+import type { NewSummary } from '../../store/transcript/summaries.ts'
+import type { Transcript } from '../../store/transcript/transcript-cache.ts'
+import type { Writes } from '../../store/ledger/writes.ts'
 import { wholeTokens } from '../model/model-answer.ts'
 import { roomOf } from '../model/room.ts'
 import { messageTokens } from '../model/token-estimate.ts'
@@ -82,7 +82,7 @@ export function summarised(
   claim: Mine,
   { plan, text, usage, by }: Paid & { plan: Plan; text: string },
 ): Ending<CompactOutcome> {
-  return standing(compacting, claim, plan, { text, cut: false }, { usage, by })
+  return standing(compacting, claim, plan, { text, cut: false, paid: { usage, by } })
 }
 
 /**
@@ -96,13 +96,11 @@ export function leftOut(compacting: Compacting, claim: Mine, error?: unknown): E
   const paid = error instanceof NoSummary ? error : undefined
   const plan = input.asked ? undefined : planCompaction(transcript, { keep })
   if (plan)
-    return standing(
-      compacting,
-      claim,
-      plan,
-      { text: cutText(plan.messages, transcript.summary?.text), cut: true },
+    return standing(compacting, claim, plan, {
+      text: cutText(plan.messages, transcript.summary?.text),
+      cut: true,
       paid,
-    )
+    })
   const { outcome, writes } = paying(compacting, claim, paid)
   return { kind: 'settle', outcome: { ...outcome, done: false }, writes }
 }
@@ -111,8 +109,7 @@ function standing(
   compacting: Compacting,
   claim: Mine,
   { at, standsFor, question }: Plan,
-  made: Pick<NewSummary, 'text' | 'cut'>,
-  paid: Paid | undefined,
+  { paid, ...made }: Pick<NewSummary, 'text' | 'cut'> & { paid: Paid | undefined },
 ): Ending<CompactOutcome> {
   const { outcome, writes, told } = paying(compacting, claim, paid)
   const summary: NewSummary = { at, standsFor, ...(question !== undefined && { question }), ...made }

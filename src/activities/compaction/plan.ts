@@ -1,7 +1,7 @@
 /** Which part of a transcript a summary is to stand for. Pure. */
 import type { Message } from '../../core/message.ts'
 import type { Branch } from '../../protocol/config.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
+import type { Transcript } from '../../store/transcript/transcript-cache.ts'
 import { textTokens } from '../model/token-estimate.ts'
 import { chooseCut, cutPoints } from './cut-points.ts'
 import { rendered } from './rendered.ts'

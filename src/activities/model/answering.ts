@@ -1,5 +1,5 @@
 /** The facts that turn an answer of the model into records and events. */
-import type { Mine } from '../../store/claim.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
 import type { Completion, Model } from '../../core/model.ts'
 import type { StelloAgent } from '../../agent/agent.ts'
 import type { SessionConfig } from '../../protocol/config.ts'

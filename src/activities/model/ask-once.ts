@@ -4,15 +4,15 @@ import { waitsWith } from '../../agent/wait-settings.ts'
 import type { Completion, ModelDelta } from '../../core/model.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
 import type { ModelOutcome } from '../../protocol/steps.ts'
-import type { Mine } from '../../store/claim.ts'
-import { findWholeSummary } from '../../store/load-transcript.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
+import { findWholeSummary } from '../../store/transcript/load-transcript.ts'
 import type { Deps } from '../deps.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Ending } from '../step/end-step.ts'
 import { shutsDown } from '../step/temporal-failures.ts'
 import { aboutTurn } from '../tool/execute.ts'
 import { askedTools } from '../tool/session-tools.ts'
-import { useId } from '../tool/tool-uses.ts'
+import { instanceId } from '../tool/kept-instances.ts'
 import { askModel } from './ask-model.ts'
 import { describeTools } from './describe-tools.ts'
 import { canBeShorter, fittingOf, tooLong, tooLongForGood } from './fitting.ts'
@@ -26,10 +26,10 @@ import { densityOf } from './token-estimate.ts'
 import { shownOf, wayOut } from './way-out.ts'
 import type { StepWeather } from './weather.ts'
 
-/** Counts a call, with the time since it was last asked. */
+/** Counts a call under the model that was asked last, with the time since then. */
 export class Timed {
   readonly #metrics: Metrics
-  readonly #model: string
+  #model: string
   #began = performance.now()
 
   constructor(metrics: Metrics, model: string) {
@@ -37,7 +37,8 @@ export class Timed {
     this.#model = model
   }
 
-  begin(): void {
+  begin(model: string): void {
+    this.#model = model
     this.#began = performance.now()
   }
 
@@ -63,7 +64,7 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
   const { config, rootId } = stored
   const { sessionId, round, turn } = input
   const { claim, stop, pass, weather, timed } = asking
-  timed.begin()
+  timed.begin(pass.model.name)
   const fail = (error: unknown): Ending<ModelOutcome> => {
     const ending = stop.aborted ? stopped(stop, claim) : weather.failed(error, pass, claim, timed.ms())
     if (ending.kind === 'giveBack') timed.count(ending.result)
@@ -81,7 +82,7 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
   const live = deps.live.step(sessionId, input.key, claim.lease)
   const context = aboutTurn({ ...stored, sessionId, messageId: input.messageId })
   const titles = new Map<string, string>()
-  const streaming = new StreamingCalls({ tools, titles, live, uses: deps.toolUses, context })
+  const streaming = new StreamingCalls({ tools, titles, live, uses: deps.keptInstances, context })
   let ending: Ending<ModelOutcome> | undefined
   const fitting = await fittingOf(deps.agent, config, pass.model, before)
   let parts: PromptParts = {
@@ -139,7 +140,7 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
     return { ...failed, result: { ...failed.result, refused: true } }
   } finally {
     streaming.end((index, name) =>
-      willRun(ending, index, name) ? useId(claim.gen, { sessionId, turn, round, index }) : undefined,
+      willRun(ending, index, name) ? instanceId(claim.gen, { sessionId, turn, round, index }) : undefined,
     )
     await live.end()
   }

@@ -14,8 +14,9 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
   const call = await readModelCall(deps, input)
   if (!call) return { kind: 'duplicate', gen: input.gen, reason: `message ${input.opening?.messageId} has no text` }
   const { model, waits, stored } = call
-  const timed = new Timed(deps.metrics, model.name)
-  const weather = new StepWeather(deps, attempt, input, { choice: choiceOf(model), waits })
+  const choice = choiceOf(model)
+  const timed = new Timed(deps.metrics, (choice.models[0] ?? model).name)
+  const weather = new StepWeather(deps, attempt, input, { choice, waits })
   const work: Omit<StepWork<ModelOutcome | Held>, 'run'> = {
     step: stepOf(call),
     ...pausingEndings(model),

@@ -5,12 +5,13 @@ import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Model } from '../../core/model.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
-import type { Mine } from '../../store/claim.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
+import type { Transcript } from '../../store/transcript/transcript-cache.ts'
 import type { Ending } from '../step/end-step.ts'
 import { makePrompt, type PromptParts } from './prompt.ts'
-import { sampledDensity } from './sampled-density.ts'
 import { roomOf, type Room } from './room.ts'
+import type { Message } from '../../core/message.ts'
+import { densityOf, messageTokens, textTokens } from './token-estimate.ts'
 
 /** A prompt that its provider refuses again and again, however short it is made, pauses the session. */
 const REFUSALS = 5
@@ -64,4 +65,27 @@ export function tooLongForGood(error: unknown): unknown {
       'the system prompt, the tools and the last message alone are too long for this model: give the agent a model with a ' +
       'longer window, then resume, or cancel the turn and send a shorter message',
   })
+}
+
+/** Pieces of the sample, and UTF-16 units of each. */
+const PIECES = 24
+const PIECE = 400
+
+/**
+ * How many tokens a provider probably counts for one of our estimate, where it does not tell. A tokenizer counts a
+ * sample: to count everything would take seconds.
+ *
+ * @param least estimated tokens below which nobody needs to know: the tokenizer takes 70 MB of memory
+ * @returns undefined below it
+ */
+async function sampledDensity(messages: readonly Message[], least: number): Promise<number | undefined> {
+  const total = messages.reduce((sum, message) => sum + messageTokens(message), 0)
+  if (total < least) return undefined
+  const every = Math.max(1, Math.floor(messages.length / PIECES))
+  const sample = messages
+    .filter((_, index) => index % every === 0)
+    .map(({ content }) => content.slice(0, PIECE))
+    .join('\n')
+  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
+  return densityOf(countTokens(sample), textTokens(sample))
 }

@@ -2,10 +2,10 @@
 import { waitsOfTry, type Waits } from '../../agent/wait-settings.ts'
 import type { Model } from '../../core/model.ts'
 import type { CallModelInput } from '../../protocol/steps.ts'
-import { inputHash, nextRecord } from '../../store/hashes.ts'
-import { getMessage } from '../../store/message-bodies.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
-import type { NewRecord } from '../../store/writes.ts'
+import { inputHash, nextRecord } from '../../store/ledger/hashes.ts'
+import { getMessage } from '../../store/transcript/message-bodies.ts'
+import type { Transcript } from '../../store/transcript/transcript-cache.ts'
+import type { NewRecord } from '../../store/ledger/writes.ts'
 import type { Deps } from '../deps.ts'
 
 export interface ModelCall {
@@ -31,7 +31,7 @@ export async function readModelCall(deps: Deps, input: CallModelInput): Promise<
   const text = input.opening && (await openingText(deps, sessionId, input.opening))
   if (input.opening && text === undefined) return undefined
   const upTo = text === undefined ? input.upTo : input.upTo - 1
-  const before = await deps.transcripts.read(deps.db, sessionId, gen, upTo, { leftOut: input.leftOut })
+  const before = await deps.transcripts.read(deps.db, { sessionId, gen, seq: upTo }, { leftOut: input.leftOut })
   const question =
     text === undefined ? undefined : nextRecord(before.chain, input.upTo, { role: 'user', content: text })
   const chain = question?.chain ?? before.chain

@@ -5,7 +5,7 @@
 import type { Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
-import type { NewSummary } from '../../store/summaries.ts'
+import type { NewSummary } from '../../store/transcript/summaries.ts'
 import type { Room } from './room.ts'
 import { shortenAll, shortenOld } from './shorten-results.ts'
 import { promptTokens } from './token-estimate.ts'
@@ -25,7 +25,7 @@ export interface Prompt {
 export interface PromptParts {
   config: Pick<SessionConfig, 'systemPrompt'>
   /** The conversation so far: the summary of its beginning, and the messages since then, inherited ones first. */
-  transcript: { summary?: Standing; messages: readonly Message[] }
+  transcript: Conversation
   /** The user's message, where this call begins a turn. */
   question?: Message | undefined
   tools: readonly ToolSpec[]
@@ -35,6 +35,12 @@ export interface PromptParts {
   refusals?: number | undefined
 }
 
+/** The summary of the beginning, if there is one, and the messages since then. */
+export interface Conversation {
+  summary?: Standing
+  messages: readonly Message[]
+}
+
 /** A summary, as far as a model reads it. */
 export type Standing = Pick<NewSummary, 'text' | 'question' | 'standsFor'>
 
@@ -42,11 +48,7 @@ export type Standing = Pick<NewSummary, 'text' | 'question' | 'standsFor'>
 export function makePrompt(parts: PromptParts): Prompt {
   const { config, transcript, question, tools, room, refusals = 0 } = parts
   const system = config.systemPrompt || undefined
-  const whole = [
-    ...(transcript.summary ? [summaryMessage(transcript.summary)] : []),
-    ...transcript.messages,
-    ...(question ? [question] : []),
-  ]
+  const whole = [...conversationOf(transcript), ...(question ? [question] : [])]
   const made = (messages: readonly Message[]): Prompt => {
     const tokens = promptTokens(system, messages, tools)
     return { ...(system && { system }), messages, tools, tokens, full: room !== undefined && tokens > room.limit }
@@ -56,8 +58,13 @@ export function makePrompt(parts: PromptParts): Prompt {
   return prompt.full && room ? made(shortenOld(whole, room)) : prompt
 }
 
+/** The conversation as a model reads it. */
+export function conversationOf({ summary, messages }: Conversation): Message[] {
+  return summary ? [summaryMessage(summary), ...messages] : [...messages]
+}
+
 /** The message that a model reads instead of the summarised ones. */
-export function summaryMessage({ text, question, standsFor }: Standing): Message {
+function summaryMessage({ text, question, standsFor }: Standing): Message {
   const lines = [
     `[${standsFor} earlier messages of this conversation are not shown. In their place stands this summary:]`,
     text,

@@ -2,8 +2,8 @@
 import { DISCOVERED, namesDiscovered } from '../../agent/hidden-tools.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
 import type { Branch } from '../../protocol/config.ts'
-import type { Database } from '../../store/database.ts'
-import { readValue } from '../../store/values.ts'
+import type { Database } from '../../store/database/database.ts'
+import { readValue } from '../../store/transcript/values.ts'
 
 /** All tools except hidden ones that are not discovered yet. If none is hidden, the store is not asked. */
 export async function shownTools(db: Database, tools: SessionTools, at: Branch): Promise<SessionTools> {

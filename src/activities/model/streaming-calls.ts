@@ -10,8 +10,8 @@ import type { LiveStep } from '../live-writer.ts'
 import { titled } from '../tool/call-names.ts'
 import { PARTIAL_LIMIT, readPartial } from './partial-arguments.ts'
 import { ToolChannel } from '../tool/tool-channel.ts'
-import { ToolUse } from '../tool/tool-use.ts'
-import type { ToolUses } from '../tool/tool-uses.ts'
+import { ToolInstance } from '../tool/tool-instance.ts'
+import type { KeptInstances } from '../tool/kept-instances.ts'
 
 const LOOK_EVERY_MS = 100
 
@@ -21,7 +21,7 @@ interface StreamingCall {
   id: string
   name: string
   text: string
-  use: ToolUse
+  use: ToolInstance
   tool: Tool | undefined
   /** Something has arrived since the last look. */
   fresh: boolean
@@ -32,7 +32,7 @@ export interface Streaming {
   /** Names for people, by the tools' names: known when the model is asked. */
   titles: ReadonlyMap<string, string>
   live: LiveStep
-  uses: ToolUses
+  uses: KeptInstances
   /** The facts about its call that a tool may already know. */
   context: TurnContext
 }
@@ -60,7 +60,7 @@ export class StreamingCalls {
     }, LOOK_EVERY_MS)
   }
 
-  /** @param idOf the call that will run, as `ToolUses` knows it; undefined = it will not */
+  /** @param idOf the call that will run, as `KeptInstances` knows it; undefined = it will not */
   end(idOf: (index: number, name: string) => string | undefined): void {
     clearTimeout(this.#timer)
     for (const [index, { name, use, tool }] of this.#calls) {
@@ -75,7 +75,7 @@ export class StreamingCalls {
     const { tools, titles, live } = this.#streaming
     const found = tools.find(name)
     const tool = found && 'tool' in found ? found.tool : undefined
-    const use = new ToolUse(new ToolChannel({ id, name, ...titled(titles, name) }, { live }))
+    const use = new ToolInstance(new ToolChannel({ id, name, ...titled(titles, name) }, { live }))
     const call: StreamingCall = { id, name, text: '', use, tool, fresh: true }
     this.#calls.set(index, call)
     use.channel.status('WAIT')

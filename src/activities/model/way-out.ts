@@ -6,8 +6,8 @@
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Message } from '../../core/message.ts'
 import type { Branch } from '../../protocol/config.ts'
-import type { Transcript } from '../../store/transcript-cache.ts'
-import { makePrompt, type PromptParts } from './prompt.ts'
+import type { Transcript } from '../../store/transcript/transcript-cache.ts'
+import { conversationOf, makePrompt, type PromptParts } from './prompt.ts'
 
 /** A request that cannot be processed as it is. Other statuses are about the address or the settings. */
 const ABOUT_THE_REQUEST: readonly unknown[] = [400, 422]
@@ -24,8 +24,8 @@ export interface Shown {
  * @param last the record of its last message
  */
 export function shownOf(parts: PromptParts, transcript: Pick<Transcript, 'placeOf'>, last: Branch): Shown {
-  const { summary, messages } = parts.transcript
-  const first = summary ? 1 : 0
+  const { messages } = parts.transcript
+  const first = conversationOf(parts.transcript).length - messages.length
   return {
     messages: makePrompt(parts).messages,
     placeOf(index) {

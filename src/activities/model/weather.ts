@@ -12,10 +12,10 @@ import type { Model } from '../../core/model.ts'
 import { toPause } from '../../core/pause.ts'
 import { newEvent } from '../../protocol/events.ts'
 import { IN_LINE_MS } from '../../protocol/limits.ts'
-import { weatherSignal } from '../../protocol/messages.ts'
+import { weatherSignal } from '../../protocol/temporal-messages.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
-import type { Mine } from '../../store/claim.ts'
-import type { Weather } from '../../store/settle.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
+import type { Weather } from '../../store/ledger/settle.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import type { Ending } from '../step/end-step.ts'
@@ -141,12 +141,12 @@ export class StepWeather {
     const refusal = isWeather(error, known) ? refusalOf(known) : undefined
     if (refusal) {
       pass.refused(refusal)
-      return this.#waitOut(known, refusal, pass.model, claim, { askedMs, overTime: isOverTime(error) })
+      return this.#waitOut(known, claim, { refusal, asked: pass.model, askedMs, overTime: isOverTime(error) })
     }
     if (known.code === 'MODEL_NO_CREDIT') {
       pass.spent()
       if (this.#choice.models.length > 1 && this.#deps.gates.hasCredit(this.#choice)) {
-        return this.#waitOut(known, { why: 'no credit', told: true }, pass.model, claim, { askedMs })
+        return this.#waitOut(known, claim, { refusal: { why: 'no credit', told: true }, asked: pass.model, askedMs })
       }
     } else if (known.fate === 'pause') pass.served()
     else pass.leave()
@@ -157,10 +157,13 @@ export class StepWeather {
 
   #waitOut(
     known: StelloError,
-    refusal: Refusal,
-    asked: Model,
     claim: Mine,
-    { askedMs, overTime = false }: { askedMs: number; overTime?: boolean },
+    {
+      refusal,
+      asked,
+      askedMs,
+      overTime = false,
+    }: { refusal: Refusal; asked: Model; askedMs: number; overTime?: boolean },
   ): Ending<Failed> {
     const { gates } = this.#deps
     const leftMs = this.#leftMs(claim, askedMs)

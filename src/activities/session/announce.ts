@@ -1,15 +1,15 @@
 /** Tells the store the decisions of the workflow: pauses, rejections, turns that end outside a model call, the close. */
 import { preview } from '../../core/message.ts'
 import type { AnnounceInput, AnnounceOutcome, TurnEnding } from '../../protocol/announcements.ts'
-import { announcedEvents, newEvent } from '../../protocol/events.ts'
-import { announceFacts } from '../../store/announce-facts.ts'
-import { turnStarted } from '../../store/claim.ts'
-import { nextRecord } from '../../store/hashes.ts'
-import { getMessage } from '../../store/message-bodies.ts'
-import { readWholeRecord } from '../../store/records.ts'
-import { closeBelow, openChildren } from '../../store/closing.ts'
-import { readTurnNow } from '../../store/turns.ts'
-import type { TurnWrite, Writes } from '../../store/writes.ts'
+import { announcedEvents, newEvent, type AnnouncedEvent } from '../../protocol/events.ts'
+import { announceFacts } from '../../store/ledger/announce-facts.ts'
+import { turnStarted } from '../../store/ledger/claim.ts'
+import { nextRecord } from '../../store/ledger/hashes.ts'
+import { getMessage } from '../../store/transcript/message-bodies.ts'
+import { readWholeRecord } from '../../store/transcript/records.ts'
+import { closeBelow, openChildren } from '../../store/sessions/closing.ts'
+import { readTurnNow } from '../../store/transcript/turns.ts'
+import type { TurnWrite, Writes } from '../../store/ledger/writes.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { releaseOf } from './release-session.ts'
@@ -26,6 +26,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
     events: [...announcedEvents(input.told, input.events), ...ending.events],
     turns: [...ending.turns, ...closed],
     ...(input.pause !== undefined && { pause: input.pause }),
+    ...(input.events.some(isOwnTry) && { treeStaysPaused: true as const }),
     ...(closes && { closed: true as const }),
     ...(marks && { closing: marks }),
     ...(input.message && { message: input.message }),
@@ -43,6 +44,11 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
     ...(release && { release }),
     children: input.close && (closing || !closes) ? await openChildren(deps.db, input.sessionId, input.close) : [],
   }
+}
+
+/** A session that goes on by itself does not decide for the sessions below it. */
+function isOwnTry({ type, data }: AnnouncedEvent): boolean {
+  return type === 'session.resumed' && data.tries !== undefined
 }
 
 /** Ends the turn; one whose model call never began is opened first, so that its message is in the transcript. */
@@ -64,7 +70,7 @@ async function endTurn(
   if (!opening) return { events: [completed], turns: [ended] }
   const { messageId, seq } = opening
   const content = opening.text ?? (await getMessage(deps.db, sessionId, messageId)) ?? ''
-  const before = await deps.transcripts.read(deps.db, sessionId, gen, seq - 1)
+  const before = await deps.transcripts.read(deps.db, { sessionId, gen, seq: seq - 1 })
   const record = nextRecord(before.chain, seq, { role: 'user', content })
   const opened = turnStarted({ turn, messageId, record })
   return { records: [record], events: [opened, completed], turns: [{ ...ended, messageId, startSeq: seq }] }

@@ -2,7 +2,7 @@
 import { StelloError } from '../../core/errors.ts'
 import { sessionIdProblem, userIdProblem } from '../../core/path-part.ts'
 import { permissionModeProblem } from '../../protocol/permission-mode.ts'
-import type { SessionRow } from '../../store/session-row.ts'
+import type { SessionRow } from '../../store/sessions/session-row.ts'
 
 /** @throws StelloError STORE_CORRUPT naming the field: such a session does not begin */
 export function checkRow({ id, config: { userId, permissionMode } }: SessionRow): void {

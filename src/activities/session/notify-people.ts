@@ -7,13 +7,14 @@ import { setTimeout } from 'node:timers/promises'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import type { PendingNotifier, PendingWebhook } from '../../agent/pending-notifier.ts'
-import { readText } from '../../capabilities/mcp/from-env.ts'
+import { readText } from '../../core/from-env.ts'
 import { newEvent } from '../../protocol/events.ts'
 import type { Notice, NotifyInput } from '../../protocol/notices.ts'
 import { decisionsOf } from '../../protocol/pending.ts'
-import { readQuestions } from '../../store/inbox.ts'
-import { mustBeCurrent } from '../../store/runs.ts'
-import { proposeOutcome, readOutcome } from '../../store/settle.ts'
+import { readQuestions } from '../../store/watching/inbox.ts'
+import { noticeId } from '../../protocol/keys.ts'
+import { mustBeCurrent } from '../../store/ledger/runs.ts'
+import { proposeOutcome, readOutcome } from '../../store/ledger/settle.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 
@@ -56,8 +57,7 @@ async function noticeOf(
   gen: number,
 ): Promise<Notice | undefined> {
   const { config } = await configs.read(db, sessionId)
-  // A generation counts its announcements anew.
-  const place = { key: `${sessionId}:${gen}:${key}`, sessionId, label: config.label, agent: config.agent }
+  const place = { key: noticeId(sessionId, gen, key), sessionId, label: config.label, agent: config.agent }
   if ('pause' in about) {
     const message = preview(about.pause.message, SHOWN)
     return { ...place, kind: 'paused', message, command: `stello resume ${sessionId}` }
@@ -114,7 +114,10 @@ async function told(notifier: PendingNotifier, notice: Notice): Promise<string |
 }
 
 async function post({ url, headers = {} }: PendingWebhook, notice: Notice, signal: AbortSignal): Promise<void> {
-  const stated = Object.entries(headers).map(([name, value]) => [name, readText(value, `onPending: headers.${name}`)])
+  const stated = Object.entries(headers).map(([name, value]) => [
+    name,
+    readText(value, `onPending: headers.${name}`, process.env),
+  ])
   const answer = await fetch(url, {
     method: 'POST',
     headers: { ...Object.fromEntries(stated), 'content-type': 'application/json', 'idempotency-key': notice.key },

@@ -8,15 +8,15 @@ import { toPause, type Pause } from '../../core/pause.ts'
 import { OPEN_KEY, hookKey } from '../../protocol/keys.ts'
 import type { NotStarted, OpenSessionInput, OpenSessionOutcome } from '../../protocol/steps.ts'
 import { rootConfig } from '../child/fork.ts'
-import { fixBounds } from '../../store/bounds.ts'
-import type { Database } from '../../store/database.ts'
-import { inputHash } from '../../store/hashes.ts'
-import { keepMessage } from '../../store/message-bodies.ts'
-import { lastSeq, readWholeRecord } from '../../store/records.ts'
-import { resolveRun } from '../../store/runs.ts'
-import { readSession, type SessionRow } from '../../store/session-row.ts'
-import { configureSession } from '../../store/sessions.ts'
-import { lastTurn, readAbandonedTurn } from '../../store/turns.ts'
+import { fixBounds } from '../../store/sessions/bounds.ts'
+import type { Database } from '../../store/database/database.ts'
+import { inputHash } from '../../store/ledger/hashes.ts'
+import { keepMessage } from '../../store/transcript/message-bodies.ts'
+import { lastSeq, readWholeRecord } from '../../store/transcript/records.ts'
+import { resolveRun } from '../../store/ledger/runs.ts'
+import { readSession, type SessionRow } from '../../store/sessions/session-row.ts'
+import { configureSession } from '../../store/sessions/sessions.ts'
+import { lastTurn, readAbandonedTurn } from '../../store/transcript/turns.ts'
 import type { Failed } from '../model/weather.ts'
 import { sessionFacts } from './about-session.ts'
 import { callForkHook } from '../child/call-fork-hook.ts'
@@ -92,7 +92,7 @@ async function configure(
   row: SessionRow,
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { fork, ...given } = row.config
-  if (fork) return configureFork(deps, attempt, input, row, { ...given, fork })
+  if (fork) return configureFork(deps, attempt, input, { row, config: { ...given, fork } })
   const { agent } = deps
   const config: SessionConfig = {
     ...rootConfig(given, findProfile(agent, given.profile), agent),
@@ -137,9 +137,11 @@ async function configureFork(
   deps: Deps,
   attempt: Attempt,
   input: OpenSessionInput,
-  { rootId, depth }: SessionRow,
-  { fork: { request, at, messageId }, ...given }: SessionConfig & Required<Pick<SessionConfig, 'fork'>>,
+  { row, config: asked }: { row: SessionRow; config: SessionConfig & Required<Pick<SessionConfig, 'fork'>> },
 ): Promise<SessionConfig | NotStarted | Failed> {
+  const { rootId, depth } = row
+  const { fork, ...given } = asked
+  const { request, at, messageId } = fork
   const { sessionId, turn, tries } = input
   const opening = {
     attempt,
@@ -149,10 +151,18 @@ async function configureFork(
   const ran = await runStep<ForkOutcome>(deps, attempt, {
     step: { key: OPEN_KEY, kind: 'child', name: 'fork', inputHash: inputHash('open', sessionId), durable: false },
     async run(claim, stop) {
-      const row = await openedParent(deps.db, at.sessionId)
+      const parent = await openedParent(deps.db, at.sessionId)
       try {
-        const facts = sessionFacts(at.sessionId, row)
-        const prepared = await prepareChild(deps, { parent: row.config, facts, opening, request, at, messageId, stop })
+        const facts = sessionFacts(at.sessionId, parent)
+        const prepared = await prepareChild(deps, {
+          parent: parent.config,
+          facts,
+          opening,
+          request,
+          at,
+          messageId,
+          stop,
+        })
         const { config, branch } = prepared
         const { agent: _inItsRow, searchable: _too, ...prepares } = config
         return {

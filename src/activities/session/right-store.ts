@@ -6,8 +6,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from '@temporalio/client'
 import { StelloError, messageOf } from '../../core/errors.ts'
-import { shownUrl, type Database } from '../../store/database.ts'
-import { newestSessions, readIdentity } from '../../store/identity.ts'
+import { shownUrl, type Database } from '../../store/database/database.ts'
+import { newestSessions, readIdentity } from '../../store/database/identity.ts'
 import { backoffOf } from '../step/temporal-failures.ts'
 import { describeWorkflow } from '../../temporal/describe-workflow.ts'
 

@@ -1,8 +1,8 @@
 /** The configurations of the sessions this worker serves. An opened session's configuration never changes, so it may be kept. */
 import { StelloError } from '../../core/errors.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
-import type { Database } from '../../store/database.ts'
-import { readSession } from '../../store/session-row.ts'
+import type { Database } from '../../store/database/database.ts'
+import { readSession } from '../../store/sessions/session-row.ts'
 
 /** How many sessions one worker remembers. */
 const LIMIT = 2000

@@ -4,7 +4,7 @@ import { preview } from '../../core/message.ts'
 import { WorkflowNotFoundError, type Client } from '@temporalio/client'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import type { StepRef } from '../../protocol/steps.ts'
-import type { RunRef } from '../../store/abandon-future.ts'
+import type { RunRef } from '../../store/ledger/abandon-future.ts'
 import type { StopWhy } from './in-flight.ts'
 
 /** How often a running step sends a heartbeat. A cancellation arrives with the answer to one. */

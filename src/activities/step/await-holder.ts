@@ -1,7 +1,7 @@
 /** Gives the living worker that holds a step time to end it, before somebody else ends it from outside. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { isAlive } from '../../store/liveness.ts'
-import { readHolder } from '../../store/settle.ts'
+import { isAlive } from '../../store/ledger/liveness.ts'
+import { readHolder } from '../../store/ledger/settle.ts'
 import type { Deps } from '../deps.ts'
 import type { Attempt } from './attempt.ts'
 

@@ -8,11 +8,11 @@ import type { NewEvent } from '../../protocol/events.ts'
 import type { PendingRef, Question } from '../../protocol/pending.ts'
 import type { Decided } from '../../protocol/read-answer.ts'
 import type { Waiting } from '../../protocol/steps.ts'
-import type { StepId } from '../../store/claim.ts'
-import { isDataError } from '../../store/database.ts'
-import { parkStep, reopenStep, timeLeft } from '../../store/parked.ts'
-import { readOutcome, releaseStep, settleStep, type Weather } from '../../store/settle.ts'
-import type { Writes } from '../../store/writes.ts'
+import type { StepId } from '../../store/ledger/claim.ts'
+import { isDataError } from '../../store/database/database.ts'
+import { parkStep, reopenStep, timeLeft } from '../../store/ledger/parked.ts'
+import { readOutcome, releaseStep, settleStep, type Weather } from '../../store/ledger/settle.ts'
+import type { Writes } from '../../store/ledger/writes.ts'
 import type { Attempt } from './attempt.ts'
 import type { Deps } from '../deps.ts'
 import { explained, shutsDown, tryAgain } from './temporal-failures.ts'
@@ -91,8 +91,8 @@ export async function endStep<Outcome>(
       return result
     }
     case 'park': {
-      const { question, writes, expiresInMs } = ending
-      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, writes, expiresInMs))
+      const { question } = ending
+      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, ending))
       deps.notify(step.sessionId)
       return item ? waitsFor(deps, item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }

@@ -1,7 +1,7 @@
 /** Steps whose workers died too often (durability 3): their endings, and the texts for people and the model. */
 import { StelloError } from '../../core/errors.ts'
 import { newEvent } from '../../protocol/events.ts'
-import { TAKERS, type ClaimRequest, type Mine } from '../../store/claim.ts'
+import { TAKERS, type ClaimRequest, type Mine } from '../../store/ledger/claim.ts'
 import type { Deps } from '../deps.ts'
 import { withEvents, type Ending } from './end-step.ts'
 

@@ -6,10 +6,10 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StelloError, isUnavailable } from '../../core/errors.ts'
 import type { NotStarted, Waiting } from '../../protocol/steps.ts'
-import { beginStep } from '../../store/begin.ts'
-import { claimStep, type Claim, type ClaimRequest, type StepId, type Mine } from '../../store/claim.ts'
-import { isAlive } from '../../store/liveness.ts'
-import { releaseStep } from '../../store/settle.ts'
+import { beginStep } from '../../store/ledger/begin.ts'
+import { claimStep, type Claim, type ClaimRequest, type StepId, type Mine } from '../../store/ledger/claim.ts'
+import { isAlive } from '../../store/ledger/liveness.ts'
+import { releaseStep } from '../../store/ledger/settle.ts'
 import type { Attempt } from './attempt.ts'
 import type { StopWhy, InFlight } from './in-flight.ts'
 import type { Deps } from '../deps.ts'
@@ -91,7 +91,7 @@ export async function runStep<Outcome>(
       const noted: InFlight['noted'] = {}
       const here = id({ sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease })
       deps.stepWatch.begun(here, work.step.name)
-      const ended = carryOut(deps, attempt, work, claim, { stop: stop.signal, noted }).finally(() => {
+      const ended = carryOut(deps, attempt, work, { claim, stop: stop.signal, noted }).finally(() => {
         deps.running.delete(here)
         deps.stepWatch.ended(here)
         claim.leave?.()
@@ -213,8 +213,7 @@ async function carryOut<Outcome>(
   deps: Deps,
   attempt: Attempt,
   work: StepWork<Outcome>,
-  claim: Mine,
-  { stop, noted }: { stop: AbortSignal; noted: InFlight['noted'] },
+  { claim, stop, noted }: { claim: Mine; stop: AbortSignal; noted: InFlight['noted'] },
 ): Promise<Outcome | Waiting> {
   const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key: work.step.key, lease: claim.lease }
   let ending: Ending<Outcome>

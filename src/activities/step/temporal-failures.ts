@@ -7,7 +7,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common'
 import { messageOf, toStelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
 import type { Retries } from '../../core/retries.ts'
-import { isDataError } from '../../store/database.ts'
+import { isDataError } from '../../store/database/database.ts'
 
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 60_000

@@ -9,12 +9,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { StelloError } from '../../core/errors.ts'
 import { agentMessageId } from '../../protocol/keys.ts'
 import type { Awaits } from '../../protocol/steps.ts'
-import { readAgentRows, type AgentRow } from '../../store/agent-sessions.ts'
+import { readAgentRows, type AgentRow } from '../../store/sessions/agent-sessions.ts'
 import type { AgentStatus, AgentView, AgentWait, AgentsWaited, CallAgents, NewAgent } from '../../tool/call-agents.ts'
 import { closeAgent, sendToAgent, spawnAgent } from '../child/agent-workflows.ts'
 import type { Deps } from '../deps.ts'
 import { describeWorkflow } from '../../temporal/describe-workflow.ts'
-import type { CallAtHand } from './tool-call.ts'
+import type { CallAtHand } from './call-at-hand.ts'
 
 const AGENTS_LIMIT = 16
 /** A closed agent can be opened again at once if the close was waited for; a long step delays it. */

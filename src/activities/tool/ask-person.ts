@@ -19,7 +19,7 @@ import { withEvents, type Ending } from '../step/end-step.ts'
 import { shown } from './shown.ts'
 import { shownNames } from './call-names.ts'
 import type { ToPermit } from './call-permit.ts'
-import type { CallAtHand } from './tool-call.ts'
+import type { CallAtHand } from './call-at-hand.ts'
 
 /** The lease on the step. `parked`: a question that was asked before; it stays as it is. */
 interface Holder {
@@ -36,6 +36,9 @@ export interface Asked {
   permit?: ShownToPermit
   expiry?: Expiry
 }
+
+/** The question whether a call whose end nobody knows took effect. */
+export const UNKNOWN: Asked = { kind: 'unknown_outcome' }
 
 /** The question whether a call may run. */
 export function toPermit({ question, shown, expiry }: ToPermit): Asked {

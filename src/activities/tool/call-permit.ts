@@ -11,7 +11,7 @@ import { decide, type Asking, type Permissions, type Verdict } from '../../permi
 import { suggestRules } from '../../permissions/suggest.ts'
 import type { DurableEvents } from '../../protocol/events.ts'
 import type { Expiry, ShownToPermit } from '../../protocol/pending.ts'
-import { inputHash } from '../../store/hashes.ts'
+import { inputHash } from '../../store/ledger/hashes.ts'
 import type { Checked, Kind, SessionFacts, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
 import { denialText, questionText, shownTouches, touchesToPermit } from './permission-texts.ts'
@@ -123,7 +123,7 @@ export function createPermit({ agent, session, input, standing, keptRules, appro
         tell('hook', { decision: 'allow' })
         return { kind: 'allow', args }
       }
-      return updated(subject, said.updatedInput, ctx, permissions, tell)
+      return updated({ subject, ctx, permissions, tell }, said.updatedInput)
     }
     // While the agent's function ran, a person may have permitted such calls for good. Rules of skills are looked at here too.
     const byNow = canUseTool ? withKept(permissions, await keptRules()) : withRules
@@ -147,14 +147,15 @@ export function createPermit({ agent, session, input, standing, keptRules, appro
   }
 }
 
+interface Updating {
+  subject: Subject
+  ctx: PermitContext
+  permissions: Permissions
+  tell: (by: 'hook' | 'rule', verdict: Told, said?: string) => void
+}
+
 /** Arguments from the agent's function are checked like the model's, and a rule may deny them. */
-async function updated(
-  subject: Subject,
-  given: unknown,
-  ctx: PermitContext,
-  permissions: Permissions,
-  tell: (by: 'hook' | 'rule', verdict: Told, said?: string) => void,
-): Promise<Permission> {
+async function updated({ subject, ctx, permissions, tell }: Updating, given: unknown): Promise<Permission> {
   const checked = subject.check(given)
   if (!checked.ok) {
     throw new StelloError('TOOL_EXECUTION_ERROR', `canUseTool: updatedInput does not fit: ${checked.problem}`)

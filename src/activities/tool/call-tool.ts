@@ -8,14 +8,14 @@ import { countCall } from '../metrics.ts'
 import type { Ending } from '../step/end-step.ts'
 import { workerLost } from '../step/quarantine.ts'
 import { runStep } from '../step/run-step.ts'
-import { type Mine } from '../../store/claim.ts'
+import { type Mine } from '../../store/ledger/claim.ts'
 import { endLostCall } from './lost-workspace.ts'
 import { placeCall } from './place-call.ts'
 import { permitCall } from './permit-call.ts'
 import { preparesSlowly } from './prepare.ts'
 import { runCall, settleCall, type PlacedCall } from './run-call.ts'
-import { asDecided, readCallAtHand } from './tool-call.ts'
-import { askPerson } from './ask-person.ts'
+import { asItBegan, readCallAtHand } from './call-at-hand.ts'
+import { UNKNOWN, askPerson } from './ask-person.ts'
 import { findOut, unknownText } from './unknown-outcome.ts'
 
 export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOutcome | Elsewhere> {
@@ -39,15 +39,13 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settleCall(placed, claim, { error })
 
   const unknown = async (claim: Mine, stop: AbortSignal): Promise<Ending<ToolOutcome>> => {
-    const verified =
-      tool &&
-      (await findOut(deps, { ...at, call: asDecided(call, claim.decided) }, tool, { stop, withinMs: attempt.withinMs }))
+    const verified = tool && (await findOut(deps, asItBegan(at, claim), tool, { stop, withinMs: attempt.withinMs }))
     if (verified?.happened) return settleCall(placed, claim, { value: verified.result }, { values: verified.values })
     // This attempt does not run the tool, because a part of its time is used up. When Temporal gave the attempt up, the
     // next attempt would run the tool a second time while it still runs here.
     if (verified) return { kind: 'reopen', result: { kind: 'due', gen: claim.gen }, writes: {} }
     if (stop.reason === 'shutdown') return { kind: 'retry', error: shutsDown(), failed: false, begun: true }
-    if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(at, claim, UNKNOWN)
+    if (tool?.onUnknownOutcome === 'ask' && !stop.aborted) return askPerson(asItBegan(at, claim), claim, UNKNOWN)
     return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
   }
   const result = await runStep<ToolOutcome>(deps, attempt, {
@@ -58,7 +56,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
     quarantined(claim) {
       if (found && !(once && claim.begun))
         return fail(claim, workerLost(call.name, claim, tool?.effect === 'idempotent' ? PERHAPS_DONE : ''))
-      if (tool?.onUnknownOutcome === 'ask') return askPerson(at, claim, UNKNOWN)
+      if (tool?.onUnknownOutcome === 'ask') return askPerson(asItBegan(at, claim), claim, UNKNOWN)
       return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
     },
     callId: call.id,
@@ -71,5 +69,4 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   throw new Error(`tool step ${input.key} met an opening`)
 }
 
-const UNKNOWN = { kind: 'unknown_outcome' } as const
 const PERHAPS_DONE = 'It may have taken effect. '

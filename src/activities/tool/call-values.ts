@@ -6,7 +6,7 @@ import { storableJson } from '../../core/clean.ts'
 import { StelloError, messageOf } from '../../core/errors.ts'
 import { UNSTORABLE } from '../../core/message.ts'
 import { toJson } from '../../core/to-json.ts'
-import type { NewValue } from '../../store/values.ts'
+import type { NewValue } from '../../store/transcript/values.ts'
 import type { SessionValues } from '../../tool/session-values.ts'
 
 const NAME_LIMIT = 100

@@ -3,19 +3,17 @@ import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import type { Tool } from '../../tool/tool.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
 import { PENDING } from '../../protocol/pending.ts'
-import type { Forced } from '../../store/settle.ts'
-import type { NewValue } from '../../store/values.ts'
+import type { Forced } from '../../store/ledger/settle.ts'
+import type { NewValue } from '../../store/transcript/values.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/temporal-failures.ts'
 import type { Ending } from '../step/end-step.ts'
-import { asDecided, type CallAtHand } from './tool-call.ts'
+import { asItBegan, type CallAtHand } from './call-at-hand.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { mustNotRun, quarantine } from '../step/quarantine.ts'
-import { askPerson, closing } from './ask-person.ts'
+import { UNKNOWN, askPerson, closing } from './ask-person.ts'
 import { findOut, unknownText } from './unknown-outcome.ts'
-
-const UNKNOWN = { kind: 'unknown_outcome' } as const
 
 /**
  * If the call had begun, its tool may know more than anybody else, and a person may be asked. But a turn that is being
@@ -27,8 +25,7 @@ export async function endLost(
   deps: Deps,
   attempt: Attempt,
   at: CallAtHand,
-  forced: Forced,
-  how: 'cancelled' | 'timedOut',
+  { forced, how }: { forced: Forced; how: 'cancelled' | 'timedOut' },
 ): Promise<Ending<ToolOutcome> | undefined> {
   const settle = (end: CallEnd, values?: NewValue[]): Ending<ToolOutcome> =>
     finish({ input: at.input, claim: forced, chain: at.chain, durationMs: 0, end, ...(values && { values }) })
@@ -43,26 +40,26 @@ export async function endLost(
   const found = at.tools.find(at.call.name)
   const tool = found && 'tool' in found ? found.tool : undefined
   if (!forced.begun || tool?.effect !== 'non_idempotent') return undefined
+  const begun = asItBegan(at, forced)
   if (mustNotRun(forced)) {
     const { name } = at.call
     const asks = tool.onUnknownOutcome === 'ask' && how === 'timedOut'
-    const ending = asks ? askPerson<ToolOutcome>(at, forced, UNKNOWN) : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
+    const ending = asks
+      ? askPerson<ToolOutcome>(begun, forced, UNKNOWN)
+      : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
     const { sessionId, key, turn, round } = at.input
     return quarantine(deps, { sessionId, key, kind: 'tool', name, turn, round, callId: at.call.id }, forced, ending)
   }
   const stop = new AbortController()
   const { withinMs } = attempt
-  const looking = findOut(deps, { ...at, call: asDecided(at.call, forced.decided) }, tool, {
-    stop: stop.signal,
-    withinMs,
-  })
+  const looking = findOut(deps, begun, tool, { stop: stop.signal, withinMs })
   const verified = await attempt.attend(looking, (why) => stop.abort(why))
   if (verified?.happened) return settle({ value: verified.result }, verified.values)
   if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }
   if (verified) return fail('TOOL_CANCELLED', notYet(tool))
   if (stop.signal.reason === 'shutdown') throw shutsDown()
   return tool.onUnknownOutcome === 'ask' && how === 'timedOut' && !stop.signal.aborted
-    ? askPerson(at, forced, UNKNOWN)
+    ? askPerson(begun, forced, UNKNOWN)
     : undefined
 }
 

@@ -2,7 +2,7 @@
 import { StelloError } from '../../core/errors.ts'
 import { newEvent } from '../../protocol/events.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
-import type { Mine } from '../../store/claim.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { withEvents, type Ending } from '../step/end-step.ts'
@@ -10,7 +10,7 @@ import { runStep } from '../step/run-step.ts'
 import { countCall } from '../metrics.ts'
 import { finish } from './finish.ts'
 import type { Placing } from './place-call.ts'
-import type { CallAtHand } from './tool-call.ts'
+import type { CallAtHand } from './call-at-hand.ts'
 
 type Lost = Extract<Placing, { kind: 'lost' }>
 

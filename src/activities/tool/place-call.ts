@@ -23,11 +23,11 @@ import {
   readWorkspace,
   type WorkspaceNeed,
   type WorkspaceRow,
-} from '../../store/workspace-owners.ts'
+} from '../../store/sessions/workspace-owners.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import type { Deps } from '../deps.ts'
 import { bounded, type Bounds } from '../step/bounded.ts'
-import type { CallAtHand } from './tool-call.ts'
+import type { CallAtHand } from './call-at-hand.ts'
 
 export interface Here {
   kind: 'here'

@@ -8,12 +8,12 @@ import type { ToolCall } from '../../core/message.ts'
 import type { Checked, Tool, ToolContext } from '../../tool/tool.ts'
 import type { Permission, Permit } from './call-permit.ts'
 import { parseArguments } from './parse-arguments.ts'
-import type { ToolUse } from './tool-use.ts'
+import type { ToolInstance } from './tool-instance.ts'
 
 export interface Preparing {
   call: ToolCall
   tool: Tool
-  use: ToolUse
+  use: ToolInstance
   /** Unset = everything is permitted. */
   permit?: Permit
 }

@@ -1,11 +1,11 @@
 /** "Always allow": keeps the rules that a person was shown, and lets other waiting calls go on that the rules cover. */
 import { messageOf } from '../../core/errors.ts'
-import { answerSignal } from '../../protocol/messages.ts'
-import type { PendingItem } from '../../protocol/pending.ts'
+import { answerSignal } from '../../protocol/temporal-messages.ts'
+import { PENDING, type PendingItem } from '../../protocol/pending.ts'
 import type { Remember } from '../../protocol/read-answer.ts'
-import { readQuestions, type InboxQuestion } from '../../store/inbox.ts'
-import { keepRules, type RulePlace } from '../../store/kept-rules.ts'
-import { readSubtree } from '../../store/tree.ts'
+import { readQuestions, type InboxQuestion } from '../../store/watching/inbox.ts'
+import { keepRules, type RulePlace } from '../../store/sessions/kept-rules.ts'
+import { readSubtree } from '../../store/sessions/tree.ts'
 import type { Deps } from '../deps.ts'
 
 /** May be repeated. */
@@ -27,7 +27,7 @@ export async function releaseCovered(
 ): Promise<void> {
   const covered = new Set(permit?.rules)
   const released = (await waitingIn({ db }, place, scope)).filter(
-    (item) => item.kind === 'approval' && item.id !== id && isCovered(item, covered),
+    (item) => PENDING[item.kind].permits && item.id !== id && isCovered(item, covered),
   )
   for (const item of released) {
     try {

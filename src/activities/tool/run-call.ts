@@ -3,8 +3,8 @@ import { StelloError, messageOf, toStelloError } from '../../core/errors.ts'
 import { readRetryable } from '../../core/retryable-error.ts'
 import type { NewEvent } from '../../protocol/events.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
-import type { Mine } from '../../store/claim.ts'
-import type { NewValue } from '../../store/values.ts'
+import type { Mine } from '../../store/ledger/claim.ts'
+import type { NewValue } from '../../store/transcript/values.ts'
 import type { AgentsWaited } from '../../tool/call-agents.ts'
 import type { Tool } from '../../tool/tool.ts'
 import type { Deps } from '../deps.ts'
@@ -18,10 +18,10 @@ import { finish, type CallEnd } from './finish.ts'
 import type { permitCall } from './permit-call.ts'
 import { runPhases } from './phases.ts'
 import { acquired, enterWorkspace, type Placing } from './place-call.ts'
-import { asDecided, toExecution, type CallAtHand } from './tool-call.ts'
+import { asDecided, toExecution, type CallAtHand } from './call-at-hand.ts'
 import { ToolChannel } from './tool-channel.ts'
-import { ToolUse } from './tool-use.ts'
-import { useId } from './tool-uses.ts'
+import { ToolInstance } from './tool-instance.ts'
+import { instanceId } from './kept-instances.ts'
 
 /** A call, with all that is known of it before its step is taken. */
 export interface PlacedCall {
@@ -83,7 +83,8 @@ async function runOnce(
     await hand.begin()
     begun = true
   }
-  const use = deps.toolUses.take(useId(claim.gen, input)) ?? new ToolUse(new ToolChannel(input.call, stage))
+  const use =
+    deps.keptInstances.take(instanceId(claim.gen, input)) ?? new ToolInstance(new ToolChannel(input.call, stage))
   const { channel } = use
   channel.start(input.call, stage)
   const agents = new AgentsOfCall(deps, at, claim.decided?.waited as AgentsWaited[] | undefined)
@@ -92,7 +93,7 @@ async function runOnce(
     const workspace = await enterWorkspace(deps, call.placing, { stop, withinMs: call.attempt.withinMs })
     const placed = { ...at, ...(workspace && { workspace }) }
     const until = AbortSignal.any([stop, agents.over])
-    const execution = { ...toExecution(deps, placed, tool?.timeoutMs, until, channel), agents }
+    const execution = { ...toExecution(deps, placed, { timeoutMs: tool?.timeoutMs, stop: until, channel }), agents }
     const phases = runPhases({
       ...deps,
       call: asDecided(at.call, claim.decided),
@@ -119,7 +120,7 @@ async function runOnce(
     const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${at.call.name}" failed: ${messageOf(error)}`)
     return settleCall(call, claim, { error: failed }, { told: channel })
   } finally {
-    deps.toolUses.end(use)
+    deps.keptInstances.end(use)
     await live.end()
   }
 }

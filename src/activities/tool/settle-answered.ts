@@ -11,14 +11,14 @@ import { fitAnswer } from '../../tool/fit-answer.ts'
 import type { Proposal, ToolOutcome } from '../../protocol/steps.ts'
 import { PENDING, wordOf, type PendingItem } from '../../protocol/pending.ts'
 import { wrongWord, type Answer, type AnswerGiven, type Decided } from '../../protocol/read-answer.ts'
-import { getMessage } from '../../store/message-bodies.ts'
-import { readParked } from '../../store/parked.ts'
-import { mustBeCurrent } from '../../store/runs.ts'
+import { getMessage } from '../../store/transcript/message-bodies.ts'
+import { readParked } from '../../store/ledger/parked.ts'
+import { mustBeCurrent } from '../../store/ledger/runs.ts'
 import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { countCall } from '../metrics.ts'
 import { endStep, waitsFor, withEvents, type Ending } from '../step/end-step.ts'
-import type { CallAtHand } from './tool-call.ts'
+import type { CallAtHand } from './call-at-hand.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { closing } from './ask-person.ts'
 import { decidedEvent, placeOf } from './permit-call.ts'
@@ -35,17 +35,21 @@ const CHECK_MS = 5000
 /** The question whose time is over. */
 type Expired = Extract<Proposal, { kind: 'expired' }>
 
+interface Answering {
+  /** The answer, or that nobody has answered. */
+  said: Answer | Expired
+  /** Key of the step that waits: the call, or the opening of its child. Unset: the call. */
+  key?: string
+}
+
 /**
- * @param said the answer, or that nobody has answered
- * @param key of the step that waits: the call, or the opening of its child
  * @returns `due` when no question with that id is open; the claim then decides what happens to the call
  */
 export async function settleAnswered(
   deps: Deps,
   { run }: Attempt,
   at: CallAtHand,
-  said: Answer | Expired,
-  key: string = at.input.key,
+  { said, key = at.input.key }: Answering,
 ): Promise<ToolOutcome> {
   const gen = await mustBeCurrent(deps.db, run)
   const step = { sessionId: run.sessionId, gen, key }
@@ -54,10 +58,11 @@ export async function settleAnswered(
   if (lease === undefined || item?.id !== said.id) return { kind: 'due', gen }
   const by = 'decision' in said ? 'person' : 'expired'
   const answer = 'decision' in said ? said : answerOf(item)
+  if (!answer) return waitsFor(deps, item, gen)
   const ending = await carriedOut(deps, at, { gen, item, answer, by, ...(decided && { decided }) })
   if (typeof ending === 'string') return { ...(await waitsFor(deps, item, gen)), refused: brief(ending, REFUSED_SHOWN) }
   const closed = closing(ending, item, { ...answer, by, args: argsOf(ending, item) })
-  const told = item.kind === 'approval' ? [decidedBy(by, at, item, answer)] : []
+  const told = PENDING[item.kind].permits ? [decidedBy(by, at, item, answer)] : []
   // The rules are about the arguments that were shown, not about other ones.
   const remember = argsOf(ending, item) ? undefined : answer.remember
   const place = placeOf(run.sessionId, at.facts)
@@ -70,13 +75,15 @@ export async function settleAnswered(
 }
 
 /** The answer when nobody has answered. It permits a call only if the agent says so. */
-function answerOf({ id, kind, otherwise }: PendingItem): Answer {
-  return { id, ...(otherwise ?? { decision: kind === 'approval' ? 'deny' : 'decline' }) }
+function answerOf({ id, kind, otherwise }: PendingItem): Answer | undefined {
+  if (otherwise) return { id, ...otherwise }
+  const decision = PENDING[kind].otherwise
+  return decision && { id, decision }
 }
 
 /** The arguments with which a person has permitted the call. */
 function argsOf(ending: Ending<ToolOutcome>, { kind }: PendingItem): Decided['args'] {
-  return kind === 'approval' && ending.kind === 'reopen' ? ending.decided?.args : undefined
+  return PENDING[kind].permits && ending.kind === 'reopen' ? ending.decided?.args : undefined
 }
 
 /** @returns a string says why the answer does not fit the question, which then stays open */

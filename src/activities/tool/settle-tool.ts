@@ -5,8 +5,8 @@
 import { StelloError, type ToolErrorCode } from '../../core/errors.ts'
 import { openingKey } from '../../protocol/keys.ts'
 import type { CallToolInput, Proposal, SettleToolInput, ToolOutcome } from '../../protocol/steps.ts'
-import { forceStep } from '../../store/settle.ts'
-import { readTurnByNumber, type TurnRow } from '../../store/turns.ts'
+import { forceStep } from '../../store/ledger/settle.ts'
+import { readTurnByNumber, type TurnRow } from '../../store/transcript/turns.ts'
 import { currentAttempt } from '../step/attempt.ts'
 import { awaitHolder } from '../step/await-holder.ts'
 import type { Deps } from '../deps.ts'
@@ -15,7 +15,7 @@ import { endStep } from '../step/end-step.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { endLost } from './lost-call.ts'
 import { settleAnswered } from './settle-answered.ts'
-import { readCallAtHand } from './tool-call.ts'
+import { readCallAtHand } from './call-at-hand.ts'
 
 /** Includes every generation of the child. */
 const NEWEST = 2 ** 31 - 1
@@ -24,8 +24,8 @@ export async function settleTool(deps: Deps, { step, proposed, opening }: Settle
   const attempt = currentAttempt(deps, step)
   const at = await readCallAtHand(deps, step)
   const key = opening ? openingKey(step.key) : step.key
-  if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, proposed.answer, key)
-  if (proposed.kind === 'expired') return settleAnswered(deps, attempt, at, proposed, key)
+  if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, { said: proposed.answer, key })
+  if (proposed.kind === 'expired') return settleAnswered(deps, attempt, at, { said: proposed, key })
   const end = await endOf(deps, step, proposed)
   const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut' ? proposed.kind : undefined
   const proposing = {
@@ -38,7 +38,7 @@ export async function settleTool(deps: Deps, { step, proposed, opening }: Settle
   if (lost === 'timedOut') await awaitHolder(deps, attempt, proposing.key)
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ToolOutcome
-  const found = lost && (await endLost(deps, attempt, at, forced, lost))
+  const found = lost && (await endLost(deps, attempt, at, { forced, how: lost }))
   // The wait for a child counts as the call's duration. Nobody knows when a lost call ended.
   const durationMs = lost ? 0 : forced.ageMs
   return endStep(deps, forced, found ?? finish({ input: step, claim: forced, chain: at.chain, durationMs, end }), {

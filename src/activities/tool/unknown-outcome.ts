@@ -1,15 +1,15 @@
 /** A call that was begun and whose end nobody knows (durability 11): its tool finds out, or says who must be told. */
 import { messageOf, toStelloError } from '../../core/errors.ts'
 import { preview } from '../../core/message.ts'
-import type { NewValue } from '../../store/values.ts'
+import type { NewValue } from '../../store/transcript/values.ts'
 import type { Tool, Verification } from '../../tool/tool.ts'
 import type { Deps } from '../deps.ts'
 import { withinTimeOut } from './execute.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { enterWorkspace, placeOf } from './place-call.ts'
-import { toExecution, type CallAtHand } from './tool-call.ts'
+import { toExecution, type CallAtHand } from './call-at-hand.ts'
 import { ToolChannel } from './tool-channel.ts'
-import { ToolUse } from './tool-use.ts'
+import { ToolInstance } from './tool-instance.ts'
 
 /** `values`: of the session, as the call has left them. */
 export type FoundOut = Verification & { values: NewValue[] }
@@ -31,12 +31,16 @@ export async function findOut(
   const channel = new ToolChannel(at.call, { live: deps.live.step(at.input.sessionId, at.input.key, 0) })
   // The tool does not run here, it only looks: people are shown nothing, and it cannot set a result.
   channel.end()
-  const use = new ToolUse(channel)
+  const use = new ToolInstance(channel)
   try {
     const placing = await placeOf(deps, at, tool)
     if (!placing) return undefined
     const workspace = await enterWorkspace(deps, placing, { stop, withinMs })
-    const execution = toExecution(deps, { ...at, ...(workspace && { workspace }) }, tool.timeoutMs, stop, channel)
+    const execution = toExecution(
+      deps,
+      { ...at, ...(workspace && { workspace }) },
+      { timeoutMs: tool.timeoutMs, stop, channel },
+    )
     const bounded = { ...execution, timeoutMs: Math.min(execution.timeoutMs, withinMs) }
     const found: unknown = await withinTimeOut(tool.name, bounded, async (ctx) => {
       const opened = await use.open(tool, ctx)
@@ -50,7 +54,7 @@ export async function findOut(
     if (toStelloError(error)?.code !== 'TOOL_CANCELLED')
       deps.log.warn(`verify of tool "${tool.name}" failed: ${preview(messageOf(error))}`)
   } finally {
-    deps.toolUses.end(use)
+    deps.keptInstances.end(use)
   }
   return undefined
 }

@@ -29,7 +29,7 @@ export function changeNotebook(text: string, name: string, change: CellChange, n
   const spans = cellSpans(text)
   if (spans.cells.length !== notebook.cells.length) throw new Refusal(`${name} names its cells in an unusual way.`)
   const { cell_id, edit_mode = 'replace' } = change
-  if (edit_mode === 'insert') return insert(text, notebook, spans, change, newId)
+  if (edit_mode === 'insert') return insert(text, { notebook, spans }, change, newId)
   if (cell_id === undefined) throw new Refusal(`cell_id is needed to ${edit_mode} a cell.`)
   const at = findCell(notebook, cell_id)
   const cell = notebook.cells[at] as Cell
@@ -47,7 +47,12 @@ export function changeNotebook(text: string, name: string, change: CellChange, n
   return { ...known, text: splice(text, removed, '') }
 }
 
-function insert(text: string, notebook: Notebook, spans: Spans, change: CellChange, newId: string): ChangedNotebook {
+function insert(
+  text: string,
+  { notebook, spans }: { notebook: Notebook; spans: Spans },
+  change: CellChange,
+  newId: string,
+): ChangedNotebook {
   const { cell_id, cell_type, new_source } = change
   if (cell_type === undefined) throw new Refusal('cell_type is needed to insert a cell.')
   const model = notebook.cells[0]

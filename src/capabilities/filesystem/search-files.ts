@@ -5,8 +5,9 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { glob } from 'tinyglobby'
-import { ignoredBy, ignoreFilesAbove } from './ignored.ts'
 import { protectedBy } from './protected.ts'
+import ignore, { type Ignore } from 'ignore'
+import { withFile } from './open-file.ts'
 
 export interface FileSearch {
   /** The folder, and the directory in it to search, without links. */
@@ -78,4 +79,31 @@ async function newestFirst(paths: readonly string[]): Promise<string[]> {
 async function changedAt(path: string): Promise<number> {
   const stats = await lstat(path).catch(() => undefined)
   return stats?.mtimeMs ?? 0
+}
+
+const SIZE_LIMIT = 1024 * 1024
+
+/** What `.gitignore` files hide. The nearest file with a rule for a path decides. @param files paths of `.gitignore` files below the root; an unreadable one hides nothing */
+async function ignoredBy(root: string, files: readonly string[]): Promise<(path: string) => boolean> {
+  const rules = new Map<string, Ignore>()
+  for (const path of files) {
+    const text = await withFile({ root, path, name: path }, async (file, size) =>
+      size > SIZE_LIMIT ? '' : file.readFile('utf8'),
+    ).catch(() => '')
+    if (text) rules.set(dirname(path), ignore().add(text))
+  }
+  return (path) => {
+    for (let folder = dirname(path); ; folder = dirname(folder)) {
+      const found = rules.get(folder)?.test(relative(folder, path).split(sep).join('/'))
+      if (found?.ignored || found?.unignored) return found.ignored
+      if (folder === dirname(folder)) return false
+    }
+  }
+}
+
+/** The files that count for a folder: its own, and those up to the root. */
+function ignoreFilesAbove(folder: string, root: string): string[] {
+  const found = [join(folder, '.gitignore')]
+  for (let at = folder; at !== root; at = dirname(at)) found.push(join(dirname(at), '.gitignore'))
+  return found
 }

@@ -4,7 +4,7 @@ import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import type { RetrySettings } from '../../core/retries.ts'
 import type { Effect, Kind, OnUnknownOutcome, SessionContext } from '../../tool/tool.ts'
-import { isFromEnv, type FromEnv } from './from-env.ts'
+import { isFromEnv, type FromEnv } from '../../core/from-env.ts'
 
 /** Facts about a tool that the agent states, because its server's statements are only hints. */
 export interface McpToolSettings {

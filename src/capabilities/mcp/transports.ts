@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import { keepSecret } from '../../core/secrets.ts'
-import { readText, type FromEnv } from './from-env.ts'
+import { readText, type FromEnv } from '../../core/from-env.ts'
 import { limitedBody } from './limited-body.ts'
 import type { McpAddress, McpProgram, McpServer } from './server-options.ts'
 
@@ -44,7 +44,8 @@ function toProgram(where: string, { command, args = [], env = {}, cwd }: McpProg
 
 function toAddress(where: string, { url, headers = {}, token }: McpAddress): Way {
   const own = readTexts(`${where}.headers`, headers)
-  const secret = token === undefined || typeof token === 'function' ? undefined : readText(token, `${where}.token`)
+  const secret =
+    token === undefined || typeof token === 'function' ? undefined : readText(token, `${where}.token`, process.env)
   const giveToken = typeof token === 'function' ? token : secret === undefined ? undefined : (): string => secret
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     fetch: async (input, init) => {
@@ -70,5 +71,7 @@ function toAddress(where: string, { url, headers = {}, token }: McpAddress): Way
 }
 
 function readTexts(where: string, texts: Record<string, string | FromEnv>): Record<string, string> {
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, readText(text, `${where}.${name}`)]))
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, readText(text, `${where}.${name}`, process.env)]),
+  )
 }

@@ -1,6 +1,6 @@
 /** The text of an answer, in the form that a reader wants. */
-import { decodeText } from '../html/decode-text.ts'
-import { pageText, Unreadable } from '../html/page-text.ts'
+import { decodeText } from './decode-text.ts'
+import { pageText, Unreadable } from './page-text.ts'
 import type { Answer } from '../network/guarded-request.ts'
 import { NetworkRefusal } from '../network/network-refusal.ts'
 

@@ -56,7 +56,9 @@ async function read(source: PageSource, model: Model | undefined, args: Input, c
   const text = await pageContent(answer, args.format ?? 'markdown', ctx.signal)
   const { url, status, statusText, body } = answer
   const shown =
-    args.prompt && model ? await answered(model, text, args.prompt, url, ctx) : partOf(text, args.offset ?? 0, url)
+    args.prompt && model
+      ? await answered(model, { text, prompt: args.prompt, url }, ctx)
+      : partOf(text, args.offset ?? 0, url)
   const success = status < 400
   return {
     success,
@@ -80,7 +82,11 @@ function partOf(text: string, offset: number, url: URL): string {
   return `${untrusted(url.href, part)}\n[${which}]`
 }
 
-async function answered(model: Model, text: string, prompt: string, url: URL, ctx: ToolContext): Promise<string> {
+async function answered(
+  model: Model,
+  { text, prompt, url }: { text: string; prompt: string; url: URL },
+  ctx: ToolContext,
+): Promise<string> {
   const question = `${untrusted(url.href, text.slice(0, MODEL_PART))}\n\n${prompt}`
   const messages = [
     { role: 'system' as const, content: TASK },

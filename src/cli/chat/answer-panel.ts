@@ -1,6 +1,6 @@
 /** The choices of a person when something waits: a list, one row for each answer. Pure. */
 import type { AnswerOptions, InboxItem, InboxQuestion } from '../../client/index.ts'
-import { PENDING } from '../../protocol/pending.ts'
+import { PENDING, type PendingKind } from '../../protocol/pending.ts'
 import { REMEMBERS, type Remember } from '../../protocol/read-answer.ts'
 
 /** The effect of a row. */
@@ -35,8 +35,13 @@ const WHERE: Readonly<Record<Remember, string>> = {
 export function rowsOf(item: InboxItem, chosen: readonly string[] = []): Row[] {
   if (item.kind === 'paused')
     return [{ label: 'resume', about: 'go on with the step that was due', choice: { to: 'resume' } }]
-  if (item.kind === 'approval') return approvalRows(item)
-  return item.kind === 'question' ? questionRows(item, chosen) : outcomeRows()
+  return ROWS[item.kind](item, chosen)
+}
+
+const ROWS: Readonly<Record<PendingKind, (item: InboxQuestion, chosen: readonly string[]) => Row[]>> = {
+  approval: approvalRows,
+  question: questionRows,
+  unknown_outcome: outcomeRows,
 }
 
 function approvalRows({ permit }: InboxQuestion): Row[] {

@@ -5,7 +5,7 @@
 import type { Message } from '../../core/message.ts'
 import type { Pause } from '../../core/pause.ts'
 import type { DurableEvents, StelloEvent } from '../../protocol/events.ts'
-import { eventText } from '../format.ts'
+import { eventText } from '../output/format.ts'
 import { asked, ended, shownLive, untilAttempt, type Card } from './cards.ts'
 
 /** Something that is finished. */

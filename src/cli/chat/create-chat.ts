@@ -1,7 +1,7 @@
 /** The state of a chat, and all that changes it: events, looks around, keys. The screen listens to it. Knows no terminal. */
 import { stripVTControlCharacters } from 'node:util'
 import type { InboxItem, SessionTree, StelloEvent } from '../../client/index.ts'
-import { printable } from '../printable.ts'
+import { printable } from '../output/printable.ts'
 import type { ChatState, Intent } from './chat-state.ts'
 import { NEW_CONVERSATION, conversation, type Item, type Told } from './chat-conversation.ts'
 import { EMPTY_EDITOR, type Key } from './editor.ts'

@@ -1,7 +1,7 @@
 /** Looks at the surroundings of a chat's session: its tree, the items that wait in it, its workers. Never rejects. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StelloClient } from '../../client/index.ts'
-import { isMoving, lookAgainMs } from '../look-pace.ts'
+import { isMoving, lookAgainMs } from '../output/look-pace.ts'
 import type { Chat } from './create-chat.ts'
 
 export interface LookingAround {

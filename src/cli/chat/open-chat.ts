@@ -1,9 +1,9 @@
 /** Opens the session of a chat: a new one of an agent, or an existing one. */
 import { StelloError } from '../../core/errors.ts'
 import type { StelloClient } from '../../client/index.ts'
-import { findSession } from '../find-session.ts'
-import { canAsk } from '../pick-session.ts'
-import { printable } from '../printable.ts'
+import { findSession } from '../sessions/find-session.ts'
+import { canAsk } from '../sessions/pick-session.ts'
+import { printable } from '../output/printable.ts'
 
 export interface Opened {
   sessionId: string

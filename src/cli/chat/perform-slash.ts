@@ -1,7 +1,7 @@
 /** Carries out a slash command. */
 import { readDevInfo } from '../../dev/dev-info.ts'
-import { inboxLines, treeLines } from '../format.ts'
-import { printable } from '../printable.ts'
+import { inboxLines, treeLines } from '../output/format.ts'
+import { printable } from '../output/printable.ts'
 import type { SessionTree } from '../../client/index.ts'
 import { textOf } from './card-lines.ts'
 import { recordItem } from './chat-conversation.ts'

@@ -1,7 +1,7 @@
 /** Shows what a fork has inherited. No event of the fork tells it, and it is there only when a worker has opened the fork. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { RecordPage, SessionRecord, StelloClient } from '../../client/index.ts'
-import { lookAgainMs } from '../look-pace.ts'
+import { lookAgainMs } from '../output/look-pace.ts'
 import { recordItem } from './chat-conversation.ts'
 import type { Chat } from './create-chat.ts'
 

@@ -1,7 +1,7 @@
 /** Shared by all tools of `stello mcp`: the form of answers, and the name of a session. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { z } from 'zod'
-import { explain } from '../output.ts'
+import { explain } from '../output/output.ts'
 
 export const sessionId: z.ZodString = z.string().min(1).describe('As start returned it')
 /** Annotations of a tool that changes nothing. */

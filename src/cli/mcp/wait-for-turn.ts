@@ -1,7 +1,7 @@
 /** A wait that an MCP client may repeat: it ends with the answer, with the items that hold the turn up, or when its time is over. */
 import type { InboxItem, StelloClient } from '../../client/index.ts'
-import { eventLine } from '../format.ts'
-import { plainLines } from '../plain-lines.ts'
+import { eventLine } from '../output/format.ts'
+import { plainLines } from '../output/plain-lines.ts'
 
 /** Seconds. Many clients give up a call after a minute. */
 export const USUAL_WAIT_S = 45

@@ -1,5 +1,5 @@
 /**
- * Turns a transcript with tool calls into plain messages of the JSON action protocol. Must never leave out a result.
+ * Turns a transcript with tool calls into plain messages of the JSON action protocol. It must never leave out a result.
  */
 import { isObject } from '../../core/is-object.ts'
 import type { Message, ToolCall } from '../../core/message.ts'
@@ -35,7 +35,7 @@ function toPlain(message: Message): Message {
   return { role, content: [content, ...toolCalls.map(toActionText)].filter((text) => text !== '').join('\n\n') }
 }
 
-/** A past call in our form, or as its model wrote it if that was no call. */
+/** A past call in our own form. If the model wrote no valid call, its text as it was written. */
 function toActionText({ name, arguments: text }: ToolCall): string {
   const args = parseArguments(text)
   if (!args) return quoteOf(text)
@@ -53,7 +53,7 @@ function parseArguments(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Unknown tools are answered in the protocol's own words. */
+/** A call of an unknown tool is answered in the words of the protocol: `error: …`. */
 function toResultText({ content, isError }: Message): string {
   if (!isError) return `tool output:\n${content}`
   const unknown = 'TOOL_NOT_FOUND: '

@@ -1,8 +1,8 @@
 /**
  * Reads a whole reply of a text model: the text, and the tools it calls.
  *
- * An action that must not run becomes a call too, with arguments that are no JSON. The session answers it with an error
- * that quotes them, so the model reads why, and the transcript keeps what the model wrote.
+ * An action that must not run becomes a call too, but its arguments are no JSON. The session answers the call with an
+ * error that quotes these arguments. So the model reads why it did not run, and the transcript keeps what it wrote.
  */
 import { preview, type ToolCall } from '../../core/message.ts'
 import type { Completion, ToolSpec } from '../../core/model.ts'
@@ -15,7 +15,7 @@ import { afterThought } from './thought.ts'
 
 export interface ActionReply {
   /**
-   * The text before the first action, without what the model thought before. Text after it is dropped: the model wrote
+   * The text before the first action, without the model's reasoning. Text after the action is dropped: the model wrote
    * it without knowing the result.
    */
   content: string
@@ -29,7 +29,7 @@ interface Action extends Call, Omit<Candidate, 'name'> {
   broken: string
 }
 
-/** What the transcript keeps of a call that is not run. */
+/** How many characters the transcript keeps of a call that is not run. */
 const QUOTE_LIMIT = 4096
 const REFUSED = /^\(not run: [^)]*\)\n/
 const CUT_OFF = 'your JSON was cut off or is too large; send it whole, in smaller pieces if need be'
@@ -46,7 +46,9 @@ const SECOND_OBJECT = /\s*,\s*\{/y
 /** The first call in a list or a wrapper. */
 const WRAPPED = /^\{\s*["']?(?:tool_calls|function)["']?\s*:[\s\S]{0,200}?["']name["']\s*:\s*["']([^"'\\]{1,64})["']/
 
-/** @param idPrefix begins the id of each call; a number follows, by its place among all that the reply holds */
+/**
+ * @param idPrefix the beginning of each call's id. The call's place among all calls of the reply follows as a number
+ */
 export function readActions(
   text: string,
   finishReason: Completion['finishReason'],
@@ -58,7 +60,7 @@ export function readActions(
   const found = findActions(answer, tools)
   const runs = new Meant(answer, found, tools)
   const meant = found.findIndex((action) => runs.has(action))
-  // An action that was only quoted, before one that runs, belongs to the prose.
+  // Before an action that runs, an action that was only quoted belongs to the prose.
   const from = Math.max(meant, 0)
   const first = found[from]
   if (!first) return { content: answer, toolCalls: [] }
@@ -77,15 +79,16 @@ export function readActions(
   return { content: answer.slice(0, first.proseEnd).trimEnd(), toolCalls }
 }
 
-/** The same while the reply streams in and when it is whole. */
+/** The id of a call. It is the same while the reply streams in and when the reply is whole. */
 export function idOf(prefix: string, place: number): string {
   return place === 0 ? prefix : `${prefix}_${place}`
 }
 
 /**
- * The actions that the model must have meant to run. A mark is never a quotation outside of code. An action that
- * changes nothing may be anywhere. Any other must end the reply, alone on its lines or in a fence, because a model that
- * refuses quotes what it refuses. One that is cut off never runs, but it is answered.
+ * The actions that the model must have meant to run. An action behind a mark is never a quotation, unless it stands in
+ * code. An action that changes nothing may stand anywhere. Any other action must end the reply, alone on its lines or
+ * in a fence, because a model that refuses a request may quote the action that it refuses. An action that is cut off
+ * never runs, but it is answered.
  */
 class Meant {
   readonly #readOnly: ReadonlySet<string>
@@ -114,19 +117,22 @@ class Meant {
   }
 }
 
-/** Also after a thought. */
+/** Whether only blanks stand between a place and the beginning of its line, or between it and the end of a thought. */
 function beginsLine(text: string, start: number): boolean {
   let at = start
   while (at > 0 && ' \t'.includes(text.charAt(at - 1))) at--
   return at === 0 || '\r\n'.includes(text.charAt(at - 1)) || text.endsWith('</think>', at)
 }
 
-/** What a model wrote of a call that did not run. */
+/** A call that did not run, as the model wrote it: without the reason that `refuse` put before it. */
 export function quoteOf(refused: string): string {
   return refused.replace(REFUSED, '')
 }
 
-/** Actions of registered tools if there are any, else the first one of an unknown tool, which the session answers. */
+/**
+ * The actions of registered tools. If there are none, the first action of an unknown tool: the session answers it with
+ * an error.
+ */
 function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
   const mender = new Mender()
   const names = new Set(tools.map(({ name }) => name))
@@ -140,7 +146,7 @@ function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
   return actions.filter(({ own }) => own).slice(0, 1)
 }
 
-/** A second object behind the first, which is no action, can only belong to it. */
+/** An object that follows an action after a comma belongs to the action, if it is no action itself. */
 function isHalf(text: string, { end }: Action, actions: readonly Action[]): boolean {
   SECOND_OBJECT.lastIndex = end
   const [second] = SECOND_OBJECT.exec(text) ?? []
@@ -167,7 +173,7 @@ function readAction(source: string, candidate: Candidate, tools: readonly ToolSp
   const tool = tools.find((one) => one.name === written)
   if (!tool) return []
   const own = /^\{\s*["']?action/.test(source)
-  // What only has a name may be anything, so it is no call that was cut off or ended too early.
+  // An object that has only a name may be anything. It is not taken for a call that was cut off or ended too early.
   if ((half || !closed) && !own && !marked && !HAS_ARGUMENTS.test(source)) return []
   const broken = !closed ? CUT_OFF : half ? HALF : NOT_VALID
   return [{ ...place, name: tool.name, arguments: undefined, own, source, broken }]

@@ -1,7 +1,7 @@
 /**
- * Shows the reply of a text model while it streams in: its thoughts, its prose, and the arguments of the calls that it
- * begins to write. Only `readActions` decides, when the reply is whole, what was called; the rest is told then. Must
- * never show an action as text, and must read nothing again that may be long.
+ * Shows the reply of a text model while it streams in: its reasoning, its prose, and the arguments of the calls that it
+ * begins to write. `readActions` alone decides what was called, when the reply is whole. What was not shown until then
+ * is shown then. This file must never show an action as text, and must never read a text twice that may be long.
  */
 import type { ToolCall } from '../../core/message.ts'
 import type { ModelDelta, ToolSpec } from '../../core/model.ts'
@@ -15,7 +15,7 @@ import { ToldCalls, type Place } from './told-calls.ts'
 
 interface Reading extends Place {
   object: StreamingObject
-  /** Kept as long as it may be no action. */
+  /** The text of the object. It is kept as long as the object may turn out to be no action. */
   source?: string[]
 }
 
@@ -26,7 +26,7 @@ export class ActionStream {
   readonly #calls: ToldCalls
   /** The length of the text that was told. */
   #told = 0
-  /** What was not told: space, half a mark, an object, all behind an action. */
+  /** What was not told yet: space, half a mark, an object, and everything behind an action. */
   #held: string[] = []
   /** An action may have begun: only the end of the reply shows what is text. */
   #holding = false
@@ -36,7 +36,7 @@ export class ActionStream {
   /** How many fences of code began or ended, and how many backticks came last. */
   #fences = 0
   #ticks = 0
-  /** What follows the last object; undefined = it is long. */
+  /** What follows the last object; undefined if it is longer than any opening. */
   #gap: string | undefined = ''
   /** The last object may have been meant as a call. */
   #goesOn = false
@@ -75,7 +75,7 @@ export class ActionStream {
     this.#window = seen.slice(-OPENING_LIMIT)
     if (this.#gap !== undefined) this.#gap = this.#gap.length > OPENING_LIMIT ? undefined : this.#gap + piece
     const opening = brace < 0 ? undefined : openingBefore(this.#window, this.#window.length)
-    // Space alone changes nothing, and there may be much of it.
+    // A piece of nothing but space changes nothing, and there may be many of them.
     if (!this.#holding && (opening || piece.trim() !== '')) {
       this.#tellAllBut(opening ? this.#window.length - opening.proseEnd : seen.length - mayOpen(seen))
     }
@@ -93,7 +93,7 @@ export class ActionStream {
     this.#holding = true
   }
 
-  /** Whether the next object goes on with a list of calls. */
+  /** Whether the next object continues a list of calls. */
   #follows({ at }: Opening): boolean {
     const gap = this.#gap?.slice(0, Math.max(0, this.#gap.length - (this.#window.length - at)))
     return this.#goesOn && gap !== undefined && LIST_GLUE.test(gap)

@@ -1,6 +1,6 @@
 /**
- * The forms in which models write a call as JSON: ours, and those that open models were trained on. A form that is not
- * ours counts only when it can mean nothing else: its tool exists, and it has no key that no call has.
+ * The forms in which models write a call as JSON: our own, and those that open models were trained on. Another form
+ * than our own counts only when it can mean nothing but a call: its tool exists, and all its keys are keys of a call.
  */
 import { isObject } from '../../core/is-object.ts'
 import type { ToolSpec } from '../../core/model.ts'
@@ -8,9 +8,9 @@ import { parseObject } from './extract-json.ts'
 
 export interface Call {
   name: string
-  /** JSON, or undefined when what was written is none. */
+  /** JSON; undefined if the model wrote no JSON object. */
   arguments: string | undefined
-  /** In our own form, of which one runs per reply. */
+  /** The call has our own form. Only one call of this form runs per reply. */
   own: boolean
 }
 
@@ -21,9 +21,9 @@ const OTHERS = ['id', 'type', 'index', 'call_id', 'tool_call_id']
 
 export interface Form {
   tools: readonly ToolSpec[]
-  /** A mark stands before it, so that it is a call in any case. */
+  /** A mark stands before the object, so it is a call in any case. */
   marked: boolean
-  /** The tool, where the mark names it: the object is its arguments. */
+  /** The tool, if the mark names it. The object then holds the tool's arguments. */
   name?: string
 }
 
@@ -57,7 +57,7 @@ export function mayHoldParams(toolName: string, tools: readonly ToolSpec[]): boo
   return isObject(properties) && 'params' in properties
 }
 
-/** @param certain it stands where only a call may stand, so that it may lack arguments or have wrong ones */
+/** @param certain the object stands where only a call may stand. So its arguments may be missing or wrong */
 function readForeign(object: Record<string, unknown>, certain: boolean): Call[] {
   const keys = Object.keys(object)
   const [nameKey, ...moreNames] = keys.filter((key) => NAMES.includes(key))
@@ -79,7 +79,9 @@ function toObject(args: unknown): Record<string, unknown> | undefined {
   return isObject(args) ? args : undefined
 }
 
-/** The JSON Schema of a tool's arguments: whoever describes a tool writes its name and its parameters too. */
+/**
+ * Whether this is the JSON Schema of a tool's arguments. A text that describes a tool has a name and parameters too.
+ */
 function isDefinition(args: Record<string, unknown>): boolean {
   return args['type'] === 'object' && isObject(args['properties'])
 }

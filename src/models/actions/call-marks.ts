@@ -1,29 +1,32 @@
 /**
  * What stands around the JSON of a call: code fences, and the marks that open models are trained to write there
- * (Hermes, Qwen, Llama, Mistral, Granite). The reader of whole replies and the one of streams both look here, so that
+ * (Hermes, Qwen, Llama, Mistral, Granite). The reader of whole replies and the reader of streams both use this file, so
  * they agree on where a call begins.
  */
 
 const NAME = '[^\\s<>{}[\\]"\'`=,]{1,64}'
 const TAG = '<tool_call>|<\\|tool_call\\|>|<\\|python_tag\\|>|\\[TOOL_CALLS\\]'
 const FENCE = '```\\w*\\s*|`'
-/** All that may stand directly before the JSON of a call. */
+/** Everything that may stand directly before the JSON of a call. */
 const OPENING = new RegExp(
   `(?<fence>${FENCE})?(?:(?<tag>(?:(?:${TAG})\\s*)?(?:<function=(?<name>${NAME})>\\s*)?)|` +
     `\\[TOOL_CALLS\\]\\s*(?<other>${NAME})(?:\\[ARGS\\])?\\s*)(?:\\[\\s*)?$`,
 )
 /** The beginning of an opening that is not whole yet. */
 const PARTIAL = new RegExp(`(?:${FENCE})?(?:<[^\\s<>{]{0,80}|\\[[A-Z_]{0,11}\\s*|\`{1,3}\\w*)$`)
-/** Longer than any opening; space beyond it does not count. */
+/** How many characters before a place are searched: more than any opening has. Space beyond them does not count. */
 export const OPENING_LIMIT = 256
 
-/** Only ends of code blocks and of the reply. */
+/** A text that holds nothing but ends of code blocks and of the reply. */
 export const NOTHING_MORE: RegExp = /^(?:\s|```|<\|(?:eot_id|eom_id|im_end|end)\|>|<\/s>)*$/
 /** What stands between the calls of a list and behind it. */
 export const LIST_GLUE: RegExp = new RegExp(
   `^(?:\\s|\`\`\`|[,;\\]\\[]|</tool_call>|</function>|${TAG}|<function=${NAME}>|<\\|(?:eot_id|eom_id|im_end|end)\\|>|</s>)*$`,
 )
-/** A model that goes on writes what others say: the result, or the next one to speak. */
+/**
+ * The beginning of what others say. A model that does not stop after its call may write this too: a result, or the next
+ * message of the conversation.
+ */
 export const OTHERS_SPEAK: RegExp =
   /<tool_response>|\[TOOL_RESULTS\]|<\|(?:im_start|start_header_id)\|>|(?:^|\n)tool (?:output|error):/
 
@@ -32,13 +35,13 @@ export interface Opening {
   proseEnd: number
   /** Where it begins without its fence. */
   at: number
-  /** A fence of three. */
+  /** It has a fence of three backticks. */
   fenced: boolean
-  /** A fence of any kind. */
+  /** It has a fence of any kind. */
   quoted: boolean
   /** It holds a mark that nobody writes by chance. */
   marked: boolean
-  /** The tool, where the mark names it. */
+  /** The tool, if the mark names it. */
   name?: string
 }
 
@@ -59,7 +62,7 @@ export function openingBefore(text: string, end: number): Opening {
   }
 }
 
-/** Where an opening may begin that is not whole yet; the end of the text when there is none. */
+/** Where an opening may begin that is not whole yet; the end of the text if there is none. */
 export function mayOpen(text: string): number {
   const window = text.slice(-OPENING_LIMIT)
   const from = text.length - window.length

@@ -1,16 +1,17 @@
-/** The JSON object in a model's reply. Never throws, whatever the reply; linear in its length. */
+/** Finds the JSON object in a model's reply. It never throws, and its time is linear in the length of the reply. */
 import { findCandidates, REPLY_LIMIT } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'
 import { parseObjectJson } from '../../core/parse-json.ts'
 import { repairEscapes } from './repair-escapes.ts'
 
 /**
- * The first JSON object of a text: bare, in a fence, or inside prose (in this order). Illegal escapes are repaired only
- * when the original does not parse; then, if there is no other object, wrong punctuation (quotes, commas, constants of
- * Python). Keys named `__proto__` are left out.
+ * The first JSON object of a text. An object in a code fence comes before any other object. Illegal escapes are
+ * repaired only if the original does not parse. If no object of the text can be read so, wrong punctuation is mended
+ * too (quotes, commas, constants of Python). Keys named `__proto__` are left out.
  *
- * @param text at most 256 Ki UTF-16 units; objects nested deeper than 200 are not read
- * @returns null when there is none; never an object from inside a broken one, never one whose end is missing, or that more text belongs to
+ * @param text at most 256 Ki UTF-16 units; objects that are nested deeper than 200 levels are not read
+ * @returns null if there is none. It never returns an object from inside a broken one, an object whose end is missing,
+ *   or an object to which more text belongs
  * @example extractJSON('I look:\n```json\n{"action": "shell", "command": "ls"}\n```') // { action: 'shell', … }
  */
 export function extractJSON(text: string): Record<string, unknown> | null {
@@ -27,7 +28,7 @@ export function extractJSON(text: string): Record<string, unknown> | null {
   return null
 }
 
-/** @param text balanced, and begins with a brace */
+/** @param text a balanced text that begins with a brace */
 export function parseObject(text: string): Record<string, unknown> | null {
   const object = parseObjectJson(text)
   if (object) return object

@@ -1,6 +1,6 @@
 /**
  * The JSON action protocol around a model that only knows text. It keeps nothing between calls: everything it needs is
- * in the messages. Must never run half an action, and never show an action's JSON as text.
+ * in the messages. It must never run a part of an action, and never show an action's JSON as text.
  */
 import type { Message } from '../../core/message.ts'
 import type { Completion, Model, ModelLike } from '../../core/model.ts'
@@ -22,17 +22,17 @@ export interface JsonActionsOptions {
   toolsPrompt?: ToolsPrompt
 }
 
-/** Ten model calls for a message: this stops a model that goes round in circles. */
+/** A message costs at most ten model calls. This stops a model that repeats itself. */
 const MAX_TOOL_ROUNDS = 9
 
 /**
- * Lets any text model call tools. Its system prompt describes the tools, and it calls one by answering `{"action":
- * "<tool>", …parameters}`, or in a form that open models are trained on (`docs/models.md`). Results come back as user
- * messages. One action of our own form per reply runs, and every call of another form. If its tool changes
- * something, the action must end the reply, on lines of its own or in a code block, because a model also quotes what it
- * refuses. Any other action, and one that is cut off, broken, or longer than 256 Ki characters, is answered with an
- * error that the model can read. Unless agent or profile states `maxToolRounds`, a message costs at most 10 model
- * calls.
+ * Lets any text model call tools. The system prompt describes the tools. The model calls a tool by answering
+ * `{"action": "<tool>", …parameters}`, or in a form that open models are trained on (`docs/models.md`). Results come
+ * back as user messages. Of our own form, one action per reply runs; of the other forms, every call runs. If the tool
+ * of an action changes something, the action must end the reply, on lines of its own or in a code block, because a
+ * model also quotes actions that it refuses to do. Any other action is answered with an error that the model can read.
+ * So is an action that is cut off, broken, or longer than 256 Ki characters. Unless the agent or the profile states
+ * `maxToolRounds`, a message costs at most 10 model calls.
  *
  * @param model a model, or a function from messages to text (its tokens are not counted)
  * @returns its `complete` throws what `model` throws

@@ -1,6 +1,6 @@
 /**
- * Finds the places where a model's reply may hold a JSON object. It makes one pass over the text and knows strings. It
- * never looks for an object inside another one: half of an action must not count as a whole.
+ * Finds the places where a model's reply may hold a JSON object. It reads the text once, and it knows where strings
+ * begin and end. It never looks for an object inside another one: a part of an action must not count as a whole action.
  */
 import { openingBefore, type Opening } from './call-marks.ts'
 
@@ -8,30 +8,40 @@ import { openingBefore, type Opening } from './call-marks.ts'
 export const REPLY_LIMIT: number = 256 * 1024
 /** How deep objects and arrays may be nested. */
 const DEPTH_LIMIT = 200
-/** How many braces of prose (`use { to open`) are skipped. Each costs a pass, so there is a limit. */
+/**
+ * How many braces of prose (`use { to open`) are skipped. Each costs one more pass over the text, so there is a limit.
+ */
 const PROSE_BRACES_LIMIT = 16
-/** Text that does not parse is slow to refuse. */
+/** How many candidates are returned at most. It takes long to find out that a text does not parse. */
 const CANDIDATES_LIMIT = 1000
 /** What must follow a brace in JSON. */
 const JSON_OBJECT = /\{\s*["}]/y
-/** What follows a brace when JavaScript or Python was written instead of JSON; also in CSS and in much prose. */
+/**
+ * What follows a brace when the model wrote JavaScript or Python instead of JSON. It also occurs in CSS and in prose.
+ */
 const NEARLY_JSON = /\{\s*(?:['“‘]|[a-zA-Z_$][\w$]{0,64}\s*:)/y
-/** What follows an object that ended too early: another pair, or one more end. */
+/** What follows an object that ended too early: another key with its value, or another closing brace. */
 const BELONGS = /\s*(?:\}|,\s*(?:"(?:[^"\\]|\\[\s\S]){0,256}"|'[^'\n]{0,256}')\s*:)/y
 
 export interface Candidate extends Opening {
   /** The place of the brace. */
   start: number
-  /** The place after the closing brace; the end of the text when there is none. */
+  /** The place after the closing brace; the end of the text if there is none. */
   end: number
-  /** Balanced and begins like JSON or, in a fence or alone, nearly so; it may not parse. Only the last may be open. */
+  /**
+   * Its braces are balanced. It begins like JSON; in a fence, behind a mark or alone, it may begin only nearly so. It
+   * may still not parse. Only the last candidate may be not closed.
+   */
   closed: boolean
-  /** What follows belongs to it, so that it is only half of what was meant. It reaches to the end of that. */
+  /**
+   * What follows belongs to it too, so the object alone is only a part of what was meant. `end` is behind all of it.
+   */
   half: boolean
 }
 
 /**
- * The candidates by position. The text must not be longer than `REPLY_LIMIT`. Text in `<think>` blocks does not count.
+ * The candidates in the order of their places. The text must not be longer than `REPLY_LIMIT`. Text in `<think>` blocks
+ * does not count.
  */
 export function findCandidates(text: string): Candidate[] {
   const found: Candidate[] = []

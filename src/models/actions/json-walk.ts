@@ -1,7 +1,8 @@
 /**
- * Reads one JSON object while it streams in, token by token, each in the shortest way to write it: joined, they are what
- * `JSON.stringify` makes of the object. Wrong escapes are repaired as `repairEscapes` does. What is no JSON is not told
- * any more, but its end is still found. Must never read a character twice.
+ * Reads one JSON object while it streams in, and reports it token by token. Each token is written in the shortest way,
+ * so all tokens together are what `JSON.stringify` makes of the object. Wrong escapes are repaired as in
+ * `repairEscapes`. From the place on where the text is no JSON, nothing more is reported, but the end of the object is
+ * still found. It must never read a character twice.
  */
 
 export type Token =
@@ -28,7 +29,7 @@ export class JsonWalk {
   #depth = 0
   #braces = 0
   #quoted = false
-  /** An escape, the first half of a character, or a number that may go on. */
+  /** An escape, the first half of a surrogate pair, or a number or word that may go on. */
   #held = ''
 
   constructor(tell: (token: Token) => void) {
@@ -98,7 +99,7 @@ export class JsonWalk {
     return at + plain.length
   }
 
-  /** The first half of a character that stands before an escape. */
+  /** The first half of a surrogate pair that stands before an escape. */
   #half = ''
 
   #escape(text: string, at: number): number {
@@ -122,7 +123,7 @@ export class JsonWalk {
     return escape.length === 2 ? at + 1 : at
   }
 
-  /** Halves of a character wait for each other. */
+  /** Reports a piece of a string. The first half of a surrogate pair is held back until the second half comes. */
   #chars(given: string): void {
     const whole = this.#held + given
     const split = given !== '' && /[\uD800-\uDBFF]$/.test(whole)

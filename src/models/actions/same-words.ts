@@ -1,6 +1,6 @@
 /**
- * Whether a mended text says what the broken one said. It walks through both. Nothing may differ but commas, quotes and
- * the names of constants, so a comment, a tuple, a stray colon or half an expression never becomes a string.
+ * Whether a mended text says what the broken text said. It walks through both texts. Only commas, quotes and the names
+ * of constants may differ. So a comment, a tuple, a stray colon or a part of an expression never becomes a string.
  */
 
 /** A token of JSON. */
@@ -8,7 +8,10 @@ const TOKEN = /\s*("(?:[^"\\]|\\[\s\S])*"|[{}[\],:]|[^\s{}[\],:"]+)/y
 const SPACE = /\s*/y
 const CONSTANTS: Record<string, string> = { None: 'null', undefined: 'null', True: 'true', False: 'false' }
 const ENDS: Record<string, string> = { '"': '"', "'": "'", '`': '`', '“': '”', '‘': '’', '´': '´' }
-/** A key or a value without quotes. One that looks like a number or a constant of some language was meant as such. */
+/**
+ * A key or a value without quotes. A word that looks like a number or a constant of some language was not meant as a
+ * string.
+ */
 const BARE = /[\p{L}_$./~][\p{L}\p{N}_$./~-]*/uy
 const CONSTANT = /^(?:true|false|null|none|nil|undefined|nan|inf|infinity)$/i
 
@@ -37,7 +40,7 @@ class Walk {
     const before = this.#at
     this.#skip(SPACE)
     if (token.startsWith('"')) return this.#passString(token.slice(1, -1))
-    // Between two lines a comma may be missing, and before an end there may be one too many.
+    // A comma may be missing where there is space, and there may be one too many before a closing brace or bracket.
     if (token === ',') return this.#passMark(',') || this.#at > before
     if (token === '}' || token === ']') {
       this.#passMark(',')
@@ -80,7 +83,8 @@ class Walk {
         i += length - 1
         this.#at += length
       } else if (given === '"' && char === '\\' && next === '"') {
-        // A quote that ends a word before one began it was the end of the string.
+        // Quotes inside a string come in pairs around words. A quote that ends a word, without one before it that began
+        // the word, was the end of the string.
         if (end === '"' && !(open ? this.#endsWord() : this.#beginsWord())) return false
         open = !open
         i++

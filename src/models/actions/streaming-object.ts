@@ -1,6 +1,6 @@
 /**
  * The calls in one object that streams in: their names, and their arguments as far as they have come. It knows the same
- * forms as `call-forms.ts`, which alone decides in the end what was called.
+ * forms as `call-forms.ts`. In the end, `call-forms.ts` alone decides what was called.
  */
 import type { ToolSpec } from '../../core/model.ts'
 import { ARGUMENTS, mayHoldParams, NAMES } from './call-forms.ts'
@@ -11,7 +11,7 @@ export interface StreamingCall {
   own: boolean
   /** The arguments that have come since they were last taken. */
   fresh: string
-  /** It has begun to have arguments, so that it is a call for sure. */
+  /** Its arguments have begun, so it is certainly a call. */
   sure: boolean
   /** In our own form, its arguments are in `params`. */
   nested?: boolean
@@ -20,13 +20,13 @@ export interface StreamingCall {
 interface Frame {
   kind: 'call' | 'calls'
   call: StreamingCall
-  /** The key whose value comes; undefined = a key comes. */
+  /** The key whose value comes next; undefined if a key comes next. */
   key?: string
   keys: number
   top: boolean
 }
 
-/** Where a value goes that is read as a whole. */
+/** A value that is being read, and where its tokens go. */
 interface Value {
   depth: number
   take(token: Token): void
@@ -43,7 +43,7 @@ export class StreamingObject {
   readonly #frames: Frame[] = []
   #value: Value | undefined
 
-  /** @param name the tool, where a mark names it: the object is its arguments */
+  /** @param name the tool, if a mark names it. The object then holds the tool's arguments */
   constructor(tools: readonly ToolSpec[], name?: string) {
     this.#tools = tools
     if (name === undefined) return

@@ -1,9 +1,9 @@
-/** What a model thinks before it answers, in the tags that open models are trained on. It is no part of the answer. */
+/** What a model thinks before it answers, in the tags that open models are trained on. It is not part of the answer. */
 
 const BEGIN = '<think>'
 const END = '</think>'
 
-/** Where the answer begins. A thought that does not end is no thought, so that nothing is lost. */
+/** The place where the answer begins. A thought that does not end counts as part of the answer, so nothing is lost. */
 export function afterThought(text: string): number {
   const begin = text.length - text.trimStart().length
   if (!text.startsWith(BEGIN, begin)) return 0
@@ -18,14 +18,14 @@ export class StreamingThought {
   readonly #tell: (thought: string) => void
   #state: 'before' | 'inside' | 'behind' | 'over' = 'before'
   #space: string[] = []
-  /** Perhaps half a tag. */
+  /** What may be the beginning of a tag. */
   #held = ''
 
   constructor(tell: (thought: string) => void) {
     this.#tell = tell
   }
 
-  /** @returns what of it belongs to the answer */
+  /** @returns the part of the piece that belongs to the answer */
   read(piece: string): string {
     if (this.#state === 'before') return this.#before(piece)
     if (this.#state === 'inside') return this.#inside(piece)

@@ -1,6 +1,7 @@
 /**
- * Tells the calls of a reply while it streams in. A call is told when it may be one that was meant, judged by what stands
- * before it. The end of the reply decides: what is told then has the same ids, and goes on where the pieces ended.
+ * Reports the calls of a reply while it streams in. A call is reported as soon as the model may have meant it, judged
+ * by what stands before it. The end of the reply decides which calls were meant. What is reported then has the same ids
+ * and continues where the pieces ended.
  */
 import type { ToolCall } from '../../core/message.ts'
 import type { ModelDelta, ToolSpec } from '../../core/model.ts'
@@ -9,9 +10,9 @@ import type { StreamingCall } from './streaming-object.ts'
 
 /** Where an object stands. */
 export interface Place {
-  /** Behind a mark that is no quotation. */
+  /** It stands behind a mark that is no quotation. */
   marked: boolean
-  /** In a fence, at the begin of a line, or next in a list. */
+  /** It stands in a fence, at the beginning of a line, or next in a list. */
   aside: boolean
 }
 
@@ -28,7 +29,10 @@ export class ToldCalls {
   readonly #idPrefix: string
   readonly #told = new Map<number, Told>()
   readonly #numbers = new Map<StreamingCall, number>()
-  /** The first call that may be meant: the number of its place, and whether only text behind it can undo that. */
+  /**
+   * The first call that may be meant. `number` is its place. `sure` means that it may stand anywhere; if it is not
+   * sure, text behind it shows that it was only quoted.
+   */
   #first: { number: number; own: boolean; sure: boolean } | undefined
 
   constructor(tell: (delta: ModelDelta) => void, tools: readonly ToolSpec[], idPrefix: string) {
@@ -38,7 +42,7 @@ export class ToldCalls {
     this.#idPrefix = idPrefix
   }
 
-  /** Other text followed: what may be anywhere is still meant, anything else was quoted. */
+  /** Other text followed. A call that may stand anywhere is still meant; any other call was quoted. */
   proseFollows(): void {
     if (this.#first && !this.#first.sure) this.#first = undefined
   }

@@ -8,8 +8,9 @@ const script = new vm.Script('work()')
 export class OutOfTime extends Error {}
 
 /**
- * Returns the result of `work`; the event loop stands still meanwhile. Use it only for work that may stop anywhere: its
- * own `finally` does not run then. Loops and regular expressions are ended, a single call of a built-in is not.
+ * Returns the result of `work`. The event loop is blocked meanwhile. Use it only for work that may be stopped anywhere:
+ * its own `finally` blocks do not run when it is stopped. Loops and regular expressions are stopped; a single call of a
+ * built-in function is not.
  *
  * @throws OutOfTime; whatever the work throws
  */

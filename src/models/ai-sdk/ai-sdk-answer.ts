@@ -6,11 +6,11 @@ import { costOf, type Prices } from '../prices.ts'
 import { toProviderData, type WholePart } from './ai-sdk-record.ts'
 import type { ContentPart, FinishReason, Generated, Metadata, StreamPart, TokenUsage } from './language-model.ts'
 
-/** What the request knows of the answer. */
+/** What the request knows about the answer. */
 export interface Expected {
-  /** Under which the record keeps what the provider wants back. */
+  /** The key under which the record keeps what the provider wants back. */
   key: string
-  /** What its reasoning is bound to. */
+  /** Hash of the prompt to which the reasoning is bound; unset if the model does not bind it. */
   prompt?: string | undefined
   prices: Prices | undefined
 }
@@ -20,7 +20,9 @@ export function readGenerated({ content, finishReason, usage, response }: Genera
   return toCompletion({ parts, finishReason, usage, model: response?.modelId }, expected)
 }
 
-/** @throws whatever the stream tells as an error; StelloError MODEL_UNAVAILABLE when it ends before the answer does */
+/**
+ * @throws the error that the stream reports; StelloError MODEL_UNAVAILABLE when the stream ends before the answer does
+ */
 export async function readParts(
   stream: AsyncIterable<StreamPart>,
   { onDelta = () => undefined, onAlive }: CompleteOptions,
@@ -38,7 +40,7 @@ export async function readParts(
   return toCompletion({ parts, finishReason, usage, model }, expected)
 }
 
-/** A part that is still growing. `text` of a call: its arguments. */
+/** A part that is still growing. The `text` of a call holds its arguments. */
 type Piece = WholePart & { call?: { id: string; name: string; index: number } }
 
 class Pieces {
@@ -119,7 +121,7 @@ class Pieces {
     this.#tell({ type: 'toolCall', index, id, name, arguments: text })
   }
 
-  /** The whole call comes behind its pieces, or without any. */
+  /** Takes a whole call. It comes after its pieces, or without pieces. */
   #called({ toolCallId = '', toolName = '', input, providerMetadata }: StreamPart): void {
     const piece = this.#open.get(`call ${toolCallId}`)
     if (!piece) return this.#call(toolCallId, toolName, toText(input), providerMetadata)

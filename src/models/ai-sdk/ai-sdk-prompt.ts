@@ -5,12 +5,12 @@ import type { PromptHash } from '../prompt-hash.ts'
 import { toAssistantParts } from './ai-sdk-record.ts'
 import type { FilePart, PromptMessage, TextPart } from './language-model.ts'
 
-/** Some providers want a user at the beginning and at the end. */
+/** Some providers want a user's message at the beginning and at the end. */
 const GO_ON: PromptMessage = { role: 'user', content: [{ type: 'text', text: 'Go on.' }] }
 
 /**
- * @param key under which records keep what the provider wants back
- * @param bound hashes what an answer is bound to, where the model binds its reasoning to that
+ * @param key the key under which records keep what the provider wants back
+ * @param bound hashes the prompt before an answer, if the model binds its reasoning to the prompt
  */
 export function toPrompt(
   messages: readonly Message[],
@@ -35,7 +35,8 @@ export function toPrompt(
         prompt.push({ role: 'user', content: [...textOf(message.content), ...images] })
         break
       case 'assistant':
-        // As a part of the answer before it, an answer would miss its thinking, which was given for another prompt.
+        // If the model binds its reasoning to the prompt, two answers in a row must not become one: the reasoning of
+        // the second one was written for another prompt and would be lost.
         if (!talking || (bound && prompt.at(-1)?.role === 'assistant')) prompt.push(GO_ON)
         prompt.push({ role: 'assistant', content: toAssistantParts(key, message, bound && (() => bound.hash(prompt))) })
         break
@@ -50,7 +51,7 @@ export function toPrompt(
   return prompt.at(-1)?.role === 'assistant' || !talking ? [...prompt, GO_ON] : prompt
 }
 
-/** The results of one answer stand in one message. */
+/** Adds a result. All results of one answer stand in one message. */
 function addResult(prompt: PromptMessage[], { toolCallId = '', name = '', content, isError }: Message): void {
   const type = isError ? ('error-text' as const) : ('text' as const)
   const part = { type: 'tool-result' as const, toolCallId, toolName: name, output: { type, value: content } }

@@ -1,8 +1,10 @@
-/** What a record keeps of an answer of the AI SDK beside its text and its calls: reasoning, and what the provider says of each part. */
+/**
+ * What a record keeps of an AI SDK answer beside its text and calls: reasoning, and the provider's data of each part.
+ */
 import type { Message, ProviderData } from '../../core/message.ts'
 import type { AssistantPart, CallPart, CustomPart, Metadata, ReasoningPart } from './language-model.ts'
 
-/** One part of an answer: as it goes back, or which piece of the text or which call stood here. */
+/** One part of an answer: the part as it goes back, or a mark that a piece of the text or a call stood here. */
 type Kept =
   | ReasoningPart
   | CustomPart
@@ -11,11 +13,11 @@ type Kept =
 /** What is kept of an answer. */
 interface AiSdkRecord {
   parts: readonly Kept[]
-  /** Of everything that was sent before the answer, where the model binds its reasoning to that. */
+  /** Hash of everything that was sent before the answer. Set if the model binds its reasoning to that. */
   prompt?: string
 }
 
-/** A part of an answer whose pieces are together. */
+/** A part of an answer, with all its pieces put together. */
 export interface WholePart {
   type: 'text' | 'reasoning' | 'tool-call' | 'custom'
   text: string
@@ -23,7 +25,7 @@ export interface WholePart {
   metadata?: Metadata | undefined
 }
 
-/** @returns undefined when there is no more than text and calls, which are in the record already */
+/** @returns undefined when there is nothing but text and calls, which are in the record already */
 export function toProviderData(
   { key, prompt }: { key: string; prompt?: string | undefined },
   parts: readonly WholePart[],
@@ -40,9 +42,9 @@ export function toProviderData(
 }
 
 /**
- * The parts of an assistant's record, in their order; what another provider has written stays out.
+ * The parts of an assistant's record, in their order. Data of another provider is left out.
  *
- * @param prompt of what is sent before it; undefined where reasoning is valid behind every prompt
+ * @param prompt returns the hash of what is sent before the message; undefined if reasoning is valid after every prompt
  */
 export function toAssistantParts(key: string, message: Message, prompt: (() => string) | undefined): AssistantPart[] {
   const { content, toolCalls = [] } = message
@@ -63,7 +65,7 @@ export function toAssistantParts(key: string, message: Message, prompt: (() => s
   return whole ?? [...kept.filter((part) => part.type === 'reasoning'), ...plain]
 }
 
-/** @returns undefined when text or calls are not those that the model wrote */
+/** @returns undefined when text or calls differ from what the model wrote */
 function inOrder(content: string, calls: readonly CallPart[], kept: readonly Kept[]): AssistantPart[] | undefined {
   let [at, call] = [0, 0]
   const result: AssistantPart[] = []

@@ -1,4 +1,4 @@
-/** Any model of the Vercel AI SDK. Never retries by itself: the session does, and survives a crash meanwhile. */
+/** Any model of the Vercel AI SDK. This file never retries. The session does, and its retries survive a crash. */
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta, ToolSpec } from '../../core/model.ts'
@@ -20,7 +20,7 @@ export interface AiSdkOptions extends ModelWaitOptions {
   name?: string
   /** Default: the provider's. */
   temperature?: number
-  /** Limit of one answer, in tokens. Default: the provider's. */
+  /** Limit of one answer in tokens. Default: the provider's. */
   maxTokens?: number
   /** What the AI SDK calls `providerOptions`, e.g. `{ anthropic: { thinking: { type: 'adaptive' } } }`. */
   providerOptions?: Record<string, Record<string, unknown>>
@@ -33,11 +33,13 @@ export interface AiSdkOptions extends ModelWaitOptions {
 }
 
 /**
- * A model of any provider of the Vercel AI SDK, of `ai` 5, 6 or 7. Retries of the SDK do not apply. Reasoning and what else
- * the provider says of its answer is kept in the record and goes back to that provider with every later call.
+ * A model of any provider of the Vercel AI SDK, of `ai` 5, 6 or 7. Retries of the SDK do not apply. Reasoning and other
+ * data that the provider attaches to its answer are kept in the record and go back to that provider with every later
+ * call.
  *
- * @param model what a provider's package makes; the key is that package's business
- * @returns its `complete` throws StelloError as `openai`'s does; an abort rejects with the signal's reason
+ * @param model a model that a provider's package makes. That package reads the key
+ * @returns a model. Its `complete` throws the same StelloErrors as that of `openai`; an abort rejects with the signal's
+ *   reason
  * @throws StelloError INVALID_ARGUMENT for something that is no such model
  * @example
  * import { mistral } from '@ai-sdk/mistral'
@@ -54,7 +56,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   const callable = model as unknown as Callable
   return noticed({
     name,
-    // `anthropic.messages` and `anthropic.files` are away together.
+    // The APIs of one provider are away together, so `anthropic.messages` counts as `anthropic`.
     provider: host.replace(/\..*/, ''),
     ...modelWaits(options, `model ${name}`),
     ...(contextWindow !== undefined && { contextWindow }),

@@ -1,4 +1,4 @@
-/** Models of the AI SDK by the names of its packages: `mistral:mistral-large-latest` is made by `@ai-sdk/mistral`. */
+/** Models of the AI SDK by the names of their packages: `@ai-sdk/mistral` makes `mistral:mistral-large-latest`. */
 import { createRequire } from 'node:module'
 import { StelloError } from '../../core/errors.ts'
 import type { Model } from '../../core/model.ts'
@@ -7,13 +7,13 @@ import { aiSdk } from './ai-sdk.ts'
 import type { AiSdkModel } from './language-model.ts'
 import { noticed } from '../asked-around.ts'
 
-/** A provider's name is a part of a package's name. */
+/** Which names a provider may have: the name becomes part of a package's name. */
 const PROVIDER = /^[a-z0-9][a-z0-9-]*$/
 
 /**
- * The model of a provider whose package is installed, which is loaded with the first call.
+ * The model of a provider whose package is installed. The package is loaded with the first call.
  *
- * @returns undefined when the provider has no package here
+ * @returns undefined when no package of that provider is installed
  */
 export function fromPackage(provider: string, modelId: string): Model | undefined {
   const name = `@ai-sdk/${provider}`
@@ -33,7 +33,7 @@ export function fromPackage(provider: string, modelId: string): Model | undefine
   })
 }
 
-/** A provider with its settings from the environment, such as `mistral` of `@ai-sdk/mistral`. */
+/** Whether this is a provider that reads its settings from the environment, such as `mistral` of `@ai-sdk/mistral`. */
 function isProvider(value: unknown): value is { languageModel(id: string): AiSdkModel } {
   return typeof value === 'function' && 'languageModel' in value && typeof value.languageModel === 'function'
 }

@@ -1,6 +1,6 @@
 /**
- * A `LanguageModel` of the Vercel AI SDK, as much of it as is used here. Written down anew, so that the types of `ai` 5, 6 and
- * 7 (specifications `v2`, `v3`, `v4`) all fit and none of its packages needs to be installed.
+ * The parts of a `LanguageModel` of the Vercel AI SDK that are used here. The types are our own, so that those of `ai`
+ * 5, 6 and 7 (specifications `v2`, `v3`, `v4`) all fit, and no package of the AI SDK needs to be installed.
  */
 
 /** A model of any provider of the AI SDK, e.g. `anthropic('claude-sonnet-5')` of `@ai-sdk/anthropic`. */
@@ -9,15 +9,15 @@ export interface AiSdkModel {
   readonly specificationVersion: string
   /** Who serves it, e.g. `anthropic.messages`. */
   readonly provider: string
-  /** The provider's name of it. */
+  /** The provider's name for the model. */
   readonly modelId: string
-  /** Answers as a whole. */
+  /** Returns the whole answer at once. */
   doGenerate(options: never): PromiseLike<unknown>
-  /** Answers in pieces. */
+  /** Returns the answer in pieces. */
   doStream(options: never): PromiseLike<unknown>
 }
 
-/** What a provider says about a part, under its own key. What came as metadata goes back as options. */
+/** A provider's data about a part, under the provider's key. It comes as metadata and goes back as options. */
 export type Metadata = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 interface WithOptions {
@@ -25,7 +25,7 @@ interface WithOptions {
 }
 
 export type TextPart = WithOptions & { type: 'text'; text: string }
-/** `data` in `v4`: an object with the text in it. */
+/** In `v4`, `data` is an object that holds the text. */
 export type FilePart = WithOptions & { type: 'file'; mediaType: string; data: string | { type: 'data'; data: string } }
 export type ReasoningPart = WithOptions & { type: 'reasoning'; text: string }
 /** What only the provider understands (`v4`). */
@@ -68,10 +68,10 @@ export interface ContentPart {
   providerMetadata?: Metadata
 }
 
-/** `v2`: a word. */
+/** In `v2`, a plain string. */
 export type FinishReason = string | { unified: string; raw?: string | undefined }
 
-/** `v2`: numbers. */
+/** In `v2`, plain numbers. */
 export interface TokenUsage {
   inputTokens?: number | { total?: number; cacheRead?: number; cacheWrite?: number }
   outputTokens?: number | { total?: number }
@@ -95,7 +95,7 @@ export interface StreamPart extends ContentPart {
   error?: unknown
 }
 
-/** What is called. */
+/** The methods that this project calls on a model of the AI SDK. */
 export interface Callable {
   doGenerate(options: CallOptions): PromiseLike<Generated>
   doStream(options: CallOptions): PromiseLike<{ stream: ReadableStream<StreamPart> }>

@@ -6,11 +6,11 @@ import type { Completion, ModelDelta } from '../../core/model.ts'
 import { costOf, type Prices } from '../prices.ts'
 import { toProviderData } from './claude-record.ts'
 
-/** What the request knows of the answer. */
+/** What the request knows about the answer. */
 export interface Expected {
-  /** What its thinking is bound to. */
+  /** Hash of the prompt to which the thinking is bound; undefined if the model does not bind it. */
   prompt: string | undefined
-  /** Who answers. */
+  /** The server that answers. */
   host: string
   prices: Prices | undefined
 }
@@ -44,7 +44,7 @@ export async function readClaudeStream(
 
 interface Answered {
   content: readonly Block[]
-  /** The arguments of each block that is a call, as text; they may be broken. */
+  /** For each block, the arguments if it is a call, as text; they may be broken. */
   inputs: readonly string[]
   stop: Stop
   details?: Anthropic.RefusalStopDetails | null | undefined
@@ -60,9 +60,9 @@ class Pieces implements Answered {
   usage: Counted = {}
   model: string | undefined
   readonly #tell: (delta: ModelDelta) => void
-  /** The server's index of each block. */
+  /** From the server's index of a block to its place in `content`. */
   readonly #at = new Map<number, number>()
-  /** The place among the calls of each block that is one. */
+  /** From the place of a call in `content` to its place among the calls. */
   readonly #calls = new Map<number, number>()
 
   constructor(tell: (delta: ModelDelta) => void) {
@@ -127,7 +127,7 @@ class Pieces implements Answered {
     }
   }
 
-  /** The numbers of later events are those of the whole answer, and some are left out. */
+  /** The numbers in later events count the whole answer. Later events may leave out some of the numbers. */
   #count(usage: object | null | undefined): void {
     const told = Object.entries(usage ?? {}).filter(([, value]) => typeof value === 'number')
     this.usage = { ...this.usage, ...Object.fromEntries(told) }
@@ -152,7 +152,7 @@ function toCompletion(answered: Answered, { prices, ...kept }: Expected): Comple
   }
 }
 
-/** Only tools that run at Anthropic pause an answer; it is not at its end then. */
+/** The stop reasons of an answer that is not complete. Only tools that Anthropic runs itself cause `pause_turn`. */
 const CUT = ['max_tokens', 'model_context_window_exceeded', 'pause_turn']
 
 function toFinishReason(stop: Stop, calls: boolean): Completion['finishReason'] {
@@ -161,7 +161,7 @@ function toFinishReason(stop: Stop, calls: boolean): Completion['finishReason'] 
   return calls ? 'tool_calls' : 'stop'
 }
 
-/** Anthropic counts cached tokens beside its input tokens; we count them as part of these. */
+/** Anthropic does not count cached tokens as input tokens. We do. */
 function toUsage(usage: Counted = {}, prices: Prices | undefined): Usage {
   const read = usage.cache_read_input_tokens ?? 0
   const written = usage.cache_creation_input_tokens ?? 0

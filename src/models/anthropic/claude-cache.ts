@@ -1,13 +1,14 @@
 /**
- * Where Anthropic caches a prompt: behind the tools, behind the system prompt, and behind the last two turns of the user.
- * The second to last was the last of the call before, so its cache is found however much one turn adds.
+ * Where Anthropic caches a prompt: behind the tools, behind the system prompt, and behind the last two turns of the
+ * user. The second-to-last turn of the user was the last one in the previous call. So Anthropic finds what that call
+ * left in the cache, however much one turn adds.
  */
 import type Anthropic from '@anthropic-ai/sdk'
 
 /** Tools and system prompt take two of the four points that Anthropic allows. */
 const TURNS = 2
 
-/** @param body is changed */
+/** @param body the request; it is changed */
 export function setCachePoints(body: Anthropic.MessageCreateParamsNonStreaming, ttl: '5m' | '1h'): void {
   const cache_control: Anthropic.CacheControlEphemeral = { type: 'ephemeral', ...(ttl === '1h' && { ttl }) }
   const tool = body.tools?.at(-1)

@@ -1,4 +1,4 @@
-/** What differs between Anthropic's models, known by their names. A name that is not known counts as a current model. */
+/** What differs between Anthropic's models, by their names. A model with an unknown name counts as a current one. */
 
 /** The default of `maxTokens`. */
 const ANSWER_TOKENS = 32_000
@@ -11,18 +11,18 @@ const LONGEST: readonly (readonly [name: RegExp, tokens: number])[] = [
 ]
 const LONGEST_NOW = 128_000
 
-/** Above the thinking budget, but not beyond what the model can write. */
+/** The default of `maxTokens`: `ANSWER_TOKENS` beyond the thinking budget, but not more than the model can write. */
 export function defaultMaxTokens(model: string, thinkingBudget = 0): number {
   const longest = LONGEST.find(([name]) => name.test(model))?.[1] ?? LONGEST_NOW
   return Math.min(ANSWER_TOKENS + thinkingBudget, longest)
 }
 
-/** `claude-opus-5-5`, `claude-3-7-sonnet-20250219`; a number of eight digits is a date. */
+/** Reads the version from names such as `claude-opus-5-5`, `claude-3-7-sonnet-20250219`. Eight digits are a date. */
 const VERSION = /claude-(?:[a-z]+-)?(\d)(?:[-.](\d{1,2}))?(?![\d])/
 
 /**
- * From version 5.1 on, a thinking block is valid only after the very prompt that it was written for. Older models, and
- * other providers with Anthropic's API, want it back in any case.
+ * Whether a thinking block is valid only after exactly the prompt that it was written for. This holds from version 5.1
+ * on. Older models, and other providers with Anthropic's API, want the block back after every prompt.
  */
 export function bindsThinking(model: string): boolean {
   if (!model.includes('claude')) return false

@@ -1,11 +1,11 @@
-/** What a Claude model is made with. */
+/** The options of a Claude model. */
 import type { ModelWaitOptions } from '../model-waits.ts'
 import type { Prices } from '../prices.ts'
 
 /**
- * Whether Claude thinks before it answers. Which form a model takes: see Anthropic's page on thinking. `adaptive`: as much
- * as the question needs. `enabled`: up to `budgetTokens`, at least 1,024, only up to version 4.6. `display: 'summarized'`
- * makes newer models show what they think.
+ * Whether Claude thinks before it answers. Anthropic's page on thinking says which form a model takes. `adaptive`: as
+ * much as the question needs. `enabled`: up to `budgetTokens` tokens (at least 1,024); only for models up to version
+ * 4.6. `display: 'summarized'` makes newer models show what they think.
  */
 export type ClaudeThinking =
   | { type: 'adaptive'; display?: 'summarized' | 'omitted' }
@@ -14,19 +14,22 @@ export type ClaudeThinking =
 
 /** Which model of Anthropic to call, and how. */
 export interface ClaudeOptions extends ModelWaitOptions {
-  /** Anthropic's name of the model. */
+  /** Anthropic's name for the model. */
   model: string
-  /** Default: `ANTHROPIC_BASE_URL`, else Anthropic; with or without `/v1`. Read when the model is called, as is the key. */
+  /**
+   * With or without `/v1`. Default: `ANTHROPIC_BASE_URL`, else Anthropic. The variables of the base URL and of the key
+   * are read when the model is called.
+   */
   baseURL?: string
-  /** Default: `ANTHROPIC_API_KEY`; with a base URL of your own it may be missing. */
+  /** Default: `ANTHROPIC_API_KEY`. With a base URL of your own, the key may be missing. */
   apiKey?: string
   /** Shown to people. Default: `model`. */
   name?: string
-  /** 0 to 1. Default: the provider's. Not together with thinking; newer models refuse it. */
+  /** 0 to 1. Default: the provider's. It cannot be set together with thinking, and newer models refuse it. */
   temperature?: number
   /**
-   * Limit of one answer, in tokens, thinking included. Default: 32,000 above the thinking budget, but at most what the
-   * model can write.
+   * Limit of one answer in tokens, thinking included. Default: 32,000 more than the thinking budget, but at most what
+   * the model can write.
    */
   maxTokens?: number
   /** Default: the model's own. */
@@ -34,8 +37,8 @@ export interface ClaudeOptions extends ModelWaitOptions {
   /** How much work the model puts into an answer. Default: the model's own. */
   effort?: 'low' | 'medium' | 'high' | 'xhigh' | 'max'
   /**
-   * How long Anthropic keeps the prompt cached for the next call. `false`: no cache points are set. Default: `5m`, which each
-   * use renews.
+   * How long Anthropic keeps the prompt in its cache for the next call. Each use renews this time. `false`: no cache
+   * points are set. Default: `5m`.
    */
   cache?: '5m' | '1h' | false
   /** The most tokens that a prompt and its answer may have together. Default: looked up by the name, if it is known. */
@@ -45,7 +48,7 @@ export interface ClaudeOptions extends ModelWaitOptions {
    * cut from everything the worker tells.
    */
   headers?: Record<string, string>
-  /** Fields that are added to the body of each request, e.g. `{ service_tier: 'standard_only' }`. They win over ours. */
+  /** Fields that are added to the body of each request, e.g. `{ service_tier: 'standard_only' }`. They replace ours. */
   extraBody?: Record<string, unknown>
   /** For `usage.costUsd`: US dollars per million tokens. */
   prices?: Prices

@@ -1,30 +1,30 @@
 /**
- * What a record of Claude's keeps beside its text and its calls: the thinking, and where it stood. It goes back unchanged,
- * because Anthropic has signed it.
+ * What the record of a Claude answer keeps beside its text and its calls: the thinking, and where it stood. The
+ * thinking goes back unchanged, because Anthropic has signed it.
  */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { Message, ProviderData } from '../../core/message.ts'
 
 /** Its key in `Completion.provider`. */
 const KEY = 'anthropic'
-/** Thinking beyond this is left behind: a record would not take it, and the answer would be lost. */
+/** In characters of JSON. Longer thinking is dropped: the record could not hold it, and the answer would be lost. */
 const KEPT_LIMIT = 1024 * 1024
 
 type Thinking = Anthropic.ThinkingBlock | Anthropic.RedactedThinkingBlock
 
-/** One block of an answer: thinking as it came, or which piece of the text or which call stood here. */
+/** One block of an answer: thinking as it came, or a mark that a piece of the text or a call stood here. */
 type Kept = Thinking | { type: 'text'; length: number } | { type: 'call' }
 
 /** What is kept of an answer. */
 interface ClaudeRecord {
   blocks: Kept[]
-  /** Of the server that has signed the thinking: another one that speaks Anthropic's API refuses it. */
+  /** The server that has signed the thinking. Another server that speaks Anthropic's API would refuse it. */
   host: string
-  /** Of everything that was sent before the answer, where the model binds its thinking to that. */
+  /** Hash of everything that was sent before the answer. Set if the model binds its thinking to that. */
   prompt?: string
 }
 
-/** @returns undefined when the answer has no thinking, or too much: text and calls are in the record already */
+/** @returns undefined when the answer has no thinking or too much of it. Text and calls are in the record already */
 export function toProviderData(
   content: readonly Anthropic.ContentBlock[],
   { prompt, host }: { prompt: string | undefined; host: string },
@@ -42,9 +42,9 @@ export function toProviderData(
 /**
  * The blocks of an assistant's record, in their order.
  *
- * @param prompt of what is sent before it; undefined where thinking is valid behind every prompt
+ * @param prompt returns the hash of what is sent before the message; undefined if thinking is valid after every prompt
  * @param thinking whether thinking is sent at all
- * @param host which is asked
+ * @param host the server that is asked
  */
 export function toBlocks(
   message: Message,
@@ -59,7 +59,7 @@ export function toBlocks(
   return whole && kept.prompt === prompt() ? whole : [...texts, ...calls]
 }
 
-/** @returns undefined when text or calls are not those that the model wrote, or when one of them cannot be sent */
+/** @returns undefined when text or calls differ from what the model wrote, or when one of them cannot be sent */
 function inOrder(
   content: string,
   calls: readonly Anthropic.ToolUseBlockParam[],

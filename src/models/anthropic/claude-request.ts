@@ -17,20 +17,20 @@ export interface Turn {
   content: Anthropic.ContentBlockParam[]
 }
 
-/** A request, and what its answer is bound to. */
+/** A request, and the hash of the prompt that its answer is bound to. */
 export interface ClaudeRequest {
   body: Body
-  /** Of all that is sent before the answer; unset where the model does not bind its thinking to it. */
+  /** Hash of everything that is sent before the answer; undefined if the model does not bind its thinking to it. */
   prompt: string | undefined
-  /** The place, in the given list, of the message that each message of the body begins with. */
+  /** For each message of the body, the place in the given list of the message that it begins with. */
   from: readonly (number | undefined)[]
 }
 
-/** Anthropic wants a user at the beginning, and newer models one at the end. */
+/** Anthropic wants a user's message at the beginning, and newer models also want one at the end. */
 const GO_ON = 'Go on.'
 const IMAGES = /^image\/(jpeg|png|gif|webp)$/
 
-/** @param host which is asked: it gets back its own thinking only */
+/** @param host the server that is asked: it gets back only its own thinking */
 export function toClaudeRequest(
   options: ClaudeOptions,
   messages: readonly Message[],
@@ -53,7 +53,7 @@ export function toClaudeRequest(
     messages: turns as Anthropic.MessageParam[],
     ...(system !== '' && { system: textBlock(system) }),
     ...(tools.length > 0 && { tools }),
-    // There are tools only because the transcript has calls of them.
+    // The tools are defined only because the transcript has calls of them. The model must not call them.
     ...(specs.length === 0 && tools.length > 0 && { tool_choice: { type: 'none' } }),
     ...(temperature !== undefined && { temperature }),
     ...(thinking && { thinking: toThinking(thinking) }),
@@ -83,7 +83,8 @@ function toTurns(
   }
   for (const { message, from } of messages) {
     if (message.role === 'assistant') {
-      // As a part of the answer before it, an answer would miss its thinking, which was given for another prompt.
+      // If the model binds its thinking to the prompt, two answers in a row must not become one: the thinking of the
+      // second one was written for another prompt and would be lost.
       const together = prompt !== undefined && turns.at(-1)?.role === 'assistant'
       if (turns.length === 0 || together) add('user', textBlock(GO_ON))
       add('assistant', toBlocks(message, { prompt: prompt && (() => prompt.hash(turns)), ...whose }), from)
@@ -95,8 +96,8 @@ function toTurns(
 }
 
 /**
- * With a budget, thinking must stand at the beginning of the answer whose calls are being answered. Where it does not,
- * because another model gave that answer for example, this request goes without thinking.
+ * With a thinking budget, the answer whose calls are being answered must begin with thinking. If it does not, for
+ * example because another model gave that answer, this request goes without thinking.
  */
 function possibleThinking(thinking: ClaudeThinking | undefined, turns: readonly Turn[]): ClaudeThinking | undefined {
   if (thinking?.type !== 'enabled' || !isAnswer(turns.at(-1))) return thinking
@@ -105,7 +106,7 @@ function possibleThinking(thinking: ClaudeThinking | undefined, turns: readonly 
   return first === 'thinking' || first === 'redacted_thinking' ? thinking : undefined
 }
 
-/** Whether a turn brings nothing but results. */
+/** Whether a turn holds nothing but results of calls. */
 function isAnswer(turn: Turn | undefined): boolean {
   return turn?.role === 'user' && turn.content.every(({ type }) => type === 'tool_result')
 }
@@ -129,7 +130,7 @@ function toolsOfCalls(messages: readonly LegalMessage[]): Anthropic.Tool[] {
 function toResult(message: Message): Anthropic.ToolResultBlockParam {
   const text = textBlock(message.content)
   const content = [...text, ...imagesOf(message)]
-  // An error must say something.
+  // An error must have a text.
   const told = content.length > 0 || !message.isError ? content : textBlock('the call failed')
   return {
     type: 'tool_result',

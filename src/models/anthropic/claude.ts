@@ -1,4 +1,7 @@
-/** Models of Anthropic, by its own API. Never retries by itself: the session does, and survives a crash meanwhile. */
+/**
+ * Models of Anthropic, by Anthropic's own API. This file never retries. The session does, and its retries survive a
+ * crash.
+ */
 import type Anthropic from '@anthropic-ai/sdk'
 import { StelloError } from '../../core/errors.ts'
 import type { CompleteOptions, Completion, Model, ModelDelta } from '../../core/model.ts'
@@ -15,19 +18,20 @@ import { noticed } from '../asked-around.ts'
 
 const BASE = 'https://api.anthropic.com'
 const KEY_VARIABLE = 'ANTHROPIC_API_KEY'
-/** The version of the API behind it refuses a temperature. */
+/** The last version of the API that accepts a temperature. */
 const LAST_WITH_TEMPERATURE = '2023-06-01'
-/** The session has time-outs of its own. This is the longest one that a timer takes. */
+/** The longest time that a timer takes. The session has time-outs of its own, so the client needs none. */
 const NO_TIMEOUT = 2 ** 31 - 1
 
 /**
- * A model of Anthropic. It needs the package `@anthropic-ai/sdk`, and loads it with the first call; key and base URL are
- * read then too: `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL`. Thinking is kept in the record and goes back to Anthropic
- * with every later call; the prompt is cached.
+ * A model of Anthropic. It needs the package `@anthropic-ai/sdk` and loads it with the first call. The variables of key
+ * and base URL, `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`, are read with each call. Thinking is kept in the record
+ * and goes back to Anthropic with every later call. The prompt is cached.
  *
- * @param options what is left out is the model's own default, except `maxTokens` and `cache`
- * @returns its `complete` throws StelloError MODEL_AUTH, MODEL_RATE_LIMITED, MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST,
- *   MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the signal's reason
+ * @param options an option that is left out has the model's own default, except `maxTokens` and `cache`
+ * @returns a model. Its `complete` throws StelloError MODEL_AUTH, MODEL_NO_CREDIT, MODEL_RATE_LIMITED,
+ *   MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST, MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the
+ *   signal's reason
  * @throws StelloError INVALID_ARGUMENT without a model name, or for options that contradict each other
  * @example
  * const llm = createClaude({ model: 'claude-sonnet-5', thinking: { type: 'adaptive', display: 'summarized' } })
@@ -79,12 +83,12 @@ async function ask(
   return readClaudeStream(events, tell, expected)
 }
 
-/** The base URL that somebody has stated; undefined: Anthropic's own. */
+/** The base URL of the options or the environment; undefined if it is Anthropic's own. */
 function elsewhere({ baseURL }: ClaudeOptions): string | undefined {
   return baseURL || readVariable('ANTHROPIC_BASE_URL')
 }
 
-/** Your own server often needs no key, but the client does. */
+/** A server at a base URL of your own often needs no key, but the client does. */
 function keyOf(options: ClaudeOptions): string | undefined {
   return options.apiKey || readVariable(KEY_VARIABLE) || (elsewhere(options) ? 'none' : undefined)
 }
@@ -94,7 +98,7 @@ async function connect(
   onAlive: CompleteOptions['onAlive'],
 ): Promise<{ client: Anthropic; asked: Asked }> {
   const { model, headers } = options
-  // The client adds the version itself.
+  // The client adds `/v1` itself.
   const url = checkedBaseURL(model, (elsewhere(options) ?? BASE).replace(/(\/v1)?\/*$/, ''))
   const key = keyOf(options)
   if (!key) {

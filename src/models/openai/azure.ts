@@ -1,4 +1,4 @@
-/** Models of Azure OpenAI: OpenAI's API behind a resource of yours, with other addresses and another header for the key. */
+/** Models of Azure OpenAI: OpenAI's API at your own Azure resource, with other URLs and another header for the key. */
 import { StelloError } from '../../core/errors.ts'
 import type { Model } from '../../core/model.ts'
 import { readVariable } from '../base-url.ts'
@@ -12,11 +12,11 @@ export interface AzureOptions extends Omit<OpenAIOptions, 'baseURL' | 'organizat
   model: string
   /** The resource, e.g. `https://mine.openai.azure.com`. Default: `AZURE_OPENAI_ENDPOINT`. */
   endpoint?: string
-  /** Default: `AZURE_OPENAI_API_KEY`. Not needed where `headers` have an `authorization` of Entra ID. */
+  /** Default: `AZURE_OPENAI_API_KEY`. Not needed if `headers` hold an `authorization` of Entra ID. */
   apiKey?: string
   /**
-   * A version of the older API, e.g. `2024-10-21`: the deployment is then in the path. Default: `OPENAI_API_VERSION`; where
-   * that is not set, the v1 API, which has no versions.
+   * A version of the older API, e.g. `2024-10-21`. The deployment is then part of the path. Default:
+   * `OPENAI_API_VERSION`. If neither is set, the v1 API is used, which has no versions.
    */
   apiVersion?: string
   /** Default: `chat` (chat completions) with an `apiVersion`, else `responses`. */
@@ -24,11 +24,11 @@ export interface AzureOptions extends Omit<OpenAIOptions, 'baseURL' | 'organizat
 }
 
 /**
- * A model of Azure OpenAI. Endpoint, key and version may come from the environment; the first two are read when the model
- * is called.
+ * A model of Azure OpenAI. Endpoint, key and version may come from the environment. Endpoint and key are read when the
+ * model is called, the version when the model is made.
  *
  * @param options as for `openai`, with the resource's `endpoint` instead of a base URL
- * @returns throws like `openai`'s
+ * @returns a model. Its `complete` throws the same errors as that of `openai`
  * @throws StelloError INVALID_ARGUMENT naming the option
  * @example
  * const llm = azure({ model: 'my-deployment', endpoint: 'https://mine.openai.azure.com' })
@@ -43,7 +43,7 @@ export function azure(options: AzureOptions): Model {
   const provider: Provider = {
     name: 'azure',
     title: 'Azure OpenAI',
-    // Read when the model is called. Empty where there is none.
+    // Read when the model is called. Empty if there is no endpoint.
     get baseURL() {
       const resource = endpoint ?? readVariable('AZURE_OPENAI_ENDPOINT')
       return resource === undefined ? '' : `${resource.replace(/\/+$/, '')}/${path}`

@@ -1,6 +1,6 @@
 /**
- * Turns the answer of a chat completion, plain or streamed, into our completion. What counts is what a server means:
- * compatible servers leave fields out, name them otherwise and say them twice.
+ * Turns the answer of a chat completion, whole or streamed, into our completion. Compatible servers leave out fields,
+ * give them other names and send them twice. This file reads what such a server means.
  */
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
@@ -15,7 +15,7 @@ import { ToolCallPieces } from './tool-call-pieces.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Who answers, and what it costs. */
+/** Which provider answers, and what the answer costs. */
 export interface Reading {
   /** The name under which the provider's data is kept. */
   provider?: string
@@ -23,7 +23,7 @@ export interface Reading {
 }
 
 /**
- * @param onDelta is told the whole answer, where a stream was asked for
+ * @param onDelta gets the whole answer, if the request asked for a stream
  * @throws StelloError MODEL_UNAVAILABLE when the body is no answer, or says that the server gave up
  * @throws ToldError when the body is an error
  */
@@ -38,7 +38,7 @@ export function readAnswer(body: unknown, reading: Reading = {}, onDelta?: (delt
     )
   }
   const pieces = new ToolCallPieces()
-  // Each is a call of its own, whatever its id and index.
+  // Each entry is a call of its own, whatever its id and index are.
   const told = callsOf(message).map((call, index) => pieces.add({ ...(isObject(call) && call), index }))
   const { text, reasoning, refused, reasoningContent } = readSaid(message)
   if (reasoning) onDelta?.({ type: 'reasoning', text: reasoning })
@@ -64,7 +64,7 @@ export async function readStream(
   for await (const event of events) {
     if (event === 'done') ending.done = true
     else if (event === 'end') ending.ended = true
-    // Nothing counts behind the end.
+    // Nothing after `done` counts.
     if (ending.done || typeof event === 'string') continue
     answered.usage = usageIn(event.data) ?? answered.usage
     answered.model = event.data['model'] || answered.model
@@ -91,7 +91,7 @@ export async function readStream(
 }
 
 interface Answered extends Pick<Opaque, 'reasoningContent'> {
-  /** What the server says who answered: often a dated name of the model that was asked. */
+  /** The model that answered, as the server names it: often a dated name of the model that was asked. */
   model: unknown
   content: string
   pieces: ToolCallPieces
@@ -106,11 +106,14 @@ interface StreamEnding {
   done: boolean
   /** Nothing of the body is missing. */
   ended: boolean
-  /** The server has given an empty reason: so it gives a real one when it is at its end. */
+  /** The server has sent an empty reason. Such a server sends a real one at the end of its answer. */
   empty: boolean
 }
 
-/** Some servers never give a reason. Then the end of the stream must be one that can only be meant. */
+/**
+ * Whether the answer is complete. Some servers never send a finish reason. Then the stream must have ended in a way
+ * that cannot be a broken connection.
+ */
 function isWhole({ finish, content, pieces }: Answered, { done, ended, empty }: StreamEnding): boolean {
   if (finish !== '') return true
   const said = content !== '' || pieces.calls.length > 0
@@ -134,7 +137,7 @@ function toCompletion(
 
 const LENGTH = ['length', 'max_tokens', 'model_length', 'max_output_tokens', 'max_length']
 const REFUSED = ['content_filter', 'refusal', 'safety', 'sensitive', 'prohibited_content', 'recitation']
-/** The server could not go on, or the model wrote what the server cannot read: another try may help. */
+/** The server could not go on, or it cannot read what the model wrote. Another try may help. */
 const GAVE_UP = /insufficient_system_resource|malformed_function_call|^(error|abort|network_error)$/
 
 /** @throws StelloError MODEL_UNAVAILABLE */
@@ -155,7 +158,7 @@ function choiceOf(body: unknown): Fields | undefined {
   return isObject(first) ? first : undefined
 }
 
-/** Older servers know one call only, under another name. */
+/** The calls of a message. Older servers know only one call per message, under another name. */
 function callsOf({ tool_calls: calls, function_call: only }: Fields): unknown[] {
   if (Array.isArray(calls)) return calls.filter((call) => isObject(call) && call['type'] !== 'custom')
   return isObject(only) ? [{ index: 0, function: only }] : []

@@ -1,13 +1,13 @@
-/** What a server says in an answer or a chunk: its text, and what the model thought, in the forms that servers have. */
+/** Reads the text and the reasoning from an answer or a chunk, in all the forms that servers use. */
 import { isObject } from '../../core/is-object.ts'
 
 export interface Said {
   text: string
   /** What the model thought, for people. */
   reasoning: string
-  /** Whether the text says that it will not answer. */
+  /** Whether the server marks the text as a refusal. */
   refused: boolean
-  /** What DeepSeek's servers, and those like it, want back. */
+  /** What DeepSeek, and servers like it, want back. */
   reasoningContent: string
 }
 
@@ -25,7 +25,7 @@ export function readSaid(message: Readonly<Record<string, unknown>>): Said {
   }
 }
 
-/** Mistral: `{ type: 'thinking', thinking: [{ type: 'text', text }] }` beside `{ type: 'text', text }`. */
+/** Mistral sends `{ type: 'thinking', thinking: [{ type: 'text', text }] }` beside `{ type: 'text', text }`. */
 function readPart(part: unknown): { text: string; thought: string } {
   if (typeof part === 'string') return { text: part, thought: '' }
   if (!isObject(part)) return { text: '', thought: '' }

@@ -1,4 +1,4 @@
-/** Which provider's rules hold for a server that speaks chat completions. */
+/** Which provider's rules apply to a server that speaks chat completions. */
 
 const HOSTS: readonly (readonly [RegExp, string])[] = [
   [/(^|\.)googleapis\.com$/, 'google'],
@@ -7,8 +7,8 @@ const HOSTS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * The provider's name, also behind another base URL; for a server that was named by its URL alone the provider whose
- * host that is, else the host. What a provider wants back is kept under this name.
+ * A provider that is not `openai` keeps its name, also with another base URL. For `openai`, the host decides: it is the
+ * name of the provider that owns the host, or else the host itself. What a provider wants back is kept under this name.
  *
  * @example chatDialect('openai', 'api.deepseek.com') // 'deepseek'
  */

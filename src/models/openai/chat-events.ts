@@ -1,19 +1,19 @@
 /**
- * Reads the body of a streamed answer: server-sent events, or the whole answer of a server that ignores `stream`. Knows
- * nothing of what an answer means.
+ * Reads the body of a streamed answer: server-sent events, or the whole answer of a server that ignores `stream`. This
+ * file does not know what an answer means.
  */
 import { createParser } from 'eventsource-parser'
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import { preview } from '../../core/message.ts'
 
-/** `done`: the server said that it is done. `end`: its body has ended, and nothing of it is missing. */
+/** `done`: the server said that it is done. `end`: the body has ended, and no part of it is missing. */
 export type ChatEvent = { data: Readonly<Record<string, unknown>> } | 'done' | 'end'
 
 /** An error that a server sends with status 200. It has the fields that `provider-error.ts` reads. */
 export class ToldError extends Error {
   readonly error: object
-  /** Some servers give it as the error's code. */
+  /** Some servers send the HTTP status as the error's code. */
   readonly status: number | undefined
 
   constructor(error: object) {
@@ -29,13 +29,13 @@ export function refuseError(value: Readonly<Record<string, unknown>>): void {
   const { error } = value
   if (isObject(error)) throw new ToldError(error)
   if (typeof error === 'string' && error !== '') throw new ToldError({ message: error })
-  // An error without its cover: `{ "object": "error", "message": … }`, as older servers send it.
+  // An error without the outer `error` field, as older servers send it: `{ "object": "error", "message": … }`.
   if (value['object'] === 'error' || value['type'] === 'error') throw new ToldError(value)
 }
 
 /**
- * What the server sent instead of a stream: its whole answer, or the page of a proxy as text. Undefined where it sends a
- * stream; then the body is not read.
+ * What the server sent instead of a stream: its whole answer, or the HTML page of a proxy as text. Undefined if it
+ * sends a stream; the body is then not read.
  */
 export async function wholeInstead(response: Response): Promise<unknown> {
   const type = response.headers.get('content-type') ?? ''
@@ -44,7 +44,7 @@ export async function wholeInstead(response: Response): Promise<unknown> {
 }
 
 /**
- * @throws ToldError where the server sends an error
+ * @throws ToldError when the server sends an error
  * @throws StelloError MODEL_UNAVAILABLE for an event that is no JSON
  * @throws whatever the connection throws
  */
@@ -56,10 +56,10 @@ export async function* chatEvents({ body, headers }: Response): AsyncGenerator<C
     parser.feed(decoder.decode(chunk as Uint8Array, { stream: true }))
     for (const data of events.splice(0)) if (data.trim() !== '') yield toEvent(data)
   }
-  // Some servers leave out the empty line behind the last event.
+  // Some servers leave out the empty line after the last event.
   parser.feed(`${decoder.decode()}\n\n`)
   for (const data of events) if (data.trim() !== '') yield toEvent(data)
-  // Without a length, a connection that breaks looks like one that ends.
+  // If the response names no length and is not chunked, a broken connection looks like an end.
   if (headers.has('content-length') || headers.get('transfer-encoding')?.includes('chunked')) yield 'end'
 }
 

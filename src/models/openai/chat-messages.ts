@@ -1,6 +1,6 @@
 /**
- * Turns our messages into a request for a chat completion. Pure. Must never drop a tool result: providers refuse a call
- * without one.
+ * Turns our messages into a request for a chat completion. Pure. It must never drop a tool result: providers refuse a
+ * call without a result.
  */
 import { createHash } from 'node:crypto'
 import type {
@@ -14,14 +14,16 @@ import type { ImagePart, Message } from '../../core/message.ts'
 import type { ToolSpec } from '../../core/model.ts'
 import { extraBack, reasoningBack } from './chat-opaque.ts'
 
-/** A message as it is sent, and the place of ours that it was made of: errors name the place of what was sent. */
+/**
+ * A message as it is sent, and the place of our message that it was made of. Errors name the place of the sent message.
+ */
 export interface SentMessage {
   param: ChatCompletionMessageParam
   from: number
 }
 
 /**
- * @param provider the name under which the provider's data is kept; nobody else's is sent
+ * @param provider the name under which the provider's data is kept. Data of other providers is not sent
  * @example toChatMessages(messages, 'deepseek').map(({ param }) => param)
  */
 export function toChatMessages(messages: readonly Message[], provider: string): SentMessage[] {
@@ -34,7 +36,7 @@ export function toChatMessages(messages: readonly Message[], provider: string): 
     shown = []
   }
   const add = (param: ChatCompletionMessageParam, from: number): void => {
-    // Mistral refuses a user's message right behind a result.
+    // Mistral refuses a user's message right after a result.
     if (provider === 'mistral' && role === 'tool' && param.role === 'user') {
       result.push({ param: { role: 'assistant', content: 'I have read the results.' }, from })
     }
@@ -99,7 +101,7 @@ function toChatMessage(message: Message, { images, provider, inTools }: About): 
   }
 }
 
-/** Mistral takes ids of nine letters and digits only. */
+/** Mistral accepts only ids of exactly nine letters and digits. */
 function sentId(id: string, provider: string): string {
   if (provider !== 'mistral' || /^[a-zA-Z0-9]{9}$/.test(id)) return id
   return createHash('sha256').update(id).digest('hex').slice(0, 9)

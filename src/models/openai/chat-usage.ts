@@ -1,4 +1,4 @@
-/** Tokens of one answer, under the names that compatible servers give them. */
+/** The tokens of one answer, under all the names that compatible servers use. */
 import { isObject } from '../../core/is-object.ts'
 import type { Usage } from '../../core/message.ts'
 import { costOf, type Prices } from '../prices.ts'
@@ -6,9 +6,9 @@ import { costOf, type Prices } from '../prices.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Finds the tokens in a whole answer or a chunk: most servers have them at the top, Groq and Moonshot elsewhere.
+ * Finds the tokens in a whole answer or a chunk. Most servers send them at the top level, Groq and Moonshot elsewhere.
  *
- * @returns undefined where there are none, or where they are still all zero
+ * @returns undefined if there are none, or if all of them are still zero
  */
 export function usageIn(body: unknown): Fields | undefined {
   const { usage, x_groq: groq, choices } = fieldsOf(body)
@@ -22,7 +22,7 @@ export function toUsage(usage: Fields | undefined, prices: Prices | undefined): 
   if (!usage) return { inputTokens: 0, outputTokens: 0 }
   const input = tokens(usage['prompt_tokens'], usage['input_tokens'])
   const said = tokens(usage['completion_tokens'], usage['output_tokens'])
-  // Some providers leave the tokens of reasoning out of those that were written, and have them only in the total.
+  // Some providers count the tokens of reasoning only in the total, and not as tokens of the output.
   const output = Math.max(said, tokens(usage['total_tokens']) - input)
   const read = Math.min(input, cachedTokens(usage))
   return {
@@ -43,7 +43,7 @@ function cachedTokens(usage: Fields): number {
   )
 }
 
-/** The first of them that counts something. */
+/** The first of the values that is a positive number, or 0. */
 function tokens(...values: unknown[]): number {
   return values.find((value): value is number => typeof value === 'number' && value > 0 && value < Infinity) ?? 0
 }

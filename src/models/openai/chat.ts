@@ -1,4 +1,4 @@
-/** One call by the API of chat completions. */
+/** One call by the Chat Completions API. */
 import type OpenAI from 'openai'
 import type { Message } from '../../core/message.ts'
 import type { CompleteOptions, Completion, ModelDelta } from '../../core/model.ts'
@@ -13,20 +13,26 @@ import type { OpenAIOptions } from './openai-options.ts'
 
 type LimitName = 'max_tokens' | 'max_completion_tokens'
 
-/** What a server has taught about a model, by its host: kept as long as the model object lives. */
+/** By host, which name of the token limit a server takes. It is kept as long as the model object lives. */
 export type Learnt = Map<string, LimitName>
 
+/** A request as the caller makes it, and where it goes. */
+export interface Asking {
+  connection: Connection
+  options: OpenAIOptions
+  messages: readonly Message[]
+  /** `onDelta` asks for a stream. */
+  asking: CompleteOptions
+}
+
 /**
- * @param onDelta asks for a stream
- * @param learnt which name of the token limit each host takes: OpenAI's newer models refuse the old one on every host,
- *   most other servers know only the old one
- * @throws what the client throws; an abort that comes between two pieces as the signal's reason
+ * @param learnt which name of the token limit each host takes. OpenAI's newer models refuse the old name on every host.
+ *   Most other servers know only the old name
+ * @throws what the client throws; ToldError; StelloError MODEL_UNAVAILABLE; after an abort between two pieces, the
+ *   signal's reason
  */
 export async function completeChat(
-  connection: Connection,
-  options: OpenAIOptions,
-  messages: readonly Message[],
-  asking: CompleteOptions,
+  { connection, options, messages, asking }: Asking,
   learnt: Learnt,
 ): Promise<Completion> {
   const { asked, dialect, official } = connection
@@ -88,13 +94,13 @@ function toParams(
 const UNSUPPORTED =
   /unsupported|not supported|instead|unrecogni[sz]ed|unknown|not (allowed|permitted)|extra|unexpected/i
 
-/** Whether a server does not take the parameter itself. A refusal of its value names it too. */
+/** Whether a server refuses the parameter itself. A server that refuses only its value names the parameter too. */
 function refuses(error: unknown, parameter: LimitName): boolean {
   const { status, message = '' } = readProviderError(error) ?? {}
   return (status === 400 || status === 422) && RegExp(`\\b${parameter}\\b`).test(message) && UNSUPPORTED.test(message)
 }
 
-/** Servers that do not know a setting may refuse it: what nobody has asked for is left out. */
+/** A server that does not know a setting may refuse it. So a setting that nobody has asked for is left out. */
 function toSettings(
   { reasoning, verbosity, serviceTier, promptCacheKey, parallelToolCalls, extraBody }: OpenAIOptions,
   tools: CompleteOptions['tools'] = [],

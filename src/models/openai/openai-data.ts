@@ -1,12 +1,12 @@
 /**
- * What OpenAI wants back with an answer: its reasoning, encrypted, in its place between texts and calls. The record
- * keeps it; texts and calls stand in the record itself, so that only their places are kept here.
+ * What OpenAI wants back with an answer: its encrypted reasoning, in its place between texts and calls. The record
+ * keeps it. Texts and calls stand in the record itself, so only their places are kept here.
  */
 import { isObject } from '../../core/is-object.ts'
 import type { Message, ProviderData } from '../../core/message.ts'
 import type { ResponseOutputItem, ResponseReasoningItem } from 'openai/resources/responses/responses'
 
-/** An item of an answer, as far as the record does not hold it. */
+/** What is kept of an item of an answer: what the record does not hold already. */
 export type KeptItem =
   | { type: 'reasoning'; item: ResponseReasoningItem }
   | { type: 'message'; length: number; phase?: Phase }
@@ -14,20 +14,20 @@ export type KeptItem =
 
 type Phase = 'commentary' | 'final_answer'
 
-/** Whose reasoning it is: nobody else can read it. */
+/** The model and the server that wrote the reasoning. No other can read it. */
 export interface Owner {
-  /** As it was asked for. */
+  /** The name by which the model was asked. */
   model: string
   host: string
 }
 
-/** Messages of one answer are one text in the record. */
+/** Stands between the messages of one answer: in the record, they are one text. */
 export const BETWEEN_TEXTS = '\n\n'
-/** Reasoning beyond this is left behind: a record would not take it. */
+/** In characters of JSON. If the data is longer, its reasoning is dropped: the record could not hold it. */
 const KEPT_LIMIT = 1024 * 1024 - 1024
 const KEY = 'openai'
 
-/** @returns undefined when the record says it all */
+/** @returns undefined when the record holds everything already */
 export function keepItems(output: readonly ResponseOutputItem[], owner: Owner): ProviderData | undefined {
   const items = output.flatMap(toKept)
   const texts = items.filter(({ type }) => type === 'message')
@@ -38,7 +38,7 @@ export function keepItems(output: readonly ResponseOutputItem[], owner: Owner): 
   return { [KEY]: { ...owner, items: items.filter(({ type }) => type !== 'reasoning') } }
 }
 
-/** @returns undefined when there is nothing, or it belongs to another model or server */
+/** @returns undefined when nothing is kept, or when it belongs to another model or server */
 export function keptItems({ provider }: Message, { model, host }: Owner): readonly KeptItem[] | undefined {
   const data = provider?.[KEY]
   if (!isObject(data) || data['model'] !== model || data['host'] !== host || !Array.isArray(data['items'])) {
@@ -47,7 +47,7 @@ export function keptItems({ provider }: Message, { model, host }: Owner): readon
   return data['items'] as KeptItem[]
 }
 
-/** Without what is only shown, e.g. `status`, which is refused where it is sent back. */
+/** Leaves out the fields that are only for display, such as `status`. OpenAI refuses them when they are sent back. */
 function toKept(item: ResponseOutputItem): KeptItem[] {
   if (item.type === 'function_call') return [{ type: 'function_call', id: item.call_id }]
   if (item.type === 'message') {
@@ -56,7 +56,7 @@ function toKept(item: ResponseOutputItem): KeptItem[] {
   }
   if (item.type !== 'reasoning') return []
   const { id, summary, content, encrypted_content: encrypted } = item
-  // Nothing is stored at OpenAI: an item without its content would be unknown there.
+  // Nothing is stored at OpenAI, so OpenAI could not find an item without its content.
   if (!encrypted) return []
   const kept = { type: 'reasoning' as const, id, summary, encrypted_content: encrypted, ...(content && { content }) }
   return [{ type: 'reasoning', item: kept }]

@@ -1,4 +1,4 @@
-/** The options of a model of OpenAI or of an OpenAI-compatible endpoint, and the errors in them. */
+/** The options of a model of OpenAI or of an OpenAI-compatible server, and the check of these options. */
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
 import type { ModelWaitOptions } from '../model-waits.ts'
@@ -7,19 +7,19 @@ import { CACHE_KEY_LIMIT } from './cache-key.ts'
 
 /** How much a model thinks before it answers, and what is shown of it. */
 export interface ReasoningOptions {
-  /** Not every model knows every word. Default: the model's own. */
+  /** Not every model knows every one of these words. Default: the model's own. */
   effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
-  /** Asks for summaries of what it thinks: they stream as `reasoning.delta`. Responses API only. Default: none. */
+  /** Asks for summaries of the reasoning. They stream as `reasoning.delta`. Responses API only. Default: none. */
   summary?: 'auto' | 'concise' | 'detailed'
 }
 
 /** Which model to call, where and how. */
 export interface OpenAIOptions extends ModelWaitOptions {
-  /** The provider's name of the model. */
+  /** The provider's name for the model. */
   model: string
-  /** Default: `OPENAI_BASE_URL`, else OpenAI. Read when the model is called, as is the key. */
+  /** Default: `OPENAI_BASE_URL`, else OpenAI. The variables of base URL and key are read when the model is called. */
   baseURL?: string
-  /** Default: `OPENAI_API_KEY`; with a base URL of your own it may be missing. */
+  /** Default: `OPENAI_API_KEY`. With a base URL of your own, the key may be missing. */
   apiKey?: string
   /** Shown to people. Default: `model`. */
   name?: string
@@ -27,37 +27,38 @@ export interface OpenAIOptions extends ModelWaitOptions {
   api?: 'responses' | 'chat'
   /** 0 to 2. Default: the provider's. OpenAI's reasoning models refuse it. */
   temperature?: number
-  /** Limit of one answer, in tokens, those of its reasoning included. */
+  /** Limit of one answer in tokens, those of its reasoning included. */
   maxTokens?: number
   /** How much it thinks. */
   reasoning?: ReasoningOptions
-  /** How long its answers are. Default: the model's own. */
+  /** How long the answers are. Default: the model's own. */
   verbosity?: 'low' | 'medium' | 'high'
-  /** How it is served and billed. Default: that of the project at OpenAI. */
+  /** How the request is served and billed. Default: the setting of the project at OpenAI. */
   serviceTier?: 'auto' | 'default' | 'flex' | 'scale' | 'priority'
   /**
-   * Requests with the same key find each other's prompt in the provider's cache; at most 64 characters. Default at
-   * OpenAI: the root of the session's tree, so that forks share it. Other servers get none unless it is set.
+   * Requests with the same key find each other's prompt in the provider's cache. At most 64 characters. Default at
+   * OpenAI and with the Responses API: the root of the session's tree, so forks share it. Otherwise the default is no
+   * key.
    */
   promptCacheKey?: string
   /** Whether one answer may call several tools. Default: the provider's. */
   parallelToolCalls?: boolean
-  /** More fields of the request, as the provider names them; they come last and replace what is there. */
+  /** More fields of the request, as the provider names them. They come last and replace fields of the same name. */
   extraBody?: Record<string, unknown>
   /**
    * HTTP headers of each request. Their values are cut from errors. Values of `authorization`, `…-key` and the like are
    * cut from everything the worker tells.
    */
   headers?: Record<string, string>
-  /** Whom OpenAI bills. Default: `OPENAI_ORG_ID`. */
+  /** The organization that OpenAI bills. Default: `OPENAI_ORG_ID`. */
   organization?: string
-  /** Which project of OpenAI's it belongs to. Default: `OPENAI_PROJECT_ID`. */
+  /** The project at OpenAI that the requests belong to. Default: `OPENAI_PROJECT_ID`. */
   project?: string
   /** For `usage.costUsd`: US dollars per million tokens. */
   prices?: Prices
 }
 
-/** What a value must be, and how that is said. */
+/** What a value must be, and the words that say so in an error. */
 type Check = readonly [is: (value: unknown) => boolean, expected: string]
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
@@ -69,7 +70,7 @@ const oneOf = (...words: string[]): Check => [
 const TEXT: Check = [isText, 'text']
 const FLAG: Check = [(value) => typeof value === 'boolean', 'true or false']
 const OBJECT: Check = [isObject, 'an object']
-/** A blank one counts as none: it often comes from the environment. */
+/** A blank text counts as none: it often comes from the environment. */
 const MAYBE_BLANK: Check = [(value) => typeof value === 'string', 'text']
 const PRICE: Check = [(value) => isNumber(value) && value >= 0, 'US dollars per million tokens, 0 or more']
 
@@ -106,7 +107,7 @@ const PRICES: Record<keyof Prices, Check> = { input: PRICE, output: PRICE, cache
 const ELSEWHERE: readonly string[] = ['timeout', 'idleTimeout', 'retryFor'] satisfies (keyof ModelWaitOptions)[]
 
 /**
- * @param title of the provider, for the error
+ * @param title the provider's name in errors
  * @throws StelloError INVALID_ARGUMENT naming the option
  */
 export function checkOptions(options: OpenAIOptions, title: string): void {

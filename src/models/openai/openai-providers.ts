@@ -1,22 +1,22 @@
-/** The providers that speak OpenAI's API: where they are, and which variable has the key. */
+/** The providers that speak OpenAI's API: their base URLs, and which environment variables hold their keys. */
 import { readVariable } from '../base-url.ts'
 
 /** A provider that speaks OpenAI's API. */
 export interface Provider {
-  /** Its name in `Model.provider`, for as long as no other base URL is set. */
+  /** Its name in `Model.provider`, as long as no other base URL is set. */
   name: string
   title: string
   baseURL: string
   keyVariable: string
-  /** The header of the key. Unset: `Authorization`. */
+  /** The header that carries the key. Unset: `Authorization`. */
   keyHeader?: string
   /** It may be asked without a key. */
   keyless?: boolean
-  /** Goes with every address. */
+  /** Query parameters that are added to the URL of every request. */
   query?: Readonly<Record<string, string>>
-  /** The variable that has the address of a provider whose `baseURL` is empty without it. */
+  /** The environment variable of the base URL, for a provider whose `baseURL` is empty without it. */
   baseVariable?: string
-  /** A base URL from the environment, complete with its version. */
+  /** Reads a base URL from the environment, with its version. */
   baseFromEnv?(): string | undefined
 }
 
@@ -28,7 +28,9 @@ export const OPENAI: Provider = {
   baseFromEnv: () => readVariable('OPENAI_BASE_URL'),
 }
 
-/** All that are known by name. Which dialect a provider speaks goes by its name: see `chat-dialect.ts`. */
+/**
+ * All providers that are known by name. The name also decides which dialect a provider speaks: see `chat-dialect.ts`.
+ */
 export const PROVIDERS: readonly Provider[] = [
   OPENAI,
   {
@@ -56,7 +58,7 @@ export const PROVIDERS: readonly Provider[] = [
   { name: 'mistral', title: 'Mistral', baseURL: 'https://api.mistral.ai/v1', keyVariable: 'MISTRAL_API_KEY' },
 ]
 
-/** OpenAI itself: its API for the world, and those of its regions, e.g. `eu.api.openai.com`. */
+/** Whether this is a host of OpenAI itself: the global one, or one of a region, e.g. `eu.api.openai.com`. */
 export function isOpenAI(host: string): boolean {
   return host === 'api.openai.com' || host.endsWith('.api.openai.com')
 }

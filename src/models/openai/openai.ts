@@ -1,4 +1,4 @@
-/** Models behind an OpenAI-compatible endpoint. Never retries by itself: the session does, and survives a crash meanwhile. */
+/** Models of OpenAI-compatible servers. This file never retries. The session does, and its retries survive a crash. */
 import type { Completion, Model } from '../../core/model.ts'
 import { modelWaits } from '../model-waits.ts'
 import { toModelError } from '../model-error.ts'
@@ -10,12 +10,14 @@ import { completeResponse } from './responses.ts'
 import { noticed } from '../asked-around.ts'
 
 /**
- * A model of OpenAI, by its Responses API, or of any server that speaks its chat completions: set `baseURL` or
- * `OPENAI_BASE_URL`. It needs no key before it is called, so an agent module loads anywhere.
+ * A model of OpenAI by its Responses API, or of any server that speaks OpenAI's chat completions. To use another
+ * server, set `baseURL` or `OPENAI_BASE_URL`. The key is needed only when the model is called, so an agent module loads
+ * without it.
  *
- * @param options what is left out is the provider's own default; `api` chooses the API whatever the server
- * @returns its `complete` throws StelloError MODEL_AUTH, MODEL_RATE_LIMITED, MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST,
- *   MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the signal's reason
+ * @param options an option that is left out has the provider's own default. `api` chooses the API for any server
+ * @returns a model. Its `complete` throws StelloError MODEL_AUTH, MODEL_NO_CREDIT, MODEL_RATE_LIMITED,
+ *   MODEL_UNAVAILABLE, MODEL_REFUSED_REQUEST, MODEL_CONTEXT_TOO_LONG, MODEL_BAD_ANSWER; an abort rejects with the
+ *   signal's reason
  * @throws StelloError INVALID_ARGUMENT naming the option that is wrong
  * @example
  * const llm = openai({ model: 'gpt-5.4-mini', reasoning: { effort: 'low', summary: 'auto' } })
@@ -41,8 +43,9 @@ export function modelAt(provider: Provider, options: OpenAIOptions): Model {
     async complete(messages, asking = {}): Promise<Completion> {
       const connection = connect(provider, options, asking.onAlive)
       try {
-        if (connection.api === 'chat') return await completeChat(connection, options, messages, asking, learnt)
-        return await completeResponse(connection, options, messages, asking, unreasoning)
+        const request = { connection, options, messages, asking }
+        if (connection.api === 'chat') return await completeChat(request, learnt)
+        return await completeResponse(request, unreasoning)
       } catch (error) {
         asking.signal?.throwIfAborted()
         throw toModelError(error, connection.asked)

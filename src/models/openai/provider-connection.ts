@@ -1,4 +1,7 @@
-/** Where a model is asked, and with which key. Read anew for each call: an agent module loads without any key. */
+/**
+ * The base URL and the key of a model, and a client with them. They are read again for each call, so an agent module
+ * loads without any key.
+ */
 import OpenAI, { type APIError } from 'openai'
 import { StelloError } from '../../core/errors.ts'
 import { isObject } from '../../core/is-object.ts'
@@ -10,46 +13,46 @@ import { chatDialect } from './chat-dialect.ts'
 import type { OpenAIOptions } from './openai-options.ts'
 import { isOpenAI, OPENAI, type Provider } from './openai-providers.ts'
 
-/** A client of one provider, and what its errors are told with. */
+/** A client of one provider, and what its errors need. */
 export interface Connection {
   client: OpenAI
   asked: Asked
-  /** Whose rules hold there in chat completions: see `chat-dialect.ts`. */
+  /** Which provider's rules apply to chat completions there: see `chat-dialect.ts`. */
   dialect: string
-  /** It is OpenAI itself. */
+  /** The server is OpenAI itself. */
   official: boolean
   api: 'responses' | 'chat'
 }
 
-/** Who serves the model: the provider, or the host of another base URL. */
+/** Who serves the model: the provider, or the host of a base URL that is not the provider's own. */
 export function servedBy(provider: Provider, options: OpenAIOptions): string {
   return whoServes(provider.name, provider.baseURL, elsewhere(provider, options))
 }
 
-/** The base URL that somebody has stated; undefined: the provider's own. */
+/** The base URL of the options or the environment; undefined if it is the provider's own. */
 function elsewhere(provider: Provider, { baseURL }: OpenAIOptions): string | undefined {
   return baseURL || provider.baseFromEnv?.()
 }
 
-/** The variable of the key, when there is no key and the provider wants one. */
+/** The environment variable of the key, if there is no key and the provider wants one. */
 export function missingKey(provider: Provider, options: OpenAIOptions): string | undefined {
   return keyOf(provider, options) ? undefined : provider.keyVariable
 }
 
-/** Your own server often needs no key, but the client does. */
+/** A server at a base URL of your own often needs no key, but the client does. */
 function keyOf(provider: Provider, options: OpenAIOptions): string | undefined {
   const needsNone = elsewhere(provider, options) || provider.keyless
   return options.apiKey || readVariable(provider.keyVariable) || (needsNone ? NO_KEY : undefined)
 }
 
-/** The client wants a key also where the server wants none. */
+/** The client wants a key even if the server wants none. */
 const NO_KEY = 'none'
-/** The longest time of a timer. */
+/** The longest time that a timer takes. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /**
  * @param onAlive called when the request is sent, and for each chunk of the answer's bytes
- * @throws StelloError MODEL_REFUSED_REQUEST for a base URL that is none, MODEL_AUTH without a key
+ * @throws StelloError MODEL_REFUSED_REQUEST for a base URL that is missing or wrong, MODEL_AUTH without a key
  */
 export function connect(provider: Provider, options: OpenAIOptions, onAlive?: () => void): Connection {
   const { keyVariable, keyHeader, query } = provider
@@ -81,7 +84,7 @@ export function connect(provider: Provider, options: OpenAIOptions, onAlive?: ()
     ...(query && { defaultQuery: { ...query } }),
     // The client's own limit would end a long wait that the session allows.
     timeout: LONGEST_MS,
-    // The client reads variables of OpenAI for what is undefined.
+    // If a value is undefined, the client reads OpenAI's environment variable.
     organization: organization ?? (provider === OPENAI ? undefined : null),
     project: project ?? (provider === OPENAI ? undefined : null),
   })
@@ -96,7 +99,7 @@ export function connect(provider: Provider, options: OpenAIOptions, onAlive?: ()
   }
 }
 
-/** Some servers send their error as the whole body, or in a list; the client looks for it one level deeper. */
+/** Some servers send their error as the whole body, or in a list. OpenAI's client looks only for a field `error`. */
 class Client extends OpenAI {
   protected override makeStatusError(
     status: number,

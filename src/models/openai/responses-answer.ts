@@ -1,4 +1,6 @@
-/** Turns a whole response of the Responses API into our completion. Fields that other servers leave out may be missing. */
+/**
+ * Turns a whole response of the Responses API into our completion. Other servers than OpenAI's may leave out fields.
+ */
 import type { Response, ResponseOutputItem, ResponseUsage } from 'openai/resources/responses/responses'
 import { StelloError } from '../../core/errors.ts'
 import { preview, type Usage } from '../../core/message.ts'
@@ -59,7 +61,7 @@ function toFinishReason(
 }
 
 function toUsage(usage: ResponseUsage | undefined, prices: Prices | undefined): Usage {
-  // Tokens of reasoning are among those of the output.
+  // The tokens of the output include those of the reasoning.
   const { input_tokens: inputTokens = 0, output_tokens: outputTokens = 0 } = usage ?? {}
   const details = usage?.input_tokens_details as Partial<ResponseUsage.InputTokensDetails> | undefined
   const { cached_tokens: read = 0, cache_write_tokens: written = 0 } = details ?? {}

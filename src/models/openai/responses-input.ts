@@ -11,14 +11,14 @@ import type { ToolSpec } from '../../core/model.ts'
 import { BETWEEN_TEXTS, keptItems, type KeptItem, type Owner } from './openai-data.ts'
 
 export interface ResponsesInput {
-  /** The system message in front. */
+  /** The text of the system message at the beginning. */
   instructions?: string
   input: ResponseInputItem[]
-  /** The place, among the given messages, of what each item was made of. */
+  /** For each item, the place of the message that it was made of, among the given messages. */
   places: readonly number[]
 }
 
-/** @param owner reasoning of anybody else is left out */
+/** @param owner the model and the server that are asked. Reasoning of any other is left out */
 export function toResponsesInput(messages: readonly Message[], owner: Owner): ResponsesInput {
   const legal = legalTranscript(messages)
   const first = legal[0]?.message
@@ -33,7 +33,7 @@ export function toResponsesInput(messages: readonly Message[], owner: Owner): Re
   }
 }
 
-/** Not strict: strict schemas may leave out nothing, and ours may. */
+/** The tools are not strict: a strict schema must require every property, and our schemas need not. */
 export function toResponsesTools(tools: readonly ToolSpec[]): FunctionTool[] {
   return tools.map(({ name, description, parameters }) => ({
     type: 'function',
@@ -59,12 +59,13 @@ function toItems(message: Message, owner: Owner): ResponseInputItem[] {
 }
 
 /**
- * The items of an answer in their own order. Texts and calls go without the ids they had. For an id, the server would
- * look for the reasoning that belongs to it, and refuse the conversation if that is missing.
+ * The items of an answer in their own order. Texts and calls are sent without the item ids that they had. For such an
+ * id, the server would look for the reasoning that belongs to it, and refuse the conversation if the reasoning is
+ * missing.
  */
 function toAnswer(message: Message, kept: readonly KeptItem[]): ResponseInputItem[] {
   const items = inTheirOrder(message, kept) ?? inOurOrder(message, kept)
-  // Reasoning that nothing follows is refused.
+  // The server refuses reasoning that nothing follows.
   return items.slice(0, items.findLastIndex(({ type }) => type !== 'reasoning') + 1)
 }
 

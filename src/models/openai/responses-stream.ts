@@ -1,4 +1,4 @@
-/** Puts a response together from the events of its stream, and tells its pieces. */
+/** Puts a response together from the events of its stream, and reports its pieces. */
 import type {
   Response,
   ResponseOutputItem,
@@ -14,8 +14,9 @@ import { BETWEEN_TEXTS, textOf } from './openai-data.ts'
 import { toText } from './tool-call-pieces.ts'
 
 /**
- * @param events of a stream, or the whole response of a server that does not stream as its last event
- * @returns the response, with each item as `response.output_item.done` had it: in other events it may be incomplete
+ * @param events the events of a stream. For a server that does not stream, the only event is the whole response
+ * @returns the response, with each item as `response.output_item.done` had it: in other events, an item may be
+ *   incomplete
  * @throws StelloError MODEL_UNAVAILABLE when the stream ends before the response does
  */
 export async function readResponseStream(
@@ -43,7 +44,7 @@ export async function readResponseStream(
   throw new StelloError('MODEL_UNAVAILABLE', 'the stream broke off before the answer was complete')
 }
 
-/** What a server sent that does not stream, as the events of a stream. */
+/** The whole response of a server that does not stream, as the events of a stream. */
 export async function* wholeAsEvents(response: unknown): AsyncGenerator<ChatEvent> {
   if (isObject(response) && Array.isArray(response['output'])) {
     yield { data: { type: 'response.completed', response } }
@@ -56,7 +57,7 @@ export async function* wholeAsEvents(response: unknown): AsyncGenerator<ChatEven
   )
 }
 
-/** The last event has the items that were cut off; some servers leave the others out there. */
+/** The last event holds the items that were cut off. Some servers leave out the other items there. */
 function withDone(
   output: ResponseOutputItem[] | undefined,
   done: ReadonlyMap<number, ResponseOutputItem>,
@@ -67,9 +68,9 @@ function withDone(
 
 class Pieces {
   readonly #onDelta: (delta: ModelDelta) => void
-  /** How much of an item was told, in characters, by its place in the output. */
+  /** By the place of an item in the output, how many of its characters were reported. */
   readonly #told = new Map<number, number>()
-  /** The numbers of calls, by their place in the output. */
+  /** By the place of a call in the output, its place among the calls. */
   readonly #calls = new Map<number, number>()
   #texts = 0
 
@@ -94,7 +95,7 @@ class Pieces {
     }
   }
 
-  /** Tells what was not told in pieces. */
+  /** Reports the rest of an item, which did not come in pieces. */
   finish(at: number, item: ResponseOutputItem): void {
     const told = this.#told.get(at) ?? 0
     if (item.type === 'message') this.#text(at, textOf(item).slice(told))

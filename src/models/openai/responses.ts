@@ -1,47 +1,38 @@
-/** One call by the Responses API. Nothing is stored at the provider: each request brings the whole conversation. */
+/** One call by the Responses API. Nothing is stored at the provider: each request holds the whole conversation. */
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'openai/resources/responses/responses'
-import type { Message } from '../../core/message.ts'
-import type { CompleteOptions, Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
+import type { Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
 import { messagesBehind } from '../model-error.ts'
 import { toCacheKey } from './cache-key.ts'
+import type { Asking } from './chat.ts'
 import { chatEvents, wholeInstead } from './chat-events.ts'
 import type { Owner } from './openai-data.ts'
 import type { OpenAIOptions } from './openai-options.ts'
-import type { Connection } from './provider-connection.ts'
 import { readResponse } from './responses-answer.ts'
 import { toResponsesInput, toResponsesTools } from './responses-input.ts'
 import { readResponseStream, wholeAsEvents } from './responses-stream.ts'
 
 /**
- * @param onDelta asks for a stream
- * @param unreasoning the hosts at which the model was found not to reason: it refuses to be asked for encrypted reasoning
- * @throws what the client throws; ToldError; an abort that comes between two pieces as the signal's reason
+ * @param unreasoning the hosts at which the model does not reason. There it refuses requests for encrypted reasoning,
+ *   and this function adds the host to the set when that happens
+ * @throws what the client throws; ToldError; StelloError MODEL_UNAVAILABLE; after an abort between two pieces, the
+ *   signal's reason
  */
-export async function completeResponse(
-  connection: Connection,
-  options: OpenAIOptions,
-  messages: readonly Message[],
-  asking: CompleteOptions,
-  unreasoning: Set<string>,
-): Promise<Completion> {
+export async function completeResponse(asking: Asking, unreasoning: Set<string>): Promise<Completion> {
+  const { host } = asking.connection.asked
   try {
-    return await ask(connection, options, messages, asking, unreasoning)
+    return await ask(asking, !unreasoning.has(host))
   } catch (error) {
-    const { host } = connection.asked
     if (unreasoning.has(host) || !refusesReasoning(error)) throw error
     unreasoning.add(host)
-    return ask(connection, options, messages, asking, unreasoning)
+    return ask(asking, false)
   }
 }
 
-async function ask(
-  { client, asked }: Connection,
-  options: OpenAIOptions,
-  messages: readonly Message[],
-  { tools, signal, onDelta, idempotencyKey, cacheKey }: CompleteOptions,
-  unreasoning: Set<string>,
-): Promise<Completion> {
+/** @param reasons whether the model is asked for encrypted reasoning */
+async function ask({ connection, options, messages, asking }: Asking, reasons: boolean): Promise<Completion> {
+  const { client, asked } = connection
+  const { tools, signal, onDelta, idempotencyKey, cacheKey } = asking
   const { prices, model } = options
   const owner: Owner = { model, host: asked.host }
   // The client's own option `idempotencyKey` sends nothing.
@@ -50,7 +41,7 @@ async function ask(
   asked.behind = (index) => messagesBehind(messages, places[index])
   const params = {
     ...input,
-    ...toParams(options, tools, cacheKey, !unreasoning.has(asked.host)),
+    ...toParams(options, tools, cacheKey, reasons),
   }
   const sending = { signal, ...named }
   if (!onDelta) return readResponse(await client.responses.create(params, sending), owner, prices)

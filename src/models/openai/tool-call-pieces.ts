@@ -1,10 +1,10 @@
-/** Puts the tool calls of a streamed answer together from their pieces, however a server tells them apart. */
+/** Puts the tool calls of a streamed answer together from their pieces, in whatever way a server marks the pieces. */
 import { CallIds } from '../../core/call-ids.ts'
 import { isObject } from '../../core/is-object.ts'
 import type { ToolCall } from '../../core/message.ts'
 import type { ModelDelta } from '../../core/model.ts'
 
-/** More than any model asks for at once; each piece is looked up among all calls. */
+/** More calls than any model makes at once. There is a limit because each piece is looked up among all calls. */
 const MOST_CALLS = 1000
 
 /** What a server sends; any field may be missing, null or empty. */
@@ -17,16 +17,16 @@ interface Piece {
 
 interface Open extends ToolCall {
   place: number
-  /** The server's id. Ours may differ, because ids repeat and are left out. */
+  /** The server's id. Ours may differ, because servers repeat ids or leave them out. */
   given: string
   index: number | undefined
-  /** People were told of it. That waits for the name, which may come late. */
+  /** The call was reported. This waits for the name, which may come late. */
   told: boolean
   end: ObjectEnd
 }
 
 export class ToolCallPieces {
-  /** By the place of the call: what the server wants back with it. */
+  /** By the place of a call, what the server wants back with it. */
   readonly extras: unknown[] = []
   readonly #calls: Open[] = []
   readonly #ids = new CallIds()
@@ -35,14 +35,17 @@ export class ToolCallPieces {
     return this.#calls.map(({ id, name, arguments: args }) => ({ id, name, arguments: args }))
   }
 
-  /** Whether the arguments of all calls have come to their end, as far as can be seen. */
+  /** Whether all calls have a name and their arguments seem to be complete. */
   get complete(): boolean {
     return this.#calls.every(
       ({ name, arguments: args, end }) => name !== '' && (args.trim() === '' || end.isWhole(args)),
     )
   }
 
-  /** @returns the piece as people are told of it; undefined as long as the call has no name */
+  /**
+   * @returns the piece as it is reported; undefined as long as the call has no name, for a call that is repeated, and
+   *   for a call beyond the limit
+   */
   add(given: unknown): ModelDelta | undefined {
     const piece = readPiece(given)
     const found = this.#find(piece)
@@ -61,7 +64,10 @@ export class ToolCallPieces {
     return { type: 'toolCall', index, id: at.id, name: at.name, arguments: at.arguments }
   }
 
-  /** By index; by id where the index is missing or the same for all calls; else the call that came last. */
+  /**
+   * The call that a piece belongs to. It is found by the index, or by the id if the index is missing or the same for
+   * all calls. A piece without both belongs to the call that came last.
+   */
   #find({ index, id, name }: Piece): Open | undefined {
     const same = this.#calls.findLast((call) => id !== '' && call.given === id && call.index === index)
     if (same) return same
@@ -73,7 +79,9 @@ export class ToolCallPieces {
     return index === undefined && id === '' ? this.#calls.at(-1) : undefined
   }
 
-  /** Whether a piece with a name, which seems to belong to a call, is the beginning of another one. */
+  /**
+   * Whether a piece that seems to belong to a call is the beginning of another call. Only a piece with a name can be.
+   */
   #begins({ id, name, arguments: args }: Piece, call: Open): boolean {
     if (name === '' || call.name === '') return false
     if (name !== call.name) return true
@@ -91,7 +99,7 @@ export class ToolCallPieces {
   }
 }
 
-/** The same call, whole, once more. */
+/** Whether the server sends a whole call once more. */
 function isRepeated({ id, name, arguments: args }: Piece, call: Open): boolean {
   return id !== '' && id === call.given && name === call.name && args === call.arguments && isWhole(args)
 }
@@ -107,15 +115,15 @@ function readPiece(given: unknown): Piece {
   }
 }
 
-/** Some servers send the arguments parsed. */
+/** Some servers send the arguments as an object instead of text. */
 export function toText(args: unknown): string {
   if (args === undefined || args === null) return ''
   return typeof args === 'string' ? args : JSON.stringify(args)
 }
 
 /**
- * Finds the end of an object in its pieces, each of which is read once. Only a text that ends there is parsed: a server that
- * says the name in every chunk would else have the whole text parsed with each of them.
+ * Finds the end of an object that comes in pieces. Each piece is read once. The text is parsed only if the object has
+ * ended. Otherwise the whole text would be parsed with each chunk, if a server sends the name in every chunk.
  */
 class ObjectEnd {
   #depth = 0

@@ -1,5 +1,5 @@
 /** One entry of the transcript. */
-import { loadAgain } from '../load-again.ts'
+import { loadAgain } from '../server/load-again.ts'
 import { lazy, memo, Suspense, useState, type ReactNode } from 'react'
 import { amount } from '../amount.ts'
 import { hrefOf } from '../route.ts'

@@ -1,7 +1,7 @@
 /** Forks the session: at its end, or before one of its records. */
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import type { ForkOptions } from '../../client/index.ts'
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { attempt } from '../notices.tsx'
 import { go } from '../route.ts'
 

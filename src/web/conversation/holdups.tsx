@@ -1,7 +1,7 @@
 /** What holds the session up, with the cards that let it go on: its own questions and pause, and those of its forks. */
 import type { ReactNode } from 'react'
 import { keyOfWaiting, WaitingCard } from '../inbox/waiting-card.tsx'
-import type { Session, Waiting } from '../wire.ts'
+import type { Session, Waiting } from '../server/wire.ts'
 import type { Conversation } from './conversation-state.ts'
 
 interface HoldupsProps {

@@ -2,16 +2,12 @@
 import type { Card, Streaming } from './entries.ts'
 import type { Draft, LiveWebEvent } from './conversation-state.ts'
 import { changeCard } from './entry-list.ts'
-import { modelKey } from '../../protocol/keys.ts'
+import { modelKey, readModelKey } from '../../protocol/keys.ts'
 
 export function tellLive(draft: Draft, event: LiveWebEvent): void {
-  if (isModelStep(event.data.step)) tellModel(draft, event)
+  // Calls that stream belong to the step of the model that asks for them.
+  if (readModelKey(event.data.step)) tellModel(draft, event)
   else tellCall(draft, event)
-}
-
-/** Model steps and the calls that stream inside them have keys `m…`. */
-function isModelStep(step: string): boolean {
-  return step.startsWith('m')
 }
 
 function tellModel(draft: Draft, event: LiveWebEvent): void {

@@ -1,8 +1,8 @@
 /** What a person can do with a session: with it alone, or with everything below it too. */
 import { useState, type ReactNode } from 'react'
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { attempt } from '../notices.tsx'
-import type { Session } from '../wire.ts'
+import type { Session } from '../server/wire.ts'
 import { ForkDialog } from './fork-dialog.tsx'
 
 interface SessionActionsProps {

@@ -1,8 +1,8 @@
 /** What the session has used, tool by tool. Only a worker can tell. */
 import type { ReactNode } from 'react'
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { StatsTable } from '../stats/stats-table.tsx'
-import { usePolled } from '../use-polled.ts'
+import { usePolled } from '../server/use-polled.ts'
 
 const EVERY_MS = 3000
 

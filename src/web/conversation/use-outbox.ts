@@ -1,6 +1,6 @@
 /** Messages on their way. Each has an id from its first moment, so one that is sent again is never said twice. */
 import { useState } from 'react'
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { tellFailure } from '../notices.tsx'
 
 export interface Outgoing {

@@ -1,6 +1,6 @@
 /** What every card of the inbox is given. */
 import type { AnswerOptions } from '../../client/index.ts'
-import type { Waiting } from '../wire.ts'
+import type { Waiting } from '../server/wire.ts'
 
 /** The kinds of things that wait for a person. */
 export type WaitingKind = Waiting['kind']

@@ -1,7 +1,7 @@
 /** The whole arguments of a call that waits. The item holds only their beginning; the transcript holds them whole. */
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { indented, readJsonObject } from './json-object.ts'
-import type { RecordsPage } from '../wire.ts'
+import type { RecordsPage } from '../server/wire.ts'
 import type { WaitingQuestion } from './card-props.ts'
 
 /** The call is in the last answer of the model, or close before it. */

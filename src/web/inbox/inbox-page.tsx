@@ -1,7 +1,7 @@
 /** Everything that waits for a person, in all sessions, oldest first. */
 import { useState, type ReactNode } from 'react'
-import type { Polled } from '../use-polled.ts'
-import type { Waiting } from '../wire.ts'
+import type { Polled } from '../server/use-polled.ts'
+import type { Waiting } from '../server/wire.ts'
 import { keyOfWaiting, WaitingCard } from './waiting-card.tsx'
 
 /** @param props.inbox what the bar counts too */

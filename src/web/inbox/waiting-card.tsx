@@ -1,15 +1,19 @@
 /** One thing that waits for a person, wherever it is shown: in the inbox, and inside its session. */
 import { useState, type ReactNode } from 'react'
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { attempt } from '../notices.tsx'
 import { PlainText } from '../plain-text.tsx'
 import { hrefOf } from '../route.ts'
 import { ago } from '../tree/doing.ts'
 import { useNow } from '../use-now.ts'
-import type { Waiting } from '../wire.ts'
-import { CARDS } from './card-table.tsx'
+import type { Waiting } from '../server/wire.ts'
 import { PausedCard } from './paused-card.tsx'
 import './inbox.css'
+import type { PendingKind } from '../../client/index.ts'
+import { ApprovalCard } from './approval-card.tsx'
+import type { QuestionCardProps } from './card-props.ts'
+import { QuestionCard } from './question-card.tsx'
+import { UnknownOutcomeCard } from './unknown-outcome-card.tsx'
 
 interface WaitingCardProps {
   item: Waiting
@@ -79,4 +83,22 @@ function titleOf(item: Waiting): string {
 /** Tells items apart. */
 export function keyOfWaiting(item: Waiting): string {
   return item.kind === 'paused' ? `paused/${item.sessionId}` : `${item.sessionId}/${item.id}`
+}
+
+interface Entry {
+  /** The word above the card. */
+  title: string
+  /** What the notice says after an answer. */
+  done: string
+  Card(props: QuestionCardProps): ReactNode
+}
+
+/**
+ * A card for each kind. A new kind of `src/protocol/pending.ts` does not compile until it has its entry here. Pauses are
+ * answered by a resume, not by a word: `PausedCard`.
+ */
+const CARDS: Readonly<Record<PendingKind, Entry>> = {
+  approval: { title: 'Approval', done: 'Decided.', Card: ApprovalCard },
+  question: { title: 'Question', done: 'Answered.', Card: QuestionCard },
+  unknown_outcome: { title: 'Unknown outcome', done: 'Told.', Card: UnknownOutcomeCard },
 }

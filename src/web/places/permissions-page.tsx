@@ -1,12 +1,12 @@
 /** The rules that people have added with answers, and how to be asked again. */
 import type { ReactNode } from 'react'
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { attempt } from '../notices.tsx'
 import { hrefOf } from '../route.ts'
 import { ago } from '../tree/doing.ts'
 import { useNow } from '../use-now.ts'
-import { usePolled } from '../use-polled.ts'
-import type { Rule } from '../wire.ts'
+import { usePolled } from '../server/use-polled.ts'
+import type { Rule } from '../server/wire.ts'
 import '../stats/table.css'
 
 /** The list. */

@@ -1,11 +1,11 @@
 /** Records in which the searched words occur, with the words marked. */
 import { useEffect, useState, type ReactNode } from 'react'
-import { toFailure, type ApiFailure } from '../api-failure.ts'
-import { api } from '../api.ts'
+import { toFailure, type ApiFailure } from '../server/api-failure.ts'
+import { api } from '../server/api.ts'
 import { FindForm } from '../find-form.tsx'
 import { hrefOf } from '../route.ts'
 import { ago } from '../tree/doing.ts'
-import type { SearchHit } from '../wire.ts'
+import type { SearchHit } from '../server/wire.ts'
 import './search.css'
 
 const LIMIT = 50

@@ -1,5 +1,5 @@
 /** Merges an answer about a part of the list of roots into the known list. Pure. */
-import type { Root } from '../wire.ts'
+import type { Root } from '../server/wire.ts'
 
 /**
  * The part that was asked about: roots created before `before`, about `limit`, newest first. Roots of one millisecond always

@@ -1,10 +1,10 @@
 /** Starts a session: who, under what name, with which first message. */
 import { useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react'
-import { api } from '../api.ts'
+import { api } from '../server/api.ts'
 import { attempt } from '../notices.tsx'
 import { go, hrefOf } from '../route.ts'
-import { usePolled } from '../use-polled.ts'
-import type { Agent } from '../wire.ts'
+import { usePolled } from '../server/use-polled.ts'
+import type { Agent } from '../server/wire.ts'
 import './new-session.css'
 
 /** The form. Ctrl and Enter send it. */

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { age, amount, dollars } from '../amount.ts'
 import { hrefOf } from '../route.ts'
 import { doing, moodOf, MOOD_WORDS } from '../tree/doing.ts'
-import type { Root } from '../wire.ts'
+import type { Root } from '../server/wire.ts'
 
 /** @param props.now milliseconds since 1970 */
 export function RootRow({ root, now, index }: { root: Root; now: number; index: number }): ReactNode {

@@ -3,10 +3,10 @@
  * ten trees and with ten thousand. It asks for the newest, and for those on the screen; nothing while nobody looks.
  */
 import { useCallback, useEffect, useRef, useState } from 'react'
-import type { ApiFailure } from '../api-failure.ts'
-import { api, type RootsFilter } from '../api.ts'
-import { keepAsking } from '../keep-asking.ts'
-import type { Root } from '../wire.ts'
+import type { ApiFailure } from '../server/api-failure.ts'
+import { api, type RootsFilter } from '../server/api.ts'
+import { keepAsking } from '../server/keep-asking.ts'
+import type { Root } from '../server/wire.ts'
 import { mergeRoots, type RootsPart } from './merge-roots.ts'
 
 const PART = 100

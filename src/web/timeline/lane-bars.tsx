@@ -1,7 +1,7 @@
 /** The bars of one lane, and what is told of a bar that somebody has picked. */
 import { memo, type ReactNode } from 'react'
 import { span as passed } from '../tree/doing.ts'
-import type { TimelineSpan } from '../wire.ts'
+import type { TimelineSpan } from '../server/wire.ts'
 import type { Bar, Lane } from './lanes.ts'
 
 export const barWords: Readonly<Record<TimelineSpan['kind'], string>> = {

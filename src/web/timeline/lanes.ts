@@ -2,7 +2,7 @@
  * The lanes of the time line: who ran when. Pure. Spans of one session that overlap get tracks of their own. Time that nobody
  * used is folded, so that a tree that slept for a night shows its work and not the night.
  */
-import type { TimelineSpan } from '../wire.ts'
+import type { TimelineSpan } from '../server/wire.ts'
 
 /** A span with its times as numbers, and the track it lies in. */
 export interface Bar {

@@ -1,5 +1,5 @@
 /** What a session is doing, in a few words. Pure. */
-import type { Session } from '../wire.ts'
+import type { Session } from '../server/wire.ts'
 
 /** The states as a tree counts them. `asks`: a person is waited for. */
 export type Mood = 'asks' | 'paused' | 'running' | 'waiting' | 'idle' | 'closed'

@@ -2,7 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { go, hrefOf } from '../route.ts'
-import type { Tree } from '../wire.ts'
+import type { Tree } from '../server/wire.ts'
 import { doing, MOOD_WORDS, moodOf, MOODS, type Mood } from './doing.ts'
 import { flatTree, restKey, treeRows, type Folds, type SessionRow, type TreeRow } from './tree-rows.ts'
 import './tree.css'

@@ -2,7 +2,7 @@
  * The rows of a drawn tree. Pure. A small tree is shown whole. In a big one, what is quiet is gathered into one row for each
  * parent, so that what runs, waits or is stuck can be seen; the way to it and to the session that is looked at stays open.
  */
-import type { Tree } from '../wire.ts'
+import type { Tree } from '../server/wire.ts'
 
 /** Up to this many sessions a tree is shown whole. */
 const SHOWN_WHOLE = 24

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStelloError } from '../../../src/core/errors.ts'
 import type { SessionHandle, StelloClient, StelloEvent, TurnHandle } from '../../../src/client/index.ts'
-import type { Database } from '../../../src/store/database.ts'
+import type { Database } from '../../../src/store/database/database.ts'
 import { viewOf } from '../../support/settled.ts'
 import { until } from '../../support/until.ts'
 import type { Plan, PlannedMessage, Talker } from './plan.ts'

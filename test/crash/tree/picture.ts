@@ -9,8 +9,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Message } from '../../../src/core/message.ts'
 import type { SessionHandle } from '../../../src/client/index.ts'
-import type { Database } from '../../../src/store/database.ts'
-import { lookAt } from '../../../src/store/event-log.ts'
+import type { Database } from '../../../src/store/database/database.ts'
+import { lookAt } from '../../../src/store/watching/event-log.ts'
 import { persist, type Grown } from './grow.ts'
 import { paid } from './plan.ts'
 

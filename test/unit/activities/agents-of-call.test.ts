@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Deps } from '../../../src/activities/deps.ts'
 import { AgentsOfCall } from '../../../src/activities/tool/agents-of-call.ts'
-import type { CallAtHand } from '../../../src/activities/tool/tool-call.ts'
+import type { CallAtHand } from '../../../src/activities/tool/call-at-hand.ts'
 import type { AgentsWaited } from '../../../src/tool/call-agents.ts'
 import { createGate } from '../../support/gate.ts'
 

@@ -6,7 +6,7 @@ import { jsonBytes, type ToolCall } from '../../../src/core/message.ts'
 import { sessionTools } from '../../../src/agent/tool-list.ts'
 import type { SessionConfig } from '../../../src/protocol/config.ts'
 import type { CallRef, ModelAnswer } from '../../../src/protocol/steps.ts'
-import type { Writes } from '../../../src/store/writes.ts'
+import type { Writes } from '../../../src/store/ledger/writes.ts'
 import { scriptedModel } from '../../../src/testing/index.ts'
 import { fieldOf } from '../../support/events.ts'
 

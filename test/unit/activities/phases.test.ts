@@ -6,7 +6,7 @@ import type { LiveStep } from '../../../src/activities/live-writer.ts'
 import { CallValues } from '../../../src/activities/tool/call-values.ts'
 import { runPhases, type Phases } from '../../../src/activities/tool/phases.ts'
 import { ToolChannel } from '../../../src/activities/tool/tool-channel.ts'
-import { ToolUse } from '../../../src/activities/tool/tool-use.ts'
+import { ToolInstance } from '../../../src/activities/tool/tool-instance.ts'
 import { StelloError } from '../../../src/core/errors.ts'
 import { createStelloAgent } from '../../../src/agent/agent.ts'
 import { sessionTools } from '../../../src/agent/tool-list.ts'
@@ -35,7 +35,7 @@ function runTool(tool: AnyTool, { args = '{}', timeoutMs = 60_000, stop, ...rest
     call,
     agent,
     tools: sessionTools(agent, { tools: 'agent' }),
-    use: new ToolUse(channel),
+    use: new ToolInstance(channel),
     begin: async () => undefined,
     ...rest,
     execution: {

@@ -5,8 +5,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Deps } from '../../../src/activities/deps.ts'
 import type { LiveStep } from '../../../src/activities/live-writer.ts'
-import type { CallAtHand } from '../../../src/activities/tool/tool-call.ts'
-import { ToolUses } from '../../../src/activities/tool/tool-uses.ts'
+import type { CallAtHand } from '../../../src/activities/tool/call-at-hand.ts'
+import { KeptInstances } from '../../../src/activities/tool/kept-instances.ts'
 import { findOut } from '../../../src/activities/tool/unknown-outcome.ts'
 import { toTool } from '../../../src/tool/to-tool.ts'
 import { type AnyTool } from '../../../src/tool/any-tool.ts'
@@ -31,7 +31,7 @@ function ask(
     agent: { skills: new Map(), limits: { toolTimeoutMs: 60_000 } },
     live: { step: () => live },
     log: { warn },
-    toolUses: new ToolUses(warn),
+    keptInstances: new KeptInstances(warn),
   } as unknown as Deps
   return { found: findOut(deps, at, toTool(given), { stop: stop.signal, withinMs: 60_000 }), warned }
 }

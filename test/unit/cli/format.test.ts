@@ -1,6 +1,6 @@
 import { stripVTControlCharacters as plain } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { eventLine, inboxLines, sessionLine, statsLine } from '../../../src/cli/format.ts'
+import { eventLine, inboxLines, sessionLine, statsLine } from '../../../src/cli/output/format.ts'
 import type { EventType, InboxPause, StelloEvent } from '../../../src/client/index.ts'
 
 type DataOf = { [Type in EventType]: Extract<StelloEvent, { type: Type }>['data'] }

@@ -1,11 +1,11 @@
 /** The examples that `--help` shows can be typed. */
 import { Command } from 'commander'
 import { expect, it } from 'vitest'
-import { addCompletionCommands } from '../../../src/cli/completion-command.ts'
-import { addDevCommands } from '../../../src/cli/dev-command.ts'
-import { HELP_EXAMPLES } from '../../../src/cli/help-examples.ts'
-import { addRunCommands } from '../../../src/cli/run-commands.ts'
-import { addSessionCommands } from '../../../src/cli/session-commands.ts'
+import { addCompletionCommands } from '../../../src/cli/commands/completion-command.ts'
+import { addDevCommands } from '../../../src/cli/commands/dev-command.ts'
+import { HELP_EXAMPLES } from '../../../src/cli/commands/help-examples.ts'
+import { addRunCommands } from '../../../src/cli/commands/run-commands.ts'
+import { addSessionCommands } from '../../../src/cli/commands/session-commands.ts'
 
 const program = new Command('stello')
 addDevCommands(program)

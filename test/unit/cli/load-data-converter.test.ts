@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { loadDataConverter } from '../../../src/cli/load-data-converter.ts'
+import { loadDataConverter } from '../../../src/cli/serve/load-data-converter.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stello-converter-'))
 afterEach(() => {

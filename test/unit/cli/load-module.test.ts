@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { loadModule } from '../../../src/cli/load-module.ts'
+import { loadModule } from '../../../src/cli/serve/load-module.ts'
 
 function write(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'stello-module-'))

@@ -1,6 +1,6 @@
 /** How often a tree is looked at. */
 import { expect, it } from 'vitest'
-import { isMoving, lookAgainMs } from '../../../src/cli/look-pace.ts'
+import { isMoving, lookAgainMs } from '../../../src/cli/output/look-pace.ts'
 import type { SessionTree } from '../../../src/client/index.ts'
 
 it('a small tree once a second; a large one so that looking takes little of the time, less while nothing moves', () => {

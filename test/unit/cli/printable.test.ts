@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { printable, printableJson } from '../../../src/cli/printable.ts'
+import { printable, printableJson } from '../../../src/cli/output/printable.ts'
 
 const ATTACKS = {
   'clears the screen': ['\u001b[2Jgone', '<1b>[2Jgone'],

@@ -1,8 +1,8 @@
 /** A command on many sessions: which failures count as failures of the command. */
 import { afterEach, expect, it } from 'vitest'
 import { StelloError, type ErrorCode } from '../../../src/core/errors.ts'
-import { onSelected } from '../../../src/cli/selection.ts'
-import type { Context } from '../../../src/cli/command-context.ts'
+import { onSelected } from '../../../src/cli/commands/selection.ts'
+import type { Context } from '../../../src/cli/commands/command-context.ts'
 
 const before = process.exitCode
 afterEach(() => void (process.exitCode = before))

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { serveFile, type ServedFile } from '../../../src/cli/served-file.ts'
+import { serveFile, type ServedFile } from '../../../src/cli/serve/served-file.ts'
 
 /** Runs the file, as a worker loads its agent, and then says that it serves. */
 const WORKER = `

@@ -3,10 +3,10 @@
  */
 import { stripVTControlCharacters as plain } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { fitLine, padColumns } from '../../../src/cli/fit-line.ts'
-import { recordLines } from '../../../src/cli/record-lines.ts'
-import { sessionTable } from '../../../src/cli/session-table.ts'
-import { createWatchLines } from '../../../src/cli/watch-lines.ts'
+import { fitLine, padColumns } from '../../../src/cli/output/fit-line.ts'
+import { recordLines } from '../../../src/cli/output/record-lines.ts'
+import { sessionTable } from '../../../src/cli/output/session-table.ts'
+import { createWatchLines } from '../../../src/cli/output/watch-lines.ts'
 import type { RootSummary, SessionRecord, StelloEvent } from '../../../src/client/index.ts'
 
 describe('a line', () => {

@@ -1,14 +1,18 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { waitForNews, type WaitOptions } from '../../../src/client/wait-for-news.ts'
-import type { Listener } from '../../../src/store/listener.ts'
-import type { News } from '../../../src/store/notifier.ts'
+import { hearAhead, waitForNews, type WaitOptions } from '../../../src/client/wait-for-news.ts'
+import type { Listener } from '../../../src/store/database/listener.ts'
+import type { News } from '../../../src/store/database/notifier.ts'
 
 let tell: (news: News, sessionId?: string) => void = () => undefined
+let subscribed = false
+let connected = true
 const listener: Listener = {
+  connected: () => connected,
   subscribe: (_concerns, heard) => {
     tell = heard
-    return () => undefined
+    subscribed = true
+    return () => void (subscribed = false)
   },
   close: async () => undefined,
 }
@@ -101,5 +105,36 @@ describe('a wait for a decision', () => {
     expect(ended()).toBe(false)
     await vi.advanceTimersByTimeAsync(100)
     expect(ended()).toBe(true)
+  })
+})
+
+describe('a wait that begins before anybody waits', () => {
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => void vi.useRealTimers())
+
+  it('has heard what came meanwhile, and goes on for whoever takes it, once', async () => {
+    const ahead = hearAhead(listener, 'a')
+    tell('decision', 'a')
+    const news = ahead?.take()
+    expect(await news?.next()).toEqual({ sessions: new Set(['a']), unheard: 'none' })
+    expect(ahead?.take()).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(subscribed).toBe(true)
+    news?.stop()
+    expect(subscribed).toBe(false)
+  })
+
+  it('is none without a connection: what is told meanwhile would be lost', () => {
+    connected = false
+    expect(hearAhead(listener, 'a')).toBeUndefined()
+    connected = true
+  })
+
+  it('ends after a second, or when it is not needed', async () => {
+    const [late, stopped] = [hearAhead(listener, 'a'), hearAhead(listener, 'a')]
+    stopped?.stop()
+    expect(stopped?.take()).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(1000)
+    expect([late?.take(), subscribed, vi.getTimerCount()]).toEqual([undefined, false, 0])
   })
 })

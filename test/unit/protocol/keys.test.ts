@@ -23,6 +23,7 @@ import {
   openingKey,
   pendingId,
   readCallKey,
+  readModelKey,
   readOpeningKey,
   readPendingId,
   readableId,
@@ -52,6 +53,15 @@ describe('a key', () => {
     expect(['t1.0', 't1.0.0.0', 't1.0.0 ', 't1.0.-1', 'T1.0.0', `t${'1'.repeat(16)}.0.0`].map(readCallKey)).toEqual(
       Array(6).fill(undefined),
     )
+  })
+
+  it('of a model step is read as it was written, and no other key is taken for one', () => {
+    fc.assert(
+      fc.property(roundAt, (at) => {
+        expect(readModelKey(modelKey(at))).toEqual(at)
+      }),
+    )
+    expect(['m1', 'm1.0.0', 't1.0', 'm1.0.fork', 'm1.0 ', 'c1'].map(readModelKey)).toEqual(Array(6).fill(undefined))
   })
 
   it('of the step that opens a child names the call, and the step that opens a session names none', () => {

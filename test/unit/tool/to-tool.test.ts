@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
 import { StelloError } from '../../../src/core/errors.ts'
 import { toTool } from '../../../src/tool/to-tool.ts'
-import { tool } from '../../../src/tool/define-tool.ts'
+import { tool } from '../../../src/tool/tool-function.ts'
 import type { ToolContext } from '../../../src/tool/tool.ts'
 
 const ctx = {} as ToolContext

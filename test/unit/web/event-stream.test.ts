@@ -1,7 +1,7 @@
 /** The stream of events: what is read once, what is asked again, and from where. Requests are answered here. */
 import { describe, expect, it } from 'vitest'
-import { ApiFailure } from '../../../src/web/api-failure.ts'
-import { openEventStream, type StreamState } from '../../../src/web/event-stream.ts'
+import { ApiFailure } from '../../../src/web/server/api-failure.ts'
+import { openEventStream, type StreamState } from '../../../src/web/server/event-stream.ts'
 
 type Sent = { id?: string; event: string; data?: object }
 

@@ -1,6 +1,6 @@
 /** Parts of the page that are loaded when they are needed. */
 import { expect, it } from 'vitest'
-import { loadAgain } from '../../../src/web/load-again.ts'
+import { loadAgain } from '../../../src/web/server/load-again.ts'
 
 it('a part of the page is asked for until it is there, less and less often', async () => {
   const rests: number[] = []

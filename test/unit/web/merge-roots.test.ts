@@ -1,7 +1,7 @@
 /** A list that is read in parts. */
 import { describe, expect, it } from 'vitest'
 import { mergeRoots } from '../../../src/web/roots/merge-roots.ts'
-import type { Root } from '../../../src/web/wire.ts'
+import type { Root } from '../../../src/web/server/wire.ts'
 
 const root = (n: number, state = 'idle'): Root =>
   ({ id: `s${n}`, createdAt: `2026-01-01T00:00:0${n}.000Z`, state }) as Root

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { lossesOf, takenText, toLanes, workersOf } from '../../../src/web/timeline/lanes.ts'
 import { following, moved, placeOf, ticksIn, timeAt, toScale, zoomed } from '../../../src/web/timeline/time-scale.ts'
-import type { TimelineSpan } from '../../../src/web/wire.ts'
+import type { TimelineSpan } from '../../../src/web/server/wire.ts'
 
 function span(from: number, to: number | undefined, rest: Partial<TimelineSpan> = {}): TimelineSpan {
   return {

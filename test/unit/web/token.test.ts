@@ -1,6 +1,6 @@
 /** The token comes by the fragment, and leaves the address at once. */
 import { expect, it } from 'vitest'
-import { keepToken, takeToken, tokenHeaders } from '../../../src/web/token.ts'
+import { keepToken, takeToken, tokenHeaders } from '../../../src/web/server/token.ts'
 
 function storage(): Storage {
   const kept = new Map<string, string>()

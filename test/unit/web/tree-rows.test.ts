@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { doing, moodOf, span } from '../../../src/web/tree/doing.ts'
 import { pathTo, restKey, treeRows, type Folds } from '../../../src/web/tree/tree-rows.ts'
-import type { Tree } from '../../../src/web/wire.ts'
+import type { Tree } from '../../../src/web/server/wire.ts'
 
 function session(id: string, state: Tree['state'], children: Tree[] = [], depth = 1): Tree {
   const quiet = { inHand: [], pending: [], heldBy: [], turns: 0, records: 0, createdAt: '', agent: 'a', rootId: 'root' }

@@ -1,8 +1,8 @@
 /** What is tried again: how long it rests, and what ends a rest. */
 import { expect, it } from 'vitest'
-import { AWAY, ApiFailure } from '../../../src/web/api-failure.ts'
-import { rest } from '../../../src/web/rest.ts'
-import { createTries, restBefore, tryNow } from '../../../src/web/tries.ts'
+import { AWAY, ApiFailure } from '../../../src/web/server/api-failure.ts'
+import { rest } from '../../../src/web/server/rest.ts'
+import { createTries, restBefore, tryNow } from '../../../src/web/server/tries.ts'
 
 const away = new ApiFailure(0, { code: AWAY, message: 'away' })
 
