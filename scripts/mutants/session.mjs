@@ -292,7 +292,7 @@ export const SESSION = [
   {
     rule: 'a task that was answered reports its answer, although messages wait',
     file: session('lifecycle'),
-    from: '(older && found.queue.length > 0)',
+    from: '(older && (found.closing || found.queue.length > 0))',
     to: 'found.queue.length > 0',
     ...unit('runs'),
   },
