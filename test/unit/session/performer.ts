@@ -152,12 +152,9 @@ export class Performer {
     const known = opening && this.around.row.answered.includes(opening.messageId)
     if (known || (odd === 2 && opening && !this.around.watcher.records.has(upTo))) {
       this.around.row.isAnswered(opening.messageId)
-      return this.around.happens({
-        type: 'modelEnded',
-        turn,
-        round,
-        outcome: { kind: 'duplicate', gen: this.around.row.gen },
-      })
+      const unread = !known && this.around.choose(3) === 1 && { reason: 'the message cannot be read' }
+      const outcome: ModelOutcome = { kind: 'duplicate', gen: this.around.row.gen, ...unread }
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome })
     }
     if (opening) this.around.row.opens(turn, opening, upTo)
     if (odd === 5 && !input.asIs) {
@@ -169,8 +166,11 @@ export class Performer {
       } as const
       return this.around.happens({ type: 'modelEnded', turn, round, outcome: full })
     }
-    if (odd === 3)
-      return this.around.happens({ type: 'modelEnded', turn, round, outcome: { kind: 'failed', pause: this.pause() } })
+    if (odd === 3) {
+      const refused = this.around.choose(4) === 1 && { refused: true as const }
+      const outcome: ModelOutcome = { kind: 'failed', pause: this.pause(), ...refused }
+      return this.around.happens({ type: 'modelEnded', turn, round, outcome })
+    }
     if (odd === 4) {
       /** Its answer may be in the ledger already. */
       if (this.around.choose(2) === 0) this.around.ledger.answers(input)

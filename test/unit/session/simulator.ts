@@ -68,7 +68,7 @@ export class Simulator {
     this.begins()
   }
 
-  /** What came before the workflow is taken before the run has asked anything. */
+  /** What came before the run is taken before it has asked anything. */
   private begins(): void {
     for (let early = this.choose(4); early > 0; early--) this.interfere()
     this.happens({ type: 'runStarted' })
@@ -127,7 +127,7 @@ export class Simulator {
     if (!this.state.resting || !this.performer.quiet()) return
     this.performer.forgetTimers()
     this.row.continues(this.state)
-    this.happens({ type: 'runStarted' })
+    this.begins()
   }
 
   /**
