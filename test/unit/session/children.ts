@@ -52,7 +52,7 @@ export class Children {
   waits({ turn, round, index, waited }: CallToolInput): void {
     const { choose, happens } = this.around
     if (choose(3) === 0) this.agentTells()
-    const same = waited && choose(4) > 0 ? waited : undefined
+    const same = waited && !waited.over && choose(4) > 0 ? waited : undefined
     const awaits = same ?? {
       nth: waited ? waited.nth + 1 : 0,
       agents: ['s-agent'],

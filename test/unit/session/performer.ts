@@ -223,7 +223,7 @@ export class Performer {
       if (this.around.choose(4) === 1) this.around.personAnswers()
       return this.around.happens({ type: 'toolEnded', ...at, outcome })
     }
-    if (odd === 6 && route === 'tool' && !input.waited?.over) return this.children.waits(input)
+    if (odd === 6 && route === 'tool') return this.children.waits(input)
     if (route === 'task' && (this.children.has(key) || this.around.choose(4) > 0)) return this.children.opens(input)
     const outcome = [result(), timeout, timeout, result({ isError: true }), result({ endsTurn: true })][
       this.around.choose(5)

@@ -15,6 +15,7 @@ import type { NewSession } from '../../../src/protocol/session-input.ts'
 import { Kin } from './kin.ts'
 import { check } from './check.ts'
 import type { Past } from './past.ts'
+import { Waits } from './waits.ts'
 
 interface Round {
   names: string[]
@@ -25,6 +26,7 @@ interface Round {
 export class Watcher {
   readonly limits: Limits
   private readonly kin: Kin
+  private readonly waits = new Waits()
   readonly accepted: string[] = []
   readonly answered: string[] = []
   /** Answered by a workflow that was lost. A message that is sent once more is known to the store alone. */
@@ -58,6 +60,7 @@ export class Watcher {
   /** Called with every event, before the commands that follow; `state` is the state after the event. */
   saw(event: Input, before: SessionState, state: SessionState): void {
     if (event.type === 'pauseRequested' && !state.closed) this.hold()
+    this.waits.saw(event)
     if (event.type === 'resumeRequested') this.lifted = true
     if (event.type === 'sessionOpened' && event.outcome.kind === 'opened') this.kin.opened()
     if (event.type === 'announced' && this.resumes.delete(event.key)) this.paused = this.parted = false
@@ -113,6 +116,7 @@ export class Watcher {
       case 'callTool': {
         const { key, index } = command.input
         this.mayBegin(`tool call ${key}`, state)
+        this.waits.begins(key, state.gen)
         const calls = state.turn?.calls ?? []
         const early = calls[index]?.ordered && calls.slice(0, index).some((one) => one.ordered && one.status !== 'done')
         return check(!early, `I12: ${key} begins before an ordered call before it is done`)
@@ -196,6 +200,7 @@ export class Watcher {
       known.clear()
     this.pauseOwed = this.earned = this.paused = this.lifted = this.parted = false
     this.kin.begins(past)
+    this.waits.clear()
   }
 
   /** The store writes a record; a repeated step may write its own again. */
@@ -270,6 +275,9 @@ export class Watcher {
     check(!this.paused, `I4: ${what} begins while paused`)
     check(!this.parted, `I4: ${what} begins while the store is paused`)
     check(state.resting !== true, `${what} begins in a run that is about to end`)
+    check(state.opened, `${what} begins before the run is opened`)
+    check(!state.closing, `I9: ${what} begins although the session is to close`)
+    check(!state.turn?.stopping, `${what} begins although its turn is stopped`)
   }
 }
 
