@@ -241,7 +241,7 @@ export const SESSION = [
   {
     rule: 'a task that was answered reports that, although it was stopped before the opening',
     file: session('lifecycle'),
-    from: '(older && (found.closing || found.queue.length > 0))',
+    from: '(older && (found.closing || found.queue.length > 0 || !found.turns))',
     to: 'found.closing !== undefined',
     ...unit('runs'),
   },
@@ -292,7 +292,7 @@ export const SESSION = [
   {
     rule: 'a task that was answered reports its answer, although messages wait',
     file: session('lifecycle'),
-    from: '(older && (found.closing || found.queue.length > 0))',
+    from: '(older && (found.closing || found.queue.length > 0 || !found.turns))',
     to: 'found.queue.length > 0',
     ...unit('runs'),
   },

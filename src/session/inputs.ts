@@ -25,8 +25,8 @@ export type Input =
   /** The run has grown long, so it must end at the next quiet point. */
   | { type: 'runFilled' }
   /**
-   * `older`: an older version has recorded it. There, a waiting message or a stop kept an answered task from its report, and
-   * an agent that was started anew told its parent nothing.
+   * `older`: an older version has recorded it. There, a waiting message or a stop kept an answered task from its report, a
+   * task without a message did not close, and an agent that was started anew told its parent nothing.
    */
   | { type: 'sessionOpened'; outcome: OpenSessionOutcome; older?: true }
   | { type: 'messageReceived'; messageId: string; text?: string }

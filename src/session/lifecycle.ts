@@ -73,7 +73,8 @@ export function sessionOpened(state: SessionState, { outcome, older }: Of<'sessi
         limits: outcome.limits,
         model: { ...outcome.model, name: brief(outcome.model.name, MODEL_SHOWN) },
       }
-      const asks = outcome.unanswered !== undefined || (older && (found.closing || found.queue.length > 0))
+      const asks =
+        outcome.unanswered !== undefined || (older && (found.closing || found.queue.length > 0 || !found.turns))
       const [ready, reports] = asks ? [found, []] : reportAnswered(found)
       const wakes = fresh && !older && outcome.unanswered === undefined ? wakeParent(found) : []
       const promised = left ? nextTry(ready) : []
@@ -110,11 +111,14 @@ function openingFailed(state: SessionState, { pause, found }: Extract<OpenSessio
 /**
  * If the workflow of a `new_task` child was lost after its answer and before its report, only the report is left to do.
  * Messages that wait are not for the parent: they end with the child. A stop that came before the opening changes nothing.
+ * A child that has neither answered nor a message left was refused its task, or has lost it: it closes.
  */
 function reportAnswered(state: SessionState): Step {
   const { awaited, ...reported } = state
-  if (!awaited || state.turns === 0 || state.turn) return [state, []]
-  return [{ ...reported, closing: state.closing ?? CLOSING }, [report(state, awaited, state.turns)]]
+  if (!awaited || state.turn) return [state, []]
+  const closing = state.closing ?? CLOSING
+  if (state.turns > 0) return [{ ...reported, closing }, [report(state, awaited, state.turns)]]
+  return [state.queue.length > 0 ? state : { ...state, closing }, []]
 }
 
 export function pauseRequested(state: SessionState, message: string | undefined): Step {

@@ -150,8 +150,8 @@ describe('the state is bounded', () => {
     const asked = play(
       { ...counted, lastAnswer: preview(wide(5000)), lastStop: 'end_turn' },
       { type: 'runStarted' },
-      open({}, wide(50_000)),
       { type: 'messageReceived', messageId: wideName(0, 128), text: wide(INLINE_TEXT_LIMIT / 3) },
+      open({}, wide(50_000)),
       asks(1, 0, 2, ...names),
       ...names.map((_, i) => tool(1, 0, i, timeout)),
       asks(1, 1, 500, ...many(128, hugeCall)),

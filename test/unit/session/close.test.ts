@@ -139,7 +139,8 @@ describe('close', () => {
     })
 
     it('tells each of them once, one batch after the other, and ends only then', () => {
-      let played = play(opened({ awaited: { parentId: 's-0', callKey: 't1.0.0' } }), cascade)
+      const child = { sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' } }
+      let played = play(play(initialState(child), { type: 'runStarted' }, cascade).state, open())
       const all: string[] = []
       for (let batch = 0; batch < 31; batch++) {
         const asked = play(played.state, told(played))
@@ -212,14 +213,16 @@ describe('a child that is awaited', () => {
     })
   })
 
+  const begun = play(initialState({ sessionId: 's-1', label: 'demo', ...awaited }), { type: 'runStarted' }).state
+
   it('reports turn 0 when it closes without an answer', () => {
-    const closing = play(opened({ awaited: awaited.awaited }), close)
+    const closing = play(begun, close, open())
     const { commands } = play(closing.state, announced(closing, 'close'))
     expect(only(commands, 'reportToParent').map(({ report }) => report.childTurn)).toEqual([0])
   })
 
   it('closes when it is cancelled before its turn began', () => {
-    const { commands } = play(opened({ awaited: awaited.awaited }), cancel)
+    const { commands } = play(begun, cancel, open())
     expect(only(commands, 'announce').map(({ tag }) => tag)).toEqual(['close'])
   })
 

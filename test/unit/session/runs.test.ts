@@ -109,6 +109,14 @@ describe('a run', () => {
     expect(only([...played.commands, ...commands], 'reportToParent').map(({ report }) => report.childTurn)).toEqual([1])
   })
 
+  it('of a task that is left with nothing to answer closes, and tells its parent so', () => {
+    const child = { sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' } }
+    const closing = play(initialState(child), { type: 'runStarted' }, found(1, 0, 0))
+    expect(types(closing.commands)).toEqual(['openSession', 'announce'])
+    const { commands } = play(closing.state, announced(closing, 'close'))
+    expect(only(commands, 'reportToParent').map(({ report }) => report.childTurn)).toEqual([0])
+  })
+
   it('of a task whose turn was lost takes it up, and reports nothing before', () => {
     const child = { sessionId: 's-1', label: 'demo', awaited: { parentId: 's-0', callKey: 't1.0.0' }, messages: ['a'] }
     const { commands } = play(initialState(child), { type: 'runStarted' }, found(1, 2, 1, { unanswered: 'a' }))
