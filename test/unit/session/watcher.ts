@@ -131,7 +131,8 @@ export class Watcher {
         if (pause === null) {
           this.resumes.add(key)
           const [resumed] = command.input.events
-          if (this.paused && resumed?.type === 'session.resumed' && resumed.data.tries === undefined)
+          // Before a run is opened, a resume may be one of a pause that only the store knows.
+          if ((this.paused || !state.opened) && resumed?.type === 'session.resumed' && resumed.data.tries === undefined)
             this.streaks.clear()
         }
         if (endTurn?.opening) this.opens(turn, endTurn.opening.messageId, endTurn.opening.seq)
