@@ -173,4 +173,18 @@ export const LEDGER = [
     to: '',
     ...onStore('call-tool'),
   },
+  {
+    rule: 'a turn that was open is found behind workflows that were lost before they began',
+    file: 'src/store/transcript/turns.ts',
+    from: 'and g.fresh and g.branch_seq = left_at.branch_seq',
+    to: 'and false',
+    ...onStore('restarted'),
+  },
+  {
+    rule: 'a message that was closed since is not taken up again',
+    file: 'src/store/transcript/turns.ts',
+    from: "since.gen > t.gen and since.status = 'ended'",
+    to: 'false',
+    ...onStore('restarted'),
+  },
 ]

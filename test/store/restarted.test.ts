@@ -3,6 +3,9 @@
  * its run.
  */
 import { expect, it } from 'vitest'
+import { openSession as openWorkflow } from '../../src/activities/session/open-session.ts'
+import { OPEN_KEY } from '../../src/protocol/keys.ts'
+import type { OpenSessionOutcome } from '../../src/protocol/steps.ts'
 import { announce } from '../../src/activities/session/announce.ts'
 import type { AnnounceInput, AnnounceOutcome } from '../../src/protocol/announcements.ts'
 import { announceFacts } from '../../src/store/ledger/announce-facts.ts'
@@ -109,6 +112,44 @@ it('still tells of a message that was closed with the agent, after the agent was
   expect(await reopenAgent(at.db, sessionId, parent.sessionId)).toBe(true)
   await firstAnnouncement(run, 'run-2', 'run-2')
   expect((await readTurnNow(at.db, sessionId, 'b'))?.turn).toMatchObject({ gen: 0, stopReason: 'closed' })
+})
+
+/** What the opening of a workflow finds that was started anew. */
+function opened({ sessionId, ...run }: RunRef, runId: string): Promise<OpenSessionOutcome> {
+  const input = { sessionId, fresh: runId, key: OPEN_KEY, gen: 0, turn: 0, base: 0, place: { seq: 0, told: 0 } }
+  const deps = depsOf(at.db, { llm: scriptedModel([]) })
+  return attempt({ ...run, sessionId, runId }, () => openWorkflow(deps, input))
+}
+
+it('takes up the turn that was open, also if the workflow that was to take it up was lost before it began', async () => {
+  const run = await withPast()
+  await take(at.db, run, { key: 'm2.0', opening: opening(2, 'b', 3) })
+  const found = { kind: 'opened', seq: 2, turn: 1, unanswered: 'b' }
+  for (const runId of ['run-2', 'run-3', 'run-4']) expect(await opened(run, runId)).toMatchObject(found)
+})
+
+it('does not take up a turn again that a later workflow has ended, or taken up', async () => {
+  const run = await withPast()
+  await take(at.db, run, { key: 'm2.0', opening: opening(2, 'b', 3) })
+  await opened(run, 'run-2')
+  const again = { ...run, runId: 'run-2', gen: 1, turn: 2, place: { seq: 2, told: 0 } }
+  const step = await take(at.db, again, { key: 'm2.0', inputHash: 'anew', opening: opening(2, 'b', 3) })
+  expect(await opened(run, 'run-3')).toMatchObject({ seq: 2, turn: 1, unanswered: 'b' })
+  const turns = [{ turn: 2, stopReason: 'end_turn', text: 'done', rounds: 0 } as const]
+  const third = { ...run, runId: 'run-3', gen: 2, turn: 2, place: { seq: 2, told: 0 } }
+  const last = await take(at.db, third, { key: 'm2.0', inputHash: 'once more', opening: opening(2, 'b', 3) })
+  expect([step.gen, last.gen]).toEqual([1, 2])
+  await settleStep(at.db, last, { kind: 'answered', gen: 2 }, { records: [userRecord(4)], turns })
+  expect(await opened(run, 'run-4')).toEqual(expect.not.objectContaining({ unanswered: 'b' }))
+})
+
+it('does not take up a message that a workflow in between has closed', async () => {
+  const parent = await openSession(at.db)
+  const run = await withPast({ rootId: parent.sessionId, parentId: parent.sessionId, depth: 1 })
+  await take(at.db, run, { key: 'm2.0', opening: opening(2, 'b', 3) })
+  await firstAnnouncement(run, 'run-2', 'run-2', { close: closing('b') })
+  expect(await reopenAgent(at.db, run.sessionId, parent.sessionId)).toBe(true)
+  expect(await opened(run, 'run-3')).toEqual(expect.not.objectContaining({ unanswered: 'b' }))
 })
 
 it('is rewound when a reset repeats what a started run had asked for', async () => {

@@ -92,15 +92,28 @@ const LAST: Statement = statement(
            lateral (select max(turn) as turn from turns where session_id = $1 and gen = line.gen and start_seq <= line.up_to) t`,
 )
 
+/**
+ * The workflow that was to take the turn up may have been lost too, before it began. So this looks behind all generations
+ * that begin at the same place. The message must not have been answered since.
+ */
 const ABANDONED: Statement = statement(
   'turn_abandoned',
   `
-  select t.message_id as "messageId", g.parent_gen as gen, t.start_seq as seq
-  from generations g
-  join stello_line($1, g.parent_gen) line on true
+  with recursive left_at as (
+    select parent_gen as gen, branch_seq from generations where session_id = $1 and gen = $2
+    union all
+    select g.parent_gen, g.branch_seq from left_at
+    join generations g on g.session_id = $1 and g.gen = left_at.gen and g.fresh and g.branch_seq = left_at.branch_seq
+  )
+  select t.message_id as "messageId", left_at.gen, t.start_seq as seq
+  from left_at
+  join stello_line($1, left_at.gen) line on true
   join turns t on t.session_id = $1 and t.gen = line.gen and t.start_seq <= line.up_to and t.status = 'open'
-    and t.start_seq = g.branch_seq + 1
-  where g.session_id = $1 and g.gen = $2 order by t.gen desc limit 1`,
+    and t.start_seq = left_at.branch_seq + 1
+  where not exists (
+    select from turns since
+    where since.session_id = $1 and since.message_id = t.message_id and since.gen > t.gen and since.status = 'ended')
+  order by t.gen desc, left_at.gen desc limit 1`,
 )
 
 /** Whether a session is closed, and the turn that answers a message. */
