@@ -9,24 +9,18 @@ import { mustBeOpen, reachSession } from './reach-session.ts'
 import type { ClientDeps } from './client-deps.ts'
 import { refuseRejected } from './turn-handle.ts'
 
-interface SendOptions {
-  messageId?: string | undefined
-  /** The session was found open before: this does not look again. */
-  found?: boolean
-}
-
 /** @returns the id of the message */
 export async function sendMessage(
   deps: ClientDeps,
   sessionId: string,
   text: string,
-  options: SendOptions = {},
+  options: { messageId?: string } = {},
 ): Promise<string> {
   const { messageId = randomUUID() } = options
   checkMessage(text, messageId)
-  const big = jsonBytes(text) > INLINE_TEXT_LIMIT
-  if (big || !options.found) await mustBeOpen(deps, sessionId)
+  await mustBeOpen(deps, sessionId)
   if (options.messageId !== undefined) await refuseRejected(deps.db, sessionId, messageId)
+  const big = jsonBytes(text) > INLINE_TEXT_LIMIT
   if (big) await putMessage(deps.db, sessionId, messageId, text)
   const workflow = deps.client.workflow.getHandle(sessionId)
   await reachSession(deps, sessionId, () => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))

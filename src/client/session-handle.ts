@@ -277,9 +277,6 @@ export interface SessionHandle {
 export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle {
   const { client, db } = deps
   const workflow = client.workflow.getHandle(id)
-  /** A session that was found open once exists; from then on its workflow says whether it is still open. */
-  let found = false
-
   const reach = <T>(work: () => Promise<T>): Promise<T> => reachSession(deps, id, work)
   const alone = async (signal: () => Promise<void>): Promise<Reached> => {
     await reach(signal)
@@ -293,12 +290,10 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   return {
     id,
     async send(text, options) {
-      const heard = hearAhead(deps.listener, id)
+      // A message with an id of the caller's may be answered already: then nothing more is heard of it.
+      const heard = options?.messageId === undefined ? hearAhead(deps.listener, id) : undefined
       try {
-        const messageId = await sendMessage(deps, id, text, { ...options, found })
-        found = true
-        // A message with an id of the caller's may be answered already: then nothing more is heard of it.
-        if (options?.messageId !== undefined) heard?.stop()
+        const messageId = await sendMessage(deps, id, text, options)
         return createTurnHandle(deps, { sessionId: id, messageId, heard })
       } catch (error) {
         heard?.stop()
