@@ -1,5 +1,5 @@
 /** A provider is away for a while, over real HTTP. Sessions wait, show that they wait, and go on by themselves. */
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, inject, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { fallback } from '../../src/models/fallback.ts'
 import { openai } from '../../src/models/openai/openai.ts'
@@ -61,7 +61,9 @@ describe('A provider that is away', () => {
     expect(await typesOf(session)).toEqual(['turn.started', 'model.waiting', 'message.completed', 'turn.completed'])
     expect((await session.state()).weather).toBeUndefined()
     expect(stello.warnings).toEqual([expect.stringMatching(`^provider ${who} is away: 503`)])
-    await metrics({ [`stello_provider_away${labels}`]: 0, [`stello_provider_outages_total${labels}`]: 1 })
+    // Several workers of one process write the same metrics, and each has an outage of its own.
+    if ((inject('workersPerAgent') ?? 1) === 1)
+      await metrics({ [`stello_provider_away${labels}`]: 0, [`stello_provider_outages_total${labels}`]: 1 })
     expect(await ask(session, 'again')).toBe('Hello.')
   })
 
