@@ -151,6 +151,8 @@ describe('the inbox', () => {
   it('holds pauses beside questions, oldest first, while their sessions are open', async () => {
     const [one, two] = [await openSession(at.db), await openSession(at.db)]
     await pause(one)
+    // Times in the inbox have milliseconds: two pauses may have the same.
+    await at.db.pool.query(`update events set at = at - interval '1 second' where session_id = $1`, [one.sessionId])
     await pause(two)
     const ids = [one.sessionId, two.sessionId]
     const shown = async (): Promise<string[]> => (await readInbox(at.db, ids)).map(({ sessionId }) => sessionId)

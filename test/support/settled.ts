@@ -1,7 +1,12 @@
 /** What a session's workflow says about itself, asked again until it fits, and what Temporal shows of the session. */
+import { ServiceError, isGrpcServiceError } from '@temporalio/client'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import { stateQuery } from '../../src/protocol/temporal-messages.ts'
 import { type SessionView } from '../../src/protocol/views.ts'
+
+const DEADLINE_EXCEEDED = 4
+/** Temporal may hand a query to a poll of a worker that has just stopped. Then nobody answers it, and it is asked again. */
+const ANSWERED_WITHIN_MS = 5000
 
 /** Asks the workflow until the answer fits. Each question is a round trip to the worker. */
 export async function viewOf(
@@ -9,10 +14,18 @@ export async function viewOf(
   session: SessionHandle,
   fits: (view: SessionView) => boolean = (view) => view.status === 'idle',
 ): Promise<SessionView> {
+  const { temporal } = client
   for (;;) {
-    const view = await client.temporal.workflow.getHandle(session.id).query(stateQuery)
-    if (fits(view)) return view
+    const view = await temporal
+      .withDeadline(Date.now() + ANSWERED_WITHIN_MS, () => temporal.workflow.getHandle(session.id).query(stateQuery))
+      .catch(unlessUnanswered)
+    if (view && fits(view)) return view
   }
+}
+
+function unlessUnanswered(error: unknown): undefined {
+  if (!(error instanceof ServiceError) || !isGrpcServiceError(error.cause) || error.cause.code !== DEADLINE_EXCEEDED)
+    throw error
 }
 
 /** Bytes and events of a workflow's history, as the server counts them. */
