@@ -1,4 +1,4 @@
-/** What every function of this folder works with: the two servers, and what is known about them. */
+/** The two servers that every function of this folder works with, and what is known about them. */
 import type { Client } from '@temporalio/client'
 import type { Database } from '../store/database/database.ts'
 import type { Listener } from '../store/database/listener.ts'

@@ -58,7 +58,7 @@ export type ErrorCode =
   | 'SERVER_UNREACHABLE'
   | 'DATABASE_UNREACHABLE'
 
-/** What a session can be paused for. `budget` is reserved: nothing pauses for it yet. */
+/** The reasons for a pause. `budget` is reserved: nothing pauses for it yet. */
 export const PAUSE_REASONS = ['user', 'tool_timeouts', 'model_error', 'budget', 'agent_error', 'store_error'] as const
 
 /** Why a session is paused: somebody asked for it, or something went wrong that a person can mend. */

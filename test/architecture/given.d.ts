@@ -1,5 +1,5 @@
 /** What examples take for granted, beside everything that the package exports. No other code may see it. */
-import type { execFileSync as fileSync, execSync as sync } from 'node:child_process'
+import type { execSync as sync } from 'node:child_process'
 import type { join as joined } from 'node:path'
 import type { fileURLToPath as toPath } from 'node:url'
 import type { Client } from '@temporalio/client'
@@ -33,18 +33,11 @@ declare global {
   const join: typeof joined
   const fileURLToPath: typeof toPath
   const execSync: typeof sync
-  const execFileSync: typeof fileSync
 
   // What readers have themselves: their tools, their services, their texts.
   type Theirs = any
-  const WeatherTool: Theirs,
-    calculator: Theirs,
-    deploy: Theirs,
-    lookup: Theirs,
-    ping: Theirs,
-    search: Theirs,
-    transfer: Theirs
-  const bank: Theirs, databases: Theirs, forecast: Theirs, knownCities: Theirs, mail: Theirs, stations: Theirs
+  const WeatherTool: Theirs, calculator: Theirs, deploy: Theirs, lookup: Theirs, ping: Theirs, search: Theirs
+  const bank: Theirs, forecast: Theirs, knownCities: Theirs, mail: Theirs
   const connectTo: Theirs,
     evaluate: Theirs,
     find: Theirs,

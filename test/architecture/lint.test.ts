@@ -11,6 +11,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/** What two of the folders, and their wings, may import. */
+const ACTIVITIES = [
+  'agent',
+  'capabilities',
+  'core',
+  'models',
+  'permissions',
+  'protocol',
+  'skills',
+  'store',
+  'temporal',
+  'tool',
+]
+const CLI = ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts']
+
 /** Every source folder and what it may import, by value or by type. A folder stands for all its files. */
 const ARROWS: Record<string, string[]> = {
   core: [],
@@ -27,36 +42,14 @@ const ARROWS: Record<string, string[]> = {
   'capabilities/set': ['agent', 'core', 'tool'],
   store: ['core', 'protocol'],
   'store/room': ['core', 'protocol'],
-  activities: [
-    'agent',
-    'capabilities',
-    'core',
-    'models',
-    'permissions',
-    'protocol',
-    'skills',
-    'store',
-    'temporal',
-    'tool',
-  ],
-  'activities/wing': [
-    'agent',
-    'capabilities',
-    'core',
-    'models',
-    'permissions',
-    'protocol',
-    'skills',
-    'store',
-    'temporal',
-    'tool',
-  ],
+  activities: ACTIVITIES,
+  'activities/wing': ACTIVITIES,
   worker: ['activities', 'agent', 'core', 'protocol', 'store', 'temporal', 'tool'],
   temporal: ['core', 'protocol'],
   client: ['core', 'dev/dev-info.ts', 'protocol', 'store', 'temporal', 'tool'],
   http: ['client', 'core', 'protocol'],
-  cli: ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
-  'cli/wing': ['agent', 'client', 'core', 'dev', 'doctor', 'http', 'protocol', 'worker', 'worker.ts'],
+  cli: CLI,
+  'cli/wing': CLI,
   web: ['client', 'core', 'http', 'protocol'],
   'web/wing': ['client', 'core', 'http', 'protocol'],
   dev: ['core', 'protocol'],

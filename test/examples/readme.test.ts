@@ -26,7 +26,7 @@ import { addDevCommands } from '../../src/cli/commands/dev-command.ts'
 import { addRunCommands } from '../../src/cli/commands/run-commands.ts'
 import { addSessionCommands } from '../../src/cli/commands/session-commands.ts'
 import { replyBy, startFakeOpenAI } from '../../src/testing/index.ts'
-import { programsOf } from '../support/doc-programs.ts'
+import { NOT_INSTALLED, programsOf } from '../support/doc-programs.ts'
 import { ask, useStello } from '../support/session-fixture.ts'
 
 const sessions = useStello()
@@ -38,10 +38,6 @@ const DOCUMENTS = ['.', 'docs'].flatMap((folder) =>
     .map((name) => join(folder, name)),
 )
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
-/** A provider of the AI SDK that only its users have. */
-const NOT_INSTALLED = `declare module '@ai-sdk/mistral' {
-  export function mistral(model: string): import('@ai-sdk/provider').LanguageModelV3
-}`
 /** The first group of each match, each once. */
 const all = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map((match) => match[1] ?? '')),

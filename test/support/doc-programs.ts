@@ -2,6 +2,11 @@
  * The TypeScript blocks of a document, as the files that a reader makes of them. So the compiler checks every block.
  */
 
+/** Declares a provider of the AI SDK that only its users have. */
+export const NOT_INSTALLED = `declare module '@ai-sdk/mistral' {
+  export function mistral(model: string): import('@ai-sdk/provider').LanguageModelV3
+}`
+
 export interface Program {
   /** Path in a folder of the document. */
   file: string

@@ -1,8 +1,8 @@
 /** What a session's workflow says about itself, asked again until it fits, and what Temporal shows of the session. */
-import { ServiceError, isGrpcServiceError } from '@temporalio/client'
 import type { SessionHandle, StelloClient } from '../../src/client/index.ts'
 import { stateQuery } from '../../src/protocol/temporal-messages.ts'
 import { type SessionView } from '../../src/protocol/views.ts'
+import { serviceErrorOf } from '../../src/temporal/temporal-trouble.ts'
 
 const DEADLINE_EXCEEDED = 4
 /** Temporal may hand a query to a poll of a worker that has just stopped. Then nobody answers it, and it is asked again. */
@@ -24,8 +24,7 @@ export async function viewOf(
 }
 
 function unlessUnanswered(error: unknown): undefined {
-  if (!(error instanceof ServiceError) || !isGrpcServiceError(error.cause) || error.cause.code !== DEADLINE_EXCEEDED)
-    throw error
+  if (serviceErrorOf(error)?.code !== DEADLINE_EXCEEDED) throw error
 }
 
 /** Bytes and events of a workflow's history, as the server counts them. */

@@ -92,7 +92,7 @@ async function configure(
   row: SessionRow,
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { fork, ...given } = row.config
-  if (fork) return configureFork(deps, attempt, input, { row, config: { ...given, fork } })
+  if (fork) return configureFork(deps, attempt, input, { row, fork })
   const { agent } = deps
   const config: SessionConfig = {
     ...rootConfig(given, findProfile(agent, given.profile), agent),
@@ -137,10 +137,10 @@ async function configureFork(
   deps: Deps,
   attempt: Attempt,
   input: OpenSessionInput,
-  { row, config: asked }: { row: SessionRow; config: SessionConfig & Required<Pick<SessionConfig, 'fork'>> },
+  { row, fork }: { row: SessionRow; fork: NonNullable<SessionConfig['fork']> },
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { rootId, depth } = row
-  const { fork, ...given } = asked
+  const { fork: _prepared, ...given } = row.config
   const { request, at, messageId } = fork
   const { sessionId, turn, tries } = input
   const opening = {

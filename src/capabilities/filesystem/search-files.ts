@@ -83,7 +83,7 @@ async function changedAt(path: string): Promise<number> {
 
 const SIZE_LIMIT = 1024 * 1024
 
-/** What `.gitignore` files hide. The nearest file with a rule for a path decides. @param files paths of `.gitignore` files below the root; an unreadable one hides nothing */
+/** Tells which paths `.gitignore` files hide. The nearest file with a rule for a path decides. @param files paths of `.gitignore` files below the root; an unreadable one hides nothing */
 async function ignoredBy(root: string, files: readonly string[]): Promise<(path: string) => boolean> {
   const rules = new Map<string, Ignore>()
   for (const path of files) {

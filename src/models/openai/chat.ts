@@ -17,7 +17,7 @@ type LimitName = 'max_tokens' | 'max_completion_tokens'
 export type Learnt = Map<string, LimitName>
 
 /** A request as the caller makes it, and where it goes. */
-export interface Asking {
+export interface CompletionRequest {
   connection: Connection
   options: OpenAIOptions
   messages: readonly Message[]
@@ -32,7 +32,7 @@ export interface Asking {
  *   signal's reason
  */
 export async function completeChat(
-  { connection, options, messages, asking }: Asking,
+  { connection, options, messages, asking }: CompletionRequest,
   learnt: Learnt,
 ): Promise<Completion> {
   const { asked, dialect, official } = connection

@@ -4,7 +4,7 @@ import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'opena
 import type { Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
 import { messagesBehind } from '../model-error.ts'
 import { toCacheKey } from './cache-key.ts'
-import type { Asking } from './chat.ts'
+import type { CompletionRequest } from './chat.ts'
 import { chatEvents, wholeInstead } from './chat-events.ts'
 import type { Owner } from './openai-data.ts'
 import type { OpenAIOptions } from './openai-options.ts'
@@ -18,19 +18,22 @@ import { readResponseStream, wholeAsEvents } from './responses-stream.ts'
  * @throws what the client throws; ToldError; StelloError MODEL_UNAVAILABLE; after an abort between two pieces, the
  *   signal's reason
  */
-export async function completeResponse(asking: Asking, unreasoning: Set<string>): Promise<Completion> {
-  const { host } = asking.connection.asked
+export async function completeResponse(request: CompletionRequest, unreasoning: Set<string>): Promise<Completion> {
+  const { host } = request.connection.asked
   try {
-    return await ask(asking, !unreasoning.has(host))
+    return await ask(request, !unreasoning.has(host))
   } catch (error) {
     if (unreasoning.has(host) || !refusesReasoning(error)) throw error
     unreasoning.add(host)
-    return ask(asking, false)
+    return ask(request, false)
   }
 }
 
 /** @param reasons whether the model is asked for encrypted reasoning */
-async function ask({ connection, options, messages, asking }: Asking, reasons: boolean): Promise<Completion> {
+async function ask(
+  { connection, options, messages, asking }: CompletionRequest,
+  reasons: boolean,
+): Promise<Completion> {
   const { client, asked } = connection
   const { tools, signal, onDelta, idempotencyKey, cacheKey } = asking
   const { prices, model } = options

@@ -1,39 +1,29 @@
-/**
- * The TypeScript that people copy: the blocks of the documentation, and the examples of docstrings. `tsc` checks all of
- * them in one run, each as a module of its own.
- */
+/** The examples of docstrings, which people copy. `tsc` checks all of them in one run, each as a module of its own. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { NOT_INSTALLED } from '../support/doc-programs.ts'
 
-export interface Snippet {
-  /** The file that holds it, and the line where it begins. */
-  place: string
-  /** Names that stand for what the example is about, from the file that holds it. */
-  own?: { file: string; names: string[] }
+export interface Example {
+  /** The file that holds it. */
+  file: string
+  /** Where its docstring begins. */
+  line: number
+  /** Names that stand for what the example is about, from its file. */
+  names: string[]
   text: string
 }
 
-const DOC_BLOCK = /^```ts\n([\s\S]*?)^```/gm
 const DOCSTRING = /\/\*\*[\s\S]*?\*\//g
 const EXAMPLE = /@example\b ?([\s\S]*?)(?=\s@(?:example|param|returns|throws)\b|$)/g
 const EXPORT = /^export (?:async )?(?:function\*?|const|class) (\w+)/gm
-/** What readers install or write themselves. */
-const NOT_HERE = ['@ai-sdk/mistral', '*/encryption.ts']
 /** Nobody else can call it, so nobody copies its example. */
 const OF_THE_FILE_ALONE = /^\s*(async )?function/
 const EXPORTED_TYPE = /^export (?:interface|type) (\w+)/gm
 
-export function inDocument(file: string, text: string): Snippet[] {
-  return [...text.matchAll(DOC_BLOCK)].map((found) => ({
-    place: placeOf(file, text, found.index),
-    text: found[1] ?? '',
-  }))
-}
-
 /** An example may name what its file exports. */
-export function inSource(file: string, text: string): Snippet[] {
+export function examplesOf(file: string, text: string): Example[] {
   const exported = namesOf(text, EXPORT)
   const types = namesOf(text, EXPORTED_TYPE).map((name) => `type ${name}`)
   return [...text.matchAll(DOCSTRING)].flatMap((docstring) => {
@@ -43,7 +33,8 @@ export function inSource(file: string, text: string): Snippet[] {
       const names = [...exported, ...types].filter((name) => {
         return new RegExp(`(?<![.\\w])${name.replace('type ', '')}\\b`).test(example)
       })
-      return { place: placeOf(file, text, docstring.index), own: { file, names }, text: example.trim() }
+      const line = text.slice(0, docstring.index).split('\n').length
+      return { file, line, names, text: example.trim() }
     })
   })
 }
@@ -52,11 +43,7 @@ function namesOf(text: string, pattern: RegExp): string[] {
   return [...text.matchAll(pattern)].flatMap(([, name]) => name ?? [])
 }
 
-function placeOf(file: string, text: string, index: number): string {
-  return `${file}:${text.slice(0, index).split('\n').length}`
-}
-
-/** Of `import { a, type B } from 'c'` and the like: an import of the example wins over the name from its file. */
+/** The names that an example imports itself. They win over the names from its file. */
 function imports(text: string): string[] {
   return [...text.matchAll(/import (?:type )?\{([^}]*)\}/g)].flatMap(([, names = '']) =>
     names.split(',').map((name) => name.replace('type ', '').trim()),
@@ -65,29 +52,34 @@ function imports(text: string): string[] {
 
 /**
  * @param given a file that declares what examples take for granted
- * @returns what `tsc` finds wrong, each with the place of its snippet
+ * @returns what `tsc` finds wrong, each with the place of its docstring
  */
-export function problemsOf(root: string, given: string, snippets: readonly Snippet[]): string[] {
-  const folder = mkdtempSync(join(tmpdir(), 'stello-snippets-'))
+export function problemsOf(root: string, given: string, examples: readonly Example[]): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'stello-examples-'))
   try {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
     copyFileSync(given, join(folder, 'given.d.ts'))
     writeFileSync(join(folder, 'exported.d.ts'), exportedBy(root))
-    writeFileSync(join(folder, 'packages.d.ts'), NOT_HERE.map((name) => `declare module '${name}'\n`).join(''))
+    writeFileSync(join(folder, 'elsewhere.d.ts'), NOT_INSTALLED)
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(configOf(root)))
-    snippets.forEach(({ own, text }, index) => {
-      const names = own?.names.filter((name) => !imports(text).includes(name.replace('type ', ''))) ?? []
-      const first = names.length > 0 ? `import { ${names.join(', ')} } from '${join(root, own?.file ?? '')}'; ` : ''
-      writeFileSync(join(folder, `snippet-${index}.ts`), `${first}export {}; ${text}\n`)
+    examples.forEach(({ file, names, text }, index) => {
+      const missing = names.filter((name) => !imports(text).includes(name.replace('type ', '')))
+      const first = missing.length > 0 ? `import { ${missing.join(', ')} } from '${join(root, file)}'; ` : ''
+      writeFileSync(join(folder, `example-${index}.ts`), `${first}export {}; ${text}\n`)
     })
     const tsc = spawnSync(join(root, 'node_modules/.bin/tsc'), ['-p', folder, '--noEmit', '--pretty', 'false'], {
       encoding: 'utf8',
     })
     return tsc.stdout
       .split('\n')
-      .filter((line) => /snippet-\d+\.ts.*: error /.test(line))
-      .map((line) => line.replace(/^.*snippet-(\d+)\.ts/, (_, index) => snippets[Number(index)]?.place ?? ''))
+      .filter((line) => /example-\d+\.ts.*: error /.test(line))
+      .map((line) =>
+        line.replace(/^.*example-(\d+)\.ts/, (_, index) => {
+          const { file = '', line: begin } = examples[Number(index)] ?? {}
+          return `${file}:${begin}`
+        }),
+      )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -114,24 +106,12 @@ function entriesOf(root: string): Record<string, string> {
   return Object.fromEntries(Object.entries(compilerOptions.paths).map(([entry, [file]]) => [entry, file]))
 }
 
-/** Examples are shorter than code: their parameters may have no types, and the lines behind a `return` are left out. */
+/** Examples are shorter than code: their parameters may have no types, and what stands behind a `return` is left out. */
 function configOf(root: string): object {
-  const paths = Object.fromEntries(Object.entries(entriesOf(root)).map(([entry, file]) => [entry, [join(root, file)]]))
   return {
     extends: join(root, 'tsconfig.json'),
-    compilerOptions: {
-      paths,
-      noImplicitAny: false,
-      allowUnusedLabels: true,
-      allowUnreachableCode: true,
-      typeRoots: [join(root, 'node_modules/@types')],
-      types: ['node'],
-    },
+    compilerOptions: { noImplicitAny: false, allowUnusedLabels: true, allowUnreachableCode: true },
     include: ['*.ts'],
     exclude: [],
   }
-}
-
-export function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
 }
