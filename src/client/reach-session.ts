@@ -3,7 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'
 import type { ClientDeps } from './client-deps.ts'
-import { mustExist } from './start-session.ts'
+import { mustExist, throwUnknown } from './start-session.ts'
+import { isClosed } from '../store/sessions/session-row.ts'
 import { serviceErrorOf, temporalTrouble } from '../temporal/temporal-trouble.ts'
 
 /** A fork's row exists a moment before its parent's worker starts its workflow. */
@@ -26,7 +27,7 @@ export async function reachSession<T>({ db }: Pick<ClientDeps, 'db'>, id: string
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw asUnreachable(id, error)
       const row = await mustExist(db, id)
-      if (row.closedAt) throw isClosed(id)
+      if (row.closedAt) throw closedError(id)
       if (wasOpened || performance.now() > until) {
         throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
           hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
@@ -47,11 +48,11 @@ function asUnreachable(id: string, error: unknown): unknown {
 
 /** @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED */
 export async function mustBeOpen({ db }: Pick<ClientDeps, 'db'>, id: string): Promise<void> {
-  const row = await mustExist(db, id)
-  if (row.closedAt) throw isClosed(id)
+  const closed = (await isClosed(db, id)) ?? throwUnknown(id)
+  if (closed) throw closedError(id)
 }
 
-function isClosed(id: string): StelloError {
+function closedError(id: string): StelloError {
   return new StelloError('SESSION_CLOSED', `session ${id} is closed`, {
     hint: 'fork it to go on from where it ended',
   })

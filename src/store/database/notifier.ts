@@ -6,10 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { run, type Database } from './database.ts'
 import { statement, type Statement } from './statement.ts'
 
-/** Gap between two notifications. Changes in between go out with the second one. */
+/** The gap before a decision, if progress went out last. Changes in between go out with it. */
 const GAP_MS = 5
-/** The gap when nobody waits for the change: people cannot tell 40 steps a second apart. */
-const PROGRESS_GAP_MS = 25
+/** The gap before the next decision, if one went out last: many sessions at once then share their notifications. */
+const DECISION_GAP_MS = 25
+/** The gap if nobody waits for the change. Texts that are being produced are written as often (`live-writer.ts`). */
+const PROGRESS_GAP_MS = 50
 export const CHANNEL = 'stello'
 
 /**
@@ -47,16 +49,18 @@ export function createNotifier(db: Database): Notifier {
   const send = async (): Promise<void> => {
     while (changed.size > 0) {
       const payloads = [...changed].map(([id, news]) => (news === 'progress' ? PROGRESS + id : id))
+      const gap = decides() ? DECISION_GAP_MS : GAP_MS
       changed.clear()
       await run(db.lazyPool, NOTIFY, [payloads]).catch(() => undefined)
-      await delay(GAP_MS)
-      if (![...changed.values()].includes('decision')) await progressGap()
+      await delay(gap)
+      if (!decides()) await untilDecided(PROGRESS_GAP_MS - gap)
     }
     sending = undefined
   }
-  const progressGap = (): Promise<void> =>
+  const decides = (): boolean => [...changed.values()].includes('decision')
+  const untilDecided = (ms: number): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, PROGRESS_GAP_MS - GAP_MS)
+      const timer = setTimeout(resolve, ms)
       decided = () => {
         clearTimeout(timer)
         resolve()

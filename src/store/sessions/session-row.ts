@@ -41,12 +41,17 @@ interface Row {
   closing: boolean
 }
 
-/** Prepared, because each sent message asks this. */
 const READ_SESSION: Statement = statement(
   'session_read',
   `select id, root_id, parent_id, branch_session, branch_gen, branch_seq, depth, config, gen, run_id, namespace, pause,
            created_at, closed_at, closing_at is not null and closed_at is null as closing
          from sessions where id = $1`,
+)
+
+/** A statement of its own, because each sent message asks this, and a configuration can be long. */
+const IS_CLOSED: Statement = statement(
+  'session_is_closed',
+  'select closed_at is not null as closed from sessions where id = $1',
 )
 
 const FIND_CHILD: Statement = statement(
@@ -81,4 +86,10 @@ export async function readSession(db: Database, sessionId: string): Promise<Sess
       }),
     }
   )
+}
+
+/** @returns undefined: there is no such session */
+export async function isClosed(db: Database, sessionId: string): Promise<boolean | undefined> {
+  const [row] = await run<{ closed: boolean }>(db.pool, IS_CLOSED, [sessionId])
+  return row?.closed
 }
