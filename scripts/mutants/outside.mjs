@@ -134,4 +134,25 @@ export const OUTSIDE = [
     to: '',
     ...onStore('timeline', 'shows how steps have ended'),
   },
+  // A workflow that was lost before it had done what it was told.
+  ...[
+    ['stops the turn', '...(stops && { stops }),'],
+    ['pauses the session', '...(pauses && { pauses }),'],
+    ['closes the session', '...(closes && { closes }),'],
+  ].map(([what, from]) => ({
+    rule: `recover ${what}, if the lost workflow had been told so`,
+    file: 'src/client/recover-session.ts',
+    from,
+    to: '',
+    project: 'operations',
+    test: 'test/integration/operator-restart.test.ts',
+  })),
+  {
+    rule: 'a stop that another turn has followed was carried out',
+    file: 'src/client/taken-messages.ts',
+    from: ' || opened.slice(at).flat().length > 0',
+    to: '',
+    project: 'unit',
+    test: 'test/unit/client/taken-messages.test.ts',
+  },
 ]

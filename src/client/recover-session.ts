@@ -21,7 +21,7 @@ import { readAwaited } from '../store/sessions/tree.ts'
 import { readTurn } from '../store/transcript/turns.ts'
 import type { ClientDeps } from './client-deps.ts'
 import { mustExist, startWorkflow } from './start-session.ts'
-import { takenMessages, unreadable } from './taken-messages.ts'
+import { readTaken, unreadable, type Taken } from './taken-messages.ts'
 
 /** Options of `recover`. */
 export interface RecoverOptions {
@@ -81,7 +81,10 @@ export async function recoverSession(
   const tells = await readTells(db, sessionId)
   const { loadedDataConverter } = client.options
   const owner = { namespace, workflowId: sessionId }
-  const taken = found ? await takenMessages(await ended.fetchHistory(), loadedDataConverter, owner) : []
+  const given: Taken = found
+    ? await readTaken(await ended.fetchHistory(), loadedDataConverter, owner)
+    : { messages: [] }
+  const taken = given.messages
   // The message of a task is in the store since its call. Perhaps no workflow that Temporal knows has got it.
   const first = task !== undefined && !taken.some(({ messageId }) => messageId === task) ? [{ messageId: task }] : []
   const messages: string[] = []
@@ -94,6 +97,11 @@ export async function recoverSession(
     messages.push(messageId)
     if (!turn) waiting++
   }
+  // A workflow that has ended by itself has carried out its close: an agent was opened again since.
+  const closes = found?.status.name === 'COMPLETED' ? undefined : given.closes
+  // A pause that was carried out is in the row, until a resume lifts it.
+  const pauses = row.pause ? undefined : given.pauses
+  const stops = given.stops !== undefined && given.stops === messages[0]
   try {
     const { searchable } = await startWorkflow(deps, row, {
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
@@ -104,6 +112,9 @@ export async function recoverSession(
         messages,
         ...(awaited && { awaited }),
         ...(tells && { tells }),
+        ...(stops && { stops }),
+        ...(pauses && { pauses }),
+        ...(closes && { closes }),
       },
     })
     return { restarted: true, waiting, ...(row.config.searchable && !searchable && { unsearchable: true }) }

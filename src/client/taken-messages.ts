@@ -1,15 +1,19 @@
-/** Which messages a workflow had taken, read from its history in Temporal. */
+/** What a workflow had been given: messages, and a stop, a pause or a close. Read from its history in Temporal. */
 import { randomUUID } from 'node:crypto'
 import type { Client, WorkflowHandle } from '@temporalio/client'
+import { isObject } from '../core/is-object.ts'
 import { StelloError, messageOf } from '../core/errors.ts'
 import type { Opening } from '../protocol/steps.ts'
 import { agentNewsId } from '../protocol/keys.ts'
 import {
   agentReportSignal,
+  cancelTurnSignal,
+  closeSignal,
   messageSignal,
-  messageUpdate,
+  pauseSignal,
   readAgentReport,
   readMessage,
+  resumeSignal,
   type ReadMessage,
 } from '../protocol/temporal-messages.ts'
 import { type SessionInput } from '../protocol/session-input.ts'
@@ -27,55 +31,110 @@ interface Owner {
   workflowId: string
 }
 
-/**
- * The messages that waited when the run began, and those that came since, in the order of their arrival.
- *
- * @throws StelloError INVALID_ARGUMENT when this client cannot read what the workflow began with
- */
-export async function takenMessages({ events }: History, converter: Converter, owner: Owner): Promise<Opening[]> {
+/** What a workflow had been given. */
+export interface Taken {
+  /** The messages that waited when the run began, and those that came since, in the order of their arrival. */
+  messages: Opening[]
+  /** The id of the message whose turn was to stop, unless another turn has begun since. */
+  stops?: string
+  /** The session was to pause, and nobody has resumed it since. */
+  pauses?: { message?: string }
+  /** The session was to close. */
+  closes?: { cascade: boolean }
+}
+
+/** @throws StelloError INVALID_ARGUMENT when this client cannot read what the workflow began with */
+export async function readTaken({ events }: History, converter: Converter, owner: Owner): Promise<Taken> {
   const read = new Reading(converter, owner)
   const all = events ?? []
-  const [atStart, fromOutside, opened] = await Promise.all([
-    Promise.all(all.map((event) => messagesAtStart(event, read))),
-    Promise.all(all.map((event) => messageFromOutside(event, read))),
-    Promise.all(all.map((event) => openedBy(event, read))),
-  ])
-  const taken = [...atStart.flat(), ...fromOutside.flat()]
-  const known = new Set(taken.map(({ messageId }) => messageId))
+  const each = <T>(look: (event: HistoryEvent, read: Reading) => Promise<T>): Promise<T[]> =>
+    Promise.all(all.map((event) => look(event, read)))
+  const [given, opened, closes] = [await each(messagesOf), await each(openedBy), await each(closeAsked)]
+  const pauses = (await each(pauseAsked)).findLast((order) => order !== undefined)
+  const known = new Set(given.flat().map(({ messageId }) => messageId))
   // Texts are answered in the order they came in: the ids that nobody sent are theirs. A turn may be begun several times.
-  const given = [...new Set(opened.flat())].filter((messageId) => !known.has(messageId))
-  const named = taken.map(({ messageId = given.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text }))
+  const unsent = [...new Set(opened.flat())].filter((messageId) => !known.has(messageId))
+  const named = given.map((messages) =>
+    messages.map(({ messageId = unsent.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text })),
+  )
   const seen = new Set<string>()
-  return named.filter(({ messageId }) => !seen.has(messageId) && seen.add(messageId))
+  const messages = named.flat().filter(({ messageId }) => !seen.has(messageId) && seen.add(messageId))
+  const stops = stoppedTurn((await each(stopAsked)).lastIndexOf(true), opened, named)
+  const closing = closes.filter((close) => close !== undefined)
+  return {
+    messages,
+    ...(stops !== undefined && { stops }),
+    ...(pauses && pauses !== 'resume' && { pauses }),
+    ...(closing.length > 0 && { closes: { cascade: closing.some(({ cascade }) => cascade) } }),
+  }
 }
 
-async function messagesAtStart(
-  { workflowExecutionStartedEventAttributes: started }: HistoryEvent,
-  read: Reading,
-): Promise<ReadMessage[]> {
-  if (!started) return []
-  const input = await read.start<SessionInput>(started.input?.payloads)
-  const state = input?.state
-  const underWay = state?.turn ? [state.turn.opening] : []
-  return state ? [...underWay, ...state.queue] : (input?.session.messages ?? []).map((messageId) => ({ messageId }))
+/**
+ * A stop means the turn that ran. Before the first turn of the run, it means the first message that waited: a turn that the
+ * run began with comes first.
+ *
+ * @param at the number of the stop among the events; -1: there is none
+ * @returns undefined if another turn has begun since: the stop was carried out
+ */
+function stoppedTurn(at: number, opened: string[][], named: Opening[][]): string | undefined {
+  if (at === -1 || opened.slice(at).flat().length > 0) return undefined
+  return opened.flat().at(-1) ?? named.slice(0, at + 1).flat()[0]?.messageId
 }
 
-async function messageFromOutside(event: HistoryEvent, read: Reading): Promise<ReadMessage[]> {
+async function stopAsked(event: HistoryEvent, read: Reading): Promise<boolean> {
+  const begun = await begunWith(event, read)
+  if (begun)
+    return begun.state
+      ? begun.state.cancelNext === true || begun.state.turn?.stopping === 'cancelled'
+      : begun.session.stops === true
+  return event.workflowExecutionCancelRequestedEventAttributes != null || given(event)?.name === cancelTurnSignal.name
+}
+
+async function pauseAsked(event: HistoryEvent, read: Reading): Promise<{ message?: string } | 'resume' | undefined> {
+  const begun = await begunWith(event, read)
+  if (begun) return begun.state ? undefined : begun.session.pauses
+  const order = given(event)
+  if (order?.name === resumeSignal.name) return 'resume'
+  if (order?.name !== pauseSignal.name) return undefined
+  const message = await read.sent(order.payloads)
+  return typeof message === 'string' ? { message } : {}
+}
+
+async function closeAsked(event: HistoryEvent, read: Reading): Promise<{ cascade: boolean } | undefined> {
+  const begun = await begunWith(event, read)
+  if (begun) return begun.state?.closing ?? begun.session.closes
+  const order = given(event)
+  if (order?.name !== closeSignal.name) return undefined
+  const options = await read.sent(order.payloads)
+  return { cascade: isObject(options) && options['cascade'] === true }
+}
+
+/** A signal, or an update that was accepted. Both have the same names. */
+function given(event: HistoryEvent): { name: string; payloads: Payloads } | undefined {
   const signal = event.workflowExecutionSignaledEventAttributes
+  if (signal) return { name: signal.signalName ?? '', payloads: signal.input?.payloads }
   const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
-  if (signal?.signalName === agentReportSignal.name) {
-    const report = readAgentReport(await read.sent(signal.input?.payloads))
+  return update ? { name: update.name ?? '', payloads: update.args?.payloads } : undefined
+}
+
+async function messagesOf(event: HistoryEvent, read: Reading): Promise<ReadMessage[]> {
+  const begun = await begunWith(event, read)
+  if (begun?.state) return [...(begun.state.turn ? [begun.state.turn.opening] : []), ...begun.state.queue]
+  if (begun) return (begun.session.messages ?? []).map((messageId) => ({ messageId }))
+  const order = given(event)
+  if (order?.name === agentReportSignal.name) {
+    const report = readAgentReport(await read.sent(order.payloads))
     return report?.message === undefined ? [] : [{ messageId: agentNewsId(report), text: report.message }]
   }
-  const payloads =
-    signal?.signalName === messageSignal.name
-      ? signal.input?.payloads
-      : update?.name === messageUpdate.name
-        ? update.args?.payloads
-        : undefined
-  const message = payloads ? readMessage(await read.sent(payloads)) : ''
+  if (order?.name !== messageSignal.name) return []
+  const message = readMessage(await read.sent(order.payloads))
   // What the workflow refused is not taken.
   return typeof message === 'string' ? [] : [message]
+}
+
+async function begunWith(event: HistoryEvent, read: Reading): Promise<SessionInput | undefined> {
+  const started = event.workflowExecutionStartedEventAttributes
+  return started ? read.start<SessionInput>(started.input?.payloads) : undefined
 }
 
 async function openedBy(

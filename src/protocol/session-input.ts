@@ -33,13 +33,21 @@ export interface NewSession {
   tells?: Tells
   /** Messages to begin with, as many as there are; their texts are in the store. */
   messages?: string[]
+  /** The turn of the first message is to stop: the workflow that was lost had been told so. */
+  stops?: true
+  /** The session is to pause: the workflow that was lost had been told so. */
+  pauses?: { message?: string }
+  /** The session is to close: the workflow that was lost had been told so. */
+  closes?: { cascade: boolean }
 }
 
-/** What others than the session read in the state that a run hands on: the messages that it had taken, and `fresh`. */
+/** What others than the session read in the state that a run hands on: what it had been given, and `fresh`. */
 export interface CarriedState {
   fresh?: true
-  turn?: { opening: Opening }
+  turn?: { opening: Opening; stopping?: string }
   queue: Opening[]
+  cancelNext?: true
+  closing?: { cascade: boolean }
 }
 
 export interface SessionInput<State extends CarriedState = CarriedState> {

@@ -18,7 +18,7 @@ import { crowdedBy, isLong } from './run-load.ts'
 import { initialState, notTaken, type SessionState } from '../session/state.ts'
 import { step } from '../session/step.ts'
 import { setHandlers } from './handlers.ts'
-import { memoOf, type SessionInput } from '../protocol/session-input.ts'
+import { memoOf, type NewSession, type SessionInput } from '../protocol/session-input.ts'
 import { createPerformer, type Performer } from './perform.ts'
 import { createShown } from './ui-view.ts'
 import { watchChildren, type AwaitedChild } from './watch-children.ts'
@@ -60,7 +60,7 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
       ...(!patched('what-people-stop-stays-stopped') && { older: true }),
       ...(!patched('agents-wake-nobody-who-asks') && { wakesAsking: true }),
     })
-    if (!input.state) for (const messageId of notTaken(input.session)) emit({ type: 'messageReceived', messageId })
+    if (!input.state) for (const given of givenAtStart(input.session)) emit(given)
     const unheard = (): AwaitedChild[] => awaitedChildren(state).filter(({ childId }) => !performer.hears(childId))
     void watchChildren(() => [...unheard(), ...awaitedAgents(state)], emit)
     const mayContinue = (): boolean => state.resting === true && !performer.telling()
@@ -101,7 +101,18 @@ export async function session(input: SessionInput<SessionState>): Promise<void> 
   /** Carries the whole state. Temporal keeps memo and search attributes, but loses the summary. */
   async function continueAsNew(): Promise<never> {
     const again = makeContinueAsNewFunc<typeof session>({ memo: memoOf(input) })
-    const { messages: _inState, ...known } = input.session
+    const { messages: _messages, stops: _stops, pauses: _pauses, closes: _closes, ...known } = input.session
     return again({ ...input, session: known, state })
   }
+}
+
+/** What comes with the start, as if it came right after it: messages, and what the lost workflow had been told and not done. */
+function givenAtStart(session: NewSession): Input[] {
+  const { pauses, stops, closes } = session
+  return [
+    ...notTaken(session).map((messageId): Input => ({ type: 'messageReceived', messageId })),
+    ...(pauses ? [{ type: 'pauseRequested', ...pauses } as const] : []),
+    ...(stops ? [{ type: 'cancelRequested' } as const] : []),
+    ...(closes ? [{ type: 'closeRequested', ...closes } as const] : []),
+  ]
 }
