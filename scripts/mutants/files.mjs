@@ -61,7 +61,7 @@ export const FILES = [
   {
     rule: 'an edit whose worker has died is found out by taking it back',
     file: files('edit'),
-    from: '(await isMadeOfSeen(place, file, change, ctx)) || wasReplaced(file?.text, change)',
+    from: 'isMadeOf(seen, file, change) || wasReplaced(file?.text, change)',
     to: 'wasReplaced(file?.text, change)',
     ...unit('writing', 'an edit whose end nobody knows'),
   },

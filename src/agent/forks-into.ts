@@ -33,25 +33,19 @@ export function forksInto(agent: StelloAgent, session: ToolScope, own: readonly 
   const bound = session.profile === undefined ? undefined : agent.profiles.get(session.profile)
   if (session.profile !== undefined && !bound) return []
   const stated = bound?.forksInto
+  // A tool is the session's own when it was made from the same object. Another tool of that name may do more, or do it
+  // elsewhere.
+  const bringsNothing = (profile: ResolvedProfile): boolean => {
+    const { tools = [], skills = [...agent.skills.keys()] } = profile
+    const left = tools.filter(({ name }) =>
+      [agent, session, profile].every((each) => permits(each, name, STELLO_TOOLS)),
+    )
+    return (
+      left.every((tool) => own.some((each) => isSameTool(each, tool))) &&
+      (skills === 'inherit' || skills.every((skill) => session.skills === undefined || session.skills.includes(skill)))
+    )
+  }
   const fits = ([name, profile]: [string, ResolvedProfile]): boolean =>
-    !bound || (stated ? stated.includes(name) : bringsNothing(agent, session, own, profile))
+    !bound || (stated ? stated.includes(name) : bringsNothing(profile))
   return all.filter(fits).map(([name]) => name)
-}
-
-/**
- * A tool is the session's own when it was made from the same object. Another tool of that name may do more, or do it
- * elsewhere.
- */
-function bringsNothing(
-  agent: StelloAgent,
-  session: ToolScope,
-  own: readonly Tool[],
-  profile: ResolvedProfile,
-): boolean {
-  const { tools = [], skills = [...agent.skills.keys()] } = profile
-  const left = tools.filter(({ name }) => [agent, session, profile].every((each) => permits(each, name, STELLO_TOOLS)))
-  return (
-    left.every((tool) => own.some((each) => isSameTool(each, tool))) &&
-    (skills === 'inherit' || skills.every((skill) => session.skills === undefined || session.skills.includes(skill)))
-  )
 }

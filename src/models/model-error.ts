@@ -49,12 +49,16 @@ const OVERLOADED = /overloaded/i
 export function toModelError(error: unknown, asked: Asked): StelloError {
   if (isAbort(error)) throw error
   const ours = [error, (error as { cause?: unknown } | undefined)?.cause].find(isStelloError)
-  if (ours) return describe(ours.code, ours.message, asked, ours)
+  if (ours) return describe(asked, ours)
   const told = readProviderError(error)
-  if (!told) return describe('MODEL_UNAVAILABLE', `no answer from ${asked.host}: ${innermost(error)}`, asked)
+  if (!told) {
+    return describe(asked, { code: 'MODEL_UNAVAILABLE', message: `no answer from ${asked.host}: ${innermost(error)}` })
+  }
   const code = codeOf(told)
   const retryAfterMs = retryAfter(told.headers)
-  return describe(code, told.message, asked, {
+  return describe(asked, {
+    code,
+    message: told.message,
     status: told.status ?? (OVERLOADED.test(`${told.type} ${told.code}`) ? 529 : undefined),
     hint: reasonOf(code).hintAt?.(asked, told.status),
     behind: told.index === undefined ? undefined : asked.behind?.(told.index),
@@ -95,18 +99,12 @@ function isWithoutCredit({ status, code, type, message }: ProviderError): boolea
   return status === 400 && NO_CREDIT.test(message)
 }
 
-function describe(
-  code: ErrorCode,
-  text: string,
-  asked: Asked,
-  {
-    hint,
-    retryAfterMs,
-    status,
-    behind,
-  }: Pick<Partial<StelloError>, 'hint' | 'retryAfterMs' | 'status' | 'behind'> = {},
-): StelloError {
-  return new StelloError(code, preview(`model ${asked.model}: ${withoutSecrets(text, asked.secrets)}`, MESSAGE_LIMIT), {
+type Description = Pick<StelloError, 'code' | 'message'> &
+  Pick<Partial<StelloError>, 'hint' | 'retryAfterMs' | 'status' | 'behind'>
+
+function describe(asked: Asked, { code, message, hint, retryAfterMs, status, behind }: Description): StelloError {
+  const text = `model ${asked.model}: ${withoutSecrets(message, asked.secrets)}`
+  return new StelloError(code, preview(text, MESSAGE_LIMIT), {
     ...(hint !== undefined && { hint: withoutSecrets(hint, asked.secrets) }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(status !== undefined && { status }),

@@ -53,8 +53,8 @@ export function decide(permissions: Permissions, asking: Asking): Verdict {
 }
 
 /** The rule about something that a call meets while it runs: a file that it finds, an address that it is redirected to. */
-export function ruled({ layers }: Permissions, tool: string, touch: Touch, root?: string): Ruled | undefined {
-  const part = partOf(tool, touch, root)
+export function ruled({ layers }: Permissions, tool: string, touch: Touch): Ruled | undefined {
+  const part = partOf(tool, touch)
   for (const decision of ['deny', 'ask'] as const) {
     const rule = find(layers, decision, part)
     if (rule) return { decision, rule: ruleName(rule.text, rule.from) }
@@ -67,7 +67,7 @@ export function ruleName(rule: string, from: string | undefined): string {
   return from === undefined ? rule : `${rule} of the ${from}`
 }
 
-function partOf(tool: string, touch: Touch, workspace: string | undefined): Part {
+function partOf(tool: string, touch: Touch, workspace?: string): Part {
   const root = ('root' in touch ? touch.root : undefined) ?? workspace
   return { tool, touch, ...(root !== undefined && { root }) }
 }

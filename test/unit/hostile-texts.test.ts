@@ -84,7 +84,11 @@ const SCANNERS: [string, number, (n: number) => () => unknown][] = [
   ['escapes', 40_000, (n) => () => repairEscapes(`"${'\\"'.repeat(n)}`)],
   ['braces', 50_000, (n) => () => extractJSON('{'.repeat(n))],
   ['thoughts', 30_000, (n) => () => extractJSON(`${'<think>'.repeat(n)}</think>`)],
-  ['actions that are too long', 300_000, (n) => () => readActions(`{${' '.repeat(n)}`, 'stop', tools, 'c')],
+  [
+    'actions that are too long',
+    300_000,
+    (n) => () => readActions({ content: `{${' '.repeat(n)}`, finishReason: 'stop' }, tools, 'c'),
+  ],
   ...STREAMS.map((piece): [string, number, (n: number) => () => unknown] => [
     `a reply that streams in: ${piece}`,
     20_000,
@@ -92,7 +96,7 @@ const SCANNERS: [string, number, (n: number) => () => unknown][] = [
       const stream = new ActionStream(() => undefined, tools, 'c')
       const text = piece.repeat(n / piece.length)
       for (let at = 0; at < text.length; at += 3) stream.add({ type: 'text', text: text.slice(at, at + 3) })
-      const { content, toolCalls } = readActions(text, 'stop', tools, 'c')
+      const { content, toolCalls } = readActions({ content: text, finishReason: 'stop' }, tools, 'c')
       stream.end(content, toolCalls)
     },
   ]),

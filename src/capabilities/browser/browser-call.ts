@@ -16,6 +16,12 @@ export interface BrowserRoom {
   guard: NetworkGuard
 }
 
+/** A call of one of these tools. */
+export interface BrowserCall {
+  room: BrowserRoom
+  ctx: ToolContext
+}
+
 /** A result that the model reads. */
 export type Told =
   | { success: false; error: { type: string; message: string } }
@@ -36,37 +42,38 @@ const NONE = 'No page is open. Open one with BrowserOpen.'
  * @param acts the work uses refs, so it is not done if the page had to be opened again
  */
 export function withPage(
-  room: BrowserRoom,
-  ctx: ToolContext,
+  call: BrowserCall,
   work: (page: Page) => Promise<unknown[]>,
   { acts }: { acts: boolean },
 ): Promise<unknown> {
+  const { room, ctx } = call
   return answering(ctx, () =>
     room.pages.use(ctx.sessionId, async (known) => {
       const url = await lastUrl(ctx)
       if (known) {
-        judge(room, ctx)
+        judge(call)
         const moved = acts && hostIn(known.url()) !== hostIn(url)
         const content = moved ? [textPart(MOVED), ...(await shown(known, ctx))] : await work(known)
-        const heldBack = takeHeldBack(room, ctx)
+        const heldBack = takeHeldBack(call)
         const failed = acts && (moved || heldBack.length > 0)
-        return { ...done(room, ctx, [...heldBack, ...content]), ...(failed && { isError: true }) }
+        return { ...done(call, [...heldBack, ...content]), ...(failed && { isError: true }) }
       }
       if (url === undefined) throw new NetworkRefusal('network_error', NONE)
-      const page = await visit(room, ctx, url)
+      const page = await visit(call, url)
       const content = acts ? await shown(page, ctx) : await work(page)
-      return { ...done(room, ctx, [textPart(LOST), ...content]), ...(acts && { isError: true }) }
+      return { ...done(call, [textPart(LOST), ...content]), ...(acts && { isError: true }) }
     }),
   )
 }
 
 /** Opens a URL in the session's page. */
-export function openPage(room: BrowserRoom, ctx: ToolContext, url: string): Promise<unknown> {
+export function openPage(call: BrowserCall, url: string): Promise<unknown> {
+  const { room, ctx } = call
   return answering(ctx, () =>
     room.pages.use(ctx.sessionId, async () => {
-      const page = await visit(room, ctx, url, { permitted: true })
+      const page = await visit(call, url, { permitted: true })
       const content = await shown(page, ctx)
-      return done(room, ctx, [...takeHeldBack(room, ctx), ...content])
+      return done(call, [...takeHeldBack(call), ...content])
     }),
   )
 }
@@ -101,14 +108,14 @@ export function textPart(text: string): { type: 'text'; text: string } {
 
 /** @param permitted whether the call was permitted to open this URL; else rules are asked about it, as about a link */
 async function visit(
-  room: BrowserRoom,
-  ctx: ToolContext,
+  call: BrowserCall,
   url: string,
   { permitted = false }: { permitted?: boolean } = {},
 ): Promise<Page> {
+  const { room, ctx } = call
   const { href } = room.guard.demand(url)
   const page = await room.pages.open(ctx.sessionId)
-  const journey = judge(room, ctx)
+  const journey = judge(call)
   // The navigations of the previous page that were held back no longer matter.
   journey?.takeHeldBack()
   if (permitted) journey?.opens(href)
@@ -123,14 +130,14 @@ async function visit(
 }
 
 /** An address that a page leads to is judged as if BrowserOpen were to open it. */
-function judge({ pages }: BrowserRoom, ctx: ToolContext): Journey | undefined {
-  const journey = pages.journeyOf(ctx.sessionId)
+function judge({ room, ctx }: BrowserCall): Journey | undefined {
+  const journey = room.pages.journeyOf(ctx.sessionId)
   journey?.judgedBy((url) => ctx.ruled?.('BrowserOpen', { kind: 'url', url }))
   return journey
 }
 
-function takeHeldBack({ pages }: BrowserRoom, { sessionId }: ToolContext): unknown[] {
-  const heldBack = pages.journeyOf(sessionId)?.takeHeldBack() ?? []
+function takeHeldBack({ room, ctx }: BrowserCall): unknown[] {
+  const heldBack = room.pages.journeyOf(ctx.sessionId)?.takeHeldBack() ?? []
   return heldBack.map((each) => textPart(heldBackText(each)))
 }
 
@@ -143,8 +150,8 @@ export async function settled(page: Page): Promise<void> {
   await page.waitForLoadState('load', { timeout: LOAD_MS }).catch(() => undefined)
 }
 
-function done({ pages }: BrowserRoom, ctx: ToolContext, content: unknown[]): { content: unknown[] } {
-  const url = pages.current(ctx.sessionId)?.url()
+function done({ room, ctx }: BrowserCall, content: unknown[]): { content: unknown[] } {
+  const url = room.pages.current(ctx.sessionId)?.url()
   if (url !== undefined && URL.canParse(url)) ctx.values.set(URL_VALUE, url)
   return { content }
 }

@@ -5,7 +5,16 @@ import { createTool } from '../../tool/compat.ts'
 import type { Tool, ToolContext } from '../../tool/tool.ts'
 import type { Touch } from '../../tool/touch.ts'
 import { NetworkRefusal } from '../network/network-refusal.ts'
-import { openPage, settled, shown, textPart, touchedPage, withPage, type BrowserRoom } from './browser-call.ts'
+import {
+  openPage,
+  settled,
+  shown,
+  textPart,
+  touchedPage,
+  withPage,
+  type BrowserCall,
+  type BrowserRoom,
+} from './browser-call.ts'
 
 const ref = z
   .string()
@@ -36,7 +45,7 @@ function openTool(room: BrowserRoom): Tool {
     description: { short: 'Opens a page in the browser, and shows it as BrowserRead does.' },
     schema: z.object({ url: z.string().min(1).max(8000) }),
     touches: ({ url }): Touch[] => (URL.canParse(url) ? [{ kind: 'url', url: new URL(url).href }] : []),
-    execute: ({ url }, ctx) => openPage(room, ctx, url),
+    execute: ({ url }, ctx) => openPage({ room, ctx }, url),
   })
 }
 
@@ -54,7 +63,7 @@ function readTool(room: BrowserRoom): Tool {
       offset: z.number().int().min(0).optional().describe('The first character to show, as the last part said'),
     }),
     touches: (_args, ctx) => touchedPage(ctx),
-    execute: ({ offset }, ctx) => withPage(room, ctx, (page) => shown(page, ctx, offset), { acts: false }),
+    execute: ({ offset }, ctx) => withPage({ room, ctx }, (page) => shown(page, ctx, offset), { acts: false }),
   })
 }
 
@@ -64,7 +73,7 @@ function clickTool(room: BrowserRoom): Tool {
     name: 'BrowserClick',
     description: { short: 'Clicks an element of the open page, and shows the page afterwards.' },
     schema: z.object({ ref }),
-    execute: (args, ctx) => step(room, ctx, args.ref, (element, within) => element.click(within)),
+    execute: (args, ctx) => step({ room, ctx }, args.ref, (element, within) => element.click(within)),
   })
 }
 
@@ -79,7 +88,7 @@ function typeTool(room: BrowserRoom): Tool {
       submit: z.boolean().optional().describe('Press Enter afterwards; default false'),
     }),
     execute: (args, ctx) =>
-      step(room, ctx, args.ref, async (field, within) => {
+      step({ room, ctx }, args.ref, async (field, within) => {
         await field.fill(args.text, within)
         if (args.submit) await field.press('Enter', within)
       }),
@@ -97,8 +106,7 @@ function screenshotTool(room: BrowserRoom): Tool {
     touches: (_args, ctx) => touchedPage(ctx),
     execute: ({ full_page = false }, ctx) =>
       withPage(
-        room,
-        ctx,
+        { room, ctx },
         async (page) => {
           const picture = await page.screenshot({ fullPage: full_page, signal: ctx.signal })
           if (picture.length > PICTURE_LIMIT)
@@ -115,16 +123,16 @@ function screenshotTool(room: BrowserRoom): Tool {
 
 /** Does something to an element, and shows the page afterwards. */
 function step(
-  room: BrowserRoom,
-  ctx: ToolContext,
+  call: BrowserCall,
   of: string,
   act: (element: Locator, within: { timeout: number; signal: AbortSignal }) => Promise<void>,
 ): Promise<unknown> {
+  const { ctx } = call
   const onPage = async (page: Page): Promise<unknown[]> => {
     await act(await elementOf(page, of), { timeout: STEP_MS, signal: ctx.signal })
-    return shown(await afterStep(room, ctx.sessionId, page), ctx)
+    return shown(await afterStep(call, page), ctx)
   }
-  return withPage(room, ctx, onPage, { acts: true })
+  return withPage(call, onPage, { acts: true })
 }
 
 async function elementOf(page: Page, of: string): Promise<Locator> {
@@ -134,9 +142,9 @@ async function elementOf(page: Page, of: string): Promise<Locator> {
 }
 
 /** A step may lead to another page, or open one of its own. */
-async function afterStep({ pages }: BrowserRoom, sessionId: string, page: Page): Promise<Page> {
+async function afterStep({ room, ctx }: BrowserCall, page: Page): Promise<Page> {
   await settled(page)
-  const now = pages.current(sessionId) ?? page
+  const now = room.pages.current(ctx.sessionId) ?? page
   if (now !== page) await settled(now)
   return now
 }

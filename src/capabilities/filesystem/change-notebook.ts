@@ -18,18 +18,24 @@ export interface ChangedNotebook {
   id?: string
 }
 
+/** A notebook as it is written, and the name that the model reads. */
+export interface NotebookFile {
+  name: string
+  text: string
+}
+
 interface Span {
   start: number
   end: number
 }
 
 /** @param newId of a cell that is inserted, where the format has ids @throws Refusal */
-export function changeNotebook(text: string, name: string, change: CellChange, newId: string): ChangedNotebook {
+export function changeNotebook({ name, text }: NotebookFile, change: CellChange, newId: string): ChangedNotebook {
   const notebook = parseNotebook(text, name)
   const spans = cellSpans(text)
   if (spans.cells.length !== notebook.cells.length) throw new Refusal(`${name} names its cells in an unusual way.`)
   const { cell_id, edit_mode = 'replace' } = change
-  if (edit_mode === 'insert') return insert(text, { notebook, spans }, change, newId)
+  if (edit_mode === 'insert') return insert({ text, notebook, spans }, change, newId)
   if (cell_id === undefined) throw new Refusal(`cell_id is needed to ${edit_mode} a cell.`)
   const at = findCell(notebook, cell_id)
   const cell = notebook.cells[at] as Cell
@@ -48,8 +54,7 @@ export function changeNotebook(text: string, name: string, change: CellChange, n
 }
 
 function insert(
-  text: string,
-  { notebook, spans }: { notebook: Notebook; spans: Spans },
+  { text, notebook, spans }: { text: string; notebook: Notebook; spans: Spans },
   change: CellChange,
   newId: string,
 ): ChangedNotebook {
@@ -78,7 +83,7 @@ function replaced(cell: Cell, { new_source, cell_type = cell.cell_type as 'code'
 }
 
 /** Whether a change was made. `false` also means that making it now has the intended effect. */
-export function wasChanged(text: string, name: string, change: CellChange, newId: string): boolean | undefined {
+export function wasChanged({ name, text }: NotebookFile, change: CellChange, newId: string): boolean | undefined {
   const notebook = parseNotebook(text, name)
   const { cell_id, edit_mode = 'replace', new_source, cell_type } = change
   const has = (id: string | undefined): boolean => notebook.cells.some((cell) => cell.id === id)

@@ -42,14 +42,17 @@ export function editTool(sandbox: SandboxManager): Tool {
       replaceAll: 'replace_all',
     },
     schema,
-    touches: ({ file_path }, ctx) => touched(sandbox, ctx, file_path, ['read', 'write']),
+    touches: ({ file_path }, ctx) => touched(sandbox, { session: ctx, given: file_path }, ['read', 'write']),
     execute: (args, ctx) =>
-      atPlace(sandbox, ctx, args.file_path, (place) => oneByOne(place.path, () => edit(place, args, ctx))),
+      atPlace(sandbox, { session: ctx, given: args.file_path }, (place) =>
+        oneByOne(place.path, () => edit(place, args, ctx)),
+      ),
     async verify(args, ctx): Promise<Verification | undefined> {
-      const place = await locate(sandbox, ctx, args.file_path)
+      const place = await locate(sandbox, { session: ctx, given: args.file_path })
       const file = await readText(place)
       const change = inForm(args, file?.form ?? NEW)
-      const happened = (await isMadeOfSeen(place, file, change, ctx)) || wasReplaced(file?.text, change)
+      const seen = await seenVersion(place, ctx)
+      const happened = isMadeOf(seen, file, change) || wasReplaced(file?.text, change)
       if (!happened || !file) return happened === false ? { happened } : undefined
       remember(place, file.version, ctx)
       return {
@@ -64,13 +67,7 @@ export function editTool(sandbox: SandboxManager): Tool {
  * Whether the change, taken back, gives the version that the session had seen before: an edit demands that version. So
  * this is certain, and no other program has changed the file since.
  */
-async function isMadeOfSeen(
-  place: Place,
-  file: TextFile | undefined,
-  change: Change,
-  ctx: ToolContext,
-): Promise<boolean> {
-  const seen = await seenVersion(place, ctx)
+function isMadeOf(seen: string | undefined, file: TextFile | undefined, change: Change): boolean {
   if (!file || seen === undefined) return false
   for (const before of takenBack(file.text, change)) if (versionOf(toBytes(before, file.form)) === seen) return true
   return false

@@ -38,9 +38,11 @@ export function globTool(sandbox: SandboxManager): Tool {
     },
     aliases: { dir_path: 'path' },
     schema,
-    touches: ({ path = '.' }, ctx) => touched(sandbox, ctx, path, ['read']),
+    touches: ({ path = '.' }, ctx) => touched(sandbox, { session: ctx, given: path }, ['read']),
     execute: (args, ctx) =>
-      atPlace(sandbox, ctx, args.path ?? '.', (place) => find({ ...place, protect: sandbox.protect }, args, ctx)),
+      atPlace(sandbox, { session: ctx, given: args.path ?? '.' }, (place) =>
+        find({ ...place, protect: sandbox.protect }, args, ctx),
+      ),
   })
 }
 

@@ -52,18 +52,21 @@ export function grepTool(sandbox: SandboxManager): Tool {
     },
     aliases: { dir_path: 'path' },
     schema,
-    touches: ({ path = '.' }, ctx) => touched(sandbox, ctx, path, ['read']),
+    touches: ({ path = '.' }, ctx) => touched(sandbox, { session: ctx, given: path }, ['read']),
     execute: (args, ctx) =>
-      atPlace(sandbox, ctx, args.path ?? '.', (place) => {
+      atPlace(sandbox, { session: ctx, given: args.path ?? '.' }, (place) => {
         const isProtected = protectedBy(sandbox.protect)
         const hidden = (name: string): boolean =>
           isProtected(name) || !(ctx.mayRead?.(join(place.root, name), place.root) ?? true)
-        return grep(place, args, ctx, hidden)
+        return grep({ ...place, hidden }, args, ctx)
       }),
   })
 }
 
-async function grep(place: Place, args: Input, { signal }: ToolContext, hidden: (name: string) => boolean) {
+type Searched = Place & { hidden: (name: string) => boolean }
+
+async function grep(place: Searched, args: Input, { signal }: ToolContext) {
+  const { hidden } = place
   const found = new Entries(args)
   const separator = args.output_mode === 'content' || args.output_mode === 'count' ? '\n' : '\0'
   const search = { args: argumentsOf(args), signal, separator } as const

@@ -20,18 +20,23 @@ export interface Place {
   name: string
 }
 
+/** A path as a model has written it, and the session that it belongs to. */
+export interface GivenPath {
+  session: SessionContext
+  given: string
+}
+
 /** Does the work of a tool at a place, or tells the model why it cannot be done. */
 export function atPlace<Result>(
   sandbox: SandboxManager,
-  session: SessionContext,
-  given: string,
+  asked: GivenPath,
   work: (place: Place) => Promise<Result>,
 ): Promise<Result | Refused> {
-  return answering(given, async () => work(await locate(sandbox, session, given)))
+  return answering(asked.given, async () => work(await locate(sandbox, asked)))
 }
 
 /** @throws Refusal when the path leads out of the folder, or to what is protected */
-export async function locate(sandbox: SandboxManager, session: SessionContext, given: string): Promise<Place> {
+export async function locate(sandbox: SandboxManager, { session, given }: GivenPath): Promise<Place> {
   if (/\p{Cc}/u.test(given)) throw new Refusal('The path holds a control character.')
   const folder = await openRoot(sandbox, session)
   const path = await realPathOf(resolve(folder, given))

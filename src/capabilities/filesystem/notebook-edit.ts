@@ -39,13 +39,15 @@ export function notebookEditTool(sandbox: SandboxManager): Tool {
     },
     aliases: { notebookPath: 'notebook_path', newSource: 'new_source', cellId: 'cell_id', path: 'notebook_path' },
     schema,
-    touches: ({ notebook_path }, ctx) => touched(sandbox, ctx, notebook_path, ['read', 'write']),
+    touches: ({ notebook_path }, ctx) => touched(sandbox, { session: ctx, given: notebook_path }, ['read', 'write']),
     execute: (args, ctx) =>
-      atPlace(sandbox, ctx, args.notebook_path, (place) => oneByOne(place.path, () => edit(place, args, ctx))),
+      atPlace(sandbox, { session: ctx, given: args.notebook_path }, (place) =>
+        oneByOne(place.path, () => edit(place, args, ctx)),
+      ),
     async verify(args, ctx): Promise<Verification | undefined> {
-      const place = await locate(sandbox, ctx, args.notebook_path)
+      const place = await locate(sandbox, { session: ctx, given: args.notebook_path })
       const file = await readText(place)
-      const happened = file && wasChanged(file.text, place.name, args, newIdOf(ctx))
+      const happened = file && wasChanged({ name: place.name, text: file.text }, args, newIdOf(ctx))
       if (happened === undefined || !file) return undefined
       if (!happened) return { happened }
       remember(place, file.version, ctx)
@@ -57,7 +59,7 @@ export function notebookEditTool(sandbox: SandboxManager): Tool {
 async function edit(place: Place, change: CellChange, ctx: ToolContext): Promise<unknown> {
   const file = await readText(place)
   if (!file) throw new Refusal(`File not found: ${place.name}.`)
-  const { text, id } = changeNotebook(file.text, place.name, change, newIdOf(ctx))
+  const { text, id } = changeNotebook({ name: place.name, text: file.text }, change, newIdOf(ctx))
   await demandSeen(place, file.version, ctx)
   const bytes = toBytes(text, file.form)
   ctx.signal.throwIfAborted()

@@ -46,16 +46,18 @@ export function readTool(sandbox: SandboxManager): Tool {
     },
     aliases: { filePath: 'file_path', path: 'file_path' },
     schema,
-    touches: ({ file_path }, ctx) => touched(sandbox, ctx, file_path, ['read']),
+    touches: ({ file_path }, ctx) => touched(sandbox, { session: ctx, given: file_path }, ['read']),
     execute: (args, ctx) =>
-      atPlace(sandbox, ctx, args.file_path, (place) => read(place, args, ctx, protectedBy(sandbox.protect))),
+      atPlace(sandbox, { session: ctx, given: args.file_path }, (place) =>
+        read({ ...place, hidden: protectedBy(sandbox.protect) }, args, ctx),
+      ),
   })
 }
 
-type IsProtected = (name: string) => boolean
+type Shown = Place & { hidden: (name: string) => boolean }
 
-async function read(place: Place, args: Input, ctx: ToolContext, hidden: IsProtected): Promise<unknown> {
-  if (await isDirectory(place, hidden)) return listDirectory(place, hidden)
+async function read(place: Shown, args: Input, ctx: ToolContext): Promise<unknown> {
+  if (await isDirectory(place)) return listDirectory(place)
   return withFile(place, async (file, size) => {
     if (size > WHOLE_LIMIT && args.offset === undefined && args.limit === undefined) {
       throw new Refusal(`${place.name} is larger than 256 MiB: give offset and limit, or search it.`)
@@ -101,19 +103,19 @@ async function readNotebook(file: FileHandle, name: string): Promise<{ text: str
   }
 }
 
-async function isDirectory(place: Place, hidden: IsProtected): Promise<boolean> {
+async function isDirectory(place: Shown): Promise<boolean> {
   try {
     return (await atFile(place, (path) => lstat(path))).isDirectory()
   } catch (error) {
     if (codeOf(error) !== 'ENOENT') throw error
-    const similar = await similarNames(place, hidden)
+    const similar = await similarNames(place)
     const hint = similar.length > 0 ? ` Did you mean ${similar.join(', ')}?` : ''
     throw new Refusal(`File not found: ${place.name}.${hint}`)
   }
 }
 
-async function listDirectory(place: Place, hidden: IsProtected): Promise<string> {
-  const entries = await namesIn(place, hidden)
+async function listDirectory(place: Shown): Promise<string> {
+  const entries = await namesIn(place)
   const shown = entries.toSorted().slice(0, ENTRIES)
   const more = entries.length - shown.length
   return [`Directory ${place.name}:`, ...shown, more > 0 ? `(${more} more)` : entries.length === 0 ? '(empty)' : '']
@@ -122,17 +124,17 @@ async function listDirectory(place: Place, hidden: IsProtected): Promise<string>
 }
 
 /** Names of folders end with a slash. Protected names are not even listed. */
-async function namesIn({ root, path }: Pick<Place, 'root' | 'path'>, hidden: IsProtected): Promise<string[]> {
+async function namesIn({ root, path, hidden }: Omit<Shown, 'name'>): Promise<string[]> {
   const entries = await inFolder({ root, path }, (folder) => readdir(folder, { withFileTypes: true }))
   return entries
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
     .filter((name) => !hidden(join(relative(root, path), name)))
 }
 
-async function similarNames({ root, path }: Place, hidden: IsProtected): Promise<string[]> {
+async function similarNames({ root, path, hidden }: Shown): Promise<string[]> {
   const stem = (name: string): string => basename(name, extname(name)).toLowerCase()
   const wanted = stem(path)
-  const names = await namesIn({ root, path: dirname(path) }, hidden).catch(() => [])
+  const names = await namesIn({ root, path: dirname(path), hidden }).catch(() => [])
   return names
     .map((name) => name.replace(/\/$/, ''))
     .filter((name) => wanted !== '' && (stem(name).includes(wanted) || wanted.includes(stem(name))))

@@ -36,9 +36,11 @@ export function writeTool(sandbox: SandboxManager): Tool {
     },
     aliases: { filePath: 'file_path', path: 'file_path' },
     schema,
-    touches: ({ file_path }, ctx) => touched(sandbox, ctx, file_path, ['write']),
+    touches: ({ file_path }, ctx) => touched(sandbox, { session: ctx, given: file_path }, ['write']),
     execute: ({ file_path, content }, ctx) =>
-      atPlace(sandbox, ctx, file_path, (place) => oneByOne(place.path, () => write(place, content, ctx))),
+      atPlace(sandbox, { session: ctx, given: file_path }, (place) =>
+        oneByOne(place.path, () => write(place, content, ctx)),
+      ),
   })
 }
 

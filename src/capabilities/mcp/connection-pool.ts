@@ -84,20 +84,19 @@ export class ConnectionPool {
     if (isShared(server)) return this.#shared(name, server)
     const key = `${name}\n${session.sessionId}`
     this.#keep(key)
-    if (typeof server !== 'function') return this.#connection(name, server, key, true)
-    return this.#connection(name, async () => checkServer(name, await server(session)), key, true)
+    if (typeof server !== 'function') return this.#connection(name, server, { key, mayAsk: true })
+    return this.#connection(name, async () => checkServer(name, await server(session)), { key, mayAsk: true })
   }
 
   /** Its questions would belong to no session. */
   #shared(name: string, server: McpServer): Promise<ServerConnection> {
-    return this.#connection(name, server, name, false)
+    return this.#connection(name, server, { key: name, mayAsk: false })
   }
 
   #connection(
     name: string,
     server: McpServer | (() => Promise<McpServer>),
-    key: string,
-    mayAsk: boolean,
+    { key, mayAsk }: { key: string; mayAsk: boolean },
   ): Promise<ServerConnection> {
     const known = this.#connections.get(key)
     if (known) return known

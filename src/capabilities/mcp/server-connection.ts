@@ -29,6 +29,13 @@ const SOON_MS = 2000
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
 
+/** The tool that is called, by the server's name of it. */
+export interface Called {
+  tool: string
+  /** Decides what an end that nobody knows means. */
+  effect: Effect
+}
+
 interface Running {
   ctx: ToolContext
   stop: AbortController
@@ -86,16 +93,15 @@ export class ServerConnection {
   }
 
   /**
-   * @param effect decides what an end that nobody knows means
    * @throws RetryableError when nothing was sent; StelloError TOOL_OUTCOME_UNKNOWN, TOOL_EXECUTION_ERROR; what `ctx.ask`
    *   throws, if the server asks a person
    */
-  async call(tool: string, args: Record<string, unknown>, effect: Effect, ctx: ToolContext): Promise<CallToolResult> {
+  async call(called: Called, args: Record<string, unknown>, ctx: ToolContext): Promise<CallToolResult> {
     const link = await this.reach()
     const running: Running = { ctx, stop: new AbortController() }
     this.#running.add(running)
     try {
-      const result = await link.callTool(tool, args, {
+      const result = await link.callTool(called.tool, args, {
         signal: AbortSignal.any([ctx.signal, running.stop.signal]),
         idempotencyKey: ctx.idempotencyKey,
         onProgress: ({ progress, total, message }) =>
@@ -105,7 +111,7 @@ export class ServerConnection {
       return result
     } catch (error) {
       if (running.asking !== undefined) throw running.asking
-      if (!ctx.signal.aborted) throw this.#toError(error as LinkTrouble, tool, effect)
+      if (!ctx.signal.aborted) throw this.#toError(error as LinkTrouble, called)
       this.#check(link)
       throw error
     } finally {
@@ -119,7 +125,7 @@ export class ServerConnection {
     try {
       return await request(link)
     } catch (error) {
-      throw this.#toError(error as LinkTrouble, '', 'pure')
+      throw this.#toError(error as LinkTrouble, { tool: '', effect: 'pure' })
     }
   }
 
@@ -202,7 +208,7 @@ export class ServerConnection {
     }
   }
 
-  #toError({ kind, message }: LinkTrouble, tool: string, effect: Effect): Error {
+  #toError({ kind, message }: LinkTrouble, { tool, effect }: Called): Error {
     const server = `MCP server "${this.name}"`
     if (kind === 'not_sent') return new RetryableError(`${server}: ${message}`)
     if (kind === 'refused') return new StelloError('TOOL_EXECUTION_ERROR', `${server}: ${message}`)

@@ -96,16 +96,17 @@ const OF_TOOL = ['effect', 'kind', 'timeout', 'retries', 'onUnknownOutcome']
 /** @throws StelloError INVALID_ARGUMENT naming the server and the field */
 export function checkServers(servers: unknown): Map<string, McpServerOf> {
   if (!isObject(servers) || Object.keys(servers).length === 0) {
-    throw invalid(
-      'servers',
-      'must be an object',
-      "{ files: { command: 'mcp-server-filesystem', args: ['/srv/files'] } }",
-    )
+    throw invalid('servers', {
+      problem: 'must be an object',
+      hint: "{ files: { command: 'mcp-server-filesystem', args: ['/srv/files'] } }",
+    })
   }
   for (const [name, server] of Object.entries(servers)) {
     if (!NAME.test(name) || name.length > NAME_LIMIT) {
-      const rule = `must be at most ${NAME_LIMIT} letters, digits, "-" or single "_"`
-      throw invalid(`the name ${JSON.stringify(name)}`, rule, 'it becomes a part of the names of the tools')
+      throw invalid(`the name ${JSON.stringify(name)}`, {
+        problem: `must be at most ${NAME_LIMIT} letters, digits, "-" or single "_"`,
+        hint: 'it becomes a part of the names of the tools',
+      })
     }
     if (typeof server !== 'function') checkServer(name, server, true)
   }
@@ -120,62 +121,91 @@ export function checkServer(name: string, server: unknown, listed = false): McpS
   const where = `server "${name}"`
   const program = isObject(server) && server['command'] !== undefined
   if (!isObject(server) || program === (server['url'] !== undefined)) {
-    throw invalid(where, 'must have either a command or a url', "{ command: 'node', args: ['server.js'] }")
+    throw invalid(where, {
+      problem: 'must have either a command or a url',
+      hint: "{ command: 'node', args: ['server.js'] }",
+    })
   }
   const fields = program ? PROGRAM : ADDRESS
   const unknown = Object.keys(server).find((field) => server[field] !== undefined && !fields.includes(field))
-  if (unknown !== undefined) throw invalid(`${where}.${unknown}`, 'is no setting', `there are ${fields.join(', ')}`)
-  const refuse = (field: string, good: boolean, must: string, hint: string): void => {
-    if (server[field] !== undefined && !good) throw invalid(`${where}.${field}`, must, hint)
+  if (unknown !== undefined)
+    throw invalid(`${where}.${unknown}`, { problem: 'is no setting', hint: `there are ${fields.join(', ')}` })
+  const refuse = (field: string, good: boolean, complaint: Complaint): void => {
+    if (server[field] !== undefined && !good) throw invalid(`${where}.${field}`, complaint)
   }
   const { command, args, cwd, url, token, per, optional, timeout, tools } = server
-  refuse('command', isText(command) && command !== '', 'must be the name of a program', "command: 'node'")
-  refuse('args', Array.isArray(args) && args.every(isText), 'must be a list of texts', "args: ['server.js']")
-  refuse('cwd', isText(cwd), 'must be a folder', "cwd: '/srv/files'")
-  refuse('url', isText(url) && /^https?:$/.test(protocolOf(url)), 'must be an address', "url: 'https://…/mcp'")
+  refuse('command', isText(command) && command !== '', {
+    problem: 'must be the name of a program',
+    hint: "command: 'node'",
+  })
+  refuse('args', Array.isArray(args) && args.every(isText), {
+    problem: 'must be a list of texts',
+    hint: "args: ['server.js']",
+  })
+  refuse('cwd', isText(cwd), { problem: 'must be a folder', hint: "cwd: '/srv/files'" })
+  refuse('url', isText(url) && /^https?:$/.test(protocolOf(url)), {
+    problem: 'must be an address',
+    hint: "url: 'https://…/mcp'",
+  })
   const tokens = isText(token) || isFromEnv(token) || typeof token === 'function'
-  refuse('token', tokens, 'must be a text, a reference or a function', "token: fromEnv('TICKETS_TOKEN')")
+  refuse('token', tokens, {
+    problem: 'must be a text, a reference or a function',
+    hint: "token: fromEnv('TICKETS_TOKEN')",
+  })
   for (const field of ['env', 'headers']) {
     const texts =
       isObject(server[field]) && Object.values(server[field]).every((each) => isText(each) || isFromEnv(each))
-    refuse(field, texts, 'must be an object of texts or references', `${field}: { TOKEN: fromEnv('TICKETS_TOKEN') }`)
+    refuse(field, texts, {
+      problem: 'must be an object of texts or references',
+      hint: `${field}: { TOKEN: fromEnv('TICKETS_TOKEN') }`,
+    })
   }
-  refuse('per', ['worker', 'session'].includes(String(per)), 'must be worker or session', "per: 'session'")
-  refuse('optional', typeof optional === 'boolean', 'must be true or false', 'optional: true')
+  refuse('per', ['worker', 'session'].includes(String(per)), {
+    problem: 'must be worker or session',
+    hint: "per: 'session'",
+  })
+  refuse('optional', typeof optional === 'boolean', { problem: 'must be true or false', hint: 'optional: true' })
   if (timeout !== undefined) toMs(timeout as Duration, `mcp: ${where}.timeout`)
   if (server['questions'] !== undefined) checkQuestions(`${where}.questions`, server['questions'])
-  refuse(
-    'questions',
-    !listed || per === 'session',
-    'is only for a server that each session has its own of',
-    "per: 'session'",
-  )
-  refuse('tools', isObject(tools), 'must be an object', "tools: { search: { effect: 'pure', kind: 'readonly' } }")
+  refuse('questions', !listed || per === 'session', {
+    problem: 'is only for a server that each session has its own of',
+    hint: "per: 'session'",
+  })
+  refuse('tools', isObject(tools), {
+    problem: 'must be an object',
+    hint: "tools: { search: { effect: 'pure', kind: 'readonly' } }",
+  })
   for (const [tool, settings] of Object.entries(tools ?? {})) checkTool(`${where}.tools.${tool}`, settings)
   return server as unknown as McpServer
 }
 
 /** Values are checked where the tool is made of them. */
 function checkTool(where: string, settings: unknown): void {
-  if (!isObject(settings)) throw invalid(where, 'must be an object', "{ effect: 'pure', kind: 'readonly' }")
+  if (!isObject(settings))
+    throw invalid(where, { problem: 'must be an object', hint: "{ effect: 'pure', kind: 'readonly' }" })
   checkFields(where, settings, OF_TOOL)
 }
 
 /** Whether a default fits is seen when the server asks. */
 function checkQuestions(where: string, questions: unknown): void {
-  if (!isObject(questions)) throw invalid(where, 'must be an object', "{ expiresIn: '2 days' }")
+  if (!isObject(questions)) throw invalid(where, { problem: 'must be an object', hint: "{ expiresIn: '2 days' }" })
   checkFields(where, questions, OF_QUESTIONS)
   const { expiresIn, default: values } = questions
-  if (expiresIn === undefined) throw invalid(`${where}.expiresIn`, 'is missing', "expiresIn: '2 days'")
+  if (expiresIn === undefined)
+    throw invalid(`${where}.expiresIn`, { problem: 'is missing', hint: "expiresIn: '2 days'" })
   toWaitMs(expiresIn as Duration, `mcp: ${where}.expiresIn`)
   if (values !== undefined && !isObject(values)) {
-    throw invalid(`${where}.default`, 'must be the values of a form', 'default: { confirmed: false }')
+    throw invalid(`${where}.default`, {
+      problem: 'must be the values of a form',
+      hint: 'default: { confirmed: false }',
+    })
   }
 }
 
 function checkFields(where: string, settings: object, known: readonly string[]): void {
   const unknown = Object.keys(settings).find((field) => !known.includes(field))
-  if (unknown !== undefined) throw invalid(`${where}.${unknown}`, 'is no setting', `there are ${known.join(', ')}`)
+  if (unknown !== undefined)
+    throw invalid(`${where}.${unknown}`, { problem: 'is no setting', hint: `there are ${known.join(', ')}` })
 }
 
 function isText(value: unknown): value is string {
@@ -186,6 +216,12 @@ function protocolOf(url: string): string {
   return URL.canParse(url) ? new URL(url).protocol : ''
 }
 
-function invalid(where: string, problem: string, hint: string): StelloError {
+/** What is wrong with a setting, as text that follows its name, and an example of how it is right. */
+interface Complaint {
+  problem: string
+  hint: string
+}
+
+function invalid(where: string, { problem, hint }: Complaint): StelloError {
   return new StelloError('INVALID_ARGUMENT', `mcp: ${where} ${problem}`, { hint })
 }

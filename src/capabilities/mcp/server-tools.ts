@@ -49,7 +49,7 @@ function serverTool(connection: ServerConnection, tool: ServerTool, name: string
     ...(title !== undefined && { displayName: title }),
     ordered: settings.kind !== 'readonly',
     execute: async (args: Record<string, unknown>, ctx: Parameters<Tool['execute']>[1]) =>
-      toToolResult(await connection.call(tool.name, args, settings.effect, ctx)),
+      toToolResult(await connection.call({ tool: tool.name, effect: settings.effect }, args, ctx)),
   }
   try {
     return toTool({ ...said, parameters: tool.inputSchema })

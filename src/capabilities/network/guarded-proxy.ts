@@ -25,7 +25,9 @@ export async function startGuardedProxy(guard: NetworkGuard): Promise<GuardedPro
     return upstream.once('close', () => upstreams.delete(upstream))
   }
   const proxy = createServer((asked, answer) => pass(asked, answer, connect))
-  proxy.on('connect', (asked: IncomingMessage, client: Duplex, head: Buffer) => tunnel(asked, client, head, connect))
+  proxy.on('connect', (asked: IncomingMessage, client: Duplex, head: Buffer) =>
+    tunnel(asked, { client, head }, connect),
+  )
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   return {
@@ -66,7 +68,7 @@ function pass(asked: IncomingMessage, answer: ServerResponse, connect: Connect):
 }
 
 /** Everything else, encrypted or a web socket: a connection that bytes go through in both directions. */
-function tunnel(asked: IncomingMessage, client: Duplex, head: Buffer, connect: Connect): void {
+function tunnel(asked: IncomingMessage, { client, head }: { client: Duplex; head: Buffer }, connect: Connect): void {
   const fail = (error: unknown): void => void client.end(`HTTP/1.1 ${statusOf(error)} Not Connected\r\n\r\n`)
   try {
     const upstream = connect(new URL(`http://${asked.url ?? ''}`))

@@ -233,15 +233,22 @@ function parse(rule: Rule, words: readonly Word[]): Parsed {
       // It may become many words, and one of them may be an option that is refused.
       parsed.refused ||= careful
     } else if (!isOption(word)) parsed.operands.push(word)
-    else
-      at += word.text.startsWith('--')
-        ? long(rule, word, words[at + 1], parsed)
-        : short(rule, word, words[at + 1], parsed)
+    else {
+      const option = { text: word.text, next: words[at + 1] }
+      at += word.text.startsWith('--') ? long(rule, option, parsed) : short(rule, option, parsed)
+    }
   }
   return parsed
 }
 
-function long(rule: Rule, { text }: Word, next: Word | undefined, parsed: Parsed): number {
+/** An option, and the word behind it, which may be its value. */
+interface Option {
+  text: string
+  next: Word | undefined
+}
+
+/** @returns how many words behind the option belong to it */
+function long(rule: Rule, { text, next }: Option, parsed: Parsed): number {
   const [name = ''] = text.slice(2).split('=')
   // A name may be cut short.
   if (rule.longRefused?.some((refused) => refused.startsWith(name) || name.startsWith(`${refused}=`)))
@@ -254,7 +261,8 @@ function long(rule: Rule, { text }: Word, next: Word | undefined, parsed: Parsed
   return value === next ? 1 : 0
 }
 
-function short(rule: Rule, { text }: Word, next: Word | undefined, parsed: Parsed): number {
+/** @returns how many words behind the option belong to it */
+function short(rule: Rule, { text, next }: Option, parsed: Parsed): number {
   for (let at = 1; at < text.length; at++) {
     const letter = text[at] ?? ''
     if (rule.refused?.includes(letter)) parsed.refused = true

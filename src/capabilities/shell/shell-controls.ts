@@ -73,7 +73,7 @@ export function taskOutputTool(settings: ShellSettings): Tool {
       if (!isShell(task_id)) return agentOutput(task_id, waits, ctx)
       const folder = await folderOf(settings, task_id, ctx)
       const shell = folder && (await awaitShell(folder, waits, ctx.signal))
-      return folder && shell ? show(task_id, folder, shell, ctx) : unknownShell(task_id)
+      return folder && shell ? show(task_id, { ...shell, folder }, ctx) : unknownShell(task_id)
     },
   })
 }
@@ -108,7 +108,11 @@ async function end(settings: ShellSettings, shell_id: string, ctx: ToolContext):
   }
 }
 
-async function show(shell: string, folder: string, { status, exit }: Shell, ctx: ToolContext): Promise<unknown> {
+async function show(
+  shell: string,
+  { folder, status, exit }: Shell & { folder: string },
+  ctx: ToolContext,
+): Promise<unknown> {
   const cursors = ((await ctx.values.get(CURSORS)) ?? {}) as Record<string, number>
   const from = cursors[shell] ?? 0
   const { bytes, size } = await readLog(folder, from, 2 * OUTPUT_LIMIT)

@@ -30,7 +30,7 @@ export class OutputEnds {
       return bothEnds(plain(Buffer.concat([this.#head, this.#tail])), more)
     }
     const [head, tail] = [plain(this.#head), plain(this.#tail)]
-    return joined(head.slice(0, OUTPUT_LIMIT / 2), tail.slice(-OUTPUT_LIMIT / 2), `of ${this.size} bytes`, more)
+    return joined(head.slice(0, OUTPUT_LIMIT / 2), tail.slice(-OUTPUT_LIMIT / 2), `of ${this.size} bytes${more}`)
   }
 
   /** Whether `text` leaves something out. */
@@ -43,11 +43,11 @@ export class OutputEnds {
 export function bothEnds(text: string, more = ''): string {
   if (text.length <= OUTPUT_LIMIT) return text
   const half = OUTPUT_LIMIT / 2
-  return joined(text.slice(0, half), text.slice(-half), `${text.length - OUTPUT_LIMIT} characters`, more)
+  return joined(text.slice(0, half), text.slice(-half), `${text.length - OUTPUT_LIMIT} characters${more}`)
 }
 
-function joined(head: string, tail: string, what: string, more: string): string {
-  return `${head}\n\n[… the middle is left out: ${what}${more} …]\n\n${tail}`
+function joined(head: string, tail: string, what: string): string {
+  return `${head}\n\n[… the middle is left out: ${what} …]\n\n${tail}`
 }
 
 /** Without colours and control characters; bytes that are no UTF-8 become U+FFFD. */

@@ -88,12 +88,12 @@ function step(walk: Walk, node: Node, at: At): Cwds {
       return all(walk, node.children, at)
     case 'variable_assignment':
       inside(walk, node, at.cwds)
-      if (!isOwnVariable(node.text)) push(walk, [node.text], [literal(node.text)], at.cwds)
+      if (!isOwnVariable(node.text)) push(walk, { assignments: [node.text], words: [literal(node.text)] }, at.cwds)
       return at.cwds
     case 'declaration_command':
     case 'unset_command':
       inside(walk, node, at.cwds)
-      push(walk, [], node.text.split(/\s+/).map(literal), at.cwds)
+      push(walk, { assignments: [], words: node.text.split(/\s+/).map(literal) }, at.cwds)
       return at.cwds
     case 'test_command':
       return test(walk, node, at.cwds)
@@ -238,7 +238,7 @@ function run(walk: Walk, { assignments, words, stdin }: Run, cwds: Cwds): Cwds {
     return unknown(walk, source)
   }
   const inner = innerOf(words, stdin)
-  if (!inner.replaces) push(walk, assignments, words, cwds)
+  if (!inner.replaces) push(walk, { assignments, words }, cwds)
   let after = cwds
   for (const each of inner.runs)
     after = runInner({ ...walk, depth: walk.depth + 1 }, each, { assignments, cwds, source })
@@ -258,7 +258,7 @@ function runInner(
   }
   if (!inner.script?.known) return unknown(walk, source)
   // They change what the shell and its commands do: `BASH_ENV=./x bash -c ls`.
-  for (const each of assignments) push(walk, [], [literal(each)], where)
+  for (const each of assignments) push(walk, { assignments: [], words: [literal(each)] }, where)
   return script(walk, inner.script.text, where)
 }
 
@@ -299,7 +299,7 @@ function test(walk: Walk, node: Node, cwds: Cwds): Cwds {
   const computes = first === '[[' && /-(?:eq|ne|lt|le|gt|ge)\b/.test(node.text) && /[$A-Za-z_]/.test(operandsOf(node))
   if (computes || /(?:^|\s)-[vR]\s/.test(node.text)) return unknown(walk, node.text)
   inside(walk, node, cwds)
-  push(walk, [], [literal('test'), literal(node.text)], cwds)
+  push(walk, { assignments: [], words: [literal('test'), literal(node.text)] }, cwds)
   return cwds
 }
 
@@ -343,7 +343,7 @@ function isOwnVariable(assignment: string): boolean {
   return /^[a-z_][a-z0-9_]*\+?=/.test(assignment)
 }
 
-function push(walk: Walk, assignments: readonly string[], words: readonly Word[], cwds: Cwds): void {
+function push(walk: Walk, { assignments, words }: Omit<Run, 'stdin'>, cwds: Cwds): void {
   walk.out.push({ kind: 'command', assignments, words, cwds })
 }
 

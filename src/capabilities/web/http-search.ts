@@ -30,7 +30,7 @@ export function braveSearch({ apiKey, baseUrl = BRAVE }: BraveSearchOptions): Se
   keepSecret(apiKey)
   return httpSearch({
     name: 'brave',
-    url: endpoint('braveSearch', baseUrl, 'res/v1/web/search', { count: '20' }),
+    url: endpoint('braveSearch', baseUrl, 'res/v1/web/search?count=20'),
     headers: { 'x-subscription-token': apiKey },
     results: (answer) => listIn(inside(answer, 'web'), 'results'),
     snippet: 'description',
@@ -52,7 +52,7 @@ export interface SearxngSearchOptions {
 export function searxngSearch({ baseUrl }: SearxngSearchOptions): SearchProvider {
   return httpSearch({
     name: 'searxng',
-    url: endpoint('searxngSearch', baseUrl, 'search', { format: 'json' }),
+    url: endpoint('searxngSearch', baseUrl, 'search?format=json'),
     headers: {},
     results: (answer) => listIn(answer, 'results'),
     snippet: 'content',
@@ -115,13 +115,12 @@ function listIn(value: unknown, field: string): unknown[] {
   return Array.isArray(found) ? found : []
 }
 
-function endpoint(where: string, baseUrl: string, path: string, search: Record<string, string>): URL {
+/** @param path below the base, with its query */
+function endpoint(where: string, baseUrl: string, path: string): URL {
   if (!URL.canParse(baseUrl)) {
     throw new StelloError('INVALID_ARGUMENT', `${where}: baseUrl is no URL`, {
       hint: "give one: 'https://search.example.com'",
     })
   }
-  const url = new URL(path, baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)
-  for (const [name, value] of Object.entries(search)) url.searchParams.set(name, value)
-  return url
+  return new URL(path, baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`)
 }

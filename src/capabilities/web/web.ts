@@ -37,6 +37,6 @@ export function web(options: WebOptions = {}): CapabilityPack & { tools: readonl
   const source = new PageSource(networkGuard({ allow, where: 'web' }))
   return {
     name: 'web',
-    tools: [webFetchTool(source, model), ...(providers.length > 0 ? [webSearchTool(providers)] : [])],
+    tools: [webFetchTool({ source, model }), ...(providers.length > 0 ? [webSearchTool(providers)] : [])],
   }
 }

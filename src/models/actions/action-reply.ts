@@ -22,9 +22,12 @@ export interface ActionReply {
   toolCalls: ToolCall[]
 }
 
-interface Action extends Call, Omit<Candidate, 'name'> {
+interface Written extends Candidate {
   /** As the model wrote it. */
   source: string
+}
+
+interface Action extends Call, Omit<Written, 'name'> {
   /** Why it cannot run, if its text alone says so. */
   broken: string
 }
@@ -50,12 +53,11 @@ const WRAPPED = /^\{\s*["']?(?:tool_calls|function)["']?\s*:[\s\S]{0,200}?["']na
  * @param idPrefix the beginning of each call's id. The call's place among all calls of the reply follows as a number
  */
 export function readActions(
-  text: string,
-  finishReason: Completion['finishReason'],
+  { content, finishReason }: Pick<Completion, 'content' | 'finishReason'>,
   tools: readonly ToolSpec[],
   idPrefix: string,
 ): ActionReply {
-  const answer = text.slice(afterThought(text))
+  const answer = content.slice(afterThought(content))
   if (tools.length === 0) return { content: answer, toolCalls: [] }
   const found = findActions(answer, tools)
   const runs = new Meant(answer, found, tools)
@@ -138,7 +140,7 @@ function findActions(text: string, tools: readonly ToolSpec[]): Action[] {
   const names = new Set(tools.map(({ name }) => name))
   const candidates = text.length > REPLY_LIMIT ? tooLong(text) : findCandidates(text)
   const actions = candidates.flatMap((candidate) =>
-    readAction(text.slice(candidate.start, candidate.end), candidate, tools, mender),
+    readAction({ ...candidate, source: text.slice(candidate.start, candidate.end) }, tools, mender),
   )
   for (const action of actions) if (action.own && isHalf(text, action, actions)) action.broken ||= HALF
   const registered = actions.filter(({ name, marked }) => marked || names.has(name))
@@ -159,13 +161,12 @@ function tooLong(text: string): Candidate[] {
   return start < 0 ? [] : [{ ...place, start, at: start, proseEnd: start }]
 }
 
-function readAction(source: string, candidate: Candidate, tools: readonly ToolSpec[], mender: Mender): Action[] {
-  const { name, ...place } = candidate
-  const { closed, half, marked } = place
+function readAction({ name, ...place }: Written, tools: readonly ToolSpec[], mender: Mender): Action[] {
+  const { source, closed, half, marked } = place
   const object = closed && !half ? (parseObject(source) ?? mendObject(source, mender)) : null
   if (object) {
     return readCalls(object, { tools, marked, ...(name !== undefined && { name }) }).map((call) => {
-      return { ...place, ...call, source, broken: call.arguments === undefined ? NO_OBJECT : '' }
+      return { ...place, ...call, broken: call.arguments === undefined ? NO_OBJECT : '' }
     })
   }
   const match = NAME.exec(source)
@@ -176,7 +177,7 @@ function readAction(source: string, candidate: Candidate, tools: readonly ToolSp
   // An object that has only a name may be anything. It is not taken for a call that was cut off or ended too early.
   if ((half || !closed) && !own && !marked && !HAS_ARGUMENTS.test(source)) return []
   const broken = !closed ? CUT_OFF : half ? HALF : NOT_VALID
-  return [{ ...place, name: tool.name, arguments: undefined, own, source, broken }]
+  return [{ ...place, name: tool.name, arguments: undefined, own, broken }]
 }
 
 function refuse(reason: string, source: string): string {

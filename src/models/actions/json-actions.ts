@@ -53,7 +53,7 @@ export function jsonActions(model: ModelLike | TextModel, options: JsonActionsOp
       const stream = onDelta && new ActionStream(onDelta, tools, idPrefix)
       const answer = await inner.complete(plain, { ...rest, ...(stream && { onDelta: (delta) => stream.add(delta) }) })
       const callable = answer.finishReason === 'refusal' ? [] : tools
-      const reply = readActions(answer.content, answer.finishReason, callable, idPrefix)
+      const reply = readActions(answer, callable, idPrefix)
       stream?.end(reply.content, reply.toolCalls)
       return { ...answer, ...reply, ...(reply.toolCalls.length > 0 && { finishReason: 'tool_calls' }) }
     },

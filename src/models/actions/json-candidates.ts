@@ -60,14 +60,15 @@ export function findCandidates(text: string): Candidate[] {
     }
     const json = begins(JSON_OBJECT, text, start)
     const nearly = !json && begins(NEARLY_JSON, text, start)
-    const end = endOfObject(text, start, nearly ? `"'` : '"')
+    const quotes = nearly ? `"'` : '"'
+    const end = endOfObject(text, start, { quotes })
     fences += countFences(text.slice(prose, start))
     prose = start
     const before = openingBefore(text, start)
     const behind = { ...before, quoted: before.quoted || fences % 2 === 1 }
     if (end !== undefined) {
       const half = (json || nearly) && begins(BELONGS, text, end)
-      const whole = (half ? endOfObject(text, end, nearly ? `"'` : '"', 1) : end) ?? text.length
+      const whole = (half ? endOfObject(text, end, { quotes, braces: 1 }) : end) ?? text.length
       if (json || (nearly && (behind.fenced || behind.marked || (start === first && whole === last)))) {
         found.push({ start, end: whole, closed: true, half, ...behind })
       }
@@ -94,11 +95,14 @@ function countFences(prose: string): number {
   return prose.split('```').length - 1
 }
 
-/**
- * @param quotes the characters that begin and end a string
- * @param braces how many are open at the start
- */
-function endOfObject(text: string, start: number, quotes: string, braces = 0): number | undefined {
+interface Reading {
+  /** The characters that begin and end a string. */
+  quotes: string
+  /** How many braces are open at the start. */
+  braces?: number
+}
+
+function endOfObject(text: string, start: number, { quotes, braces = 0 }: Reading): number | undefined {
   let brackets = 0
   for (let at = start; at < text.length; at++) {
     const char = text.charAt(at)

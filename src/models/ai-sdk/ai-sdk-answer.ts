@@ -60,14 +60,16 @@ class Pieces {
     const { type, id = '', delta = '' } = part
     switch (type) {
       case 'text-start':
-      case 'reasoning-start':
-        this.#begin(type, id, { type: type === 'text-start' ? 'text' : 'reasoning', text: '' }, part.providerMetadata)
+      case 'reasoning-start': {
+        const kind = type === 'text-start' ? 'text' : 'reasoning'
+        this.#begin(`${type} ${id}`, { type: kind, text: '' }, part.providerMetadata)
         return
+      }
       case 'text-delta':
       case 'reasoning-delta': {
         const kind = type === 'text-delta' ? 'text' : 'reasoning'
-        const piece =
-          this.#open.get(`${kind}-start ${id}`) ?? this.#begin(`${kind}-start`, id, { type: kind, text: '' })
+        const key = `${kind}-start ${id}`
+        const piece = this.#open.get(key) ?? this.#begin(key, { type: kind, text: '' })
         grow(piece, delta, part.providerMetadata)
         if (delta) this.#tell({ type: kind, text: delta })
         return
@@ -79,7 +81,7 @@ class Pieces {
         return
       }
       case 'tool-input-start':
-        if (!part.providerExecuted) this.#call(id, part.toolName ?? '', '', part.providerMetadata)
+        if (!part.providerExecuted) this.#call({ id, name: part.toolName ?? '' }, '', part.providerMetadata)
         return
       case 'tool-input-delta': {
         const piece = this.#open.get(`call ${id}`)
@@ -107,24 +109,25 @@ class Pieces {
     }
   }
 
-  #begin(type: string, id: string, piece: Piece, metadata?: Metadata): Piece {
-    this.#open.set(`${type} ${id}`, piece)
+  /** @param key under which it is found while it grows */
+  #begin(key: string, piece: Piece, metadata?: Metadata): Piece {
+    this.#open.set(key, piece)
     this.parts.push(piece)
     grow(piece, '', metadata)
     return piece
   }
 
-  #call(id: string, name: string, text: string, metadata: Metadata | undefined): void {
+  #call({ id, name }: { id: string; name: string }, text: string, metadata: Metadata | undefined): void {
     const index = this.#calls++
     const piece: Piece = { type: 'tool-call', text, call: { id, name, index } }
-    this.#begin('call', id, piece, metadata)
+    this.#begin(`call ${id}`, piece, metadata)
     this.#tell({ type: 'toolCall', index, id, name, arguments: text })
   }
 
   /** Takes a whole call. It comes after its pieces, or without pieces. */
   #called({ toolCallId = '', toolName = '', input, providerMetadata }: StreamPart): void {
     const piece = this.#open.get(`call ${toolCallId}`)
-    if (!piece) return this.#call(toolCallId, toolName, toText(input), providerMetadata)
+    if (!piece) return this.#call({ id: toolCallId, name: toolName }, toText(input), providerMetadata)
     grow(piece, '', providerMetadata)
     piece.text = toText(input)
   }

@@ -65,7 +65,7 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
       signal?.throwIfAborted()
       const asked = { model: name, host, keyVariable: 'its API key', secrets: keepSecretsOf(headers) }
       try {
-        const { call, kept } = toCall(model, options, messages, asking)
+        const { call, kept } = toCall({ model, options }, messages, asking)
         const expected = { ...kept, prices }
         onAlive?.()
         if (!onDelta) return readGenerated(await callable.doGenerate(call), expected)
@@ -85,11 +85,12 @@ export function aiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
 }
 
 function toCall(
-  { provider, modelId, specificationVersion: version }: AiSdkModel,
-  { temperature, maxTokens, providerOptions, headers }: AiSdkOptions,
+  { model, options }: { model: AiSdkModel; options: AiSdkOptions },
   messages: readonly Message[],
   { tools: specs = [], signal }: CompleteOptions,
 ): { call: CallOptions; kept: { key: string; prompt: string | undefined } } {
+  const { provider, modelId, specificationVersion: version } = model
+  const { temperature, maxTokens, providerOptions, headers } = options
   const key = `ai-sdk:${provider}`
   const tools = specs.map(toTool)
   const bound = bindsThinking(modelId) ? new PromptHash(tools) : undefined

@@ -53,7 +53,8 @@ export function createClaude(options: ClaudeOptions): Model {
       const { body, prompt, from } = toClaudeRequest(options, messages, { tools: asking.tools, host: asked.host })
       asked.behind = (index) => messagesBehind(messages, from[index])
       try {
-        return await ask(client, body, asking, { prompt, host: asked.host, prices: options.prices })
+        const expected = { prompt, host: asked.host, prices: options.prices }
+        return await ask(client, { body, expected }, asking)
       } catch (error) {
         asking.signal?.throwIfAborted()
         throw toModelError(error, asked)
@@ -62,11 +63,16 @@ export function createClaude(options: ClaudeOptions): Model {
   })
 }
 
+/** A request, and what its answer is read with. */
+interface ClaudeRequest {
+  body: Anthropic.MessageCreateParamsNonStreaming
+  expected: Expected
+}
+
 async function ask(
   client: Anthropic,
-  body: Anthropic.MessageCreateParamsNonStreaming,
+  { body, expected }: ClaudeRequest,
   { signal, onDelta, idempotencyKey }: CompleteOptions,
-  expected: Expected,
 ): Promise<Completion> {
   const headers = {
     ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),

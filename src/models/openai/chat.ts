@@ -31,10 +31,8 @@ export interface CompletionRequest {
  * @throws what the client throws; ToldError; StelloError MODEL_UNAVAILABLE; after an abort between two pieces, the
  *   signal's reason
  */
-export async function completeChat(
-  { connection, options, messages, asking }: CompletionRequest,
-  learnt: Learnt,
-): Promise<Completion> {
+export async function completeChat(request: CompletionRequest, learnt: Learnt): Promise<Completion> {
+  const { connection, options, messages, asking } = request
   const { asked, dialect, official } = connection
   const sent = toChatMessages(messages, dialect)
   asked.behind = (index) => messagesBehind(messages, sent[index]?.from)
@@ -43,7 +41,7 @@ export async function completeChat(
     ...toSettings(options, asking.tools, official ? asking.cacheKey : undefined),
   }
   const ask = (limit: LimitName): Promise<Completion> =>
-    request(connection, options, asking, {
+    send(request, {
       ...params,
       messages: sent.map(({ param }) => param),
       ...(options.maxTokens !== undefined && { [limit]: options.maxTokens }),
@@ -59,23 +57,23 @@ export async function completeChat(
   }
 }
 
-async function request(
-  { client, dialect }: Connection,
-  { prices }: OpenAIOptions,
-  { signal, onDelta, idempotencyKey }: CompleteOptions,
+async function send(
+  { connection, options, asking }: CompletionRequest,
   params: OpenAI.ChatCompletionCreateParamsNonStreaming,
 ): Promise<Completion> {
+  const { client, dialect } = connection
+  const { signal, onDelta, idempotencyKey } = asking
   // The client's own option `idempotencyKey` sends nothing.
-  const options = { signal, ...(idempotencyKey !== undefined && { headers: { 'Idempotency-Key': idempotencyKey } }) }
-  const reading = { provider: dialect, prices }
-  if (!onDelta) return readAnswer(await client.chat.completions.create(params, options), reading)
+  const sending = { signal, ...(idempotencyKey !== undefined && { headers: { 'Idempotency-Key': idempotencyKey } }) }
+  const reading = { provider: dialect, prices: options.prices }
+  if (!onDelta) return readAnswer(await client.chat.completions.create(params, sending), reading)
   const tell = (delta: ModelDelta): void => {
     // Pieces that have arrived already keep coming after an abort.
     signal?.throwIfAborted()
     onDelta(delta)
   }
   const streaming = { ...params, stream: true as const, stream_options: { include_usage: true } }
-  const response = await client.chat.completions.create(streaming, options).asResponse()
+  const response = await client.chat.completions.create(streaming, sending).asResponse()
   const whole = await wholeInstead(response)
   return whole === undefined ? readStream(chatEvents(response), tell, reading) : readAnswer(whole, reading, tell)
 }

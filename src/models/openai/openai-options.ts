@@ -115,17 +115,19 @@ export function checkOptions(options: OpenAIOptions, title: string): void {
     throw new StelloError('INVALID_ARGUMENT', `a model of ${title} needs its name`, { hint: "pass { model: '…' }" })
   }
   const { model, reasoning, prices } = options
-  check(options as unknown as Record<string, unknown>, CHECKS, `model ${model}: `, ELSEWHERE)
-  check({ ...reasoning }, REASONING, `model ${model}: reasoning.`)
-  check({ ...prices }, PRICES, `model ${model}: prices.`)
+  check(options as unknown as Record<string, unknown>, `model ${model}: `, { checks: CHECKS, others: ELSEWHERE })
+  check({ ...reasoning }, `model ${model}: reasoning.`, { checks: REASONING })
+  check({ ...prices }, `model ${model}: prices.`, { checks: PRICES })
 }
 
-function check(
-  options: Readonly<Record<string, unknown>>,
-  checks: Readonly<Record<string, Check>>,
-  where: string,
-  others: readonly string[] = [],
-): void {
+/** The options that there are. */
+interface Known {
+  checks: Readonly<Record<string, Check>>
+  /** Options that are checked elsewhere. */
+  others?: readonly string[]
+}
+
+function check(options: Readonly<Record<string, unknown>>, where: string, { checks, others = [] }: Known): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || others.includes(name)) continue
     const known = Object.hasOwn(checks, name) ? checks[name] : undefined

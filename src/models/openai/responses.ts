@@ -1,7 +1,7 @@
 /** One call by the Responses API. Nothing is stored at the provider: each request holds the whole conversation. */
 import OpenAI from 'openai'
 import type { ResponseCreateParamsNonStreaming, ResponseIncludable } from 'openai/resources/responses/responses'
-import type { Completion, ModelDelta, ToolSpec } from '../../core/model.ts'
+import type { CompleteOptions, Completion, ModelDelta } from '../../core/model.ts'
 import { messagesBehind } from '../model-error.ts'
 import { toCacheKey } from './cache-key.ts'
 import type { CompletionRequest } from './chat.ts'
@@ -35,7 +35,7 @@ async function ask(
   reasons: boolean,
 ): Promise<Completion> {
   const { client, asked } = connection
-  const { tools, signal, onDelta, idempotencyKey, cacheKey } = asking
+  const { signal, onDelta, idempotencyKey } = asking
   const { prices, model } = options
   const owner: Owner = { model, host: asked.host }
   // The client's own option `idempotencyKey` sends nothing.
@@ -44,7 +44,7 @@ async function ask(
   asked.behind = (index) => messagesBehind(messages, places[index])
   const params = {
     ...input,
-    ...toParams(options, tools, cacheKey, reasons),
+    ...toParams(options, asking, reasons),
   }
   const sending = { signal, ...named }
   if (!onDelta) return readResponse(await client.responses.create(params, sending), owner, prices)
@@ -63,8 +63,7 @@ const ENCRYPTED: ResponseIncludable[] = ['reasoning.encrypted_content']
 
 function toParams(
   options: OpenAIOptions,
-  tools: readonly ToolSpec[] = [],
-  cacheKey: string | undefined,
+  { tools = [], cacheKey }: CompleteOptions,
   reasons: boolean,
 ): ResponseCreateParamsNonStreaming {
   const { model, temperature, maxTokens, reasoning, verbosity, serviceTier, parallelToolCalls, extraBody } = options

@@ -118,7 +118,7 @@ describe('a skill that denies a call', () => {
   it('is named to tools that ask about what they come upon', () => {
     const skill = { name: 's', description: 'd', content: 'c', permissions: { deny: ['Read(.env)'] } }
     const permissions = withSkills(undefined, [skill])
-    expect(permissions && ruled(permissions, 'Glob', { kind: 'read', path: '/w/.env' }, '/w')).toEqual({
+    expect(permissions && ruled(permissions, 'Glob', { kind: 'read', path: '/w/.env', root: '/w' })).toEqual({
       decision: 'deny',
       rule: 'Read(.env) of the skill s',
     })

@@ -56,7 +56,7 @@ describe('no tool gets out of the folder', () => {
   it.each(ESCAPES)('by %s', async (_how, pathOf) => {
     const folder = withLinks()
     const file_path = pathOf(folder)
-    await expect(locate({ root: folder.root }, session, file_path)).rejects.toThrow()
+    await expect(locate({ root: folder.root }, { session, given: file_path })).rejects.toThrow()
     const results = [
       await folder.call('Read', { file_path }),
       await folder.call('Write', { file_path, content: 'broken' }),
@@ -96,7 +96,7 @@ describe('no tool gets out of the folder', () => {
     const paths = fc.array(part, { maxLength: 7 }).map((parts) => parts.join('/'))
     await fc.assert(
       fc.asyncProperty(paths, async (given) => {
-        const place = await locate({ root: folder.root }, session, given).catch(() => undefined)
+        const place = await locate({ root: folder.root }, { session, given }).catch(() => undefined)
         if (place) expect(`${place.path}/`.startsWith(`${folder.root}/`)).toBe(true)
       }),
       { numRuns: 500 },
@@ -149,7 +149,11 @@ describe('inside of the folder', () => {
     '%s is found, under one name',
     async (given) => {
       const { root } = withLinks()
-      expect(await locate({ root }, session, given)).toEqual({ root, path: `${root}/deep/b.txt`, name: 'deep/b.txt' })
+      expect(await locate({ root }, { session, given })).toEqual({
+        root,
+        path: `${root}/deep/b.txt`,
+        name: 'deep/b.txt',
+      })
     },
   )
 
@@ -157,7 +161,9 @@ describe('inside of the folder', () => {
     const { root, outside } = withLinks()
     symlinkSync(root, join(outside, 'named'))
     for (const given of [`${root}/a.txt`, `${outside}/named/new/a.txt`]) {
-      expect((await locate({ root: join(outside, 'named') }, session, given)).path.startsWith(`${root}/`)).toBe(true)
+      expect((await locate({ root: join(outside, 'named') }, { session, given })).path.startsWith(`${root}/`)).toBe(
+        true,
+      )
     }
   })
 
@@ -195,9 +201,11 @@ describe('sandboxManager', () => {
   it('gives each session a folder of its own, which is made if it is missing', async () => {
     const { root } = useFolder()
     const manager = { root: async ({ sessionId }: SessionContext) => join(root, 'of', sessionId) }
-    expect(await locate(manager, session, 'a')).toMatchObject({ root: `${root}/of/s-1`, name: 'a' })
+    expect(await locate(manager, { session, given: 'a' })).toMatchObject({ root: `${root}/of/s-1`, name: 'a' })
     writeFileSync(join(root, 'of/s-1/a'), 'A')
-    expect((await locate(manager, { ...session, sessionId: 's-2' }, 'a')).path).toBe(`${root}/of/s-2/a`)
+    expect((await locate(manager, { session: { ...session, sessionId: 's-2' }, given: 'a' })).path).toBe(
+      `${root}/of/s-2/a`,
+    )
   })
 
   const WRONG: [root: unknown, says: string][] = [
@@ -220,12 +228,12 @@ describe('sandboxManager', () => {
     async (root, says) => {
       const made = (): unknown => filesystem({ sandboxManager: { root: root as string } })
       expect(refusal('INVALID_ARGUMENT', made)).toContain(says)
-      await expect(locate({ root: () => root as string }, session, 'a')).rejects.toThrow(says)
+      await expect(locate({ root: () => root as string }, { session, given: 'a' })).rejects.toThrow(says)
     },
   )
 
   it.each(['nullable', 'banana', 'annulled'])('with a root that only looks like nothing (%s) is used', async (name) => {
     const { root } = useFolder()
-    expect(await locate({ root: join(root, name) }, session, 'a')).toMatchObject({ root: join(root, name) })
+    expect(await locate({ root: join(root, name) }, { session, given: 'a' })).toMatchObject({ root: join(root, name) })
   })
 })

@@ -85,7 +85,7 @@ it('the author decides what is protected', async () => {
   const reachable = async (protect: readonly string[]): Promise<string[]> => {
     const found: string[] = []
     for (const name of Object.keys(names))
-      await locate({ root, protect }, session, name).then(
+      await locate({ root, protect }, { session, given: name }).then(
         () => found.push(name),
         () => 0,
       )

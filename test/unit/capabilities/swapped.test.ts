@@ -30,7 +30,7 @@ async function swapped(part: 'deep' | 'deep/er'): Promise<Folder & { place: Plac
   const folder = useFolder({ 'deep/er/secret.txt': 'mine' })
   mkdirSync(join(folder.outside, 'er'))
   writeFileSync(join(folder.outside, 'er/secret.txt'), SECRET)
-  const place = await locate({ root: folder.root }, session, 'deep/er/secret.txt')
+  const place = await locate({ root: folder.root }, { session, given: 'deep/er/secret.txt' })
   renameSync(join(folder.root, part), join(folder.root, 'away'))
   symlinkSync(part === 'deep' ? folder.outside : join(folder.outside, 'er'), join(folder.root, part))
   return { ...folder, place }

@@ -162,9 +162,10 @@ describe('rules that people add', () => {
 it('what a call comes upon while it runs is judged by the rules that deny, then by those that ask', () => {
   const rules = { deny: ['Read(.env)', 'WebFetch(domain:a.example)'], ask: ['WebFetch(domain:example)'] }
   const given = permissions('bypassPermissions', {}, rules)
-  const found = (tool: string, touch: Touch) => ruled(given, tool, touch, root)
-  expect(found('Grep', read('/srv/w/deep/.env'))).toEqual({ decision: 'deny', rule: 'Read(.env)' })
-  expect(found('Grep', read('/srv/w/deep/env'))).toBe(undefined)
+  const found = (tool: string, touch: Touch) => ruled(given, tool, touch)
+  const file = (path: string): Touch => ({ kind: 'read', path, root })
+  expect(found('Grep', file('/srv/w/deep/.env'))).toEqual({ decision: 'deny', rule: 'Read(.env)' })
+  expect(found('Grep', file('/srv/w/deep/env'))).toBe(undefined)
   const url = (host: string): Touch => ({ kind: 'url', url: `https://${host}/` })
   expect(found('WebFetch', url('a.example'))).toEqual({ decision: 'deny', rule: 'WebFetch(domain:a.example)' })
   expect(found('WebFetch', url('b.example'))).toEqual({ decision: 'ask', rule: 'WebFetch(domain:example)' })

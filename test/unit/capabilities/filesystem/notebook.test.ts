@@ -41,7 +41,7 @@ const NOTEBOOK = `{
 `
 
 const change = (text: string, of: Partial<CellChange>) =>
-  changeNotebook(text, 'a.ipynb', { new_source: 'new', ...of }, 'new-id').text
+  changeNotebook({ name: 'a.ipynb', text }, { new_source: 'new', ...of }, 'new-id').text
 
 const cellsOf = (text: string) =>
   (JSON.parse(text) as { cells: Record<string, unknown>[] }).cells.map(({ id, source }) => [id, source])

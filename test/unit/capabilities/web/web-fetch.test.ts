@@ -177,7 +177,7 @@ describe('where pages come from', () => {
       allow: [`site.example:${site.port}`, `www.site.example:${site.port}`],
       resolve: async () => [{ address: '127.0.0.1', family: 4 }],
     })
-    const tools = [webFetchTool(new PageSource(guard), undefined)]
+    const tools = [webFetchTool({ source: new PageSource(guard) })]
     const fetch = (rules: PermissionRules, host = 'site.example') => {
       const layers = [toRules(rules)]
       const context = { ruled: (tool: string, touch: Touch) => ruled({ mode: 'default', layers }, tool, touch) }
@@ -231,7 +231,7 @@ describe('where pages come from', () => {
 })
 
 it('says what it touches, and that it only reads', async () => {
-  const tool = webFetchTool(new PageSource(networkGuard({ where: 'test' })), undefined)
+  const tool = webFetchTool({ source: new PageSource(networkGuard({ where: 'test' })) })
   expect([tool.kind, tool.effect, tool.ordered]).toEqual(['readonly', 'pure', undefined])
   expect(await tool.touches?.({ url: 'http://EXAMPLE.com' }, {} as never)).toEqual([
     { kind: 'url', url: 'http://example.com/' },
