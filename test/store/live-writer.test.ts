@@ -51,14 +51,14 @@ it('leaves no rows behind: the end of a step waits for what is being written', a
   // A time after the write has begun.
   await Promise.resolve()
   await live.end()
-  await settleStep(at.db, step, {}, {})
+  await settleStep(at.db, step, { outcome: {}, writes: {} })
   expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
 })
 
 it('shows nothing of a settled step, whatever was written late', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
-  await settleStep(at.db, step, {}, {})
+  await settleStep(at.db, step, { outcome: {}, writes: {} })
   await at.db.pool.query(
     `insert into live (session_id, step_key, lease, n, type, data) values ($1, $2, 1, 0, 'message.delta', '{}')`,
     [run.sessionId, step.key],

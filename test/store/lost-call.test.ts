@@ -236,7 +236,7 @@ describe('an answer', () => {
     const { run, call, end, read } = await lost(pay({ onUnknownOutcome: 'ask' }))
     const outcome = await end('timedOut')
     if (outcome?.kind !== 'pending') throw new Error('nobody was asked')
-    await putMessage(at.db, run.sessionId, 'answer-1', 'a long text')
+    await putMessage(at.db, run.sessionId, { messageId: 'answer-1', text: 'a long text' })
     const answer = { id: outcome.item.id, decision: 'done', textId: 'answer-1' } as const
     await settleAnswered(deps(), attemptOf(run), call, { said: answer })
     expect(await read()).toBe('a long text')

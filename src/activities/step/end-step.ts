@@ -91,8 +91,7 @@ export async function endStep<Outcome>(
       return result
     }
     case 'park': {
-      const { question } = ending
-      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, ending))
+      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, ending))
       deps.notify(step.sessionId)
       return item ? waitsFor(deps, item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }
@@ -121,7 +120,7 @@ async function settle<Outcome>(
   { refused, ...told }: Finishing<Outcome>,
 ): Promise<Outcome | Waiting> {
   try {
-    const settled = await stored(deps, told, step, () => settleStep(deps.db, step, outcome, writes))
+    const settled = await stored(deps, told, step, () => settleStep(deps.db, step, { outcome, writes }))
     deps.notify(step.sessionId, writes.turns || writes.pause || writes.closed ? 'decision' : 'progress')
     if (!settled.won) return otherOutcome(step, settled.outcome) as Outcome
     told.settled?.(outcome)

@@ -65,12 +65,12 @@ export async function settleAnswered(
   const told = PENDING[item.kind].permits ? [decidedBy(by, at, item, answer)] : []
   // The rules are about the arguments that were shown, not about other ones.
   const remember = argsOf(ending, item) ? undefined : answer.remember
-  const place = placeOf(run.sessionId, at.facts)
-  if (remember) await rememberRules(deps, place, item, remember)
+  const reach = remember && { ...placeOf(run.sessionId, at.facts), scope: remember }
+  if (reach) await rememberRules(deps, reach, item)
   const result = await endStep(deps, { ...step, lease }, withEvents(closed, ...told), {
     settled: (settled) => countCall(deps.metrics, at, settled, 'untimed'),
   })
-  if (remember) await releaseCovered(deps, place, item, remember)
+  if (reach) await releaseCovered(deps, reach, item)
   return result
 }
 

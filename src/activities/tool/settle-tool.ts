@@ -59,10 +59,10 @@ async function endOf(
     case 'childEnded':
       return answerOf(
         proposed.childId,
-        await readTurnByNumber(deps.db, proposed.childId, proposed.childGen, proposed.childTurn),
+        await readTurnByNumber(deps.db, { sessionId: proposed.childId, gen: proposed.childGen }, proposed.childTurn),
       )
     case 'childLost': {
-      const answered = await readTurnByNumber(deps.db, proposed.childId, NEWEST, 1)
+      const answered = await readTurnByNumber(deps.db, { sessionId: proposed.childId, gen: NEWEST }, 1)
       if (answered?.status === 'ended') return answerOf(proposed.childId, answered)
       return failed('TOOL_EXECUTION_ERROR', `child session ${proposed.childId} ${proposed.message}`)
     }
