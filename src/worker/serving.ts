@@ -120,7 +120,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
   const { db, liveness, notifier } = store
   const notify = notifier.notify.bind(notifier)
   const live = closing.add(
-    createLiveWriter(db, (id) => notify(id, 'progress'), log, metrics.liveQueue),
+    createLiveWriter(db, { notify: (id) => notify(id, 'progress'), log, queued: metrics.liveQueue }),
     (each) => each.close(),
   )
   const keptInstances = closing.add(new KeptInstances((message) => log.warn(message)), (each) => each.close())

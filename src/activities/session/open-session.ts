@@ -37,7 +37,7 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   if (!row || row.closedAt) return { kind: 'closed' }
   try {
     checkRow(row)
-    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, input, row)
+    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, { input, row })
     if ('kind' in config) {
       if (config.kind === 'failed') return config
       // The session was open a moment ago. Now its row says that it closes, so look again.
@@ -90,11 +90,10 @@ async function keepUnanswered(db: Database, current: Generation): Promise<string
 async function configure(
   deps: Deps,
   attempt: Attempt,
-  input: OpenSessionInput,
-  row: SessionRow,
+  { input, row }: { input: OpenSessionInput; row: SessionRow },
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { fork, ...given } = row.config
-  if (fork) return configureFork(deps, attempt, input, { row, fork })
+  if (fork) return configureFork(deps, attempt, { input, row, fork })
   const { agent } = deps
   const config: SessionConfig = {
     ...rootConfig(given, findProfile(agent, given.profile), agent),
@@ -138,8 +137,7 @@ type ForkOutcome =
 async function configureFork(
   deps: Deps,
   attempt: Attempt,
-  input: OpenSessionInput,
-  { row, fork }: { row: SessionRow; fork: NonNullable<SessionConfig['fork']> },
+  { input, row, fork }: { input: OpenSessionInput; row: SessionRow; fork: NonNullable<SessionConfig['fork']> },
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { rootId, depth } = row
   const { fork: _prepared, ...given } = row.config
@@ -193,7 +191,7 @@ async function configureFork(
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
   const child = { sessionId, rootId, parentId: at.sessionId, depth, config }
-  const held = await callForkHook(deps, attempt, hookKey(OPEN_KEY), child)
+  const held = await callForkHook(deps, attempt, { key: hookKey(OPEN_KEY), child })
   if (held) return held
   await configureSession(deps.db, { sessionId, config, ...(branch && { branch }) })
   return config
