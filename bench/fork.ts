@@ -78,7 +78,7 @@ async function parentOf(world: World, agent: string, length: number): Promise<Se
     records.push(nextRecord(records.at(-1)?.chain ?? NO_CHAIN, seq, { role, content: `record ${seq}` }))
   }
   const run = { sessionId: session.id, runId, namespace: 'default', gen: 0, turn: 0, place: { seq: 0, told: 0 } }
-  await announceFacts(db, { ...run, isNewest: async () => true }, 'seed', { records })
+  await announceFacts(db, { ...run, isNewest: async () => true }, { key: 'seed', writes: { records } })
   await db.close()
   return session
 }

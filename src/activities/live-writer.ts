@@ -44,13 +44,15 @@ export interface LiveWriter {
   close(): Promise<void>
 }
 
-export function createLiveWriter(
-  db: Database,
-  notify: (sessionId: string) => void,
-  log: { warn(message: string): void },
+export interface LiveWriting {
+  /** Called with each session that has new pieces in the store. */
+  notify(sessionId: string): void
+  log: { warn(message: string): void }
   /** Called with the number of waiting pieces. */
-  queued: (pieces: number) => void = () => undefined,
-): LiveWriter {
+  queued?(pieces: number): void
+}
+
+export function createLiveWriter(db: Database, { notify, log, queued = () => undefined }: LiveWriting): LiveWriter {
   let waiting: LivePiece[] = []
   /**
    * Pieces that are perhaps written, because nobody knows how the write ended. A change to such a piece could be lost.

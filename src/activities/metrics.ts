@@ -172,18 +172,17 @@ function sessionMetrics(meter: MetricMeter): Pick<Metrics, 'paused' | 'sessions'
   const set = (
     gauge: MetricGauge,
     label: string,
-    names: readonly string[],
-    counts: ReadonlyMap<string, number>,
+    { known, counts }: { known: readonly string[]; counts: ReadonlyMap<string, number> },
   ): void => {
-    for (const name of new Set([...names, ...counts.keys()])) gauge.set(counts.get(name) ?? 0, { [label]: name })
+    for (const name of new Set([...known, ...counts.keys()])) gauge.set(counts.get(name) ?? 0, { [label]: name })
   }
   for (const reason of PAUSE_REASONS) pauses.add(0, { reason })
   return {
     paused: (reason) => pauses.add(1, { reason }),
     sessions(counts) {
-      set(sessions, 'state', OPEN_STATES, counts.states)
-      set(paused, 'reason', PAUSE_REASONS, counts.pauses)
-      set(pending, 'kind', PENDING_KINDS, counts.pending)
+      set(sessions, 'state', { known: OPEN_STATES, counts: counts.states })
+      set(paused, 'reason', { known: PAUSE_REASONS, counts: counts.pauses })
+      set(pending, 'kind', { known: PENDING_KINDS, counts: counts.pending })
       oldest.set(counts.oldest.paused, { for: 'resume' })
       oldest.set(counts.oldest.pending, { for: 'person' })
     },
@@ -205,16 +204,15 @@ export function countableOf(agent: StelloAgent): Countable {
   }
 }
 
-/** @param timed `untimed`: the code that settled the call did not run it */
+/** @param how.untimed the code that settled the call did not run it */
 export function countCall(
   metrics: Metrics,
   { call, tools }: { call: { name: string }; tools: SessionTools },
-  outcome: ToolOutcome,
-  timed?: 'untimed',
+  { outcome, untimed }: { outcome: ToolOutcome; untimed?: true },
 ): void {
   const result = outcome.kind === 'childOpened' ? outcome.result : outcome
   if (result?.kind !== 'settled') return
   const { isError, code, durationMs } = result
   const name = tools.find(call.name) ? call.name : UNKNOWN_TOOL
-  metrics.tool(name, { isError, ...(code && { code }), ...(timed ? {} : { durationMs }) })
+  metrics.tool(name, { isError, ...(code && { code }), ...(untimed ? {} : { durationMs }) })
 }

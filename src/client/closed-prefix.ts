@@ -14,7 +14,7 @@ const WINDOW = 64
  * @throws StelloError INVALID_ARGUMENT when there is no record before which that could be
  */
 export async function closedPrefix(db: Database, sessionId: string, gen: number, before?: number): Promise<number> {
-  const end = await lastSeq(db, sessionId, gen)
+  const end = await lastSeq(db, { sessionId, gen })
   if (before !== undefined && before > end + 1) {
     throw new StelloError('INVALID_ARGUMENT', `fork: before: session ${sessionId} has ${end} records of its own`, {
       hint: `\`stello transcript ${sessionId}\` shows them; the events name them by their seq`,
@@ -25,7 +25,7 @@ export async function closedPrefix(db: Database, sessionId: string, gen: number,
     const from = Math.max(0, last - window)
     const records =
       before === undefined
-        ? await readRecordsSoFar(db, sessionId, gen, from)
+        ? await readRecordsSoFar(db, { sessionId, gen }, from)
         : await readOwnRecords(db, { sessionId, gen, seq: last }, from)
     if (from === 0 || records.some(({ message }) => message.role !== 'tool')) return closedEnd(records)
   }

@@ -90,10 +90,10 @@ export async function recoverSession(
   const messages: string[] = []
   let waiting = 0
   for (const { messageId, text } of [...first, ...taken] as Opening[]) {
-    const turn = await readTurn(db, sessionId, messageId, row.gen)
+    const turn = await readTurn(db, { sessionId, gen: row.gen }, messageId)
     if (turn?.status === 'ended') continue
     if ((await readRejection(db, sessionId, messageId)) !== undefined) continue
-    if (text !== undefined) await keepMessage(db, sessionId, messageId, text)
+    if (text !== undefined) await keepMessage(db, sessionId, { messageId, text })
     messages.push(messageId)
     if (!turn) waiting++
   }

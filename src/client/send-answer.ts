@@ -59,7 +59,7 @@ export async function sendAnswer(
     ...(remember !== undefined && { remember }),
     ...Object.fromEntries(stored.map(({ field, id: bodyId }) => [field, bodyId])),
   })
-  for (const { id: bodyId, body } of stored) await putMessage(deps.db, sessionId, bodyId, body)
+  for (const { id: bodyId, body } of stored) await putMessage(deps.db, sessionId, { messageId: bodyId, text: body })
   const workflow = deps.client.workflow.getHandle(sessionId)
   await reachSession(deps, sessionId, () => workflow.signal(answerSignal, answer))
 }

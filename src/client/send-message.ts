@@ -21,7 +21,7 @@ export async function sendMessage(
   await mustBeOpen(deps, sessionId)
   if (options.messageId !== undefined) await refuseRejected(deps.db, sessionId, messageId)
   const big = jsonBytes(text) > INLINE_TEXT_LIMIT
-  if (big) await putMessage(deps.db, sessionId, messageId, text)
+  if (big) await putMessage(deps.db, sessionId, { messageId, text })
   const workflow = deps.client.workflow.getHandle(sessionId)
   await reachSession(deps, sessionId, () => workflow.signal(messageSignal, big ? { messageId } : { messageId, text }))
   return messageId

@@ -284,7 +284,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
   }
   const own = async (): Promise<StoredRecord[]> => {
     const { gen } = await mustExist(db, id)
-    return readRecordsSoFar(db, id, gen)
+    return readRecordsSoFar(db, { sessionId: id, gen })
   }
 
   return {

@@ -120,7 +120,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
   const { db, liveness, notifier } = store
   const notify = notifier.notify.bind(notifier)
   const live = closing.add(
-    createLiveWriter(db, (id) => notify(id, 'progress'), log, metrics.liveQueue),
+    createLiveWriter(db, { notify: (id) => notify(id, 'progress'), log, queued: metrics.liveQueue }),
     (each) => each.close(),
   )
   const keptInstances = closing.add(new KeptInstances((message) => log.warn(message)), (each) => each.close())
@@ -180,7 +180,7 @@ async function open(options: ServingOptions, closing: OpenedParts): Promise<Serv
       await saveAgent(db, agent.name, manifestOf(agent))
       const enter = async (): Promise<void> => {
         await enterWorker(db, self)
-        if (host !== undefined) await enterHost(db, bootId, host, agent.workspaces?.capacity ?? null)
+        if (host !== undefined) await enterHost(db, bootId, { host, capacity: agent.workspaces?.capacity ?? null })
       }
       await keepEntered({ db, client, self, log, metrics, enter, isBroken: () => broken }, closing)
       polling = workers

@@ -45,7 +45,7 @@ export async function takeOver(db: Database, client: Client, self: string, grace
     // death counts.
     const dead = await claimDeadWorkers(db, taker, graceMs)
     // First the leases are raised, which stops the dead workers from writing. The rest only saves time.
-    const stolen = await stealDeadSteps(db, taker, graceMs)
+    const stolen = await stealDeadSteps(db, taker, { graceMs })
     await inBatches([...new Set(stolen.map(({ sessionId }) => sessionId))], (id) => unstick(client, id))
     const byToken = await inBatches(stolen, ({ token }) => endAttempt(client, new Uint8Array(token)))
     let ended = byToken.filter(Boolean).length

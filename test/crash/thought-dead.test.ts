@@ -70,7 +70,7 @@ async function startSuspect(): Promise<Suspect> {
         const known = await stage.db.pool.query('select from workers where boot_id = $1', [bootId])
         return known.rows.length > 0
       })
-      await until('the lock is taken again', () => isAlive(stage.db, bootId ?? '', 0))
+      await until('the lock is taken again', () => isAlive(stage.db, bootId ?? '', { graceMs: 0 }))
     },
   }
 }

@@ -254,8 +254,7 @@ describe('inheriting', () => {
     await announceFacts(
       stello.db,
       { ...NEW_RUN, sessionId: session.id, runId, gen: 0, turn: 0, place: { seq: 0, told: 0 } },
-      'seed',
-      { records },
+      { key: 'seed', writes: { records } },
     )
     const llm = scriptedModel(replyBy(forking({ context: 'inherit' })))
     await stello.work({ name, llm })

@@ -14,7 +14,7 @@ let told = 0
 /** The keys say nothing here. They do not even have the usual form. */
 async function tell(run: RunRef, ...places: (readonly [string, EventPlace])[]): Promise<void> {
   const events = places.map(([type, place]) => someEvent({ key: `key ${told++}`, at: place, type }))
-  await announceFacts(at.db, run, 'a1', { events })
+  await announceFacts(at.db, run, { key: 'a1', writes: { events } })
 }
 
 const typesOf = async ({ sessionId }: RunRef): Promise<string[]> =>

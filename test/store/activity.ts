@@ -33,7 +33,7 @@ export function depsOf(db: Database, agent: Omit<AgentDefinition, 'name'>, bootI
     stepWatch: { begun: () => undefined, ended: () => undefined },
     keptInstances: new KeptInstances(log.warn),
     metrics: createMetrics(noopMetricMeter),
-    live: createLiveWriter(db, notify, log),
+    live: createLiveWriter(db, { notify, log }),
     transcripts: new TranscriptCache(),
     configs: new SessionConfigs(),
     log,

@@ -72,7 +72,7 @@ it.each(['model', 'tool'] as const)(
     await sentBy(async (sent) => {
       const ended = end()
       await until('it waits', async () => sent.filter(({ name }) => name === 'holder_read').length > 1)
-      await settle(at.db, step, { kind: 'told by its worker', gen: 0 }, {})
+      await settle(at.db, step, { outcome: { kind: 'told by its worker', gen: 0 }, writes: {} })
       expect(await ended).toMatchObject({ kind: 'told by its worker' })
     })
   },

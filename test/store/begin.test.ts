@@ -74,7 +74,8 @@ describe('nobody begins a step', () => {
     ['that another has taken', (run: RunRef) => forceStep(at.db, { run, key, kind: 'tool', name: 'pay' })],
     [
       'of a session that was paused meanwhile',
-      (run: RunRef) => announceFacts(at.db, run, 'a1', { pause: { reason: 'user', message: 'lunch' } }),
+      (run: RunRef) =>
+        announceFacts(at.db, run, { key: 'a1', writes: { pause: { reason: 'user', message: 'lunch' } } }),
     ],
     ['of a run that was rewound meanwhile', (run: RunRef) => claim(at.db, resetRun(run, 'run-2', 0), preparing)],
   ])('%s', async (_how, meanwhile) => {
@@ -95,7 +96,7 @@ it('a step that must not begin is given back, whatever its work makes of that', 
   const run = await openSession(at.db)
   const tool = work(
     async (_claim, _stop, { begin }) => {
-      await announceFacts(at.db, run, 'a1', { pause: { reason: 'user', message: 'lunch' } })
+      await announceFacts(at.db, run, { key: 'a1', writes: { pause: { reason: 'user', message: 'lunch' } } })
       await begin().catch(() => undefined)
       return { kind: 'settle', outcome: 'done', writes: {} }
     },
@@ -104,6 +105,6 @@ it('a step that must not begin is given back, whatever its work makes of that', 
   const prepared = { ...tool, step: { ...tool.step, preparing: true } }
   await expect(runStep(workerOn(at.db), attemptOf(run), prepared)).rejects.toThrow('does not begin')
   expect(await runStep(workerOn(at.db), attemptOf(run), prepared)).toEqual({ kind: 'notStarted' })
-  await announceFacts(at.db, run, 'a2', { pause: null })
+  await announceFacts(at.db, run, { key: 'a2', writes: { pause: null } })
   expect(await claim(at.db, run, { ...preparing, inputHash: 'hash' })).toMatchObject({ kind: 'mine', begun: false })
 })

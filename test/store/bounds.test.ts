@@ -25,7 +25,10 @@ const openChildOf = (run: RunRef): Promise<RunRef> => openSession(at.db, childOf
 /** Opens a child as the call of a model does. */
 async function opens(run: RunRef, child: NewSessionRow, key = `t1.0.${newId()}`): Promise<void> {
   const step = await take(at.db, run, { key, kind: 'child' })
-  await settleStep(at.db, step, { kind: 'childOpened' }, { child: { ...child, origin: key, records: [] } })
+  await settleStep(at.db, step, {
+    outcome: { kind: 'childOpened' },
+    writes: { child: { ...child, origin: key, records: [] } },
+  })
 }
 
 const codes = async (works: Promise<unknown>[]): Promise<Record<string, number>> => {
@@ -63,7 +66,7 @@ describe('a tree', () => {
     await at.db.pool.query('update sessions set closed_at = now() where id = $1', [child.sessionId])
     const again = await take(at.db, run, { key: 't1.0.9', kind: 'child' })
     const adopted = { ...child, origin: 't1.0.0', records: [] }
-    expect(await settleStep(at.db, again, {}, { child: adopted })).toEqual({ won: true })
+    expect(await settleStep(at.db, again, { outcome: {}, writes: { child: adopted } })).toEqual({ won: true })
     await expect(opens(run, childOf(run))).rejects.toMatchObject({ code: 'TREE_LIMIT' })
     expect(await readTree(at.db, run.sessionId)).toMatchObject({ sessions: 2 })
   })

@@ -29,7 +29,7 @@ describe('claimStep', () => {
     expect((await readOwnRecords(at.db, { sessionId, gen: 0, seq: 1 })).map((r) => r.message.content)).toEqual([
       'message a',
     ])
-    expect(await readTurn(at.db, sessionId, 'a', 0)).toMatchObject({ turn: 1, status: 'open' })
+    expect(await readTurn(at.db, { sessionId, gen: 0 }, 'a')).toMatchObject({ turn: 1, status: 'open' })
     expect((await readEvents(at.db, sessionId, 0)).map(({ offset, type }) => [offset, type])).toEqual([
       [0, 'turn.started'],
     ])
@@ -52,7 +52,7 @@ describe('claimStep', () => {
 
   it('returns the outcome of a settled step', async () => {
     const run = await openSession(at.db)
-    await settleStep(at.db, await take(at.db, run), { answer: 42 }, {})
+    await settleStep(at.db, await take(at.db, run), { outcome: { answer: 42 }, writes: {} })
     expect(await claim(at.db, run, { owner: OTHER_OWNER })).toEqual({
       kind: 'settled',
       gen: 0,
@@ -86,7 +86,7 @@ describe('claimStep', () => {
 
   it('returns the outcome of a settled step also while the session is paused', async () => {
     const run = await openSession(at.db)
-    await settleStep(at.db, await take(at.db, run), { answer: 42 }, {})
+    await settleStep(at.db, await take(at.db, run), { outcome: { answer: 42 }, writes: {} })
     await at.db.pool.query(`update sessions set pause = '{"reason":"user"}' where id = $1`, [run.sessionId])
     expect(await claim(at.db, run)).toMatchObject({ kind: 'settled', outcome: { answer: 42 } })
   })
@@ -108,7 +108,7 @@ describe('claimStep', () => {
       type: 'message.rejected',
       data: { reason: 'full' },
     })
-    await announceFacts(at.db, run, 'a1', { events: [refusal] })
+    await announceFacts(at.db, run, { key: 'a1', writes: { events: [refusal] } })
     expect(await claim(at.db, run, { opening: opening(1, 'a', 1) })).toEqual({ kind: 'duplicate' })
     const started = { ...run, runId: 'run-2', fresh: true } as const
     expect(await claim(at.db, started, { opening: opening(1, 'a', 1) })).toEqual({ kind: 'duplicate' })
@@ -200,7 +200,10 @@ describe('forceStep', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { ...proposing })
     await forceStep(at.db, { run, ...proposing })
-    expect(await settleStep(at.db, step, { kind: 'late' }, {})).toEqual({ won: false, outcome: undefined })
+    expect(await settleStep(at.db, step, { outcome: { kind: 'late' }, writes: {} })).toEqual({
+      won: false,
+      outcome: undefined,
+    })
     expect(await claim(at.db, run, { ...proposing })).toMatchObject({ kind: 'mine', begun: true })
   })
 })
@@ -221,7 +224,7 @@ describe('proposeOutcome', () => {
 
   it('returns the outcome that exists already', async () => {
     const run = await openSession(at.db)
-    await settleStep(at.db, await take(at.db, run, { ...proposing }), { kind: 'sent' }, {})
+    await settleStep(at.db, await take(at.db, run, { ...proposing }), { outcome: { kind: 'sent' }, writes: {} })
     expect(await proposeOutcome(at.db, { run, ...proposing }, timedOut)).toEqual({ kind: 'sent' })
   })
 
@@ -229,7 +232,10 @@ describe('proposeOutcome', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { ...proposing })
     await proposeOutcome(at.db, { run, ...proposing }, timedOut)
-    expect(await settleStep(at.db, step, { kind: 'sent' }, {})).toEqual({ won: false, outcome: { kind: 'timedOut' } })
+    expect(await settleStep(at.db, step, { outcome: { kind: 'sent' }, writes: {} })).toEqual({
+      won: false,
+      outcome: { kind: 'timedOut' },
+    })
   })
 
   it('agrees on one outcome when two propose at once', async () => {

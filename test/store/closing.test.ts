@@ -21,12 +21,12 @@ const child = (parent: RunRef, id = newId()) =>
   newSessionRow({ sessionId: id, rootId: parent.sessionId, parentId: parent.sessionId, depth: 1 })
 const open = (parent: RunRef, id?: string): Promise<RunRef> => openSession(at.db, child(parent, id))
 const close = async (run: RunRef): Promise<void> => {
-  await announceFacts(at.db, run, 'a1', { closing: true })
+  await announceFacts(at.db, run, { key: 'a1', writes: { closing: true } })
   await closeBelow(at.db, run.sessionId)
 }
 const fork = async (parent: RunRef, id?: string): Promise<unknown> => {
   const step = await take(at.db, parent, { key: 't1.0.0', kind: 'child' })
-  return settleStep(at.db, step, {}, { child: { ...child(parent, id), records: [] } })
+  return settleStep(at.db, step, { outcome: {}, writes: { child: { ...child(parent, id), records: [] } } })
 }
 const isClosing = async ({ sessionId }: Pick<RunRef, 'sessionId'>): Promise<boolean | undefined> =>
   (await readSession(at.db, sessionId))?.closing
@@ -46,7 +46,7 @@ describe('a cascade', () => {
     const step = await take(at.db, root, { key: 't1.0.0', kind: 'child' })
     await close(root)
     const made = child(root)
-    const settling = settleStep(at.db, step, {}, { child: { ...made, records: [] } })
+    const settling = settleStep(at.db, step, { outcome: {}, writes: { child: { ...made, records: [] } } })
     await expect(settling).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
     await expect(createSession(at.db, made)).rejects.toMatchObject({ code: 'SESSION_CLOSED' })
     expect(await readSession(at.db, made.sessionId)).toBeUndefined()
@@ -55,12 +55,15 @@ describe('a cascade', () => {
   it('of a session that may never have been opened marks it only if it never was', async () => {
     const root = await openSession(at.db)
     const [young, old] = [await open(root), await open(root)]
-    await configureSession(at.db, old.sessionId, { ...child(root).config, limits: DEFAULT_LIMITS })
+    await configureSession(at.db, {
+      sessionId: old.sessionId,
+      config: { ...child(root).config, limits: DEFAULT_LIMITS },
+    })
     for (const [run, closing] of [
       [young, true],
       [old, false],
     ] as const) {
-      expect(await announceFacts(at.db, run, 'a1', { closing: 'unopened' })).toMatchObject({ closing })
+      expect(await announceFacts(at.db, run, { key: 'a1', writes: { closing: 'unopened' } })).toMatchObject({ closing })
       expect((await claim(at.db, run)).kind).toBe(closing ? 'closed' : 'mine')
     }
   })
@@ -94,23 +97,23 @@ describe('a cascade', () => {
 
   it('leaves a closed session free, so that a client can fork it', async () => {
     const root = await openSession(at.db)
-    await announceFacts(at.db, root, 'a1', { closing: true, closed: true })
+    await announceFacts(at.db, root, { key: 'a1', writes: { closing: true, closed: true } })
     await createSession(at.db, child(root))
   })
 
   it('is told to a session of the tree that is closed alone, so that the close is passed on', async () => {
     const root = await openSession(at.db)
     const one = await open(root)
-    expect(await announceFacts(at.db, one, 'a1', {})).toMatchObject({ closing: false })
+    expect(await announceFacts(at.db, one, { key: 'a1', writes: {} })).toMatchObject({ closing: false })
     await close(root)
-    expect(await announceFacts(at.db, one, 'a2', { closed: true })).toMatchObject({ closing: true })
+    expect(await announceFacts(at.db, one, { key: 'a2', writes: { closed: true } })).toMatchObject({ closing: true })
   })
 
   it('does not hold a session that Temporal has rewound to before it', async () => {
     const root = await openSession(at.db)
     await close(root)
     const rewound = resetRun(root, 'run-2', 0)
-    await announceFacts(at.db, rewound, 'a1', {})
+    await announceFacts(at.db, rewound, { key: 'a1', writes: {} })
     expect((await claim(at.db, rewound)).kind).toBe('mine')
   })
 

@@ -108,7 +108,7 @@ describe('the deaths before count no more', () => {
       preview: '',
       message: '',
     } as const
-    await parkStep(at.db, parked, { id: pendingId(parked), ...question })
+    await parkStep(at.db, parked, { question: { id: pendingId(parked), ...question } })
     await reopenStep(at.db, parked, { writes: {} })
     expect(await deathsOf(run)).toBe(0)
   })

@@ -123,7 +123,7 @@ describe('a call that is permitted with other arguments', () => {
   it('takes long ones from the store', async () => {
     const { sessionId, removed, tried, approve } = await removing()
     const path = 'x'.repeat(100_000)
-    await putMessage(at.db, sessionId, 'long', JSON.stringify({ path }))
+    await putMessage(at.db, sessionId, { messageId: 'long', text: JSON.stringify({ path }) })
     await approve({ argsId: 'long' })
     await tried()
     expect(removed).toEqual([path])

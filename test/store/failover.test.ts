@@ -119,15 +119,15 @@ it('on a promoted replica nobody is dead who has not come yet, until the first h
   await after.pool.query('select pg_promote()')
 
   expect(await deadOn(after, NOBODY, NOTHING)).toEqual([])
-  expect(await isAlive(after, second, NOTHING)).toBe(true)
+  expect(await isAlive(after, second, { graceMs: NOTHING })).toBe(true)
   await arrive(replica.url, first)
-  expect(await stealDeadSteps(after, taker(first), AGES)).toEqual([])
+  expect(await stealDeadSteps(after, taker(first), { graceMs: AGES })).toEqual([])
   expect(await deadOn(after, first, AGES)).toEqual([])
   const here = await arrive(replica.url, second)
   expect(await deadOn(after, first, NOTHING)).toEqual([third])
   await here.die()
   await expect.poll(() => deadOn(after, first, AGES)).toEqual([second])
-  expect(await stealDeadSteps(after, taker(first), AGES)).toHaveLength(1)
+  expect(await stealDeadSteps(after, taker(first), { graceMs: AGES })).toHaveLength(1)
 })
 
 it('on a copy of the data nobody is dead who has not come yet', async () => {

@@ -37,7 +37,7 @@ describe('a session is found', () => {
   it('by a label that another session had before it was closed', async () => {
     const closed = await openSession(at.db, { config: { ...newSessionRow().config, label: 'again' } })
     expect(await findSessions(at.db, 'again')).toEqual([closed.sessionId])
-    await announceFacts(at.db, closed, 'a1', { closed: true })
+    await announceFacts(at.db, closed, { key: 'a1', writes: { closed: true } })
     expect(await findSessions(at.db, 'again')).toEqual([closed.sessionId])
     await session('s-d', 'again')
     expect(await findSessions(at.db, 'again')).toEqual(['s-d'])

@@ -91,7 +91,7 @@ export function userRecord(seq: number, content = `record ${seq}`): NewRecord {
 export async function write(db: Database, run: RunRef, key: string, seq: number, messages: Message[]): Promise<void> {
   const step = await take(db, run, { key })
   const records = messages.map((message, i) => nextRecord('', seq + i, message))
-  const settled = await settleStep(db, step, { kind: 'done', gen: step.gen }, { records })
+  const settled = await settleStep(db, step, { outcome: { kind: 'done', gen: step.gen }, writes: { records } })
   if (!settled.won) throw new Error(`step ${key} was settled by somebody else`)
 }
 

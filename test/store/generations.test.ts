@@ -34,7 +34,7 @@ async function sessionOf(n: number): Promise<RunRef> {
   const run = await openSession(at.db)
   for (let i = 1; i <= n; i++) {
     const step = await take(at.db, run, { key: modelKey({ turn: i, round: 0 }), inputHash: `hash ${i}` })
-    await settleStep(at.db, step, { gen: 0, i }, { records: [userRecord(i, `old ${i}`)] })
+    await settleStep(at.db, step, { outcome: { gen: 0, i }, writes: { records: [userRecord(i, `old ${i}`)] } })
   }
   return run
 }
@@ -117,12 +117,14 @@ describe('resolveRun', () => {
 
   it('refuses a workflow that is started for a closed session, and goes on with one that is rewound', async () => {
     const run = await sessionOf(2)
-    await announceFacts(at.db, run, 'a1', { closed: true })
+    await announceFacts(at.db, run, { key: 'a1', writes: { closed: true } })
     const started = { ...resetRun(run, 'started', 0), fresh: true } as const
     expect(await resolveRun(at.db, started)).toEqual({ kind: 'closed', gen: 0 })
     expect(await claim(at.db, started)).toEqual({ kind: 'closed' })
     const event = someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })
-    expect(await announceFacts(at.db, started, 'a1', { pause: null, events: [event] })).toMatchObject({ gen: 0 })
+    expect(await announceFacts(at.db, started, { key: 'a1', writes: { pause: null, events: [event] } })).toMatchObject({
+      gen: 0,
+    })
     expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
     expect(await readSession(at.db, run.sessionId)).toMatchObject({ gen: 0, closedAt: expect.any(Date) as Date })
     expect(await resolveRun(at.db, resetRun(run, 'reset', 1))).toEqual({ kind: 'current', gen: 1 })
@@ -131,8 +133,8 @@ describe('resolveRun', () => {
   it('lets a fresh run go on after the last record, also if other news comes before it is opened', async () => {
     const run = await sessionOf(2)
     const started = { ...resetRun(run, 'started', 0), fresh: true } as const
-    expect(await announceFacts(at.db, started, 'a1', { events: [] })).toMatchObject({ gen: 1 })
-    expect(await lastSeq(at.db, run.sessionId, 1)).toBe(2)
+    expect(await announceFacts(at.db, started, { key: 'a1', writes: { events: [] } })).toMatchObject({ gen: 1 })
+    expect(await lastSeq(at.db, { sessionId: run.sessionId, gen: 1 })).toBe(2)
   })
 
   it('says which session has no row', async () => {
@@ -150,10 +152,10 @@ describe('a new generation', () => {
     const reset = resetRun(run, 'reset', 1)
     const step = await take(at.db, reset, { key: 'm2.0', inputHash: 'another question' })
     expect(step.gen).toBe(1)
-    expect(await lastSeq(at.db, run.sessionId, 1)).toBe(1)
-    await settleStep(at.db, step, {}, { records: [userRecord(2, 'new 2')] })
+    expect(await lastSeq(at.db, { sessionId: run.sessionId, gen: 1 })).toBe(1)
+    await settleStep(at.db, step, { outcome: {}, writes: { records: [userRecord(2, 'new 2')] } })
     expect(await contents(run, 1, 2)).toEqual(['old 1', 'new 2'])
-    expect(await lastSeq(at.db, run.sessionId, 1)).toBe(2)
+    expect(await lastSeq(at.db, { sessionId: run.sessionId, gen: 1 })).toBe(2)
     expect(await contents(run, 0, 3)).toEqual(['old 1', 'old 2', 'old 3'])
   })
 
@@ -167,13 +169,13 @@ describe('a new generation', () => {
     const run = await sessionOf(3)
     const first = resetRun(run, 'reset-1', 2)
     const step = await take(at.db, first, { key: 'm3.0', inputHash: 'another question' })
-    await settleStep(at.db, step, {}, { records: [userRecord(3, 'first reset 3')] })
+    await settleStep(at.db, step, { outcome: {}, writes: { records: [userRecord(3, 'first reset 3')] } })
     const second = { ...first, runId: 'reset-2', gen: 1, place: placeAt(1) }
     const again = await take(at.db, second, { key: 'm2.0', inputHash: 'a third question' })
-    await settleStep(at.db, again, {}, { records: [userRecord(2, 'second reset 2')] })
+    await settleStep(at.db, again, { outcome: {}, writes: { records: [userRecord(2, 'second reset 2')] } })
     expect(again.gen).toBe(2)
     expect(await contents(run, 2, 2)).toEqual(['old 1', 'second reset 2'])
-    expect(await lastSeq(at.db, run.sessionId, 2)).toBe(2)
+    expect(await lastSeq(at.db, { sessionId: run.sessionId, gen: 2 })).toBe(2)
   })
 
   it('reuses what an earlier generation settled with the same input, with its records', async () => {
@@ -184,7 +186,7 @@ describe('a new generation', () => {
       gen: 1,
       outcome: { gen: 1, i: 2 },
     })
-    expect(await lastSeq(at.db, run.sessionId, 1)).toBe(2)
+    expect(await lastSeq(at.db, { sessionId: run.sessionId, gen: 1 })).toBe(2)
     expect(await contents(run, 1, 2)).toEqual(['old 1', 'old 2'])
   })
 
@@ -213,18 +215,20 @@ describe('a new generation', () => {
   it('ends the turn that the reused step ended', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
-    await settleStep(
-      at.db,
-      step,
-      { gen: 0 },
-      {
+    await settleStep(at.db, step, {
+      outcome: { gen: 0 },
+      writes: {
         records: [userRecord(2)],
         turns: [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 }],
       },
-    )
+    })
     const reset = { ...resetRun(run, 'reset', 0), turn: 1 }
     expect(await claim(at.db, reset, { opening: opening(1, 'a', 1) })).toMatchObject({ kind: 'settled', gen: 1 })
-    expect(await readTurn(at.db, run.sessionId, 'a', 1)).toMatchObject({ gen: 1, status: 'ended', text: 'done' })
+    expect(await readTurn(at.db, { sessionId: run.sessionId, gen: 1 }, 'a')).toMatchObject({
+      gen: 1,
+      status: 'ended',
+      text: 'done',
+    })
   })
 
   it.each(['\0 pay', 'pay \ud83d'])('reuses what belongs to the message %j, as the store holds it', async (text) => {
@@ -233,7 +237,10 @@ describe('a new generation', () => {
       const record = nextRecord('', 1, { role: 'user', content })
       return { inputHash: inputHash('model', record.chain), opening: { turn: 1, messageId: 'a', record } }
     }
-    await settleStep(at.db, await take(at.db, run, ask(text)), { gen: 0 }, { records: [userRecord(2)] })
+    await settleStep(at.db, await take(at.db, run, ask(text)), {
+      outcome: { gen: 0 },
+      writes: { records: [userRecord(2)] },
+    })
     const [stored = ''] = await contents(run, 0, 1)
     const again = { ...resetRun(run, 'again', 0), turn: 0 }
     expect(await claim(at.db, again, ask(stored))).toMatchObject({ kind: 'settled', gen: 1 })
@@ -242,7 +249,7 @@ describe('a new generation', () => {
   it('shows the turn of a reused opening with the record that opened it', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
-    await settleStep(at.db, step, { gen: 0 }, { records: [userRecord(2, 'the answer')] })
+    await settleStep(at.db, step, { outcome: { gen: 0 }, writes: { records: [userRecord(2, 'the answer')] } })
     await claim(at.db, { ...resetRun(run, 'reset', 0), turn: 1 }, { opening: opening(1, 'a', 1) })
     expect(await contents(run, 1, 2)).toEqual(['message a', 'the answer'])
   })
@@ -260,7 +267,7 @@ describe('a new generation', () => {
   it('knows a message that its own past had opened', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
-    await settleStep(at.db, step, { gen: 0 }, { records: [userRecord(2)] })
+    await settleStep(at.db, step, { outcome: { gen: 0 }, writes: { records: [userRecord(2)] } })
     const reset = { ...resetRun(run, 'reset', 2), turn: 1 }
     expect(await claim(at.db, reset, { key: 'm2.0', opening: opening(2, 'a', 3) })).toEqual({
       kind: 'duplicate',

@@ -36,14 +36,14 @@ it('reads only the end of a transcript to find where a fork may branch', async (
   const results = calls.map(({ id }): Message => ({ role: 'tool', content: '', toolCallId: id }))
   const all = said([...past, { role: 'assistant', content: '', toolCalls: calls }, ...results])
   const missing = all.find(({ seq }) => seq === 4050)
-  await announceFacts(at.db, run, 'seed', { records: all.filter((record) => record !== missing) })
+  await announceFacts(at.db, run, { key: 'seed', writes: { records: all.filter((record) => record !== missing) } })
 
   const db = openDatabase(at.url, { max: 1 })
   try {
     const begun = await rowsRead(db)
     expect(await closedPrefix(db, sessionId, 0)).toBe(4000)
     expect((await rowsRead(db)) - begun).toBeLessThan(1000)
-    await announceFacts(at.db, run, 'last', { records: missing ? [missing] : [] })
+    await announceFacts(at.db, run, { key: 'last', writes: { records: missing ? [missing] : [] } })
     expect(await closedPrefix(db, sessionId, 0)).toBe(4101)
   } finally {
     await db.close()
@@ -58,7 +58,7 @@ it('sees that a session is paused without reading the turns that it had', async 
      select $1, 0, n, 'old-' || n, 'ended', n from generate_series(1, 2000) as n`,
     [sessionId],
   )
-  await announceFacts(at.db, run, 'a1', { pause: { reason: 'user', message: 'a break' } })
+  await announceFacts(at.db, run, { key: 'a1', writes: { pause: { reason: 'user', message: 'a break' } } })
   const db = openDatabase(at.url, { max: 1 })
   try {
     const begun = await rowsRead(db)
@@ -137,17 +137,15 @@ async function rowsOfTurn(before: number): Promise<number> {
     const [turn, seq] = [before + 1, 2 * before + 1]
     const begun = await rowsRead(db)
     const step = await take(db, run, { key: modelKey({ turn, round: 0 }), opening: opening(turn, 'new', seq) })
-    await settleStep(
-      db,
-      step,
-      { kind: 'done' },
-      {
+    await settleStep(db, step, {
+      outcome: { kind: 'done' },
+      writes: {
         records: [userRecord(seq + 1)],
         events: [someEvent({ key: `message ${turn}`, at: { told: 1 }, type: 'message.completed' })],
         usage: { rootId: sessionId, model: 'gpt', inputTokens: 1, outputTokens: 1 },
         turns: [{ turn, stopReason: 'end_turn', text: 'done', rounds: 0 }],
       },
-    )
+    })
     expect(await readTurnNow(db, sessionId, 'new')).toMatchObject({
       turn: { turn, status: 'ended' },
       usage: { inputTokens: 1, outputTokens: 1 },

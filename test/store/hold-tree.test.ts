@@ -25,7 +25,7 @@ const typesOf = async (sessionId: string): Promise<string[]> =>
   (await readEvents(at.db, sessionId, 0)).map(({ type }) => type)
 const fork = async (parent: RunRef, id = newId(), key = 't1.0.0'): Promise<string> => {
   const step = await take(at.db, parent, { key, kind: 'child' })
-  await settleStep(at.db, step, {}, { child: { ...child(parent, id), records: [] } })
+  await settleStep(at.db, step, { outcome: {}, writes: { child: { ...child(parent, id), records: [] } } })
   return id
 }
 const INSERT = `insert into sessions (id, root_id, parent_id, depth, agent, label, config)
@@ -37,7 +37,7 @@ describe('a tree that is paused', () => {
     const begun = await take(at.db, root, { key: 't1.0.0', kind: 'child' })
     await holdTree(at.db, root.sessionId, PAUSE)
     const [ofStep, ofClient] = [child(root), child(root)]
-    await settleStep(at.db, begun, {}, { child: { ...ofStep, records: [] } })
+    await settleStep(at.db, begun, { outcome: {}, writes: { child: { ...ofStep, records: [] } } })
     await createSession(at.db, ofClient)
     for (const { sessionId } of [ofStep, ofClient]) {
       expect(await pauseOf(sessionId)).toEqual(PAUSE)
@@ -75,7 +75,7 @@ describe('a tree that is paused', () => {
   it('leaves other trees, and what is closed, alone', async () => {
     const [root, other] = [await openSession(at.db), await openSession(at.db)]
     const closed = await openSession(at.db, child(root))
-    await announceFacts(at.db, closed, 'a1', { closed: true })
+    await announceFacts(at.db, closed, { key: 'a1', writes: { closed: true } })
     await holdTree(at.db, root.sessionId, PAUSE)
     expect(await pauseOf(await fork(other))).toBeUndefined()
     expect(await pauseOf(closed.sessionId)).toBeUndefined()
@@ -108,7 +108,7 @@ describe('a tree that is resumed', () => {
   ])('leaves a session %s', async (_who, data, paused) => {
     const root = await openSession(at.db)
     const deps = depsOf(at.db, { llm: scriptedModel([]) })
-    await announceFacts(at.db, root, 'a1', { pause: { reason: 'model_error', message: 'away' } })
+    await announceFacts(at.db, root, { key: 'a1', writes: { pause: { reason: 'model_error', message: 'away' } } })
     await holdTree(at.db, root.sessionId, PAUSE)
     const { sessionId, place, turn } = root
     const input = { sessionId, key: 'a2', told: 2, gen: 0, turn, base: 0, place, pause: null }
@@ -120,8 +120,8 @@ describe('a tree that is resumed', () => {
   it('also if only one of its sessions is resumed: that session forks as usual', async () => {
     const root = await openSession(at.db)
     await holdTree(at.db, root.sessionId, PAUSE)
-    await announceFacts(at.db, root, 'a1', { pause: PAUSE })
-    await announceFacts(at.db, root, 'a2', { pause: null })
+    await announceFacts(at.db, root, { key: 'a1', writes: { pause: PAUSE } })
+    await announceFacts(at.db, root, { key: 'a2', writes: { pause: null } })
     expect(await pauseOf(await fork(root))).toBeUndefined()
   })
 })

@@ -31,7 +31,10 @@ async function awaits(parent: RunRef, { key = KEY, hash = 'hash', root = parent.
     depth: 1,
     origin: callOrigin(parentId, key, hash),
   })
-  await settleStep(at.db, step, {}, { child: { ...child, records: [] }, waiting: { key, name: 'new_task' } })
+  await settleStep(at.db, step, {
+    outcome: {},
+    writes: { child: { ...child, records: [] }, waiting: { key, name: 'new_task' } },
+  })
   const run: RunRef = { ...NEW_RUN, sessionId: child.sessionId, runId: 'run-1', gen: 0, turn: 1, place: placeAt(0) }
   await resolveRun(at.db, run)
   return run
@@ -53,7 +56,7 @@ async function awaitAgents(parent: RunRef, key: string, agents: RunRef[]): Promi
 
 async function pause(run: RunRef): Promise<void> {
   const events = [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: PAUSE })]
-  await announceFacts(at.db, run, 'a1', { pause: PAUSE, events })
+  await announceFacts(at.db, run, { key: 'a1', writes: { pause: PAUSE, events } })
 }
 
 const holders = async ({ sessionId }: RunRef): Promise<string[] | undefined> =>
@@ -75,7 +78,7 @@ describe('what holds a session up', () => {
     const [asking, paused] = [await awaits(root), await awaits(root, { key: 't1.0.1', hash: 'other' })]
     const step = await take(at.db, asking, { key: 't1.0.0', kind: 'tool' })
     const question = { id: 't1.0.0@0.1', kind: 'unknown_outcome', name: 'pay', callId: 'c', turn: 1, round: 0 } as const
-    await parkStep(at.db, step, { ...question, preview: '{}', message: 'did it?' })
+    await parkStep(at.db, step, { question: { ...question, preview: '{}', message: 'did it?' } })
     await pause(paused)
     expect(await holders(root)).toEqual([`${paused.sessionId} paused`, `${asking.sessionId} unknown_outcome`])
   })
@@ -113,7 +116,7 @@ describe('what holds a session up', () => {
     const again = await take(at.db, root, { key: KEY, kind: 'tool' })
     expect(await holders(root)).toBeUndefined()
     const question = { id: `${KEY}@0.3`, kind: 'approval', name: 'pay', callId: 'c', turn: 1, round: 0 } as const
-    await parkStep(at.db, again, { ...question, preview: '{}', message: 'may it?' })
+    await parkStep(at.db, again, { question: { ...question, preview: '{}', message: 'may it?' } })
     expect(await holders(root)).toEqual([`${root.sessionId} approval`])
     await reopenStep(at.db, again, { writes: {} })
     expect(await holders(root)).toBeUndefined()
@@ -126,11 +129,11 @@ describe('what holds a session up', () => {
     const root = await openSession(at.db)
     const child = await awaits(root)
     await pause(child)
-    await announceFacts(at.db, child, 'a2', { pause: null })
+    await announceFacts(at.db, child, { key: 'a2', writes: { pause: null } })
     expect(await holders(root)).toBeUndefined()
-    await announceFacts(at.db, child, 'a3', { pause: PAUSE })
+    await announceFacts(at.db, child, { key: 'a3', writes: { pause: PAUSE } })
     expect(await holders(root)).toHaveLength(1)
-    await announceFacts(at.db, child, 'a4', { closed: true })
+    await announceFacts(at.db, child, { key: 'a4', writes: { closed: true } })
     expect(await holders(root)).toBeUndefined()
   })
 
@@ -157,7 +160,7 @@ describe('the inbox', () => {
     const ids = [one.sessionId, two.sessionId]
     const shown = async (): Promise<string[]> => (await readInbox(at.db, ids)).map(({ sessionId }) => sessionId)
     expect(await shown()).toEqual(ids)
-    await announceFacts(at.db, one, 'a2', { closed: true })
+    await announceFacts(at.db, one, { key: 'a2', writes: { closed: true } })
     expect(await shown()).toEqual([two.sessionId])
     expect((await readInbox(at.db)).map(({ sessionId }) => sessionId)).toContain(two.sessionId)
   })

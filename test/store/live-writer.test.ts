@@ -20,7 +20,7 @@ const quiet = { warn: () => undefined }
 it('keeps one row for values of which only the latest counts, however often and late they come', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
-  const writer = createLiveWriter(at.db, () => undefined, quiet)
+  const writer = createLiveWriter(at.db, { notify: () => undefined, log: quiet })
   const live = writer.step(run.sessionId, step.key, step.lease)
   const call = { id: 'c1', name: 'write' }
   for (let round = 1; round <= 3; round++) {
@@ -44,21 +44,21 @@ it('keeps one row for values of which only the latest counts, however often and 
 it('leaves no rows behind: the end of a step waits for what is being written', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
-  const writer = createLiveWriter(at.db, () => undefined, quiet)
+  const writer = createLiveWriter(at.db, { notify: () => undefined, log: quiet })
   const live = writer.step(run.sessionId, step.key, step.lease)
   live.text('hello')
   void writer.close()
   // A time after the write has begun.
   await Promise.resolve()
   await live.end()
-  await settleStep(at.db, step, {}, {})
+  await settleStep(at.db, step, { outcome: {}, writes: {} })
   expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
 })
 
 it('shows nothing of a settled step, whatever was written late', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
-  await settleStep(at.db, step, {}, {})
+  await settleStep(at.db, step, { outcome: {}, writes: {} })
   await at.db.pool.query(
     `insert into live (session_id, step_key, lease, n, type, data) values ($1, $2, 1, 0, 'message.delta', '{}')`,
     [run.sessionId, step.key],
@@ -70,7 +70,10 @@ it('goes on when a tool sends something that is no JSON', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const warnings: string[] = []
-  const writer = createLiveWriter(at.db, () => undefined, { warn: (message) => void warnings.push(message) })
+  const writer = createLiveWriter(at.db, {
+    notify: () => undefined,
+    log: { warn: (message) => void warnings.push(message) },
+  })
   const live = writer.step(run.sessionId, step.key, step.lease)
   const channel = new ToolChannel({ id: 'c1', name: 'count' }, { live })
   channel.context.onUpdate({ n: 1n })
@@ -104,7 +107,7 @@ async function refuseLive(sqlState: string): Promise<() => Promise<unknown>> {
 function failing(db: Database): { writer: LiveWriter; failed: Gate } {
   const failed = createGate()
   failed.open()
-  return { writer: createLiveWriter(db, () => undefined, { warn: () => void failed.pass() }), failed }
+  return { writer: createLiveWriter(db, { notify: () => undefined, log: { warn: () => void failed.pass() } }), failed }
 }
 
 it('catches up by itself when the store answers again, whatever it was that came last', async () => {
@@ -182,7 +185,7 @@ it('leaves no rows behind when the step ends while a write of it fails', async (
   const run = await openSession(at.db)
   const step = await take(at.db, run)
   const accept = await refuseLive('53100')
-  const writer = createLiveWriter(at.db, () => undefined, quiet)
+  const writer = createLiveWriter(at.db, { notify: () => undefined, log: quiet })
   const live = writer.step(run.sessionId, step.key, step.lease)
   live.text('hello')
   void writer.close()
@@ -197,7 +200,7 @@ it('leaves no rows behind when the step ends while a write of it fails', async (
 it('tells a watcher that comes later when it was written, by the clock of the store', async () => {
   const run = await openSession(at.db)
   const step = await take(at.db, run)
-  const writer = createLiveWriter(at.db, () => undefined, quiet)
+  const writer = createLiveWriter(at.db, { notify: () => undefined, log: quiet })
   writer.step(run.sessionId, step.key, step.lease).text('hello')
   await writer.close()
   const { rows } = await at.db.pool.query<{ at: Date }>(
@@ -231,7 +234,10 @@ it('tries once more when it closes, and then stops', async () => {
   const step = await take(at.db, run)
   const accept = await refuseLive('53100')
   const warnings: string[] = []
-  const writer = createLiveWriter(at.db, () => undefined, { warn: (message) => void warnings.push(message) })
+  const writer = createLiveWriter(at.db, {
+    notify: () => undefined,
+    log: { warn: (message) => void warnings.push(message) },
+  })
   writer.step(run.sessionId, step.key, step.lease).text('late')
   const before = timers()
   await writer.close()

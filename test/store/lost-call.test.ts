@@ -96,8 +96,8 @@ async function lost(tool: Tool, begun = true, meanwhile?: Meanwhile): Promise<Lo
     async end(how) {
       const forced = await forceStep(at.db, { run, ...step })
       if ('outcome' in forced) return forced.outcome as ToolOutcome
-      const ending = await endLost(deps(), attemptOf(run, meanwhile), call, { forced, how })
-      return ending && endStep(deps(), forced, ending)
+      const ending = await endLost(deps(), { attempt: attemptOf(run, meanwhile), at: call }, { forced, how })
+      return ending && endStep(deps(), forced, { ending })
     },
     async read() {
       const records = await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 2 })
@@ -190,7 +190,8 @@ describe('an answer', () => {
     return {
       ...call,
       item,
-      say: (decision, id = item) => settleAnswered(deps(), attemptOf(call.run), call.call, { said: { id, decision } }),
+      say: (decision, id = item) =>
+        settleAnswered(deps(), { attempt: attemptOf(call.run), at: call.call }, { said: { id, decision } }),
     }
   }
 
@@ -212,7 +213,11 @@ describe('an answer', () => {
 
   it('that nobody has given stays open if nothing may count instead', async () => {
     const { run, call, item, say } = await asked()
-    const told = await settleAnswered(deps(), attemptOf(run), call, { said: { kind: 'expired', id: item } })
+    const told = await settleAnswered(
+      deps(),
+      { attempt: attemptOf(run), at: call },
+      { said: { kind: 'expired', id: item } },
+    )
     expect(told).toMatchObject({ kind: 'pending', item: { id: item, kind: 'unknown_outcome' } })
     expect(await say('not_done')).toMatchObject({ isError: true })
   })
@@ -236,9 +241,9 @@ describe('an answer', () => {
     const { run, call, end, read } = await lost(pay({ onUnknownOutcome: 'ask' }))
     const outcome = await end('timedOut')
     if (outcome?.kind !== 'pending') throw new Error('nobody was asked')
-    await putMessage(at.db, run.sessionId, 'answer-1', 'a long text')
+    await putMessage(at.db, run.sessionId, { messageId: 'answer-1', text: 'a long text' })
     const answer = { id: outcome.item.id, decision: 'done', textId: 'answer-1' } as const
-    await settleAnswered(deps(), attemptOf(run), call, { said: answer })
+    await settleAnswered(deps(), { attempt: attemptOf(run), at: call }, { said: answer })
     expect(await read()).toBe('a long text')
   })
 })

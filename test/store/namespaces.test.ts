@@ -20,8 +20,8 @@ describe('workers of two namespaces of Temporal with one store', () => {
   it('leave each other the steps of the dead, because attempts can be ended only in their own namespace', async () => {
     const run = await openSession(at.db)
     await take(at.db, run, { owner: newBootId() })
-    expect(ofSession(await stealDeadSteps(at.db, elsewhere, NO_GRACE), run.sessionId)).toEqual([])
-    expect(ofSession(await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE), run.sessionId)).toHaveLength(1)
+    expect(ofSession(await stealDeadSteps(at.db, elsewhere, { graceMs: NO_GRACE }), run.sessionId)).toEqual([])
+    expect(ofSession(await stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE }), run.sessionId)).toHaveLength(1)
   })
 
   it('leave each other the dead workers, and the sessions that these may have had in hand', async () => {

@@ -69,7 +69,7 @@ describe('a model call that opens a turn, given up by Temporal before it was cla
     expect(await lost(step, 'timedOut')).toMatchObject({ kind: 'failed', pause: { reason: 'model_error' } })
     expect(await asked(step)).toMatchObject({ kind: 'answered', gen, text: 'answer to hello', seq: 2 })
     expect(await contents(step, gen, 2)).toEqual(['hello', 'answer to hello'])
-    expect(await readTurn(at.db, step.run.sessionId, 'm', gen)).toMatchObject({
+    expect(await readTurn(at.db, { sessionId: step.run.sessionId, gen }, 'm')).toMatchObject({
       status: 'ended',
       text: 'answer to hello',
     })
@@ -84,7 +84,10 @@ describe('a model call that opens a turn, given up by Temporal before it was cla
     expect(await asked(again)).toMatchObject({ kind: 'answered', gen: 1, text: 'answer to hello' })
     expect(step.llm.calls).toHaveLength(1)
     expect(await contents(again, 1, 2)).toEqual(['hello', 'answer to hello'])
-    expect(await readTurn(at.db, step.run.sessionId, 'm', 1)).toMatchObject({ gen: 1, status: 'ended' })
+    expect(await readTurn(at.db, { sessionId: step.run.sessionId, gen: 1 }, 'm')).toMatchObject({
+      gen: 1,
+      status: 'ended',
+    })
     expect(await typesOf(again)).toEqual(['session.rewound', 'turn.started', 'message.completed', 'turn.completed'])
   })
 
@@ -94,7 +97,7 @@ describe('a model call that opens a turn, given up by Temporal before it was cla
     expect(await lost(step, 'cancelled')).toEqual({ kind: 'cancelled', gen: 0 })
     await ended(step)
     expect(await contents(step, 0, 1)).toEqual(['hello'])
-    expect(await readTurn(at.db, step.run.sessionId, 'm', 0)).toMatchObject({
+    expect(await readTurn(at.db, { sessionId: step.run.sessionId, gen: 0 }, 'm')).toMatchObject({
       status: 'ended',
       stopReason: 'cancelled',
     })
@@ -121,6 +124,6 @@ it('the answer of a line of history without a record of the question is taken ov
   const again = { ...step, run: resetRun(step.run, 'run-2', 1) }
   expect(await asked(again)).toMatchObject({ kind: 'answered', gen: 1 })
   expect(await contents(again, 1, 2)).toEqual(['hello', 'answer to hello'])
-  expect(await readTurn(at.db, sessionId, 'm', 1)).toMatchObject({ gen: 1, turn: 1 })
+  expect(await readTurn(at.db, { sessionId, gen: 1 }, 'm')).toMatchObject({ gen: 1, turn: 1 })
   expect(await typesOf(again)).toContain('turn.started')
 })

@@ -36,7 +36,7 @@ async function parked(): Promise<{ run: RunRef; step: StepId; item: Question }> 
   await write(at.db, run, 'm1.0', 1, [{ role: 'user', content: 'pay' }])
   const step = await take(at.db, run, request)
   const item = questionOf(step)
-  expect(await parkStep(at.db, step, item)).toMatchObject({ id: item.id })
+  expect(await parkStep(at.db, step, { question: item })).toMatchObject({ id: item.id })
   return { run, step, item }
 }
 
@@ -50,7 +50,7 @@ describe('parkStep', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { ...request, opening: opening(1, 'a', 1) })
     const item = questionOf(step)
-    expect(await countStatements(() => parkStep(at.db, step, item))).toBe(1)
+    expect(await countStatements(() => parkStep(at.db, step, { question: item }))).toBe(1)
     const known = { ...item, at: expect.any(String) as string }
     expect(await readParked(at.db, step)).toEqual({ lease: 1, item: known })
     expect((await readEvents(at.db, run.sessionId, 1))[0]?.data).toEqual(known)
@@ -65,7 +65,7 @@ describe('parkStep', () => {
     const step = await take(at.db, run, request)
     await forceStep(at.db, { run, ...request })
     const item = questionOf(step)
-    expect(await parkStep(at.db, step, item)).toBeUndefined()
+    expect(await parkStep(at.db, step, { question: item })).toBeUndefined()
     expect(await idsIn(run.sessionId)).toEqual([])
     expect(await typesOf(run.sessionId)).toEqual([])
   })
@@ -80,7 +80,7 @@ describe('parkStep', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, request)
     const before = await clock()
-    await parkStep(at.db, step, { ...questionOf(step), at: '2020-01-01T00:00:00.000Z' } as Question)
+    await parkStep(at.db, step, { question: { ...questionOf(step), at: '2020-01-01T00:00:00.000Z' } as Question })
     const after = await clock()
     const [item] = await readQuestions(at.db, [run.sessionId])
     const put = Date.parse(item?.at ?? '')
@@ -92,20 +92,22 @@ describe('parkStep', () => {
   it('leaves the question as it was put first, with its time', async () => {
     const { run, step, item } = await parked()
     const [first] = await readQuestions(at.db, [run.sessionId])
-    expect(await parkStep(at.db, step, { ...item, message: 'another question?' })).toMatchObject({ id: item.id })
+    expect(await parkStep(at.db, step, { question: { ...item, message: 'another question?' } })).toMatchObject({
+      id: item.id,
+    })
     expect(await readQuestions(at.db, [run.sessionId])).toEqual([first])
   })
 
   it('may be repeated: the event is there once', async () => {
     const { run, step, item } = await parked()
-    expect(await parkStep(at.db, step, item)).toMatchObject({ id: item.id })
+    expect(await parkStep(at.db, step, { question: item })).toMatchObject({ id: item.id })
     expect((await typesOf(run.sessionId)).filter((type) => type === 'pending.opened')).toHaveLength(1)
   })
 
   it('stores NUL and half an emoji as U+FFFD', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, request)
-    await parkStep(at.db, step, { ...questionOf(step), preview: 'a\0\uD83D' })
+    await parkStep(at.db, step, { question: { ...questionOf(step), preview: 'a\0\uD83D' } })
     expect((await readQuestions(at.db, [run.sessionId]))[0]?.preview).toBe('a\uFFFD\uFFFD')
   })
 })
@@ -115,7 +117,9 @@ describe('a parked step', () => {
     const { run, item } = await parked()
     await visit(at.db)
     expect(
-      (await stealDeadSteps(at.db, taker('somebody else'), 0)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker('somebody else'), { graceMs: 0 })).filter(
+        ({ sessionId }) => sessionId === run.sessionId,
+      ),
     ).toEqual([])
     expect(await claim(at.db, run, { ...request, owner: OTHER_OWNER })).toMatchObject({ kind: 'parked', gen: 0, item })
     expect(await forceStep(at.db, { run, ...request })).toMatchObject({ lease: 2, parked: item })
@@ -132,7 +136,7 @@ describe('a parked step', () => {
       }),
     )
     expect(await ran).toEqual({ kind: 'pending', gen: 0, item: { id: item.id, kind: item.kind } })
-    expect(await settleStep(at.db, step, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, step, { outcome: { kind: 'settled', gen: 0 }, writes: {} })).toEqual({ won: true })
   })
 
   it('can be told from one that was begun and from one that never was', async () => {
@@ -145,7 +149,7 @@ describe('a parked step', () => {
 
   it('leaves the inbox when it is settled', async () => {
     const { run, step } = await parked()
-    expect(await settleStep(at.db, step, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, step, { outcome: { kind: 'settled', gen: 0 }, writes: {} })).toEqual({ won: true })
     expect(await idsIn(run.sessionId)).toEqual([])
     expect(await readParked(at.db, step)).toMatchObject({ outcome: { kind: 'settled' } })
   })
@@ -180,7 +184,7 @@ describe('reopenStep', () => {
     })
     const [reopened, settled, again] = await Promise.all([
       reopenStep(at.db, step, { writes: event(1) }),
-      settleStep(at.db, step, { kind: 'settled', gen: 0 }, event(2)),
+      settleStep(at.db, step, { outcome: { kind: 'settled', gen: 0 }, writes: event(2) }),
       reopenStep(at.db, step, { writes: event(3) }),
     ])
     expect([reopened, settled.won, again].filter(Boolean)).toHaveLength(1)
@@ -192,7 +196,9 @@ describe('reopenStep', () => {
     await reopenStep(at.db, step, { writes: {} })
     const running = await take(at.db, run, request)
     expect(await reopenStep(at.db, step, { writes: {} })).toBe(false)
-    expect(await settleStep(at.db, running, { kind: 'settled', gen: 0 }, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, running, { outcome: { kind: 'settled', gen: 0 }, writes: {} })).toEqual({
+      won: true,
+    })
   })
 })
 
@@ -216,7 +222,7 @@ describe('readQuestions', () => {
   it('shows the oldest first, of the given sessions or of all', async () => {
     const { run, item } = await parked()
     const older = await take(at.db, run, { ...request, key: 't1.0.1' })
-    await parkStep(at.db, older, questionOf(older))
+    await parkStep(at.db, older, { question: questionOf(older) })
     await at.db.pool.query(
       `update steps set pending = jsonb_set(pending, '{at}', '"2025-01-01T00:00:00.000Z"') where session_id = $1 and step_key = $2`,
       [older.sessionId, older.key],
@@ -235,7 +241,7 @@ describe('readQuestions', () => {
 
   it('leaves out closed sessions', async () => {
     const { run } = await parked()
-    await announceFacts(at.db, run, 'a1', { closed: true })
+    await announceFacts(at.db, run, { key: 'a1', writes: { closed: true } })
     expect(await idsIn(run.sessionId)).toEqual([])
     expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ pending: [] }])
   })

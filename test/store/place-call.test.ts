@@ -79,7 +79,7 @@ async function serving(host: string, capacity: number | null = null): Promise<vo
   const held = await holdLiveness(at.db.url, bootId)
   onTestFinished(() => held.release())
   await enterWorker(at.db, { bootId, agent: 'test', namespace: NAMESPACE })
-  await enterHost(at.db, bootId, host, capacity)
+  await enterHost(at.db, bootId, { host, capacity })
 }
 
 const settled = (more: object) => expect.objectContaining({ kind: 'settled', ...more })

@@ -166,7 +166,9 @@ it('a hook is skipped', async () => {
   } as const
   await killTakers(at.db, run, TAKERS, request)
   const fork = { parentId: run.sessionId, rootId: run.sessionId, depth: 1, sessionId: 'f', config: { label: 'f' } }
-  expect(await callForkHook(depsOf(at.db, agentOf()), attemptOf(run), request.key, fork)).toBeUndefined()
+  expect(
+    await callForkHook(depsOf(at.db, agentOf()), attemptOf(run), { key: request.key, child: fork }),
+  ).toBeUndefined()
   expect(ran).toEqual([])
   expect(await eventsOf(run)).toEqual([told({ key: request.key, kind: 'hook', name: 'onSessionFork', turn: 1 })])
 })

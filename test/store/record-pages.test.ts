@@ -37,7 +37,7 @@ it('shows inherited records first, with the session that owns each, and marks wh
   await write(at.db, child, 'a', 1, said('child', 3))
   const step = await take(at.db, child, { key: 'c1' })
   const summary = { at: { sessionId: child.sessionId, gen: 0, seq: 1 }, text: 'all of it', standsFor: 6, cut: false }
-  await settleStep(at.db, step, { kind: 'compacted' }, { summary })
+  await settleStep(at.db, step, { outcome: { kind: 'compacted' }, writes: { summary } })
 
   const { records, from, total, next } = await readRecordPage(at.db, child.sessionId)
   expect([from, total, next]).toEqual([0, 8, undefined])
@@ -56,7 +56,7 @@ it('shows inherited records first, with the session that owns each, and marks wh
   expect(records[0]?.at).toBeInstanceOf(Date)
   const whole = [
     ...(await readInherited(at.db, child.sessionId)),
-    ...(await readRecordsSoFar(at.db, child.sessionId, 0)),
+    ...(await readRecordsSoFar(at.db, { sessionId: child.sessionId, gen: 0 })),
   ]
   for (const limit of [1, 2, 3, 5, 8, 100]) {
     const pages = await allPages(child.sessionId, { limit })
@@ -82,10 +82,13 @@ it('shows the generation that counts, and results that were missing before when 
   await resolveRun(at.db, again)
   const step = await take(at.db, again, { key: 'b' })
   const [third, fifth] = [nextRecord('', 3, user('new 3')), nextRecord('', 5, user('new 5'))]
-  await settleStep(at.db, step, {}, { records: [third, fifth] })
+  await settleStep(at.db, step, { outcome: {}, writes: { records: [third, fifth] } })
   const pages = await allPages(run.sessionId, { limit: 3 })
   expect(pages.map((page) => contents(page.records))).toEqual([['old 1', 'old 2', 'new 3'], ['new 5']])
-  await settleStep(at.db, await take(at.db, again, { key: 'c' }), {}, { records: [nextRecord('', 4, user('new 4'))] })
+  await settleStep(at.db, await take(at.db, again, { key: 'c' }), {
+    outcome: {},
+    writes: { records: [nextRecord('', 4, user('new 4'))] },
+  })
   expect(contents((await readRecordPage(at.db, run.sessionId, { from: 2 })).records)).toEqual([
     'new 3',
     'new 4',

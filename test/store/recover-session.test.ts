@@ -62,7 +62,10 @@ it('begins the task of a child whose workflow was never started: its text came w
   const origin = `${sessionId}/t1.0.0/hash`
   const child = { ...newSessionRow({ parentId: sessionId, depth: 1, origin }), records: [] }
   const step = await take(at.db, run, { key: openingKey('t1.0.0'), kind: 'child' })
-  await settleStep(at.db, step, {}, { child: { ...child, message: { messageId: TASK_MESSAGE, text: 'what is it?' } } })
+  await settleStep(at.db, step, {
+    outcome: {},
+    writes: { child: { ...child, message: { messageId: TASK_MESSAGE, text: 'what is it?' } } },
+  })
   expect(await recovered(child.sessionId, [])).toEqual({ restarted: true, waiting: 1, begunWith: [TASK_MESSAGE] })
 })
 

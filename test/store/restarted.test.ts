@@ -29,7 +29,7 @@ async function withPast(row: Partial<NewSessionRow> = {}): Promise<RunRef> {
   const run = await openSession(at.db, row)
   const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
   const turns = [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 } as const]
-  await settleStep(at.db, step, { kind: 'answered', gen: 0 }, { records: [userRecord(2)], turns })
+  await settleStep(at.db, step, { outcome: { kind: 'answered', gen: 0 }, writes: { records: [userRecord(2)], turns } })
   return run
 }
 
@@ -65,7 +65,10 @@ it('goes on where the store ends, although the store hears of an announcement fi
   const run = await withPast()
   expect(await firstAnnouncement(run, 'run-2', 'run-2')).toEqual({ gen: 1, children: [] })
   expect(await typesOf(run)).toEqual(['turn.started', 'session.restarted', 'answer.rejected'])
-  expect([await lastSeq(at.db, run.sessionId, 1), await lastTurn(at.db, run.sessionId, 1)]).toEqual([2, 1])
+  expect([
+    await lastSeq(at.db, { sessionId: run.sessionId, gen: 1 }),
+    await lastTurn(at.db, { sessionId: run.sessionId, gen: 1 }),
+  ]).toEqual([2, 1])
 })
 
 it.each([
@@ -76,7 +79,7 @@ it.each([
 ] as const)('%s when the reason was %s', async (_what, reason, state) => {
   const run = await withPast()
   const events = [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })]
-  await announceFacts(at.db, run, 'a1', { pause: { reason, message: 'why' }, events })
+  await announceFacts(at.db, run, { key: 'a1', writes: { pause: { reason, message: 'why' }, events } })
   await firstAnnouncement(run, 'run-2', 'run-2')
   expect(await listSessions(at.db, { ids: [run.sessionId] })).toMatchObject([{ state }])
 })
@@ -139,7 +142,7 @@ it('does not take up a turn again that a later workflow has ended, or taken up',
   const third = { ...run, runId: 'run-3', gen: 2, turn: 2, place: { seq: 2, told: 0 } }
   const last = await take(at.db, third, { key: 'm2.0', inputHash: 'once more', opening: opening(2, 'b', 3) })
   expect([step.gen, last.gen]).toEqual([1, 2])
-  await settleStep(at.db, last, { kind: 'answered', gen: 2 }, { records: [userRecord(4)], turns })
+  await settleStep(at.db, last, { outcome: { kind: 'answered', gen: 2 }, writes: { records: [userRecord(4)], turns } })
   expect(await opened(run, 'run-4')).toEqual(expect.not.objectContaining({ unanswered: 'b' }))
 })
 

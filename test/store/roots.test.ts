@@ -23,13 +23,16 @@ it('counts the sessions of the tree, what is open, what waits, and what models h
   const [asking, closed] = [await openSession(at.db, below), await openSession(at.db, below)]
   const [other] = [await openSession(at.db, row)]
   const paused = [someEvent({ key: 'a1.paused', at: { told: 1 }, type: 'session.paused' })]
-  await announceFacts(at.db, root, 'a1', { pause: { reason: 'user', message: 'lunch' }, events: paused })
+  await announceFacts(at.db, root, {
+    key: 'a1',
+    writes: { pause: { reason: 'user', message: 'lunch' }, events: paused },
+  })
   const step = await take(at.db, asking, { key: 't1.0.0', kind: 'tool' })
   const question = { id: pendingId(step), kind: 'unknown_outcome', name: 'pay', detail: '' } as never
-  expect(await parkStep(at.db, step, question)).toBeTruthy()
+  expect(await parkStep(at.db, step, { question })).toBeTruthy()
   const spent = { rootId, model: 'm', inputTokens: 7, outputTokens: 3 }
-  await settleStep(at.db, await take(at.db, closed), {}, { usage: { ...spent, costUsd: 0.5 } })
-  await settleStep(at.db, await take(at.db, asking), {}, { usage: spent })
+  await settleStep(at.db, await take(at.db, closed), { outcome: {}, writes: { usage: { ...spent, costUsd: 0.5 } } })
+  await settleStep(at.db, await take(at.db, asking), { outcome: {}, writes: { usage: spent } })
   await at.db.pool.query('update sessions set closed_at = now() where id = $1', [closed.sessionId])
   const { rows } = await at.db.pool.query(
     `update events set at = now() + interval '1 hour' where session_id = $1 returning at`,

@@ -55,16 +55,16 @@ describe('a step that nobody runs any more', () => {
     ['an attempt of the same worker', async () => '7001', '7001'],
   ])('although %s had begun it, is not begun while the session is paused', async (_who, owner, self) => {
     const run = await begin(await owner())
-    await announceFacts(at.db, run, 'a1', { pause })
+    await announceFacts(at.db, run, { key: 'a1', writes: { pause } })
     const tool = work(async ({ begun }) => ({ kind: 'settle', outcome: `begun before: ${begun}`, writes: {} }))
     expect(await runStep(worker(self), attemptOf(run), tool)).toEqual({ kind: 'notStarted' })
-    await announceFacts(at.db, run, 'a2', { pause: null })
+    await announceFacts(at.db, run, { key: 'a2', writes: { pause: null } })
     expect(await runStep(worker(), attemptOf(run), tool)).toEqual({ outcome: 'begun before: true', gen: 0 })
   })
 
   it('is not begun in a session that was closed meanwhile', async () => {
     const run = await begin(await visit(at.db))
-    await announceFacts(at.db, run, 'a1', { closed: true })
+    await announceFacts(at.db, run, { key: 'a1', writes: { closed: true } })
     const tool = work(() => Promise.reject(new Error('must not run')))
     expect(await runStep(worker(), attemptOf(run), tool)).toEqual({ kind: 'notStarted', closing: true })
   })
@@ -168,7 +168,7 @@ it('finds a step as begun that a dead worker had begun in an earlier generation'
   const run = await openSession(at.db)
   await claim(at.db, run, { key: 't1.0.0' })
   await visit(at.db)
-  await stealDeadSteps(at.db, taker('somebody else'), 0)
+  await stealDeadSteps(at.db, taker('somebody else'), { graceMs: 0 })
   const rewound = { ...run, runId: 'run-2' }
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'mine', gen: 1, begun: true })
 })
@@ -183,7 +183,7 @@ it('waits for a step that another living worker has in hand, and takes its outco
     const waiting = runStep(worker(), attemptOf(run), tool)
     const looks = (): number => sent.filter(({ name }) => name === 'is_alive').length
     await Promise.race([waiting, until('it has looked twice', async () => looks() > 1)])
-    await settleStep(at.db, step, 'done elsewhere', {})
+    await settleStep(at.db, step, { outcome: 'done elsewhere', writes: {} })
     expect(await waiting).toEqual({ outcome: 'done elsewhere', gen: 0 })
   })
   await liveness.release()
@@ -196,7 +196,7 @@ it('waits for a step that a living worker runs for an abandoned run, and takes i
   const step = { ...(await take(at.db, run, { key: 't1.0.0', owner: bootId })) }
   const rewound = { ...run, runId: 'run-2' }
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toEqual({ kind: 'elsewhere' })
-  await settleStep(at.db, step, { gen: 0, told: 'late' }, {})
+  await settleStep(at.db, step, { outcome: { gen: 0, told: 'late' }, writes: {} })
   expect(await claim(at.db, rewound, { key: 't1.0.0' })).toMatchObject({ kind: 'settled', outcome: { told: 'late' } })
   await liveness.release()
 })
@@ -208,12 +208,21 @@ it('refuses to begin a step for a run while another run takes over', async () =>
 
 it('is told of the close although a message that waits was answered before', async () => {
   const run = await openSession(at.db)
-  await announceFacts(at.db, run, 'a1', { turns: [{ turn: 1, messageId: 'm', startSeq: 1, stopReason: 'end_turn' }] })
-  await announceFacts(at.db, run, 'a2', {
-    turns: [{ turn: 2, messageId: 'm', startSeq: 3, stopReason: 'closed' }],
-    closed: true,
+  await announceFacts(at.db, run, {
+    key: 'a1',
+    writes: { turns: [{ turn: 1, messageId: 'm', startSeq: 1, stopReason: 'end_turn' }] },
   })
-  expect(await readTurn(at.db, run.sessionId, 'm', 0)).toMatchObject({ turn: 1, stopReason: 'end_turn' })
+  await announceFacts(at.db, run, {
+    key: 'a2',
+    writes: {
+      turns: [{ turn: 2, messageId: 'm', startSeq: 3, stopReason: 'closed' }],
+      closed: true,
+    },
+  })
+  expect(await readTurn(at.db, { sessionId: run.sessionId, gen: 0 }, 'm')).toMatchObject({
+    turn: 1,
+    stopReason: 'end_turn',
+  })
   expect((await readSession(at.db, run.sessionId))?.closedAt).toBeDefined()
 })
 

@@ -66,7 +66,7 @@ describe('searchRecords', () => {
     await resolveRun(at.db, again)
     expect(await places('dodo')).toEqual([[run.sessionId, 1]])
     const step = await take(at.db, again, { key: 'b' })
-    await settleStep(at.db, step, {}, { records: [nextRecord('', 2, user('new dodo'))] })
+    await settleStep(at.db, step, { outcome: {}, writes: { records: [nextRecord('', 2, user('new dodo'))] } })
     expect(shown(await find('dodo'))).toBe('new [dodo]')
     expect(await places('dodo')).toEqual([
       [run.sessionId, 2],
@@ -97,7 +97,7 @@ describe('searchRecords', () => {
     const again = resetRun(parent, 'run-2', 1)
     await resolveRun(at.db, again)
     const step = await take(at.db, again, { key: 'b' })
-    await settleStep(at.db, step, {}, { records: [nextRecord('', 2, user('emu afterwards'))] })
+    await settleStep(at.db, step, { outcome: {}, writes: { records: [nextRecord('', 2, user('emu afterwards'))] } })
     expect(await find('emu', { sessionId: child.sessionId })).toMatchObject([{ seq: 2 }, { seq: 1 }])
     expect(shown(await find('before', { sessionId: child.sessionId }))).toBe('emu [before]')
     expect(await find('afterwards', { sessionId: child.sessionId })).toEqual([])

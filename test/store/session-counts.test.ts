@@ -23,14 +23,17 @@ it('counts nothing in an empty store, and leaves out other agents, closed sessio
 
 it('counts by state and reason, counts what waits for a person, and says since when', async () => {
   const [paused, asking] = [await openSession(at.db, { config }), await openSession(at.db, { config })]
-  await announceFacts(at.db, paused, 'a1', {
-    pause: { reason: 'budget', message: 'spent' },
-    events: [someEvent({ key: 'a1.paused', at: { told: 1 }, type: 'session.paused' })],
+  await announceFacts(at.db, paused, {
+    key: 'a1',
+    writes: {
+      pause: { reason: 'budget', message: 'spent' },
+      events: [someEvent({ key: 'a1.paused', at: { told: 1 }, type: 'session.paused' })],
+    },
   })
   await at.db.pool.query(`update events set at = now() - interval '1 hour' where session_id = $1`, [paused.sessionId])
   const step = await take(at.db, asking, { key: 't1.0.0', kind: 'tool' })
   const question = { id: pendingId(step), kind: 'unknown_outcome', name: 'pay', detail: '' } as never
-  expect(await parkStep(at.db, step, question)).toBeDefined()
+  expect(await parkStep(at.db, step, { question })).toBeDefined()
   const { states, pauses, pending, oldest } = await count()
   expect([Object.fromEntries(states), Object.fromEntries(pauses), Object.fromEntries(pending)]).toEqual([
     { paused: 1, idle: 1 },

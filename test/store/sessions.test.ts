@@ -58,8 +58,14 @@ describe('configureSession', () => {
     const session = newSessionRow()
     await createSession(at.db, session)
     const limits = { maxToolRounds: 1, toolTimeoutMs: 1, timeoutsBeforePause: 1 }
-    await configureSession(at.db, session.sessionId, { ...session.config, systemPrompt: 'first', limits })
-    await configureSession(at.db, session.sessionId, { ...session.config, systemPrompt: 'second', limits })
+    await configureSession(at.db, {
+      sessionId: session.sessionId,
+      config: { ...session.config, systemPrompt: 'first', limits },
+    })
+    await configureSession(at.db, {
+      sessionId: session.sessionId,
+      config: { ...session.config, systemPrompt: 'second', limits },
+    })
     expect((await readSession(at.db, session.sessionId))?.config.systemPrompt).toBe('first')
   })
 })
@@ -71,13 +77,19 @@ describe('listSessions', () => {
     expect(await stateOf(sessionId)).toBe('idle')
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
     expect(await stateOf(sessionId)).toBe('running')
-    await settleStep(at.db, step, {}, { records: [userRecord(2)], waiting: { key: 't1.0.0', name: 'new_task' } })
+    await settleStep(at.db, step, {
+      outcome: {},
+      writes: { records: [userRecord(2)], waiting: { key: 't1.0.0', name: 'new_task' } },
+    })
     expect(await stateOf(sessionId)).toBe('waiting')
-    await announceFacts(at.db, run, 'a1', { pause: PAUSE })
+    await announceFacts(at.db, run, { key: 'a1', writes: { pause: PAUSE } })
     expect(await stateOf(sessionId)).toBe('paused')
-    await announceFacts(at.db, run, 'a2', { pause: null, turns: [{ turn: 1, stopReason: 'cancelled', rounds: 0 }] })
+    await announceFacts(at.db, run, {
+      key: 'a2',
+      writes: { pause: null, turns: [{ turn: 1, stopReason: 'cancelled', rounds: 0 }] },
+    })
     expect(await stateOf(sessionId)).toBe('idle')
-    await announceFacts(at.db, run, 'a3', { closed: true })
+    await announceFacts(at.db, run, { key: 'a3', writes: { closed: true } })
     expect(await stateOf(sessionId)).toBe('closed')
   })
 
@@ -91,10 +103,10 @@ describe('listSessions', () => {
     const again = await take(at.db, run)
     expect(await shown()).toEqual(['gpt-5'])
     await releaseStep(at.db, again, { failed: false, reset: true })
-    await announceFacts(at.db, run, 'a1', { pause: PAUSE })
+    await announceFacts(at.db, run, { key: 'a1', writes: { pause: PAUSE } })
     expect([await stateOf(run.sessionId), await shown()]).toEqual(['paused', []])
-    await announceFacts(at.db, run, 'a2', { pause: null })
-    await settleStep(at.db, await take(at.db, run), {}, {})
+    await announceFacts(at.db, run, { key: 'a2', writes: { pause: null } })
+    await settleStep(at.db, await take(at.db, run), { outcome: {}, writes: {} })
     expect(await shown()).toEqual([])
   })
 
@@ -116,9 +128,12 @@ describe('announceFacts', () => {
   it('changes nothing when it is repeated', async () => {
     const run = await openSession(at.db)
     const tell = () =>
-      announceFacts(at.db, run, 'a1', {
-        pause: PAUSE,
-        events: [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })],
+      announceFacts(at.db, run, {
+        key: 'a1',
+        writes: {
+          pause: PAUSE,
+          events: [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })],
+        },
       })
     await tell()
     await tell()
@@ -135,27 +150,39 @@ describe('announceFacts', () => {
       records: [userRecord(1, 'never answered')],
       turns: [{ turn: 1, messageId: 'a', startSeq: 1, stopReason: 'cancelled', text: '', rounds: 0 } as const],
     }
-    await announceFacts(at.db, run, 'a1', writes)
-    await announceFacts(at.db, run, 'a1', writes)
-    expect(await readTurn(at.db, run.sessionId, 'a', 0)).toMatchObject({ status: 'ended', stopReason: 'cancelled' })
+    await announceFacts(at.db, run, { key: 'a1', writes })
+    await announceFacts(at.db, run, { key: 'a1', writes })
+    expect(await readTurn(at.db, { sessionId: run.sessionId, gen: 0 }, 'a')).toMatchObject({
+      status: 'ended',
+      stopReason: 'cancelled',
+    })
     expect(await readOwnRecords(at.db, { sessionId: run.sessionId, gen: 0, seq: 1 })).toHaveLength(1)
   })
 
   it('leaves the end of a turn as it was first', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
-    await settleStep(at.db, step, {}, { turns: [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 }] })
-    await announceFacts(at.db, run, 'a1', {
-      turns: [{ turn: 1, messageId: 'a', startSeq: 1, stopReason: 'cancelled', rounds: 0 }],
+    await settleStep(at.db, step, {
+      outcome: {},
+      writes: { turns: [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 }] },
     })
-    expect(await readTurn(at.db, run.sessionId, 'a', 0)).toMatchObject({ stopReason: 'end_turn', text: 'done' })
+    await announceFacts(at.db, run, {
+      key: 'a1',
+      writes: {
+        turns: [{ turn: 1, messageId: 'a', startSeq: 1, stopReason: 'cancelled', rounds: 0 }],
+      },
+    })
+    expect(await readTurn(at.db, { sessionId: run.sessionId, gen: 0 }, 'a')).toMatchObject({
+      stopReason: 'end_turn',
+      text: 'done',
+    })
   })
 
   it('keeps the moment of the first close', async () => {
     const run = await openSession(at.db)
-    await announceFacts(at.db, run, 'a1', { closed: true })
+    await announceFacts(at.db, run, { key: 'a1', writes: { closed: true } })
     const first = (await readSession(at.db, run.sessionId))?.closedAt
-    await announceFacts(at.db, run, 'a2', { closed: true })
+    await announceFacts(at.db, run, { key: 'a2', writes: { closed: true } })
     expect(first).toBeInstanceOf(Date)
     expect((await readSession(at.db, run.sessionId))?.closedAt).toEqual(first)
   })
@@ -165,12 +192,12 @@ describe('announceFacts', () => {
     const pausing = { pause: PAUSE, events: [someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused' })] }
     const resuming = { pause: null, events: [someEvent({ key: 'a2.0', at: { told: 1 }, type: 'session.resumed' })] }
     const pausingAgain = { pause: PAUSE, events: [someEvent({ key: 'a3.0', at: { told: 1 }, type: 'session.paused' })] }
-    await announceFacts(at.db, run, 'a1', pausing)
-    await announceFacts(at.db, run, 'a2', resuming)
-    await announceFacts(at.db, run, 'a1', pausing)
+    await announceFacts(at.db, run, { key: 'a1', writes: pausing })
+    await announceFacts(at.db, run, { key: 'a2', writes: resuming })
+    await announceFacts(at.db, run, { key: 'a1', writes: pausing })
     expect(await stateOf(run.sessionId)).toBe('idle')
-    await announceFacts(at.db, run, 'a3', pausingAgain)
-    await announceFacts(at.db, run, 'a2', resuming)
+    await announceFacts(at.db, run, { key: 'a3', writes: pausingAgain })
+    await announceFacts(at.db, run, { key: 'a2', writes: resuming })
     expect(await stateOf(run.sessionId)).toBe('paused')
     const events = await readEvents(at.db, run.sessionId, 0)
     expect(events.map(({ type }) => type)).toEqual(['session.paused', 'session.resumed', 'session.paused'])
@@ -178,14 +205,14 @@ describe('announceFacts', () => {
 
   it('changes nothing for a run that another run takes over from at this very moment', async () => {
     const run = await openSession(at.db)
-    await overtaken(at.db, run, () => announceFacts(at.db, run, 'a1', { closed: true }))
+    await overtaken(at.db, run, () => announceFacts(at.db, run, { key: 'a1', writes: { closed: true } }))
     expect((await readSession(at.db, run.sessionId))?.closedAt).toBeUndefined()
   })
 
   it('changes nothing for a run that another run has taken over from, and is not told again', async () => {
     const run = await openSession(at.db)
-    await announceFacts(at.db, { ...run, runId: 'run-2', prevRunId: 'run-1' }, 'a1', {})
-    expect(await announceFacts(at.db, run, 'a2', { closed: true })).toEqual({ gen: 0, closing: false })
+    await announceFacts(at.db, { ...run, runId: 'run-2', prevRunId: 'run-1' }, { key: 'a1', writes: {} })
+    expect(await announceFacts(at.db, run, { key: 'a2', writes: { closed: true } })).toEqual({ gen: 0, closing: false })
     expect((await readSession(at.db, run.sessionId))?.closedAt).toBeUndefined()
   })
 
@@ -222,10 +249,12 @@ describe('announceFacts', () => {
 describe('messages', () => {
   it('keep one text for an id', async () => {
     const { sessionId } = await openSession(at.db)
-    await putMessage(at.db, sessionId, 'a', 'text\0')
-    await putMessage(at.db, sessionId, 'a', 'text\0')
+    await putMessage(at.db, sessionId, { messageId: 'a', text: 'text\0' })
+    await putMessage(at.db, sessionId, { messageId: 'a', text: 'text\0' })
     expect(await getMessage(at.db, sessionId, 'a')).toBe('text\uFFFD')
-    await expect(putMessage(at.db, sessionId, 'a', 'other')).rejects.toMatchObject({ code: 'INVALID_MESSAGE' })
+    await expect(putMessage(at.db, sessionId, { messageId: 'a', text: 'other' })).rejects.toMatchObject({
+      code: 'INVALID_MESSAGE',
+    })
     expect(await getMessage(at.db, sessionId, 'b')).toBeUndefined()
   })
 })

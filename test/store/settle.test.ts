@@ -41,7 +41,7 @@ describe('settleStep', () => {
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
     const turns = [{ turn: 1, stopReason: 'end_turn', text: 'done', rounds: 0 } as const]
     const usage = { rootId: run.sessionId, model: 'own', inputTokens: 10.5, outputTokens: 2 }
-    await settleStep(at.db, step, {}, { records: [userRecord(2)], usage, turns })
+    await settleStep(at.db, step, { outcome: {}, writes: { records: [userRecord(2)], usage, turns } })
     const now = await readTurnNow(at.db, run.sessionId, 'a')
     expect(now?.usage).toEqual({ inputTokens: 10.5, outputTokens: 2 })
     expect(now?.turn && (await readTurnUsage(at.db, run.sessionId, now.turn))).toEqual(now?.usage)
@@ -53,7 +53,7 @@ describe('settleStep', () => {
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
     let settled: unknown
     const sent = await countStatements(
-      async () => (settled = await settleStep(at.db, step, { ok: true }, everything(sessionId))),
+      async () => (settled = await settleStep(at.db, step, { outcome: { ok: true }, writes: everything(sessionId) })),
     )
     expect([sent, settled]).toEqual([1, { won: true }])
     expect((await readOwnRecords(at.db, { sessionId, gen: 0, seq: 2 })).map((r) => r.message.content)).toEqual([
@@ -64,7 +64,7 @@ describe('settleStep', () => {
       'turn.started',
       'message.completed',
     ])
-    const turn = await readTurn(at.db, sessionId, 'a', 0)
+    const turn = await readTurn(at.db, { sessionId, gen: 0 }, 'a')
     expect(turn).toMatchObject({ status: 'ended', stopReason: 'end_turn', text: 'the answer', rounds: 0 })
     expect(turn && (await readTurnUsage(at.db, sessionId, turn))).toMatchObject({ inputTokens: 10, outputTokens: 3 })
   })
@@ -74,7 +74,7 @@ describe('settleStep', () => {
     const { sessionId } = run
     const step = await take(at.db, run)
     await takeOver(at.db, run, step)
-    expect(await settleStep(at.db, step, { ok: true }, everything(sessionId))).toEqual({
+    expect(await settleStep(at.db, step, { outcome: { ok: true }, writes: everything(sessionId) })).toEqual({
       won: false,
       outcome: undefined,
     })
@@ -86,8 +86,8 @@ describe('settleStep', () => {
   it('returns the first outcome to the second, and writes nothing of the second', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
-    await settleStep(at.db, step, { answer: 1 }, { records: [userRecord(1)] })
-    expect(await settleStep(at.db, step, { answer: 2 }, { records: [userRecord(2)] })).toEqual({
+    await settleStep(at.db, step, { outcome: { answer: 1 }, writes: { records: [userRecord(1)] } })
+    expect(await settleStep(at.db, step, { outcome: { answer: 2 }, writes: { records: [userRecord(2)] } })).toEqual({
       won: false,
       outcome: { answer: 1 },
     })
@@ -99,12 +99,10 @@ describe('settleStep', () => {
     const step = await take(at.db, run)
     const settled = await Promise.all(
       [1, 2, 3, 4].map((n) =>
-        settleStep(
-          at.db,
-          step,
-          { n },
-          { events: [someEvent({ key: `e${n}`, at: { told: 1 }, type: 'x', data: { n } })] },
-        ),
+        settleStep(at.db, step, {
+          outcome: { n },
+          writes: { events: [someEvent({ key: `e${n}`, at: { told: 1 }, type: 'x', data: { n } })] },
+        }),
       ),
     )
     expect(settled.filter(({ won }) => won)).toHaveLength(1)
@@ -119,18 +117,16 @@ describe('settleStep', () => {
     const steps = await Promise.all(keys.map((key) => take(at.db, run, { key, kind: 'tool' })))
     await Promise.all(
       steps.map((step, i) =>
-        settleStep(
-          at.db,
-          step,
-          {},
-          {
+        settleStep(at.db, step, {
+          outcome: {},
+          writes: {
             records: [userRecord(i + 1)],
             events: [
               someEvent({ key: `${step.key}.a`, at: { told: 1 }, type: 'a', data: { step: i } }),
               someEvent({ key: `${step.key}.b`, at: { told: 1 }, type: 'b', data: { step: i } }),
             ],
           },
-        ),
+        }),
       ),
     )
     const events = await readEvents(at.db, run.sessionId, 0)
@@ -144,18 +140,19 @@ describe('settleStep', () => {
   it('skips an event whose key exists already, without a gap', async () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
-    await settleStep(at.db, first, {}, { events: [someEvent({ key: 'same', at: { told: 1 }, type: 'first' })] })
-    await settleStep(
-      at.db,
-      second,
-      {},
-      {
+    await settleStep(at.db, first, {
+      outcome: {},
+      writes: { events: [someEvent({ key: 'same', at: { told: 1 }, type: 'first' })] },
+    })
+    await settleStep(at.db, second, {
+      outcome: {},
+      writes: {
         events: [
           someEvent({ key: 'same', at: { told: 1 }, type: 'again' }),
           someEvent({ key: 'other', at: { told: 1 }, type: 'second' }),
         ],
       },
-    )
+    })
     expect((await readEvents(at.db, run.sessionId, 0)).map(({ offset, type }) => [offset, type])).toEqual([
       [0, 'first'],
       [1, 'second'],
@@ -165,9 +162,9 @@ describe('settleStep', () => {
   it('never overwrites a record: a record of another step at the same place is an error, and nothing is written', async () => {
     const run = await openSession(at.db)
     const [first, second] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
-    await settleStep(at.db, first, {}, { records: [userRecord(1, 'first')] })
+    await settleStep(at.db, first, { outcome: {}, writes: { records: [userRecord(1, 'first')] } })
     const writes = { records: [userRecord(1, 'second')], events: [someEvent({ key: 'b', at: { told: 1 }, type: 'b' })] }
-    await expect(settleStep(at.db, second, {}, writes)).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
+    await expect(settleStep(at.db, second, { outcome: {}, writes })).rejects.toMatchObject({ code: 'STORE_CORRUPT' })
     expect(await countRows(at.db, 'events', run.sessionId)).toBe(0)
     expect(await claim(at.db, run, { key: 'b' })).toMatchObject({ kind: 'mineAlready' })
   })
@@ -177,31 +174,30 @@ describe('settleStep', () => {
     const { sessionId } = run
     const poison = 'a\0b\uD83D'
     const step = await take(at.db, run, { opening: opening(1, 'a', 1) })
-    await settleStep(
-      at.db,
-      step,
-      { text: poison },
-      {
+    await settleStep(at.db, step, {
+      outcome: { text: poison },
+      writes: {
         records: [userRecord(2, poison)],
         events: [someEvent({ key: 'e', at: { told: 1 }, type: 'e', data: { [poison]: [poison] } })],
         turns: [{ turn: 1, stopReason: 'end_turn', text: poison, rounds: 0 }],
       },
-    )
+    })
     const cleaned = 'a\uFFFDb\uFFFD'
     expect(await claim(at.db, run)).toMatchObject({ outcome: { text: cleaned } })
     expect((await readOwnRecords(at.db, { sessionId, gen: 0, seq: 2 }))[1]?.message.content).toBe(cleaned)
     expect((await readEvents(at.db, sessionId, 1))[0]?.data).toEqual({ [cleaned]: [cleaned] })
-    expect((await readTurn(at.db, sessionId, 'a', 0))?.text).toBe(cleaned)
+    expect((await readTurn(at.db, { sessionId, gen: 0 }, 'a'))?.text).toBe(cleaned)
   })
 
   it('tells refused content from a store that is away, and leaves the step unsettled', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
-    const error: unknown = await settleStep(at.db, step, {}, { records: [userRecord(2 ** 40)] }).catch(
-      (reason: unknown) => reason,
-    )
+    const error: unknown = await settleStep(at.db, step, {
+      outcome: {},
+      writes: { records: [userRecord(2 ** 40)] },
+    }).catch((reason: unknown) => reason)
     expect(isDataError(error)).toBe(true)
-    expect(await settleStep(at.db, step, { refused: true }, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, step, { outcome: { refused: true }, writes: {} })).toEqual({ won: true })
   })
 
   it('opens a child with its first records and message together with the outcome', async () => {
@@ -214,14 +210,12 @@ describe('settleStep', () => {
       depth: 1,
       origin: 'call-1',
     })
-    const settled = await settleStep(
-      at.db,
-      step,
-      {},
-      {
+    const settled = await settleStep(at.db, step, {
+      outcome: {},
+      writes: {
         child: { ...child, records: [userRecord(1, 'hello')], message: { messageId: 'first', text: 'do it' } },
       },
-    )
+    })
     expect(settled).toEqual({ won: true })
     expect(await readSession(at.db, child.sessionId)).toMatchObject({ parentId: run.sessionId, depth: 1, gen: 0 })
     expect(
@@ -238,13 +232,13 @@ describe('settleStep', () => {
     const child = { ...newSessionRow({ ...taken, parentId: run.sessionId, depth: 1 }), origin: 'call-1' }
     const message = { messageId: 'first', text: 'do it' }
     const writes = { ...everything(run.sessionId), child: { ...child, records: [userRecord(1)], message } }
-    await expect(settleStep(at.db, step, {}, writes)).rejects.toMatchObject({ code: 'SESSION_EXISTS' })
+    await expect(settleStep(at.db, step, { outcome: {}, writes })).rejects.toMatchObject({ code: 'SESSION_EXISTS' })
     for (const table of ['records', 'events', 'usage', 'turns'])
       expect(await countRows(at.db, table, run.sessionId)).toBe(0)
     expect(await getMessage(at.db, child.sessionId, 'first')).toBeUndefined()
     expect(await countRows(at.db, 'records', child.sessionId)).toBe(0)
     expect(await readSession(at.db, child.sessionId)).toMatchObject({ rootId: taken.sessionId, depth: 0 })
-    expect(await settleStep(at.db, step, { refused: true }, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, step, { outcome: { refused: true }, writes: {} })).toEqual({ won: true })
   })
 
   it('takes the child as it is that the same call opened in another generation', async () => {
@@ -252,8 +246,8 @@ describe('settleStep', () => {
     const child = { ...newSessionRow({ parentId: run.sessionId, depth: 1 }), origin: 'call-1' }
     const writes = { child: { ...child, records: [userRecord(1)], message: { messageId: 'first', text: 'do it' } } }
     const [first, again] = [await take(at.db, run, { key: 'a' }), await take(at.db, run, { key: 'b' })]
-    expect(await settleStep(at.db, first, {}, writes)).toEqual({ won: true })
-    expect(await settleStep(at.db, again, {}, writes)).toEqual({ won: true })
+    expect(await settleStep(at.db, first, { outcome: {}, writes })).toEqual({ won: true })
+    expect(await settleStep(at.db, again, { outcome: {}, writes })).toEqual({ won: true })
     expect(await countRows(at.db, 'records', child.sessionId)).toBe(1)
   })
 
@@ -262,12 +256,10 @@ describe('settleStep', () => {
     const step = await take(at.db, run)
     await takeOver(at.db, run, step)
     const child = newSessionRow({ parentId: run.sessionId, depth: 1 })
-    await settleStep(
-      at.db,
-      step,
-      {},
-      { child: { ...child, records: [userRecord(1)], message: { messageId: 'first', text: 'do it' } } },
-    )
+    await settleStep(at.db, step, {
+      outcome: {},
+      writes: { child: { ...child, records: [userRecord(1)], message: { messageId: 'first', text: 'do it' } } },
+    })
     expect(await readSession(at.db, child.sessionId)).toBeUndefined()
     expect(await getMessage(at.db, child.sessionId, 'first')).toBeUndefined()
     expect(await countRows(at.db, 'records', child.sessionId)).toBe(0)
@@ -291,7 +283,7 @@ describe('live pieces', () => {
       'Hel',
       'lo',
     ])
-    await settleStep(at.db, step, {}, {})
+    await settleStep(at.db, step, { outcome: {}, writes: {} })
     expect(await readLive(at.db, run.sessionId)).toEqual([])
   })
 
@@ -310,7 +302,7 @@ describe('live pieces', () => {
     await takeOver(at.db, run, step)
     await appendLive(at.db, [piece(run.sessionId, 1, 0, 'zombie')])
     expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
-    await settleStep(at.db, { ...step, lease: 2 }, {}, {})
+    await settleStep(at.db, { ...step, lease: 2 }, { outcome: {}, writes: {} })
     await appendLive(at.db, [piece(run.sessionId, 2, 0, 'late')])
     expect(await countRows(at.db, 'live', run.sessionId)).toBe(0)
   })

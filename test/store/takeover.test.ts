@@ -20,9 +20,9 @@ describe('holdLiveness', () => {
   it('makes a worker alive until it is released', async () => {
     const bootId = newBootId()
     const held = await holdLiveness(at.url, bootId)
-    expect(await isAlive(at.db, bootId, NO_GRACE)).toBe(true)
+    expect(await isAlive(at.db, bootId, { graceMs: NO_GRACE })).toBe(true)
     await held.release()
-    await expect.poll(() => isAlive(at.db, bootId, NO_GRACE)).toBe(false)
+    await expect.poll(() => isAlive(at.db, bootId, { graceMs: NO_GRACE })).toBe(false)
   })
 
   it('takes the lock again when its connection was cut', async () => {
@@ -32,16 +32,16 @@ describe('holdLiveness', () => {
       `select pid from pg_stat_activity where application_name = 'stello-liveness' and datname = current_database()`,
     )
     for (const { pid } of rows) await at.db.pool.query('select pg_terminate_backend($1, 5000)', [pid])
-    await expect.poll(() => isAlive(at.db, bootId, NO_GRACE), { timeout: 5000 }).toBe(true)
+    await expect.poll(() => isAlive(at.db, bootId, { graceMs: NO_GRACE }), { timeout: 5000 }).toBe(true)
     await held.release()
   })
 
   it('tells boot ids apart over the whole range of 63 bits', async () => {
     const [small, big] = ['7', (2n ** 63n - 1n).toString()]
     const held = [await holdLiveness(at.url, small), await holdLiveness(at.url, big)]
-    expect(await isAlive(at.db, small, NO_GRACE)).toBe(true)
-    expect(await isAlive(at.db, big, NO_GRACE)).toBe(true)
-    expect(await isAlive(at.db, (7n + 2n ** 32n).toString(), NO_GRACE)).toBe(false)
+    expect(await isAlive(at.db, small, { graceMs: NO_GRACE })).toBe(true)
+    expect(await isAlive(at.db, big, { graceMs: NO_GRACE })).toBe(true)
+    expect(await isAlive(at.db, (7n + 2n ** 32n).toString(), { graceMs: NO_GRACE })).toBe(false)
     for (const each of held) await each.release()
   })
 })
@@ -85,12 +85,12 @@ describe('when connections of a lock are lost', () => {
       ['refused', true],
     ])
     expect(liveness.held()).toBe(true)
-    expect(await isAlive(at.db, bootId, NO_GRACE, async () => undefined)).toBe(true)
+    expect(await isAlive(at.db, bootId, { graceMs: NO_GRACE, doubted: async () => undefined })).toBe(true)
     proxy.refuse(false)
     await until('it is back', async () => told.length > 2)
     expect(told.slice(2)).toEqual([['back', true]])
     await cut(bootId, 'one')
-    expect(await isAlive(at.db, bootId, NO_GRACE, async () => undefined)).toBe(true)
+    expect(await isAlive(at.db, bootId, { graceMs: NO_GRACE, doubted: async () => undefined })).toBe(true)
   })
 
   it('says that nothing holds the lock if both are lost, until one is back', async () => {
@@ -98,7 +98,7 @@ describe('when connections of a lock are lost', () => {
     proxy.refuse(true)
     await cut(bootId)
     await until('both are lost', async () => !liveness.held())
-    expect(await isAlive(at.db, bootId, NO_GRACE)).toBe(false)
+    expect(await isAlive(at.db, bootId, { graceMs: NO_GRACE })).toBe(false)
     proxy.refuse(false)
     await until('one is back', async () => liveness.held())
     await until('both are back', async () => told.filter(([kind]) => kind === 'back').length === 2)
@@ -106,7 +106,7 @@ describe('when connections of a lock are lost', () => {
       ['lost', true],
       ['lost', false],
     ])
-    expect(await isAlive(at.db, bootId, NO_GRACE)).toBe(true)
+    expect(await isAlive(at.db, bootId, { graceMs: NO_GRACE })).toBe(true)
   })
 
   it('gives back what it has taken if it cannot have both', async () => {
@@ -120,7 +120,7 @@ describe('when connections of a lock are lost', () => {
 
 describe('isAlive', () => {
   it('calls nobody dead while workers have just come to this server, because the others may be on their way', async () => {
-    expect(await isAlive(at.db, newBootId(), 3_600_000_000)).toBe(true)
+    expect(await isAlive(at.db, newBootId(), { graceMs: 3_600_000_000 })).toBe(true)
   })
 
   it('calls a worker dead that has not come 15 s after the first one, and not sooner', async () => {
@@ -142,7 +142,7 @@ describe('isAlive', () => {
 
   it('believes in no death before it has looked twice: a lock whose connection was cut is taken again', async () => {
     const bootId = newBootId()
-    expect(await isAlive(at.db, bootId, NO_GRACE, () => lock(bootId))).toBe(true)
+    expect(await isAlive(at.db, bootId, { graceMs: NO_GRACE, doubted: () => lock(bootId) })).toBe(true)
   })
 
   it('waits by itself between the two looks', async () => {
@@ -151,7 +151,7 @@ describe('isAlive', () => {
     await client.connect()
     onTestFinished(() => client.end())
     await sentBy(async (sent) => {
-      const alive = isAlive(at.db, bootId, NO_GRACE)
+      const alive = isAlive(at.db, bootId, { graceMs: NO_GRACE })
       await until('it has looked', async () => sent.length > 0)
       await client.query('select pg_advisory_lock($1::bigint)', [bootId])
       expect(await alive).toBe(true)
@@ -179,9 +179,9 @@ describe('a worker that has left', () => {
 
   it('is dead at once: its steps belong to nobody', async () => {
     const bootId = await leave('1 minute')
-    await expect.poll(() => isAlive(at.db, bootId, AGES)).toBe(false)
+    await expect.poll(() => isAlive(at.db, bootId, { graceMs: AGES })).toBe(false)
     await leave('1 minute')
-    expect(await isAlive(at.db, bootId, AGES)).toBe(false)
+    expect(await isAlive(at.db, bootId, { graceMs: AGES })).toBe(false)
   })
 
   it('is forgotten in the end', async () => {
@@ -202,11 +202,11 @@ describe('stealDeadSteps', () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { owner: newBootId() })
     const mine = (steps: { sessionId: string }[]) => steps.filter(({ sessionId }) => sessionId === run.sessionId)
-    expect(mine(await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE))).toEqual([
+    expect(mine(await stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE }))).toEqual([
       { sessionId: run.sessionId, key: 'm1.0', token: Buffer.from(TOKEN) },
     ])
-    expect(mine(await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE))).toEqual([])
-    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: false, outcome: undefined })
+    expect(mine(await stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE }))).toEqual([])
+    expect(await settleStep(at.db, step, { outcome: {}, writes: {} })).toEqual({ won: false, outcome: undefined })
     expect(await claim(at.db, run, { owner: OTHER_OWNER })).toMatchObject({ kind: 'mine', lease: 3, begun: true })
   })
 
@@ -216,9 +216,11 @@ describe('stealDeadSteps', () => {
     const held = await holdLiveness(at.url, owner)
     const step = await take(at.db, run, { owner })
     expect(
-      (await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE })).filter(
+        ({ sessionId }) => sessionId === run.sessionId,
+      ),
     ).toEqual([])
-    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, step, { outcome: {}, writes: {} })).toEqual({ won: true })
     await held.release()
   })
 
@@ -227,11 +229,11 @@ describe('stealDeadSteps', () => {
     const owner = newBootId()
     const step = await take(at.db, run, { owner })
     expect(
-      (await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE, () => lock(owner))).filter(
+      (await stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE, doubted: () => lock(owner) })).filter(
         ({ sessionId }) => sessionId === run.sessionId,
       ),
     ).toEqual([])
-    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, step, { outcome: {}, writes: {} })).toEqual({ won: true })
   })
 
   it('leaves the steps of the asking worker alone, even if its lock is free', async () => {
@@ -239,23 +241,27 @@ describe('stealDeadSteps', () => {
     const owner = newBootId()
     const step = await take(at.db, run, { owner })
     expect(
-      (await stealDeadSteps(at.db, taker(owner), NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker(owner), { graceMs: NO_GRACE })).filter(
+        ({ sessionId }) => sessionId === run.sessionId,
+      ),
     ).toEqual([])
-    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
+    expect(await settleStep(at.db, step, { outcome: {}, writes: {} })).toEqual({ won: true })
   })
 
   it('steals nothing while workers have just come to this server', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run, { owner: newBootId() })
-    expect(await stealDeadSteps(at.db, taker(NOBODY), 3_600_000_000)).toEqual([])
-    expect(await settleStep(at.db, step, {}, {})).toEqual({ won: true })
+    expect(await stealDeadSteps(at.db, taker(NOBODY), { graceMs: 3_600_000_000 })).toEqual([])
+    expect(await settleStep(at.db, step, { outcome: {}, writes: {} })).toEqual({ won: true })
   })
 
   it('leaves settled and released steps alone', async () => {
     const run = await openSession(at.db)
-    await settleStep(at.db, await take(at.db, run, { owner: newBootId() }), {}, {})
+    await settleStep(at.db, await take(at.db, run, { owner: newBootId() }), { outcome: {}, writes: {} })
     expect(
-      (await stealDeadSteps(at.db, taker(NOBODY), NO_GRACE)).filter(({ sessionId }) => sessionId === run.sessionId),
+      (await stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE })).filter(
+        ({ sessionId }) => sessionId === run.sessionId,
+      ),
     ).toEqual([])
   })
 
@@ -265,8 +271,8 @@ describe('stealDeadSteps', () => {
     const keys = Array.from({ length: 10 }, (_, i) => `t1.0.${i}`)
     for (const key of keys) await take(at.db, run, { key, owner })
     const [one, two] = await Promise.all([
-      stealDeadSteps(at.db, taker(NOBODY), NO_GRACE),
-      stealDeadSteps(at.db, taker(NOBODY), NO_GRACE),
+      stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE }),
+      stealDeadSteps(at.db, taker(NOBODY), { graceMs: NO_GRACE }),
     ])
     const stolen = [...one, ...two].filter(({ sessionId }) => sessionId === run.sessionId).map(({ key }) => key)
     expect(stolen.toSorted()).toEqual(keys)

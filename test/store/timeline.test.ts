@@ -55,7 +55,7 @@ describe('an attempt whose worker has died', () => {
       result: '',
     } as const
     const event = newEvent('tool.status', { of: [CALL.key], at: { turn: 2, round: 1 }, data: status })
-    await settleStep(at.db, step, DONE, { records: [userRecord(1)], events: [event] })
+    await settleStep(at.db, step, { outcome: DONE, writes: { records: [userRecord(1)], events: [event] } })
     const spans = await readTimeline(at.db, [run.sessionId])
     expect(spans.map(shown)[2]).toEqual(['tool', 'pay', 3, OTHER_OWNER, 'succeeded'])
     for (const span of spans) expect(span).toMatchObject({ turn: 2, round: 1, callId: 'c-1', title: 'Pay' })
@@ -80,7 +80,7 @@ describe('an attempt whose worker has died', () => {
     await releaseStep(at.db, await take(at.db, run, CALL), { failed: true })
     const step = await take(at.db, run, CALL)
     for (const _ of [1, 2]) await releaseStep(at.db, step, { failed: false, begun: true, died: true })
-    await settleStep(at.db, await take(at.db, run, { ...CALL, owner: OTHER_OWNER }), DONE, {})
+    await settleStep(at.db, await take(at.db, run, { ...CALL, owner: OTHER_OWNER }), { outcome: DONE, writes: {} })
     expect((await readTimeline(at.db, [run.sessionId])).map(shown)).toEqual([
       ['tool', 'pay', 1, OWNER, 'taken_over'],
       ['tool', 'pay', 3, OTHER_OWNER, 'succeeded'],
@@ -106,16 +106,17 @@ describe('an attempt whose worker has died', () => {
 
 it('shows how steps have ended, waits for people, and pauses', async () => {
   const run = await openSession(at.db)
-  await settleStep(at.db, await take(at.db, run, { key: 'm1.0' }), { kind: 'answered' }, {})
+  await settleStep(at.db, await take(at.db, run, { key: 'm1.0' }), { outcome: { kind: 'answered' }, writes: {} })
   const unknown = { kind: 'settled', isError: true, code: 'TOOL_OUTCOME_UNKNOWN' }
-  await settleStep(at.db, await take(at.db, run, { ...CALL, key: 't1.0.0' }), unknown, {})
-  await settleStep(at.db, await take(at.db, run, { ...CALL, key: 't1.0.1' }), { ...unknown, code: 'TOOL_TIMEOUT' }, {})
-  await settleStep(
-    at.db,
-    await take(at.db, run, { ...CALL, key: 't1.0.2' }),
-    { ...unknown, code: 'TOOL_CANCELLED' },
-    {},
-  )
+  await settleStep(at.db, await take(at.db, run, { ...CALL, key: 't1.0.0' }), { outcome: unknown, writes: {} })
+  await settleStep(at.db, await take(at.db, run, { ...CALL, key: 't1.0.1' }), {
+    outcome: { ...unknown, code: 'TOOL_TIMEOUT' },
+    writes: {},
+  })
+  await settleStep(at.db, await take(at.db, run, { ...CALL, key: 't1.0.2' }), {
+    outcome: { ...unknown, code: 'TOOL_CANCELLED' },
+    writes: {},
+  })
   const step = await take(at.db, run, { ...CALL, key: 't1.0.3' })
   const id = pendingId(step)
   const question = {
@@ -128,12 +129,15 @@ it('shows how steps have ended, waits for people, and pauses', async () => {
     preview: '',
     message: 'may it?',
   } as const
-  expect(await parkStep(at.db, step, question)).toBeTruthy()
-  await announceFacts(at.db, run, 'a1', {
-    pause: { reason: 'user', message: 'lunch' },
-    events: [
-      someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: { reason: 'user', message: 'lunch' } }),
-    ],
+  expect(await parkStep(at.db, step, { question })).toBeTruthy()
+  await announceFacts(at.db, run, {
+    key: 'a1',
+    writes: {
+      pause: { reason: 'user', message: 'lunch' },
+      events: [
+        someEvent({ key: 'a1.0', at: { told: 1 }, type: 'session.paused', data: { reason: 'user', message: 'lunch' } }),
+      ],
+    },
   })
   const before = await readTimeline(at.db, [run.sessionId])
   expect(before.slice(-2)).toMatchObject([
@@ -146,7 +150,7 @@ it('shows how steps have ended, waits for people, and pauses', async () => {
     someEvent({ key: 'a2.0', at: { told: 2 }, type: 'session.resumed' }),
     someEvent({ key: 'a2.1', at: { told: 2 }, type: 'pending.closed', data: closed }),
   ]
-  await announceFacts(at.db, run, 'a2', { pause: null, events })
+  await announceFacts(at.db, run, { key: 'a2', writes: { pause: null, events } })
   expect((await readTimeline(at.db, [run.sessionId])).map(({ kind, outcome, code }) => [kind, outcome, code])).toEqual([
     ['model', 'succeeded', undefined],
     ['tool', 'unknown', 'TOOL_OUTCOME_UNKNOWN'],
@@ -161,7 +165,7 @@ it('leaves out what was rewound, and shows what a later generation has taken ove
   const run = await openSession(at.db)
   for (const seq of [1, 2]) {
     const step = await take(at.db, run, { key: `m${seq}.0`, name: `model ${seq}` })
-    await settleStep(at.db, step, { kind: 'answered' }, { records: [userRecord(seq)] })
+    await settleStep(at.db, step, { outcome: { kind: 'answered' }, writes: { records: [userRecord(seq)] } })
   }
   const before = await readTimeline(at.db, [run.sessionId])
   const again = resetRun(run, 'run-2', 1)

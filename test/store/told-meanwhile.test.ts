@@ -16,7 +16,7 @@ it('an event that several steps tell at the same moment is told once, and all of
   const settling = steps.map((step) => {
     const own = someEvent({ key: step.key, at: { told: 1 }, type: 'own' })
     const events = [someEvent({ key: 'same', at: { told: 1 }, type: 'same' }), own]
-    return settleStep(at.db, step, {}, { events })
+    return settleStep(at.db, step, { outcome: {}, writes: { events } })
   })
   await letGo(keys.length)
   expect(await Promise.all(settling)).toEqual(keys.map(() => ({ won: true })))

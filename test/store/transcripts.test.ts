@@ -91,7 +91,10 @@ describe('readWholeRecord', () => {
   it('returns the whole text where the model reads a cut one', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
-    await settleStep(at.db, step, {}, { records: [{ ...userRecord(1, 'cut'), whole: 'the whole text' }] })
+    await settleStep(at.db, step, {
+      outcome: {},
+      writes: { records: [{ ...userRecord(1, 'cut'), whole: 'the whole text' }] },
+    })
     const found = await readWholeRecord(at.db, { sessionId: run.sessionId, gen: 0, seq: 1 })
     expect([found?.message.content, found?.whole]).toEqual(['cut', 'the whole text'])
   })
@@ -194,7 +197,7 @@ describe('TranscriptCache', () => {
     const results = [3, 4].map((seq) =>
       nextRecord(asked.chain, seq, { role: 'tool', content: `result ${seq}`, toolCallId: 'c', name: 't' }),
     )
-    await settleStep(at.db, step, {}, { records: [first, asked, ...results] })
+    await settleStep(at.db, step, { outcome: {}, writes: { records: [first, asked, ...results] } })
     told.append(sessionId, 0, [first, asked, ...results])
     const fresh = await new TranscriptCache().read(at.db, { sessionId, gen: 0, seq: 4 })
     expect((await told.read(at.db, { sessionId, gen: 0, seq: 4 })).chain).toBe(fresh.chain)

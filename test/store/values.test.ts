@@ -20,7 +20,10 @@ const at = useDatabase()
 async function set(run: RunRef, seq: number, count: unknown, inputHash = `hash ${seq}`): Promise<void> {
   const step = await take(at.db, run, { key: `m${seq}.0`, inputHash })
   const values = [{ name: 'count', value: count }]
-  await settleStep(at.db, step, { kind: 'settled', gen: step.gen }, { records: [userRecord(seq)], values })
+  await settleStep(at.db, step, {
+    outcome: { kind: 'settled', gen: step.gen },
+    writes: { records: [userRecord(seq)], values },
+  })
 }
 
 const count = (run: RunRef, gen: number, seq: number): Promise<unknown> =>
@@ -50,7 +53,10 @@ describe('a value', () => {
     const reset = resetRun(run, 'reset', 1)
     const step = await take(at.db, reset, { key: 'other', inputHash: 'another question' })
     expect(await count(run, 1, 9)).toBe('old 1')
-    await settleStep(at.db, step, {}, { records: [userRecord(2)], values: [{ name: 'count', value: 'new 2' }] })
+    await settleStep(at.db, step, {
+      outcome: {},
+      writes: { records: [userRecord(2)], values: [{ name: 'count', value: 'new 2' }] },
+    })
     expect([await count(run, 1, 1), await count(run, 1, 9)]).toEqual(['old 1', 'new 2'])
     expect(await count(run, 0, 9)).toBe('old 3')
   })
@@ -66,7 +72,7 @@ describe('a value', () => {
   it('costs no row if none is set', async () => {
     const run = await openSession(at.db)
     const step = await take(at.db, run)
-    await settleStep(at.db, step, {}, { records: [userRecord(1)] })
+    await settleStep(at.db, step, { outcome: {}, writes: { records: [userRecord(1)] } })
     expect(await countRows(at.db, 'session_values', run.sessionId)).toBe(0)
   })
 })

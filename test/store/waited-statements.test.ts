@@ -37,7 +37,7 @@ const pauseOf = async (sessionId: string): Promise<unknown> => (await readSessio
 /** A child that is closed. */
 async function closedChild(root: RunRef): Promise<RunRef> {
   const child = await openSession(at.db, childOf(root))
-  await announceFacts(at.db, child, 'a1', { closed: true })
+  await announceFacts(at.db, child, { key: 'a1', writes: { closed: true } })
   return child
 }
 
@@ -48,7 +48,7 @@ it('a claim that waits for the end of its step gets the whole outcome', async ()
   const outcome = { kind: 'settled', gen: 1, isError: false, preview: 'done', durationMs: 0 }
   const message = { role: 'tool', toolCallId: 'c', name: 'tool', content: 'done' } as const
   const letGo = await holdWriters(at.db, run.sessionId)
-  const settling = settleStep(at.db, step, outcome, { records: [{ ...userRecord(1), message }] })
+  const settling = settleStep(at.db, step, { outcome, writes: { records: [{ ...userRecord(1), message }] } })
   await untilWaiting(at.db, 1)
   const claiming = claim(at.db, run, { key: 't1.0.0', kind: 'tool', owner: OTHER_OWNER })
   await letGo(2)
@@ -77,7 +77,7 @@ it('a session that closed while its tree was paused forks as usual when the tree
   const root = await openSession(at.db)
   const child = await openSession(at.db, childOf(root))
   await holdTree(at.db, root.sessionId, PAUSE)
-  await announceFacts(at.db, child, 'a1', { closed: true })
+  await announceFacts(at.db, child, { key: 'a1', writes: { closed: true } })
   await releaseTree(at.db, root.sessionId)
   const below = newSessionRow({ rootId: root.sessionId, parentId: child.sessionId, depth: 2 })
   await createSession(at.db, below)
@@ -88,8 +88,8 @@ it('an agent that a person had paused with what it forks keeps both when it is o
   const root = await openSession(at.db)
   const child = await openSession(at.db, childOf(root))
   await holdTree(at.db, child.sessionId, PAUSE)
-  await announceFacts(at.db, child, 'a1', { pause: PAUSE })
-  await announceFacts(at.db, child, 'a2', { closed: true })
+  await announceFacts(at.db, child, { key: 'a1', writes: { pause: PAUSE } })
+  await announceFacts(at.db, child, { key: 'a2', writes: { closed: true } })
   await reopenAgent(at.db, child.sessionId, root.sessionId)
   const below = newSessionRow({ rootId: root.sessionId, parentId: child.sessionId, depth: 2 })
   await createSession(at.db, below)
@@ -110,7 +110,7 @@ it('a closed session that is forked in a paused tree has a paused fork', async (
 it('an agent is opened again beside a statement that locks its tree in the order of ids', async () => {
   const root = await openSession(at.db, newSessionRow({ sessionId: `z-${newId()}` }))
   const child = await openSession(at.db, { ...childOf(root), sessionId: `a-${newId()}` })
-  await announceFacts(at.db, child, 'a1', { closed: true })
+  await announceFacts(at.db, child, { key: 'a1', writes: { closed: true } })
   const lock = (id: string): [string, string[]] => ['select from sessions where id = $1 for no key update', [id]]
   const tree = await at.db.pool.connect()
   await tree.query('begin')

@@ -88,20 +88,26 @@ describe('a closed session that is rewound is shown again, without the forks of 
     root = await openSession(at.db)
     child = await openSession(at.db, { parentId: root.sessionId, rootId: root.sessionId, depth: 1 })
     const left = newSessionRow({ parentId: child.sessionId, rootId: root.sessionId, depth: 2 })
-    await announceFacts(at.db, child, 'm1.0.0', {
-      events: [
-        someEvent({
-          key: 'forked',
-          at: { turn: 1, round: 0 },
-          type: 'session.forked',
-          data: { child: left.sessionId },
-        }),
-      ],
-      child: { ...left, records: [] },
+    await announceFacts(at.db, child, {
+      key: 'm1.0.0',
+      writes: {
+        events: [
+          someEvent({
+            key: 'forked',
+            at: { turn: 1, round: 0 },
+            type: 'session.forked',
+            data: { child: left.sessionId },
+          }),
+        ],
+        child: { ...left, records: [] },
+      },
     })
-    await announceFacts(at.db, child, 'a1', {
-      closed: true,
-      events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.closed', data: {} }],
+    await announceFacts(at.db, child, {
+      key: 'a1',
+      writes: {
+        closed: true,
+        events: [{ key: 'a1.0', at: { told: 1 }, type: 'session.closed', data: {} }],
+      },
     })
   })
 

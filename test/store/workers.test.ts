@@ -28,7 +28,7 @@ describe('claimDeadWorkers', () => {
     const held = await holdLiveness(at.url, dead)
     await enterWorker(at.db, { bootId: dead, agent: 'test', namespace: NAMESPACE })
     await held.release()
-    await expect.poll(() => isAlive(at.db, dead, NO_GRACE)).toBe(false)
+    await expect.poll(() => isAlive(at.db, dead, { graceMs: NO_GRACE })).toBe(false)
     return dead
   }
   const survivor = async () => {
@@ -97,7 +97,7 @@ describe('claimDeadWorkers', () => {
     expect(claimed).not.toContain(one.bootId)
     expect(claimed).not.toContain(two.bootId)
     await one.die()
-    await expect.poll(() => isAlive(at.db, one.bootId, NO_GRACE)).toBe(false)
+    await expect.poll(() => isAlive(at.db, one.bootId, { graceMs: NO_GRACE })).toBe(false)
     expect(await one.claimed()).not.toContain(one.bootId)
   })
 })
@@ -109,7 +109,7 @@ describe('findPerhapsBusySessions', () => {
   it('finds sessions with an open turn and those that were busy last, however many were never opened', async () => {
     const agent = 'with many that were never opened'
     const [open, ended] = [await openSession(at.db, of(agent)), await openSession(at.db, of(agent))]
-    await settleStep(at.db, await take(at.db, ended, { opening: opening(1, 'a', 1) }), {}, END)
+    await settleStep(at.db, await take(at.db, ended, { opening: opening(1, 'a', 1) }), { outcome: {}, writes: END })
     await take(at.db, open, { opening: opening(1, 'a', 1) })
     await at.db.pool.query(
       `insert into sessions (id, root_id, agent, label, config)

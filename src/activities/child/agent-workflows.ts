@@ -77,7 +77,7 @@ export async function spawnAgent(
     },
     origin,
   })
-  if (message !== undefined) await keepMessage(db, sessionId, TASK_MESSAGE, message)
+  if (message !== undefined) await keepMessage(db, sessionId, { messageId: TASK_MESSAGE, text: message })
   await startWorkflow(deps, sessionId, 'REJECT_DUPLICATE')
   return sessionId
 }
@@ -99,7 +99,7 @@ export async function sendToAgent(deps: Deps, agentId: string, { messageId, text
   // A message that is stored was perhaps sent: a second stop would hit the turn that answers it.
   if (interrupt && (await getMessage(db, agentId, messageId)) === undefined)
     await told(workflow.signal(cancelTurnSignal))
-  await putMessage(db, agentId, messageId, text)
+  await putMessage(db, agentId, { messageId, text })
   const row = await mustHave(deps, agentId)
   if (row.closedAt) await untilEnded(deps, agentId)
   if (

@@ -32,8 +32,7 @@ interface Announced extends Omit<StoredSession, 'config'> {
 export async function callForkHook(
   deps: Deps,
   attempt: Attempt,
-  key: string,
-  { sessionId, ...child }: Announced,
+  { key, child: { sessionId, ...child } }: { key: string; child: Announced },
 ): Promise<NotStarted | undefined> {
   const { onSessionFork } = deps.agent
   if (!onSessionFork) return undefined

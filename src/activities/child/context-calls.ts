@@ -97,7 +97,11 @@ export class ContextCalls {
     const key = contextKey(at.key, hash, nth)
     const own = waitsWith(stated, model)
     const waits = tries === undefined ? own : waitsOfTry(own, model)
-    const weather = new StepWeather(this.#deps, attempt, { key, turn, round }, { choice: choiceOf(model), waits })
+    const weather = new StepWeather(this.#deps, attempt, {
+      input: { key, turn, round },
+      choice: choiceOf(model),
+      waits,
+    })
     const told = { tools: [...tools], idempotencyKey: idempotencyKey(sessionId, key, hash), cacheKey: rootId }
 
     const run = async (claim: Mine, stop: AbortSignal, pass: Pass): Promise<Ending<Answer>> => {
@@ -105,7 +109,7 @@ export class ContextCalls {
       const over = AbortSignal.any([stop, this.#asked.stop])
       try {
         const limits = { stop: over, waits: pass.model === model ? waits : waitsWith(waits, pass.model) }
-        const completion = await askModel(pass.model, messages, { ...told, ...(onDelta && { onDelta }) }, limits)
+        const completion = await askModel(pass.model, messages, { ...told, ...limits, ...(onDelta && { onDelta }) })
         pass.served()
         const usage = wholeTokens(completion.usage)
         const by = completion.model ?? pass.model.name
@@ -118,7 +122,7 @@ export class ContextCalls {
         if (stop.aborted && stop.reason !== 'cancel') return { kind: 'retry', error: shutsDown(), failed: false }
         const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
         const final = known.fate !== 'retry' && reasonOf(known.code).clears === undefined
-        if (!over.aborted && !final) return weather.failed(error, pass, claim, performance.now() - started)
+        if (!over.aborted && !final) return weather.failed(error, { pass, claim, askedMs: performance.now() - started })
         if (final) pass.served()
         return { kind: 'giveBack', result: { kind: 'refused', error: over.aborted ? new Error('stopped') : known } }
       }

@@ -12,6 +12,8 @@ export interface ForkArgs {
   systemPrompt?: string
   /** Name of `profile`. */
   profile?: string
+  /** For the prompt of `profile`. */
+  vars?: Record<string, string>
 }
 
 /**
@@ -21,14 +23,9 @@ export interface ForkArgs {
  *
  * @param args the arguments of a model; its label is cut
  * @param profile the profile that `args.profile` names, which exists
- * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var that is not in `vars`
+ * @throws StelloError INVALID_ARGUMENT when the profile's prompt needs a var that is not in `args.vars`
  */
-export function forkConfig(
-  parent: SessionConfig,
-  args: ForkArgs,
-  profile: ForkProfile | undefined,
-  vars: Record<string, string>,
-): SessionConfig {
+export function forkConfig(parent: SessionConfig, args: ForkArgs, profile: ForkProfile | undefined): SessionConfig {
   const source = `profile:${args.profile ?? ''}` as const
   const child: SessionConfig = {
     agent: parent.agent,
@@ -41,7 +38,7 @@ export function forkConfig(
     inherited: parent.systemPrompt,
     locked: parent.locked,
     profile,
-    vars,
+    vars: args.vars ?? {},
   })
   const profileName = args.profile ?? parent.profile
   if (profileName !== undefined) child.profile = profileName

@@ -54,7 +54,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
   const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> =>
     finish({ input, claim, chain, durationMs: Math.round(performance.now() - started), end: { error } })
   const { sessionId, gen, base, messageId } = input
-  const loaded = await readSkillsInForce(deps, config, { sessionId, gen, seq: base }, messageId)
+  const loaded = await readSkillsInForce(deps, config, { at: { sessionId, gen, seq: base }, messageId })
   const permits = permitCall(deps, { input, call, facts: parent, tools, loaded })
   const held = (claim: Mine, why: Held): Ending<ToolOutcome> =>
     why.kind === 'ask'
@@ -97,7 +97,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     },
     quarantined: (claim) => fail(claim, workerLost(call.name, claim)),
     callId: call.id,
-    settled: (outcome) => countCall(deps.metrics, { call, tools }, outcome),
+    settled: (outcome) => countCall(deps.metrics, { call, tools }, { outcome }),
     refused(claim, message, error) {
       if (isClosing(error)) return CLOSING
       if (isStelloError(error) && error.fate === 'model') return fail(claim, error)
@@ -112,7 +112,7 @@ export async function openChild(deps: Deps, input: CallToolInput): Promise<ToolO
     const { userId } = config
     const child = { ...told, ...(userId !== undefined && { userId }) }
     const fork = { sessionId, ...below(input.sessionId, parent), config: child }
-    const held = await callForkHook(deps, attempt, hookKey(input.key), fork)
+    const held = await callForkHook(deps, attempt, { key: hookKey(input.key), child: fork })
     if (held) return held
   }
   return outcome

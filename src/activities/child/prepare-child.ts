@@ -100,7 +100,7 @@ export async function prepareChild(deps: Deps, forking: Forking): Promise<Prepar
   const opening: Message[] = request.prompt ? [{ role: 'assistant', content: request.prompt }] : []
   if (profile?.contextFn) {
     const records = await readWholeTranscript(deps.db, at)
-    const { messages, dropped } = await runContextFn(deps, profile.contextFn, records, { ...forking, child: composed })
+    const { messages, dropped } = await runContextFn(deps, profile.contextFn, { ...forking, child: composed, records })
     return { config, messages: [...messages, ...opening], dropped }
   }
   const inherits = (profile?.context ?? request.context ?? 'none') === 'inherit'
@@ -113,7 +113,7 @@ async function withDenied(
   { parent, at, messageId }: Forking,
   child: SessionConfig,
 ): Promise<SessionConfig> {
-  const loaded = await readSkillsInForce(deps, parent, at, messageId)
+  const loaded = await readSkillsInForce(deps, parent, { at, messageId })
   const deny = loaded.flatMap(({ permissions }) => permissions?.deny ?? [])
   if (deny.length === 0) return child
   return { ...child, permissions: [...(child.permissions ?? []), { deny }] }
@@ -161,7 +161,7 @@ export function findProfile(
 
 function compose(parent: SessionConfig, request: ForkRequest, profile: ForkProfile | undefined): SessionConfig {
   try {
-    return forkConfig(parent, request, profile, request.vars ?? {})
+    return forkConfig(parent, request, profile)
   } catch (error) {
     throw new StelloError('TOOL_VALIDATION_ERROR', messageOf(error))
   }
@@ -182,8 +182,7 @@ function contextBounds(timeoutMs: number, stop: AbortSignal, profile: string | u
 async function runContextFn(
   deps: Deps,
   contextFn: NonNullable<ForkProfile['contextFn']>,
-  records: Message[],
-  { parent, facts, opening, request, stop, child }: Forking & { child: SessionConfig },
+  { parent, facts, opening, request, stop, child, records }: Forking & { child: SessionConfig; records: Message[] },
 ): Promise<{ messages: Message[]; dropped: number }> {
   const { agent } = deps
   const { tools: retries } = agent.waitsOf(child.profile, child.model)

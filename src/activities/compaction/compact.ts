@@ -55,7 +55,7 @@ export async function compact(deps: Deps, input: CompactInput): Promise<CompactO
   const patient = input.tries === undefined ? stated : waitsOfTry(stated, model)
   const retryForMs = Math.min(patient.retryForMs, sameProvider ? Infinity : OTHER_PROVIDER_MS)
   const waits = { ...patient, retryForMs }
-  const weather = new StepWeather(deps, attempt, { key, turn, round }, { choice: choiceOf(model), waits })
+  const weather = new StepWeather(deps, attempt, { input: { key, turn, round }, choice: choiceOf(model), waits })
 
   async function run(claim: Mine, stop: AbortSignal, pass: Pass): Promise<Ending<CompactOutcome>> {
     const started = performance.now()
@@ -71,7 +71,9 @@ export async function compact(deps: Deps, input: CompactInput): Promise<CompactO
       if (stop.aborted) return stopped(claim, stop)
       if (error instanceof NoSummary) pass.served()
       const ending =
-        error instanceof NoSummary ? undefined : weather.failed(error, pass, claim, performance.now() - started)
+        error instanceof NoSummary
+          ? undefined
+          : weather.failed(error, { pass, claim, askedMs: performance.now() - started })
       return ending && ending.kind !== 'giveBack' ? ending : without(claim, error, ending)
     }
   }

@@ -82,7 +82,7 @@ export function summarised(
   claim: Mine,
   { plan, text, usage, by }: Paid & { plan: Plan; text: string },
 ): Ending<CompactOutcome> {
-  return standing(compacting, claim, plan, { text, cut: false, paid: { usage, by } })
+  return standing(compacting, claim, { plan, text, cut: false, paid: { usage, by } })
 }
 
 /**
@@ -96,7 +96,8 @@ export function leftOut(compacting: Compacting, claim: Mine, error?: unknown): E
   const paid = error instanceof NoSummary ? error : undefined
   const plan = input.asked ? undefined : planCompaction(transcript, { keep })
   if (plan)
-    return standing(compacting, claim, plan, {
+    return standing(compacting, claim, {
+      plan,
       text: cutText(plan.messages, transcript.summary?.text),
       cut: true,
       paid,
@@ -108,9 +109,9 @@ export function leftOut(compacting: Compacting, claim: Mine, error?: unknown): E
 function standing(
   compacting: Compacting,
   claim: Mine,
-  { at, standsFor, question }: Plan,
-  { paid, ...made }: Pick<NewSummary, 'text' | 'cut'> & { paid: Paid | undefined },
+  { plan, paid, ...made }: Pick<NewSummary, 'text' | 'cut'> & { plan: Plan; paid: Paid | undefined },
 ): Ending<CompactOutcome> {
+  const { at, standsFor, question } = plan
   const { outcome, writes, told } = paying(compacting, claim, paid)
   const summary: NewSummary = { at, standsFor, ...(question !== undefined && { question }), ...made }
   const event = compactedEvent(compacting.input, summary, told)

@@ -71,8 +71,7 @@ export async function summarise(asked: Summarising): Promise<Summarised> {
       { role: 'system', content: prompt },
       { role: 'user', content },
     ],
-    { idempotencyKey, cacheKey },
-    { stop, waits },
+    { idempotencyKey, cacheKey, stop, waits },
   )
   const paid = { usage: completion.usage, by: completion.model ?? model.name }
   const text = completion.content.trim()

@@ -17,16 +17,20 @@ export function isOverTime(error: unknown): boolean {
   return typeof error === 'object' && error !== null && overTime.has(error)
 }
 
+/** `stop` and the time-outs end the call, in the place of a `signal`. */
+interface AskOptions extends Omit<CompleteOptions, 'signal' | 'onAlive'> {
+  stop: AbortSignal
+  waits: Pick<Waits, 'timeoutMs' | 'idleMs'>
+}
+
 /**
- * @param options its `signal` is left out: `stop` and the time-outs end the call
  * @throws StelloError MODEL_BAD_ANSWER when the answer is not valid, or as soon as it is too long; every error of the
  *   model
  */
 export async function askModel(
   model: Model,
   messages: Message[],
-  { onDelta = () => undefined, ...options }: Omit<CompleteOptions, 'signal' | 'onAlive'>,
-  { stop, waits: { timeoutMs, idleMs } }: { stop: AbortSignal; waits: Pick<Waits, 'timeoutMs' | 'idleMs'> },
+  { stop, waits: { timeoutMs, idleMs }, onDelta = () => undefined, ...options }: AskOptions,
 ): Promise<Completion> {
   const grown = new AbortController()
   const bounds: Bounds = {

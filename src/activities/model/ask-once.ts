@@ -66,7 +66,7 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
   const { claim, stop, pass, weather, timed } = asking
   timed.begin(pass.model.name)
   const fail = (error: unknown): Ending<ModelOutcome> => {
-    const ending = stop.aborted ? stopped(stop, claim) : weather.failed(error, pass, claim, timed.ms())
+    const ending = stop.aborted ? stopped(stop, claim) : weather.failed(error, { pass, claim, askedMs: timed.ms() })
     if (ending.kind === 'giveBack') timed.count(ending.result)
     return ending
   }
@@ -84,7 +84,7 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
   const titles = new Map<string, string>()
   const streaming = new StreamingCalls({ tools, titles, live, uses: deps.keptInstances, context })
   let ending: Ending<ModelOutcome> | undefined
-  const fitting = await fittingOf(deps.agent, config, pass.model, before)
+  const fitting = await fittingOf(deps.agent.compactionOf(config.profile), pass.model, before)
   let parts: PromptParts = {
     config,
     transcript: before,
@@ -108,10 +108,13 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
       }
     }
     if (prompt.full && !input.asIs) return tooLong(claim, parts.transcript, { refused: false })
-    const completion = await complete(call, asking, prompt, (delta) => {
-      if (delta.type === 'text') live.text(delta.text)
-      else if (delta.type === 'reasoning') live.reasoning(delta.text)
-      else streaming.take(delta)
+    const completion = await complete(call, asking, {
+      prompt,
+      onDelta(delta) {
+        if (delta.type === 'text') live.text(delta.text)
+        else if (delta.type === 'reasoning') live.reasoning(delta.text)
+        else streaming.take(delta)
+      },
     })
     pass.served()
     const density = densityOf(completion.usage.inputTokens, prompt.tokens)
@@ -150,20 +153,16 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
 async function complete(
   { input, stored, model, waits, hash }: ModelCall,
   { stop, pass }: Asking,
-  prompt: Prompt,
-  onDelta: (delta: ModelDelta) => void,
+  { prompt, onDelta }: { prompt: Prompt; onDelta(delta: ModelDelta): void },
 ): Promise<Completion> {
-  const completion = await askModel(
-    pass.model,
-    toMessages(prompt),
-    {
-      tools: [...prompt.tools],
-      idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
-      cacheKey: stored.rootId,
-      onDelta,
-    },
-    { stop, waits: pass.model === model ? waits : waitsWith(waits, pass.model) },
-  )
+  const completion = await askModel(pass.model, toMessages(prompt), {
+    tools: [...prompt.tools],
+    idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
+    cacheKey: stored.rootId,
+    onDelta,
+    stop,
+    waits: pass.model === model ? waits : waitsWith(waits, pass.model),
+  })
   return pass.model === model ? completion : { ...completion, model: completion.model ?? pass.model.name }
 }
 

@@ -16,7 +16,7 @@ export async function callModel(deps: Deps, input: CallModelInput): Promise<Mode
   const { model, waits, stored } = call
   const choice = choiceOf(model)
   const timed = new Timed(deps.metrics, (choice.models[0] ?? model).name)
-  const weather = new StepWeather(deps, attempt, input, { choice, waits })
+  const weather = new StepWeather(deps, attempt, { input, choice, waits })
   const work: Omit<StepWork<ModelOutcome | Held>, 'run'> = {
     step: stepOf(call),
     ...pausingEndings(model),

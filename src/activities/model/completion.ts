@@ -32,15 +32,20 @@ export function toCompletion(given: unknown, model: string): Completion {
 
 function read(given: unknown, model: string): Completion {
   const { content, toolCalls, usage, finishReason, model: answered, provider } = fieldsOf(given, 'an answer', model)
-  if (typeof content !== 'string') throw bad(model, 'content', 'text', content)
-  if (!Array.isArray(toolCalls)) throw bad(model, 'toolCalls', 'a list', toolCalls)
+  if (typeof content !== 'string') throw bad(model, 'content', { expected: 'text', given: content })
+  if (!Array.isArray(toolCalls)) throw bad(model, 'toolCalls', { expected: 'a list', given: toolCalls })
   if (!FINISH_REASONS.includes(finishReason)) {
-    throw bad(model, 'finishReason', `one of ${FINISH_REASONS.join(', ')}`, finishReason)
+    throw bad(model, 'finishReason', { expected: `one of ${FINISH_REASONS.join(', ')}`, given: finishReason })
   }
-  if (answered !== undefined && typeof answered !== 'string') throw bad(model, 'model', 'text', answered)
+  if (answered !== undefined && typeof answered !== 'string')
+    throw bad(model, 'model', { expected: 'text', given: answered })
   const size = new AnswerSize(model)
   size.add(content)
-  const calls = Array.from({ length: toolCalls.length }, (_, index) => toCall(toolCalls[index], index, model, size))
+  const calls = Array.from({ length: toolCalls.length }, (_, index) => {
+    const call = toCall(toolCalls[index], index, model)
+    size.add(call.id, call.name, call.arguments)
+    return call
+  })
   return {
     content,
     toolCalls: calls,
@@ -51,22 +56,21 @@ function read(given: unknown, model: string): Completion {
   }
 }
 
-function toCall(given: unknown, index: number, model: string, size: AnswerSize): ToolCall {
+function toCall(given: unknown, index: number, model: string): ToolCall {
   const where = `toolCalls[${index}]`
   const { id, name, arguments: args } = fieldsOf(given, where, model)
-  if (typeof id !== 'string') throw bad(model, `${where}.id`, 'text', id)
-  if (typeof name !== 'string') throw bad(model, `${where}.name`, 'text', name)
-  if (typeof args !== 'string') throw bad(model, `${where}.arguments`, 'text (JSON)', args)
-  size.add(id, name, args)
+  if (typeof id !== 'string') throw bad(model, `${where}.id`, { expected: 'text', given: id })
+  if (typeof name !== 'string') throw bad(model, `${where}.name`, { expected: 'text', given: name })
+  if (typeof args !== 'string') throw bad(model, `${where}.arguments`, { expected: 'text (JSON)', given: args })
   return { id, name, arguments: args }
 }
 
 /** The copy is plain JSON, as it will come back from the store. */
 function toProviderData(given: unknown, model: string): ProviderData {
-  if (!isObject(given)) throw bad(model, 'provider', 'an object of JSON', given)
+  if (!isObject(given)) throw bad(model, 'provider', { expected: 'an object of JSON', given })
   const json = JSON.stringify(given)
   if (json.length > PROVIDER_DATA_LIMIT) {
-    throw bad(model, 'provider', `at most ${PROVIDER_DATA_LIMIT} characters of JSON`, json.length)
+    throw bad(model, 'provider', { expected: `at most ${PROVIDER_DATA_LIMIT} characters of JSON`, given: json.length })
   }
   return JSON.parse(json) as ProviderData
 }
@@ -75,7 +79,7 @@ function toUsage(given: unknown, model: string): Usage {
   const { inputTokens, outputTokens, cachedTokens, costUsd } = fieldsOf(given, 'usage', model)
   const number = (value: unknown, field: string): number => {
     if (typeof value === 'number' && value >= 0 && value <= MOST) return value
-    throw bad(model, `usage.${field}`, 'a number of 0 or more', value)
+    throw bad(model, `usage.${field}`, { expected: 'a number of 0 or more', given: value })
   }
   return {
     inputTokens: number(inputTokens, 'inputTokens'),
@@ -87,10 +91,10 @@ function toUsage(given: unknown, model: string): Usage {
 
 function fieldsOf(given: unknown, what: string, model: string): Partial<Record<string, unknown>> {
   if (typeof given === 'object' && given !== null) return given as Partial<Record<string, unknown>>
-  throw bad(model, what, 'an object', given)
+  throw bad(model, what, { expected: 'an object', given })
 }
 
-function bad(model: string, where: string, expected: string, given: unknown): StelloError {
+function bad(model: string, where: string, { expected, given }: { expected: string; given: unknown }): StelloError {
   return new StelloError('MODEL_BAD_ANSWER', `model ${model}: ${where} must be ${expected}, not ${nameOf(given)}`, {
     hint: 'correct the return value of its complete(), restart the worker, then resume the session',
   })

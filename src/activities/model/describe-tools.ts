@@ -26,7 +26,7 @@ export async function describeTools(
     const open = found && 'tool' in found ? found.tool.open : undefined
     if (!open) return [spec]
     try {
-      return [await describe(spec.name, open, context, stop)]
+      return [{ ...(await describe(open, context, stop)), name: spec.name }]
     } catch (error) {
       stop.throwIfAborted()
       log.warn(`tool "${spec.name}" is left out of a model call: ${messageOf(error)}`, { sessionId: context.sessionId })
@@ -36,12 +36,7 @@ export async function describeTools(
   return (await Promise.all(described)).flat()
 }
 
-function describe(
-  name: string,
-  open: NonNullable<Tool['open']>,
-  context: AboutSession,
-  stop: AbortSignal,
-): Promise<ToolSpec> {
+function describe(open: NonNullable<Tool['open']>, context: AboutSession, stop: AbortSignal): Promise<ToolSpec> {
   const bounds = {
     timeoutMs: DESCRIBE_MS,
     stop,
@@ -51,6 +46,6 @@ function describe(
   return bounded(bounds, async (signal) => {
     const { tool, dispose } = await open({ ...context, signal })
     await dispose()
-    return { ...specOf(tool), name }
+    return specOf(tool)
   })
 }

@@ -1,9 +1,7 @@
 /** Gives a model call back whose prompt is too long, so that older records are summarised first. */
-import type { StelloAgent } from '../../agent/agent.ts'
 import type { Compaction } from '../../agent/compaction-settings.ts'
 import { StelloError, toStelloError } from '../../core/errors.ts'
 import type { Model } from '../../core/model.ts'
-import type { SessionConfig } from '../../protocol/config.ts'
 import type { CallModelInput, ModelOutcome } from '../../protocol/steps.ts'
 import type { Mine } from '../../store/ledger/claim.ts'
 import type { Transcript } from '../../store/transcript/transcript-cache.ts'
@@ -22,14 +20,12 @@ export interface Fitting {
   room?: Room
 }
 
-/** Undefined if the agent leaves conversations as they are. */
+/** Undefined without a `compaction`: the agent leaves conversations as they are. */
 export async function fittingOf(
-  agent: Pick<StelloAgent, 'compactionOf'>,
-  { profile }: Pick<SessionConfig, 'profile'>,
+  compaction: Compaction | undefined,
   model: Model,
   { messages, density }: Pick<Transcript, 'messages' | 'density'>,
 ): Promise<Fitting | undefined> {
-  const compaction = agent.compactionOf(profile)
   if (!compaction) return undefined
   const room = roomOf(model, compaction, density)
   if (!room || density !== undefined) return { compaction, ...(room && { room }) }

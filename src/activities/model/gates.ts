@@ -217,7 +217,7 @@ export class Gates {
   }
 
   #pass(line: Line, model: Model, ticket: Ticket): Pass {
-    return new Passed(this.#desk, line, model, ticket)
+    return new Passed(this.#desk, { line, model, ticket })
   }
 }
 
@@ -237,7 +237,7 @@ class Passed implements Pass {
   readonly #ticket: Ticket
   #used = false
 
-  constructor(desk: Desk, line: Line, model: Model, ticket: Ticket) {
+  constructor(desk: Desk, { line, model, ticket }: { line: Line; model: Model; ticket: Ticket }) {
     this.#desk = desk
     this.#line = line
     this.model = model

@@ -32,7 +32,7 @@ export function endCalls(answering: Answering, answer: NewRecord, calls: readonl
   const records = calls.map((call, index): NewRecord => {
     const seq = answer.seq + 1 + index
     const end = index === completing ? ends[index] : undefined
-    if (!end) return refuse(answer, call, seq, input.round)
+    if (!end) return refuse(call, { chain: answer.chain, seq, rounds: input.round })
     const key = callKey({ turn: input.turn, round: input.round, index })
     const settled = settlement({
       input: {
@@ -63,10 +63,10 @@ function completionOf({ tools, deps }: Answering, call: ToolCall): CallEnd | und
   return parsed.ok ? runBuiltin(call.name, parsed.value, deps.agent) : undefined
 }
 
-function refuse(answer: NewRecord, call: ToolCall, seq: number, rounds: number): NewRecord {
+function refuse(call: ToolCall, { chain, seq, rounds }: { chain: string; seq: number; rounds: number }): NewRecord {
   const limit = `not run, the limit of ${rounds} tool rounds for this message is reached`
   const { code, message } = new StelloError('TOOL_ROUND_LIMIT', limit)
-  return nextRecord(answer.chain, seq, {
+  return nextRecord(chain, seq, {
     role: 'tool',
     toolCallId: call.id,
     name: call.name,

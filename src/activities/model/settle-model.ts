@@ -32,7 +32,7 @@ export async function settleModel(deps: Deps, { step, proposed }: SettleModelInp
 }
 
 async function isAnswered({ db }: Deps, { sessionId, messageId, gen, turn }: CallModelInput): Promise<boolean> {
-  const first = await readTurn(db, sessionId, messageId, gen)
+  const first = await readTurn(db, { sessionId, gen }, messageId)
   if (first) return first.turn !== turn
   return (await readRejection(db, sessionId, messageId)) !== undefined
 }

@@ -67,24 +67,24 @@ const shortened = new WeakMap<Message, Map<number, Message>>()
 
 /** Made once per message, so that the estimate of it is made once too. */
 function shorten(message: Message, kept: typeof KEPT): Message {
-  const { role, content, parts, name } = message
+  const { role, content, parts } = message
   const images = parts?.filter(({ type }) => type === 'image').length ?? 0
   if (role !== 'tool' || (content.length <= Math.max(LEAST, kept.head + kept.tail) && images === 0)) return message
   const before = shortened.get(message)?.get(kept.head)
   if (before) return before
   const { parts: _left, ...rest } = message
-  const made: Message = { ...rest, content: textOf(content, images, name ?? 'the tool', kept) }
+  const made: Message = { ...rest, content: textOf(message, images, kept) }
   const all = shortened.get(message) ?? new Map<number, Message>()
   shortened.set(message, all.set(kept.head, made))
   return made
 }
 
-function textOf(content: string, images: number, tool: string, { head, tail }: typeof KEPT): string {
+function textOf({ content, name }: Message, images: number, { head, tail }: typeof KEPT): string {
   const pictures = images === 0 ? '' : `${images === 1 ? 'a picture' : `${images} pictures`} of this result`
   const fits = content.length <= Math.max(LEAST, head + tail)
   const left = fits ? '' : `${content.length - head - tail} of ${content.length} characters`
   const what = [left, pictures].filter(Boolean).join(' and ')
-  const note = `[… ${what} are left out here, as the conversation has grown long. Ask ${tool} again for what you need of it …]`
+  const note = `[… ${what} are left out here, as the conversation has grown long. Ask ${name ?? 'the tool'} again for what you need of it …]`
   if (fits) return `${content}\n${note}`
   // `preview` never ends in half a character.
   return `${preview(content, head)}\n${note}\n${endOf(content, tail)}`

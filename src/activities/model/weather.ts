@@ -55,20 +55,22 @@ export function choiceOf(model: Model): Choice {
   return model.fallback ?? { models: [model], afterMs: Infinity }
 }
 
+/** A step that asks a model. */
+interface AskingStep {
+  input: Pick<CallModelInput, 'key' | 'turn' | 'round'>
+  choice: Choice
+  waits: Waits
+}
+
 /** What the weather does to one step. */
 export class StepWeather {
   readonly #deps: Deps
   readonly #attempt: Attempt
-  readonly #input: Pick<CallModelInput, 'key' | 'turn' | 'round'>
+  readonly #input: AskingStep['input']
   readonly #choice: Choice
   readonly #waits: Waits
 
-  constructor(
-    deps: Deps,
-    attempt: Attempt,
-    input: Pick<CallModelInput, 'key' | 'turn' | 'round'>,
-    { choice, waits }: { choice: Choice; waits: Waits },
-  ) {
+  constructor(deps: Deps, attempt: Attempt, { input, choice, waits }: AskingStep) {
     this.#waits = waits
     this.#deps = deps
     this.#attempt = attempt
@@ -135,8 +137,8 @@ export class StepWeather {
     return other ?? pass
   }
 
-  /** The ending that an error leads to. @param askedMs how long ago the step was taken */
-  failed(error: unknown, pass: Pass, claim: Mine, askedMs: number): Ending<Failed> {
+  /** The ending that an error leads to. @param asked.askedMs how long ago the step was taken */
+  failed(error: unknown, { pass, claim, askedMs }: { pass: Pass; claim: Mine; askedMs: number }): Ending<Failed> {
     const known = toStelloError(error) ?? new StelloError('MODEL_UNAVAILABLE', messageOf(error))
     const refusal = isWeather(error, known) ? refusalOf(known) : undefined
     if (refusal) {

@@ -31,7 +31,7 @@ export async function announce(deps: Deps, input: AnnounceInput): Promise<Announ
     ...(marks && { closing: marks }),
     ...(input.message && { message: input.message }),
   }
-  const { gen, closing } = await announceFacts(deps.db, attempt.run, input.key, writes)
+  const { gen, closing } = await announceFacts(deps.db, attempt.run, { key: input.key, writes })
   // This comes before anybody is told: sessions of a told batch close the tree below them, which must not grow meanwhile.
   if (closing && writes.closing) await closeBelow(deps.db, input.sessionId)
   if (input.pause) deps.metrics.paused(input.pause.reason)

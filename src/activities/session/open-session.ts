@@ -12,7 +12,7 @@ import { fixBounds } from '../../store/sessions/bounds.ts'
 import type { Database } from '../../store/database/database.ts'
 import { inputHash } from '../../store/ledger/hashes.ts'
 import { keepMessage } from '../../store/transcript/message-bodies.ts'
-import { lastSeq, readWholeRecord } from '../../store/transcript/records.ts'
+import { lastSeq, readWholeRecord, type Generation } from '../../store/transcript/records.ts'
 import { resolveRun } from '../../store/ledger/runs.ts'
 import { readSession, type SessionRow } from '../../store/sessions/session-row.ts'
 import { configureSession } from '../../store/sessions/sessions.ts'
@@ -37,7 +37,7 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   if (!row || row.closedAt) return { kind: 'closed' }
   try {
     checkRow(row)
-    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, input, row)
+    const config = row.config.limits || row.closing ? row.config : await configure(deps, attempt, { input, row })
     if ('kind' in config) {
       if (config.kind === 'failed') return config
       // The session was open a moment ago. Now its row says that it closes, so look again.
@@ -45,10 +45,11 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
       const pause: Pause = row.pause ?? { reason: 'user', message: 'paused before it was opened' }
       return { kind: 'failed', pause, found: true }
     }
-    const seq = await lastSeq(db, input.sessionId, resolved.gen)
-    const turn = await lastTurn(db, input.sessionId, resolved.gen)
+    const current = { sessionId: input.sessionId, gen: resolved.gen }
+    const seq = await lastSeq(db, current)
+    const turn = await lastTurn(db, current)
     const { fresh } = attempt.run
-    const unanswered = fresh && (await keepUnanswered(db, input.sessionId, resolved.gen))
+    const unanswered = fresh && (await keepUnanswered(db, current))
     return {
       kind: 'opened',
       gen: resolved.gen,
@@ -73,11 +74,12 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
  * Returns the message whose turn was open when the workflow before this one was lost. Stores its text like that of a
  * waiting message.
  */
-async function keepUnanswered(db: Database, sessionId: string, gen: number): Promise<string | undefined> {
-  const open = await readAbandonedTurn(db, sessionId, gen)
+async function keepUnanswered(db: Database, current: Generation): Promise<string | undefined> {
+  const open = await readAbandonedTurn(db, current)
+  const { sessionId } = current
   const record = open && (await readWholeRecord(db, { sessionId, gen: open.gen, seq: open.seq }))
   if (!record) return undefined
-  await keepMessage(db, sessionId, open.messageId, record.message.content)
+  await keepMessage(db, sessionId, { messageId: open.messageId, text: record.message.content })
   return open.messageId
 }
 
@@ -88,18 +90,17 @@ async function keepUnanswered(db: Database, sessionId: string, gen: number): Pro
 async function configure(
   deps: Deps,
   attempt: Attempt,
-  input: OpenSessionInput,
-  row: SessionRow,
+  { input, row }: { input: OpenSessionInput; row: SessionRow },
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { fork, ...given } = row.config
-  if (fork) return configureFork(deps, attempt, input, { row, fork })
+  if (fork) return configureFork(deps, attempt, { input, row, fork })
   const { agent } = deps
   const config: SessionConfig = {
     ...rootConfig(given, findProfile(agent, given.profile), agent),
     limits: agent.limitsOf(given.profile, given.model),
   }
   await fixBounds(deps.db, row.rootId, agent.bounds)
-  await configureSession(deps.db, row.id, config)
+  await configureSession(deps.db, { sessionId: row.id, config })
   return config
 }
 
@@ -136,8 +137,7 @@ type ForkOutcome =
 async function configureFork(
   deps: Deps,
   attempt: Attempt,
-  input: OpenSessionInput,
-  { row, fork }: { row: SessionRow; fork: NonNullable<SessionConfig['fork']> },
+  { input, row, fork }: { input: OpenSessionInput; row: SessionRow; fork: NonNullable<SessionConfig['fork']> },
 ): Promise<SessionConfig | NotStarted | Failed> {
   const { rootId, depth } = row
   const { fork: _prepared, ...given } = row.config
@@ -191,8 +191,8 @@ async function configureFork(
   const { branch } = result.outcome
   const config: SessionConfig = { ...given, ...result.outcome.config }
   const child = { sessionId, rootId, parentId: at.sessionId, depth, config }
-  const held = await callForkHook(deps, attempt, hookKey(OPEN_KEY), child)
+  const held = await callForkHook(deps, attempt, { key: hookKey(OPEN_KEY), child })
   if (held) return held
-  await configureSession(deps.db, sessionId, config, branch)
+  await configureSession(deps.db, { sessionId, config, ...(branch && { branch }) })
   return config
 }

@@ -61,7 +61,8 @@ export function withEvents<Outcome>(ending: Ending<Outcome>, ...events: NewEvent
   return { ...ending, writes: { ...ending.writes, events: [...events, ...(ending.writes?.events ?? [])] } }
 }
 
-interface Finishing<Outcome> {
+interface Finishing<Outcome, End = Ending<Outcome>> {
+  ending: End
   /**
    * Set: the ending is known only in this process, so it is kept until the store takes it. Temporal is told why the
    * step still waits. Unset: another attempt can propose the ending again, so this attempt does not wait for the store.
@@ -75,29 +76,28 @@ interface Finishing<Outcome> {
 export async function endStep<Outcome>(
   deps: Deps,
   step: StepId,
-  ending: Ending<Outcome>,
-  finishing: Finishing<Outcome> = {},
+  finishing: Finishing<Outcome>,
 ): Promise<Outcome | Waiting> {
+  const { ending, untilStored } = finishing
   switch (ending.kind) {
     case 'settle':
-      return settle(deps, step, ending, finishing)
+      return settle(deps, step, { ...finishing, ending })
     case 'giveBack':
     case 'hold': {
       const { result, writes } = ending
       const how = ending.kind === 'giveBack' ? { reset: true } : ending.weather && { weather: ending.weather }
       const giving = { failed: false, ...how, ...(writes && { writes }) }
-      await stored(deps, finishing, step, () => releaseStep(deps.db, step, giving))
+      await stored(deps, { step, untilStored }, () => releaseStep(deps.db, step, giving))
       if (writes) deps.notify(step.sessionId)
       return result
     }
     case 'park': {
-      const { question } = ending
-      const item = await stored(deps, finishing, step, () => parkStep(deps.db, step, question, ending))
+      const item = await stored(deps, { step, untilStored }, () => parkStep(deps.db, step, ending))
       deps.notify(step.sessionId)
       return item ? waitsFor(deps, item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }
     case 'reopen': {
-      const done = await stored(deps, finishing, step, () => reopenStep(deps.db, step, ending))
+      const done = await stored(deps, { step, untilStored }, () => reopenStep(deps.db, step, ending))
       deps.notify(step.sessionId)
       return done ? ending.result : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }
@@ -106,7 +106,7 @@ export async function endStep<Outcome>(
     case 'retry': {
       const { failed, begun = false, weather, writes } = ending
       const giving = { failed, begun, ...(weather && { weather }), ...(writes && { writes }) }
-      const failures = await stored(deps, finishing, step, () => releaseStep(deps.db, step, giving))
+      const failures = await stored(deps, { step, untilStored }, () => releaseStep(deps.db, step, giving))
       if (writes) deps.notify(step.sessionId)
       if (!ending.delayMs) throw ending.error
       throw tryAgain(ending.error, ending.delayMs(failures))
@@ -117,11 +117,12 @@ export async function endStep<Outcome>(
 async function settle<Outcome>(
   deps: Deps,
   step: StepId,
-  { outcome, writes }: Extract<Ending<Outcome>, { kind: 'settle' }>,
-  { refused, ...told }: Finishing<Outcome>,
+  { ending, refused, ...told }: Finishing<Outcome, Extract<Ending<Outcome>, { kind: 'settle' }>>,
 ): Promise<Outcome | Waiting> {
+  const { outcome, writes } = ending
+  const { untilStored } = told
   try {
-    const settled = await stored(deps, told, step, () => settleStep(deps.db, step, outcome, writes))
+    const settled = await stored(deps, { step, untilStored }, () => settleStep(deps.db, step, ending))
     deps.notify(step.sessionId, writes.turns || writes.pause || writes.closed ? 'decision' : 'progress')
     if (!settled.won) return otherOutcome(step, settled.outcome) as Outcome
     told.settled?.(outcome)
@@ -129,9 +130,9 @@ async function settle<Outcome>(
     return outcome
   } catch (error) {
     if (!isRefused(error)) throw error
-    if (refused) return endStep(deps, step, refused(messageOf(error), error), told)
+    if (refused) return endStep(deps, step, { ...told, ending: refused(messageOf(error), error) })
     // Otherwise all others would wait for this worker, although it no longer works on the step.
-    await stored(deps, told, step, () => releaseStep(deps.db, step, { failed: false, begun: true }))
+    await stored(deps, { step, untilStored }, () => releaseStep(deps.db, step, { failed: false, begun: true }))
     throw new StelloError('STORE_CORRUPT', `the store refuses how step ${step.key} ended: ${messageOf(error)}`, {
       cause: error,
     })
@@ -145,8 +146,7 @@ function isRefused(error: unknown): boolean {
 
 async function stored<T>(
   deps: Deps,
-  { untilStored }: Pick<Finishing<never>, 'untilStored'>,
-  { key, sessionId }: StepId,
+  { step, untilStored }: { step: StepId; untilStored: Finishing<never>['untilStored'] },
   store: () => Promise<T>,
 ): Promise<T> {
   for (let tried = 1; ; tried++) {
@@ -154,10 +154,10 @@ async function stored<T>(
       return await store()
     } catch (error) {
       if (!untilStored || !isUnavailable(error) || deps.db.pool.ended) throw error
-      if (deps.stopping.aborted) throw lost(deps, key, sessionId, error)
-      const why = `step ${key} has ended and is tried to be stored until it succeeds: ${explained(error)}`
+      if (deps.stopping.aborted) throw lost(deps, step, error)
+      const why = `step ${step.key} has ended and is tried to be stored until it succeeds: ${explained(error)}`
       untilStored.note(why)
-      if (tried % WARN_EVERY === 1) deps.log.warn(`session ${sessionId}: ${why}`)
+      if (tried % WARN_EVERY === 1) deps.log.warn(`session ${step.sessionId}: ${why}`)
       await delay(SETTLE_RETRY_MS, undefined, { signal: deps.stopping }).catch(() => undefined)
     }
   }
@@ -167,7 +167,7 @@ async function stored<T>(
  * A stopping worker waits for the store no longer than it waits for running steps. The ending is then lost, as if the
  * worker had been killed.
  */
-function lost(deps: Deps, key: string, sessionId: string, error: StelloError): Error {
+function lost(deps: Deps, { key, sessionId }: StepId, error: StelloError): Error {
   deps.log.warn(`session ${sessionId}: the worker stops, and how step ${key} ended is lost: ${explained(error)}`)
   return shutsDown({ cause: error })
 }

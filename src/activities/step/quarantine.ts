@@ -14,6 +14,8 @@ export interface Quarantined {
   round?: number
   /** Set for a call that a model asked for. */
   callId?: string
+  lease: number
+  deaths: number
 }
 
 /** A parked step never gets here: nobody takes it, and its question stays as it is. */
@@ -27,15 +29,14 @@ export function mustNotRun({ deaths }: Pick<Mine, 'deaths'>): boolean {
  */
 export function quarantine<Outcome>(
   deps: Deps,
-  { sessionId, round, ...step }: Quarantined,
-  { lease, deaths }: Pick<Mine, 'lease' | 'deaths'>,
+  { sessionId, round, lease, ...step }: Quarantined,
   ending: Ending<Outcome>,
 ): Ending<Outcome> {
-  const { key, kind, name, turn } = step
+  const { key, kind, name, turn, deaths } = step
   deps.log.warn(`session ${sessionId}: step ${key} (${name}) is not run again: ${timesDied(deaths)} while it ran`)
   deps.metrics.quarantined(kind)
   const at = { turn, ...(round !== undefined && { round }) }
-  return withEvents(ending, newEvent('step.quarantined', { of: [key, lease], at, data: { ...step, deaths } }))
+  return withEvents(ending, newEvent('step.quarantined', { of: [key, lease], at, data: step }))
 }
 
 export function timesDied(deaths: number): string {

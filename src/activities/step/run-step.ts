@@ -79,7 +79,9 @@ export async function runStep<Outcome>(
 ): Promise<StepResult<Outcome>> {
   const { key } = work.step
   const waiting = new AbortController()
-  const claim = await attempt.attend(obtain(deps, attempt, work.step, waiting.signal), (why) => waiting.abort(why))
+  const claim = await attempt.attend(obtain(deps, attempt, { step: work.step, stop: waiting.signal }), (why) =>
+    waiting.abort(why),
+  )
   switch (claim.kind) {
     case 'inFlight':
       return resultOf((await join(attempt, claim.inFlight)) as Outcome | Waiting, claim.gen)
@@ -91,7 +93,7 @@ export async function runStep<Outcome>(
       const noted: InFlight['noted'] = {}
       const here = id({ sessionId: attempt.run.sessionId, gen: claim.gen, key, lease: claim.lease })
       deps.stepWatch.begun(here, work.step.name)
-      const ended = carryOut(deps, attempt, work, { claim, stop: stop.signal, noted }).finally(() => {
+      const ended = carryOut(deps, attempt, { work, claim, stop: stop.signal, noted }).finally(() => {
         deps.running.delete(here)
         deps.stepWatch.ended(here)
         claim.leave?.()
@@ -130,15 +132,14 @@ function isWaiting(ended: unknown): ended is Waiting {
 async function obtain(
   deps: Deps,
   attempt: Attempt,
-  step: StepWork<unknown>['step'],
-  stop: AbortSignal,
+  { step, stop }: { step: StepWork<unknown>['step']; stop: AbortSignal },
 ): Promise<Obtained> {
   const { db, running, lastChance } = deps
   let leave: (() => void) | undefined
   let met: number | undefined
   try {
     for (;;) {
-      const claim = await claimUntilHeard(deps, attempt, { ...step, alone: leave !== undefined }, stop)
+      const claim = await claimUntilHeard(deps, attempt, { step: { ...step, alone: leave !== undefined }, stop })
       if (claim.kind === 'mine') {
         const taken = { ...claim, ...(leave && { leave }) }
         leave = undefined
@@ -176,8 +177,7 @@ async function obtain(
 async function claimUntilHeard(
   { db, bootId, liveness }: Deps,
   attempt: Attempt,
-  step: StepWork<unknown>['step'] & Pick<ClaimRequest, 'alone'>,
-  stop: AbortSignal,
+  { step, stop }: { step: StepWork<unknown>['step']; stop: AbortSignal },
 ): Promise<Claim> {
   let asked = false
   for (let tried = 1; ; tried++) {
@@ -212,8 +212,7 @@ function join<T>(attempt: Attempt, { ended, stop, noted }: InFlight & { ended: P
 async function carryOut<Outcome>(
   deps: Deps,
   attempt: Attempt,
-  work: StepWork<Outcome>,
-  { claim, stop, noted }: { claim: Mine; stop: AbortSignal; noted: InFlight['noted'] },
+  { work, claim, stop, noted }: { work: StepWork<Outcome>; claim: Mine; stop: AbortSignal; noted: InFlight['noted'] },
 ): Promise<Outcome | Waiting> {
   const step = { sessionId: attempt.run.sessionId, gen: claim.gen, key: work.step.key, lease: claim.lease }
   let ending: Ending<Outcome>
@@ -231,7 +230,7 @@ async function carryOut<Outcome>(
     },
   }
   try {
-    if (mustNotRun(claim)) ending = quarantine(deps, named(attempt, work), claim, work.quarantined(claim))
+    if (mustNotRun(claim)) ending = quarantine(deps, named(attempt, work, claim), work.quarantined(claim))
     else ending = claim.begun && work.unknown ? await work.unknown(claim, stop) : await work.run(claim, stop, hand)
   } catch (error) {
     // Nobody knows how far it came: a step that must not be repeated stays begun.
@@ -240,7 +239,8 @@ async function carryOut<Outcome>(
   // Nothing has run, whether or not the mark was stored. The next claim decides what happens to the step.
   if (refused) ending = { kind: 'retry', error: refused.error, failed: false }
   if (ending.kind === 'retry' && ending.failed) deps.metrics.retried(work.step.kind)
-  return endStep(deps, step, ending, {
+  return endStep(deps, step, {
+    ending,
     untilStored: attempt,
     settled: (outcome) => work.settled?.(outcome),
     refused: (message, error) => work.refused(claim, message, error),
@@ -251,7 +251,11 @@ function notBegun(key: string): string {
   return `step ${key} does not begin: its session was paused or closed meanwhile, or another attempt has taken it`
 }
 
-function named<Outcome>({ run }: Attempt, { step: { key, kind, name }, callId }: StepWork<Outcome>): Quarantined {
+function named<Outcome>(
+  { run }: Attempt,
+  { step: { key, kind, name }, callId }: StepWork<Outcome>,
+  { lease, deaths }: Mine,
+): Quarantined {
   const { sessionId, turn, place } = run
   return {
     sessionId,
@@ -259,6 +263,8 @@ function named<Outcome>({ run }: Attempt, { step: { key, kind, name }, callId }:
     kind,
     name,
     turn,
+    lease,
+    deaths,
     ...(place.round !== undefined && { round: place.round }),
     ...(callId !== undefined && { callId }),
   }

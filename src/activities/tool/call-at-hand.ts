@@ -16,6 +16,7 @@ import type { StoredSession } from '../session/session-configs.ts'
 import { aboutSession } from '../session/about-session.ts'
 import { describeTools } from '../model/describe-tools.ts'
 import { conversationOf } from '../model/prompt.ts'
+import type { Attempt } from '../step/attempt.ts'
 import { askedTools, toolsForCall } from './session-tools.ts'
 import { readable, readSkillsInForce, rulesToAsk } from './session-permissions.ts'
 import type { ToolChannel } from './tool-channel.ts'
@@ -38,13 +39,19 @@ export interface CallAtHand {
   workspace?: NonNullable<ToolContext['workspace']>
 }
 
+/** One attempt at a call. */
+export interface CallAttempt {
+  attempt: Attempt
+  at: CallAtHand
+}
+
 export async function readCallAtHand(deps: Deps, input: CallToolInput): Promise<CallAtHand> {
   const facts = await deps.configs.read(deps.db, input.sessionId)
   const { call, chain, messages } = await readCall(deps, input)
   const hash = inputHash('tool', chain, input.index, call.name, call.arguments)
   const asking = { agent: deps.agent, sessionId: input.sessionId, session: facts, stop: deps.stopping }
   const at = { sessionId: input.sessionId, gen: input.gen, seq: input.base }
-  const loaded = await readSkillsInForce(deps, facts.config, at, input.messageId)
+  const loaded = await readSkillsInForce(deps, facts.config, { at, messageId: input.messageId })
   return { input, call, messages, chain, hash, facts, tools: await toolsForCall(asking, call.name), loaded }
 }
 

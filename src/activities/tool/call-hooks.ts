@@ -7,8 +7,7 @@ import type { Prepared } from './prepare.ts'
 /** Runs the work between `beforeTool` and `afterTool`. @throws what they throw */
 export async function withHooks(
   { beforeTool, afterTool }: ToolHooks,
-  prepared: Prepared,
-  ctx: ToolContext,
+  { prepared, ctx }: { prepared: Prepared; ctx: ToolContext },
   { begin, work }: { begin(): Promise<void>; work(): Promise<unknown> },
 ): Promise<unknown> {
   if (!beforeTool && !afterTool) {

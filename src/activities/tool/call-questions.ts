@@ -41,15 +41,14 @@ const SCHEMA_LIMIT = 16 * 1024
 /**
  * Runs work that may ask people.
  *
- * @param answers to questions of earlier attempts at the call
- * @param permissions of the agent: a confirmation waits as long as any other permission
+ * @param given.answers to questions of earlier attempts at the call
+ * @param given.permissions of the agent: a confirmation waits as long as any other permission
  * @returns `asks` as soon as the work asks something that has no answer yet; its signal then fires
  */
 export function withQuestions<T>(
   ctx: ToolContext,
-  answers: readonly AnswerGiven[],
+  { answers, permissions = {} }: { answers: readonly AnswerGiven[]; permissions?: AgentPermissions | undefined },
   work: (ctx: ToolContext) => Promise<T>,
-  permissions: AgentPermissions = {},
 ): Promise<T | { asks: Asks }> {
   const over = new AbortController()
   let park: (asked: { asks: Asks }) => void

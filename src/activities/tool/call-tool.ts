@@ -26,7 +26,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const tool = found && 'tool' in found ? found.tool : undefined
   const placing = await placeCall(deps, at, tool)
   if (placing.kind === 'elsewhere') return placing
-  if (placing.kind === 'lost') return endLostCall(deps, attempt, at, placing)
+  if (placing.kind === 'lost') return endLostCall(deps, { attempt, at }, placing)
   const once = tool?.effect === 'non_idempotent'
   const permits = permitCall(deps, at)
   const slow = placing.kind !== 'anywhere' || permits !== undefined || (tool && preparesSlowly(tool, deps.agent.hooks))
@@ -36,11 +36,12 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const retries = { ...deps.agent.waitsOf(profile, model).tools, ...tool?.retries }
   const started = performance.now()
   const placed: PlacedCall = { attempt, at, tool, placing, permits, once, preparing, retries, started }
-  const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settleCall(placed, claim, { error })
+  const fail = (claim: Mine, error: StelloError): Ending<ToolOutcome> => settleCall(placed, claim, { end: { error } })
 
   const unknown = async (claim: Mine, stop: AbortSignal): Promise<Ending<ToolOutcome>> => {
-    const verified = tool && (await findOut(deps, asItBegan(at, claim), tool, { stop, withinMs: attempt.withinMs }))
-    if (verified?.happened) return settleCall(placed, claim, { value: verified.result }, { values: verified.values })
+    const verified = tool && (await findOut(deps, asItBegan(at, claim), { tool, stop, withinMs: attempt.withinMs }))
+    if (verified?.happened)
+      return settleCall(placed, claim, { end: { value: verified.result }, values: verified.values })
     // This attempt does not run the tool, because a part of its time is used up. When Temporal gave the attempt up, the
     // next attempt would run the tool a second time while it still runs here.
     if (verified) return { kind: 'reopen', result: { kind: 'due', gen: claim.gen }, writes: {} }
@@ -60,7 +61,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
       return fail(claim, new StelloError('TOOL_OUTCOME_UNKNOWN', unknownText(call.name)))
     },
     callId: call.id,
-    settled: (outcome) => countCall(deps.metrics, at, outcome),
+    settled: (outcome) => countCall(deps.metrics, at, { outcome }),
     refused: (claim, message) =>
       fail(claim, new StelloError('TOOL_EXECUTION_ERROR', `the tool's result cannot be stored: ${message}`)),
   })

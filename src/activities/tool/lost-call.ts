@@ -5,11 +5,10 @@ import type { ToolOutcome } from '../../protocol/steps.ts'
 import { PENDING } from '../../protocol/pending.ts'
 import type { Forced } from '../../store/ledger/settle.ts'
 import type { NewValue } from '../../store/transcript/values.ts'
-import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/temporal-failures.ts'
 import type { Ending } from '../step/end-step.ts'
-import { asItBegan, type CallAtHand } from './call-at-hand.ts'
+import { asItBegan, type CallAttempt } from './call-at-hand.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { mustNotRun, quarantine } from '../step/quarantine.ts'
 import { UNKNOWN, askPerson, closing } from './ask-person.ts'
@@ -23,8 +22,7 @@ import { findOut, unknownText } from './unknown-outcome.ts'
  */
 export async function endLost(
   deps: Deps,
-  attempt: Attempt,
-  at: CallAtHand,
+  { attempt, at }: CallAttempt,
   { forced, how }: { forced: Forced; how: 'cancelled' | 'timedOut' },
 ): Promise<Ending<ToolOutcome> | undefined> {
   const settle = (end: CallEnd, values?: NewValue[]): Ending<ToolOutcome> =>
@@ -48,11 +46,13 @@ export async function endLost(
       ? askPerson<ToolOutcome>(begun, forced, UNKNOWN)
       : fail('TOOL_OUTCOME_UNKNOWN', unknownText(name))
     const { sessionId, key, turn, round } = at.input
-    return quarantine(deps, { sessionId, key, kind: 'tool', name, turn, round, callId: at.call.id }, forced, ending)
+    const { lease, deaths } = forced
+    const step = { sessionId, key, kind: 'tool' as const, name, turn, round, callId: at.call.id, lease, deaths }
+    return quarantine(deps, step, ending)
   }
   const stop = new AbortController()
   const { withinMs } = attempt
-  const looking = findOut(deps, begun, tool, { stop: stop.signal, withinMs })
+  const looking = findOut(deps, begun, { tool, stop: stop.signal, withinMs })
   const verified = await attempt.attend(looking, (why) => stop.abort(why))
   if (verified?.happened) return settle({ value: verified.result }, verified.values)
   if (verified && how === 'timedOut') return { kind: 'reopen', result: { kind: 'due', gen: forced.gen }, writes: {} }

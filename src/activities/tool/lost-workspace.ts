@@ -3,18 +3,17 @@ import { StelloError } from '../../core/errors.ts'
 import { newEvent } from '../../protocol/events.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
 import type { Mine } from '../../store/ledger/claim.ts'
-import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { withEvents, type Ending } from '../step/end-step.ts'
 import { runStep } from '../step/run-step.ts'
 import { countCall } from '../metrics.ts'
 import { finish } from './finish.ts'
 import type { Placing } from './place-call.ts'
-import type { CallAtHand } from './call-at-hand.ts'
+import type { CallAttempt } from './call-at-hand.ts'
 
 type Lost = Extract<Placing, { kind: 'lost' }>
 
-export async function endLostCall(deps: Deps, attempt: Attempt, at: CallAtHand, lost: Lost): Promise<ToolOutcome> {
+export async function endLostCall(deps: Deps, { attempt, at }: CallAttempt, lost: Lost): Promise<ToolOutcome> {
   const { input, call, chain, hash } = at
   const { turn, round } = input
   const end = (claim: Mine, effect: string): Ending<ToolOutcome> => {
@@ -30,7 +29,7 @@ export async function endLostCall(deps: Deps, attempt: Attempt, at: CallAtHand, 
     unknown: (claim) => end(claim, `"${call.name}" had begun there; whether it took effect outside is unknown.`),
     quarantined: (claim) => end(claim, ''),
     callId: call.id,
-    settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed'),
+    settled: (outcome) => countCall(deps.metrics, at, { outcome, untimed: true }),
     refused: (claim) => end(claim, ''),
   })
   if ('kind' in result) return result

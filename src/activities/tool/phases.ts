@@ -53,9 +53,10 @@ export async function runPhases({
     if ('kind' in prepared) return heldBack(prepared)
     ctx.signal.throwIfAborted()
     const run = (): Promise<unknown> => execute(prepared, use.channel, ctx)
-    return { value: await withHooks(agent.hooks, prepared, ctx, { begin, work: run }) }
+    return { value: await withHooks(agent.hooks, { prepared, ctx }, { begin, work: run }) }
   }
-  return withinTimeOut(call.name, execution, (ctx) => withQuestions(ctx, answers, work, agent.permissions))
+  const { permissions } = agent
+  return withinTimeOut(call.name, execution, (ctx) => withQuestions(ctx, { answers, permissions }, work))
 }
 
 export function heldBack(held: Held): CallEnd | { asks: Asked } {

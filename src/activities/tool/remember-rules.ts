@@ -2,31 +2,28 @@
 import { messageOf } from '../../core/errors.ts'
 import { answerSignal } from '../../protocol/temporal-messages.ts'
 import { PENDING, type PendingItem } from '../../protocol/pending.ts'
-import type { Remember } from '../../protocol/read-answer.ts'
 import { readQuestions, type InboxQuestion } from '../../store/watching/inbox.ts'
-import { keepRules, type RulePlace } from '../../store/sessions/kept-rules.ts'
+import { keepRules, type RuleReach } from '../../store/sessions/kept-rules.ts'
 import { readSubtree } from '../../store/sessions/tree.ts'
 import type { Deps } from '../deps.ts'
 
 /** May be repeated. */
 export async function rememberRules(
   { db }: Pick<Deps, 'db'>,
-  place: RulePlace,
+  reach: RuleReach,
   { permit }: PendingItem,
-  scope: Remember,
 ): Promise<void> {
-  if (permit && permit.rules.length > 0) await keepRules(db, place, scope, permit.rules)
+  if (permit && permit.rules.length > 0) await keepRules(db, reach, permit.rules)
 }
 
 /** Calls whose question is not answered by this stay as they are: a person may still answer them one by one. */
 export async function releaseCovered(
   { db, client, log }: Pick<Deps, 'db' | 'client' | 'log'>,
-  place: RulePlace,
+  reach: RuleReach,
   { id, permit }: PendingItem,
-  scope: Remember,
 ): Promise<void> {
   const covered = new Set(permit?.rules)
-  const released = (await waitingIn({ db }, place, scope)).filter(
+  const released = (await waitingIn({ db }, reach)).filter(
     (item) => PENDING[item.kind].permits && item.id !== id && isCovered(item, covered),
   )
   for (const item of released) {
@@ -38,14 +35,14 @@ export async function releaseCovered(
   }
 }
 
-async function waitingIn({ db }: Pick<Deps, 'db'>, place: RulePlace, scope: Remember): Promise<InboxQuestion[]> {
-  switch (scope) {
+async function waitingIn({ db }: Pick<Deps, 'db'>, reach: RuleReach): Promise<InboxQuestion[]> {
+  switch (reach.scope) {
     case 'session':
-      return readQuestions(db, [place.sessionId])
+      return readQuestions(db, [reach.sessionId])
     case 'tree':
-      return readQuestions(db, await readSubtree(db, place.rootId))
+      return readQuestions(db, await readSubtree(db, reach.rootId))
     case 'agent':
-      return (await readQuestions(db)).filter(({ agent }) => agent === place.agent)
+      return (await readQuestions(db)).filter(({ agent }) => agent === reach.agent)
   }
 }
 

@@ -4,29 +4,25 @@ import { readRetryable } from '../../core/retryable-error.ts'
 import type { NewEvent } from '../../protocol/events.ts'
 import type { ToolOutcome } from '../../protocol/steps.ts'
 import type { Mine } from '../../store/ledger/claim.ts'
-import type { NewValue } from '../../store/transcript/values.ts'
 import type { AgentsWaited } from '../../tool/call-agents.ts'
 import type { Tool } from '../../tool/tool.ts'
 import type { Deps } from '../deps.ts'
-import type { Attempt } from '../step/attempt.ts'
 import { withEvents, type Ending } from '../step/end-step.ts'
 import { backoffOf, shutsDown } from '../step/temporal-failures.ts'
 import type { Hand } from '../step/run-step.ts'
 import { AgentsOfCall, type AwaitsAgents } from './agents-of-call.ts'
 import { askPerson } from './ask-person.ts'
-import { finish, type CallEnd } from './finish.ts'
+import { finish, type CallEnded } from './finish.ts'
 import type { permitCall } from './permit-call.ts'
 import { runPhases } from './phases.ts'
 import { acquired, enterWorkspace, type Placing } from './place-call.ts'
-import { asDecided, toExecution, type CallAtHand } from './call-at-hand.ts'
+import { asDecided, toExecution, type CallAttempt } from './call-at-hand.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { ToolInstance } from './tool-instance.ts'
 import { instanceId } from './kept-instances.ts'
 
 /** A call, with all that is known of it before its step is taken. */
-export interface PlacedCall {
-  attempt: Attempt
-  at: CallAtHand
+export interface PlacedCall extends CallAttempt {
   /** Unset: there is no tool of that name. */
   tool: Tool | undefined
   placing: Placing
@@ -40,20 +36,18 @@ export interface PlacedCall {
   started: number
 }
 
-/** Things that a call has left behind beside its end. */
-interface Left {
-  told?: ToolChannel
-  values?: NewValue[]
-}
-
-export function settleCall(call: PlacedCall, claim: Mine, end: CallEnd, left: Left = {}): Ending<ToolOutcome> {
+/** @param left the end of the call, and what it has left behind */
+export function settleCall(
+  call: PlacedCall,
+  claim: Mine,
+  left: Pick<CallEnded, 'end' | 'told' | 'values'>,
+): Ending<ToolOutcome> {
   const { at, placing, started } = call
   const ending = finish({
     input: at.input,
     claim,
     chain: at.chain,
     durationMs: Math.round(performance.now() - started),
-    end,
     ...left,
     ...(placing.kind === 'here' && { workspace: placing.generation }),
   })
@@ -107,18 +101,18 @@ async function runOnce(
     const end = await Promise.race([phases, agents.interrupted])
     if ('awaits' in end) return awaiting(claim, end)
     if ('asks' in end) return askPerson(at, claim, end.asks)
-    return settleCall(call, claim, end, { told: channel, values: execution.values.changes() })
+    return settleCall(call, claim, { end, told: channel, values: execution.values.changes() })
   } catch (error) {
     const retryable = readRetryable(error)
     if (stop.aborted && stop.reason !== 'cancel') return handOver(once && begun && !retryable)
     const known = toStelloError(error)
-    if (known?.fate === 'model') return settleCall(call, claim, { error: known }, { told: channel })
+    if (known?.fate === 'model') return settleCall(call, claim, { end: { error: known }, told: channel })
     if ((retryable ?? !(once && begun)) && claim.failures + 1 < retries.attempts) {
       const delayMs = (failures: number): number => retryable?.afterMs ?? backoffOf(failures, retries)
       return { kind: 'retry', error, failed: true, delayMs }
     }
     const failed = new StelloError('TOOL_EXECUTION_ERROR', `tool "${at.call.name}" failed: ${messageOf(error)}`)
-    return settleCall(call, claim, { error: failed }, { told: channel })
+    return settleCall(call, claim, { end: { error: failed }, told: channel })
   } finally {
     deps.keptInstances.end(use)
     await live.end()

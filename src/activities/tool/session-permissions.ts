@@ -60,8 +60,7 @@ export function withSkills(permissions: Permissions | undefined, skills: readonl
 export async function readSkillsInForce(
   { agent, db }: Pick<Deps, 'agent' | 'db'>,
   { skills: allowed }: Pick<SessionConfig, 'skills'>,
-  at: Branch,
-  messageId: string | undefined,
+  { at, messageId }: { at: Branch; messageId?: string | undefined },
 ): Promise<Skill[]> {
   const skills = visibleSkills(agent, allowed).filter(bringsRules)
   return skills.length > 0 ? skillsInForce(skills, await readValue(db, at, LOADED_SKILLS), messageId) : []

@@ -14,11 +14,10 @@ import { wrongWord, type Answer, type AnswerGiven, type Decided } from '../../pr
 import { getMessage } from '../../store/transcript/message-bodies.ts'
 import { readParked } from '../../store/ledger/parked.ts'
 import { mustBeCurrent } from '../../store/ledger/runs.ts'
-import type { Attempt } from '../step/attempt.ts'
 import type { Deps } from '../deps.ts'
 import { countCall } from '../metrics.ts'
 import { endStep, waitsFor, withEvents, type Ending } from '../step/end-step.ts'
-import type { CallAtHand } from './call-at-hand.ts'
+import type { CallAtHand, CallAttempt } from './call-at-hand.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { closing } from './ask-person.ts'
 import { decidedEvent, placeOf } from './permit-call.ts'
@@ -47,8 +46,7 @@ interface Answering {
  */
 export async function settleAnswered(
   deps: Deps,
-  { run }: Attempt,
-  at: CallAtHand,
+  { attempt: { run }, at }: CallAttempt,
   { said, key = at.input.key }: Answering,
 ): Promise<ToolOutcome> {
   const gen = await mustBeCurrent(deps.db, run)
@@ -62,15 +60,17 @@ export async function settleAnswered(
   const ending = await carriedOut(deps, at, { gen, item, answer, by, ...(decided && { decided }) })
   if (typeof ending === 'string') return { ...(await waitsFor(deps, item, gen)), refused: brief(ending, REFUSED_SHOWN) }
   const closed = closing(ending, item, { ...answer, by, args: argsOf(ending, item) })
-  const told = PENDING[item.kind].permits ? [decidedBy(by, at, item, answer)] : []
+  const told = PENDING[item.kind].permits ? [decidedBy(at, { item, answer, by })] : []
   // The rules are about the arguments that were shown, not about other ones.
   const remember = argsOf(ending, item) ? undefined : answer.remember
-  const place = placeOf(run.sessionId, at.facts)
-  if (remember) await rememberRules(deps, place, item, remember)
-  const result = await endStep(deps, { ...step, lease }, withEvents(closed, ...told), {
-    settled: (settled) => countCall(deps.metrics, at, settled, 'untimed'),
+  const reach = remember && { ...placeOf(run.sessionId, at.facts), scope: remember }
+  if (reach) await rememberRules(deps, reach, item)
+  const held = { ...step, lease }
+  const result = await endStep(deps, held, {
+    ending: withEvents(closed, ...told),
+    settled: (settled) => countCall(deps.metrics, at, { outcome: settled, untimed: true }),
   })
-  if (remember) await releaseCovered(deps, place, item, remember)
+  if (reach) await releaseCovered(deps, reach, item)
   return result
 }
 
@@ -169,7 +169,10 @@ function givenByDefault(item: PendingItem, answer: Answer): AnswerGiven {
 }
 
 /** The event that says who has permitted the call or denied it. */
-function decidedBy(by: By, { input }: CallAtHand, { id, permit }: PendingItem, { decision, text }: Answer): NewEvent {
+function decidedBy(
+  { input }: CallAtHand,
+  { item: { id, permit }, answer: { decision, text }, by }: { item: PendingItem; answer: Answer; by: By },
+): NewEvent {
   return decidedEvent(input, [id], {
     decision: decision === 'approve' ? 'allow' : 'deny',
     by,

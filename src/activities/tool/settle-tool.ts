@@ -24,8 +24,8 @@ export async function settleTool(deps: Deps, { step, proposed, opening }: Settle
   const attempt = currentAttempt(deps, step)
   const at = await readCallAtHand(deps, step)
   const key = opening ? openingKey(step.key) : step.key
-  if (proposed.kind === 'answered') return settleAnswered(deps, attempt, at, { said: proposed.answer, key })
-  if (proposed.kind === 'expired') return settleAnswered(deps, attempt, at, { said: proposed, key })
+  if (proposed.kind === 'answered') return settleAnswered(deps, { attempt, at }, { said: proposed.answer, key })
+  if (proposed.kind === 'expired') return settleAnswered(deps, { attempt, at }, { said: proposed, key })
   const end = await endOf(deps, step, proposed)
   const lost = proposed.kind === 'cancelled' || proposed.kind === 'timedOut' ? proposed.kind : undefined
   const proposing = {
@@ -38,11 +38,12 @@ export async function settleTool(deps: Deps, { step, proposed, opening }: Settle
   if (lost === 'timedOut') await awaitHolder(deps, attempt, proposing.key)
   const forced = await forceStep(deps.db, proposing)
   if ('outcome' in forced) return forced.outcome as ToolOutcome
-  const found = lost && (await endLost(deps, attempt, at, { forced, how: lost }))
+  const found = lost && (await endLost(deps, { attempt, at }, { forced, how: lost }))
   // The wait for a child counts as the call's duration. Nobody knows when a lost call ended.
   const durationMs = lost ? 0 : forced.ageMs
-  return endStep(deps, forced, found ?? finish({ input: step, claim: forced, chain: at.chain, durationMs, end }), {
-    settled: (outcome) => countCall(deps.metrics, at, outcome, 'untimed'),
+  return endStep(deps, forced, {
+    ending: found ?? finish({ input: step, claim: forced, chain: at.chain, durationMs, end }),
+    settled: (outcome) => countCall(deps.metrics, at, { outcome, untimed: true }),
   })
 }
 
@@ -59,10 +60,10 @@ async function endOf(
     case 'childEnded':
       return answerOf(
         proposed.childId,
-        await readTurnByNumber(deps.db, proposed.childId, proposed.childGen, proposed.childTurn),
+        await readTurnByNumber(deps.db, { sessionId: proposed.childId, gen: proposed.childGen }, proposed.childTurn),
       )
     case 'childLost': {
-      const answered = await readTurnByNumber(deps.db, proposed.childId, NEWEST, 1)
+      const answered = await readTurnByNumber(deps.db, { sessionId: proposed.childId, gen: NEWEST }, 1)
       if (answered?.status === 'ended') return answerOf(proposed.childId, answered)
       return failed('TOOL_EXECUTION_ERROR', `child session ${proposed.childId} ${proposed.message}`)
     }

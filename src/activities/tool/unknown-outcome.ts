@@ -17,15 +17,14 @@ export type FoundOut = Verification & { values: NewValue[] }
 /**
  * Asks a tool what happened to its call. A tool of a working folder can tell only on the host of the folder. Never throws.
  *
- * @param bounds.withinMs the activity's time, which may be shorter than the tool's current time-out. If the tool used
+ * @param looking.withinMs the activity's time, which may be shorter than the tool's current time-out. If the tool used
  *   more, Temporal would give the attempt up again and again, and the question would never end
  * @returns undefined when it stays unknown
  */
 export async function findOut(
   deps: Deps,
   at: CallAtHand,
-  tool: Tool,
-  { stop, withinMs }: { stop: AbortSignal; withinMs: number },
+  { tool, stop, withinMs }: { tool: Tool; stop: AbortSignal; withinMs: number },
 ): Promise<FoundOut | undefined> {
   if (!tool.verify && !tool.open) return undefined
   const channel = new ToolChannel(at.call, { live: deps.live.step(at.input.sessionId, at.input.key, 0) })

@@ -28,7 +28,11 @@ export interface Told {
  * Writes the facts, but ignores two senders: a workflow that was started for a closed session, and a run that another
  * run has replaced. Their facts do not count, and another try would not help.
  */
-export async function announceFacts(db: Database, ref: RunRef, key: string, writes: Writes): Promise<Told> {
+export async function announceFacts(
+  db: Database,
+  ref: RunRef,
+  { key, writes }: { key: string; writes: Writes },
+): Promise<Told> {
   for (;;) {
     const [told] = await run<Told>(db.pool, ANNOUNCE, [ref.sessionId, key, ref.runId, toParameter(writes)])
     if (told) return told

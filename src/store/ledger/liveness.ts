@@ -107,12 +107,18 @@ export interface Taker {
   namespace: string
 }
 
-/** @param doubted waits before a death is believed */
+/** How a death is made sure of. */
+interface Doubting {
+  /** The grace of workers that were never on this server. Unset: `GRACE_MS`. */
+  graceMs?: number | undefined
+  /** Waits before a death is believed. */
+  doubted?: () => Promise<void>
+}
+
 export async function isAlive(
   db: Database,
   owner: string,
-  graceMs: number = GRACE_MS,
-  doubted: () => Promise<void> = doubt,
+  { graceMs = GRACE_MS, doubted = doubt }: Doubting = {},
 ): Promise<boolean> {
   const seemsAlive = async (): Promise<boolean> => {
     const [row] = await run<{ alive: boolean }>(db.pool, IS_ALIVE, [graceMs, owner])
@@ -128,13 +134,11 @@ export async function isAlive(
  * schedules new ones.
  *
  * @param self the worker that asks; it lives, even if its lock is lost
- * @param doubted waits before a death is believed
  */
 export async function stealDeadSteps(
   db: Database,
   self: Taker,
-  graceMs: number = GRACE_MS,
-  doubted: () => Promise<void> = doubt,
+  { graceMs = GRACE_MS, doubted = doubt }: Doubting = {},
 ): Promise<StolenStep[]> {
   const { bootId, namespace } = self
   const look = (): Promise<{ owner: string }[]> => run(db.pool, SUSPECTS, [graceMs, bootId, namespace])

@@ -55,6 +55,7 @@ const READ_PARKED: Statement = statement(
 )
 
 export interface Parking {
+  question: Question
   /** Further events to append. */
   writes?: Pick<Writes, 'events'>
   /** How long the question waits for an answer. Unset: for ever. */
@@ -70,8 +71,7 @@ export interface Parking {
 export async function parkStep(
   db: Database,
   step: StepId,
-  question: Question,
-  { writes: telling = {}, expiresInMs }: Parking = {},
+  { question, writes: telling = {}, expiresInMs }: Parking,
 ): Promise<PendingItem | undefined> {
   const { sessionId, key, gen, lease } = step
   const { id, kind, turn, round } = question

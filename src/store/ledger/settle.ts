@@ -20,6 +20,12 @@ import { toParameter, writesSql, type Writes } from './writes.ts'
 /** If `outcome` is undefined, the lease is lost and nobody has settled the step yet. */
 export type Settled = { won: true } | { won: false; outcome: unknown }
 
+/** How a step ends: its outcome, and everything that follows from it. */
+export interface Settling<Outcome = unknown> {
+  outcome: Outcome
+  writes: Writes
+}
+
 /** The owner stays: it says which worker has settled the step. */
 const SETTLING = `
   with guard as (
@@ -98,7 +104,7 @@ const FORCE: Statement = statement(
  * TREE_LIMIT, SESSION_CLOSED (its parent is being closed); the driver's error when the content is refused
  * (`isDataError`)
  */
-export async function settleStep(db: Database, step: StepId, outcome: unknown, writes: Writes): Promise<Settled> {
+export async function settleStep(db: Database, step: StepId, { outcome, writes }: Settling): Promise<Settled> {
   const { sessionId, key, gen, lease } = step
   try {
     const values = [
@@ -248,14 +254,14 @@ export async function forceStep(
 export async function proposeOutcome<Outcome>(
   db: Database,
   proposing: Proposing,
-  propose: (gen: number) => { outcome: Outcome; writes: Writes },
+  propose: (gen: number) => Settling<Outcome>,
 ): Promise<Outcome> {
   for (;;) {
     const forced = await forceStep(db, proposing)
     if ('outcome' in forced) return forced.outcome as Outcome
-    const { outcome, writes } = propose(forced.gen)
-    const settled = await settleStep(db, forced, outcome, writes)
-    if (settled.won) return outcome
+    const proposed = propose(forced.gen)
+    const settled = await settleStep(db, forced, proposed)
+    if (settled.won) return proposed.outcome
     if (settled.outcome !== undefined) return settled.outcome as Outcome
   }
 }

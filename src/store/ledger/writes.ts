@@ -10,6 +10,7 @@ import type { Message, Usage } from '../../core/message.ts'
 import type { Branch, SessionConfig } from '../../protocol/config.ts'
 import type { NewEvent } from '../../protocol/events.ts'
 import type { Pause } from '../../core/pause.ts'
+import type { MessageBody } from '../transcript/message-bodies.ts'
 import type { NewSummary } from '../transcript/summaries.ts'
 import type { StopReason } from '../../protocol/steps.ts'
 import type { NewValue } from '../transcript/values.ts'
@@ -51,7 +52,7 @@ export interface NewSessionRow {
 
 export interface NewChild extends NewSessionRow {
   records: NewRecord[]
-  message?: { messageId: string; text: string }
+  message?: MessageBody
 }
 
 export interface Writes {
@@ -72,7 +73,7 @@ export interface Writes {
   closed?: true
   /** The session must close, together with its forks. `unopened`: if it was never opened. */
   closing?: true | 'unopened'
-  message?: { messageId: string; text: string }
+  message?: MessageBody
   /** Written by a settle only (`settle.ts`). */
   summary?: NewSummary
   /** The values that the call of the first record has set. Written by a settle only. */

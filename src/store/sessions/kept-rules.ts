@@ -30,6 +30,11 @@ export interface RulePlace {
   agent: string
 }
 
+/** A session, and where the rules count that are added in it. */
+export interface RuleReach extends RulePlace {
+  scope: RuleScope
+}
+
 const KEEP: Statement = statement(
   'rules_keep',
   `insert into permission_rules (scope, owner, rule, session_id)
@@ -49,13 +54,8 @@ const FORGET: Statement = statement(
   `delete from permission_rules where scope = $1 and owner = $2 and rule = $3 returning rule`,
 )
 
-export async function keepRules(
-  db: Database,
-  place: RulePlace,
-  scope: RuleScope,
-  rules: readonly string[],
-): Promise<void> {
-  await run(db.pool, KEEP, [scope, ownerOf(place, scope), rules, place.sessionId])
+export async function keepRules(db: Database, reach: RuleReach, rules: readonly string[]): Promise<void> {
+  await run(db.pool, KEEP, [reach.scope, ownerOf(reach), rules, reach.sessionId])
 }
 
 /** The rules that count in a session. */
@@ -77,7 +77,7 @@ export async function forgetRule(
   return (await run(db.pool, FORGET, [scope, owner, rule])).length > 0
 }
 
-function ownerOf({ sessionId, rootId, agent }: RulePlace, scope: RuleScope): string {
+function ownerOf({ sessionId, rootId, agent, scope }: RuleReach): string {
   switch (scope) {
     case 'session':
       return sessionId

@@ -3,7 +3,7 @@ import { cleanJson, storableJson } from '../../core/clean.ts'
 import { StelloError } from '../../core/errors.ts'
 import { newEvent } from '../../protocol/events.ts'
 import { readOriginTurn, SQL } from '../../protocol/keys.ts'
-import type { Branch, SessionConfig } from '../../protocol/config.ts'
+import type { SessionConfig } from '../../protocol/config.ts'
 import type { SessionStatus } from '../../protocol/views.ts'
 import type { Pause } from '../../core/pause.ts'
 import type { PauseReason } from '../../core/errors.ts'
@@ -121,9 +121,7 @@ export async function createSession(db: Database, session: NewSessionRow): Promi
 /** Fixes the configuration that the session keeps for life. The first caller wins. */
 export async function configureSession(
   db: Database,
-  sessionId: string,
-  config: SessionConfig,
-  branch?: Branch,
+  { sessionId, config, branch }: Pick<NewSessionRow, 'sessionId' | 'config' | 'branch'>,
 ): Promise<void> {
   const { sessionId: from, gen, seq } = branch ?? { sessionId: null, gen: null, seq: null }
   await run(db.pool, CONFIGURE, [sessionId, storableJson(config), from, gen, seq])

@@ -96,7 +96,11 @@ export async function loseWorkspace(
 }
 
 /** Says on which host a worker is. To be called after `enterWorker`. @param capacity null: no limit */
-export async function enterHost(db: Database, bootId: string, host: string, capacity: number | null): Promise<void> {
+export async function enterHost(
+  db: Database,
+  bootId: string,
+  { host, capacity }: { host: string; capacity: number | null },
+): Promise<void> {
   await run(db.pool, HOST, [bootId, host, capacity])
 }
 

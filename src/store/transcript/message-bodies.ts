@@ -6,6 +6,12 @@ import { StelloError } from '../../core/errors.ts'
 import { run, type Database } from '../database/database.ts'
 import { statement, type Statement } from '../database/statement.ts'
 
+/** A user message, with its whole text. */
+export interface MessageBody {
+  messageId: string
+  text: string
+}
+
 const PUT: Statement = statement(
   'message_put',
   `insert into messages (session_id, message_id, body) values ($1, $2, $3) on conflict do nothing`,
@@ -13,13 +19,13 @@ const PUT: Statement = statement(
 const GET: Statement = statement('message_get', `select body from messages where session_id = $1 and message_id = $2`)
 
 /** Stores a text that was accepted already. If another text has its id by now, that other text stays. */
-export async function keepMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {
+export async function keepMessage(db: Database, sessionId: string, { messageId, text }: MessageBody): Promise<void> {
   await run(db.pool, PUT, [sessionId, messageId, clean(text)])
 }
 
 /** @throws StelloError INVALID_MESSAGE when another text has the id already */
-export async function putMessage(db: Database, sessionId: string, messageId: string, text: string): Promise<void> {
-  await keepMessage(db, sessionId, messageId, text)
+export async function putMessage(db: Database, sessionId: string, { messageId, text }: MessageBody): Promise<void> {
+  await keepMessage(db, sessionId, { messageId, text })
   const stored = await getMessage(db, sessionId, messageId)
   if (stored !== clean(text)) {
     throw new StelloError(

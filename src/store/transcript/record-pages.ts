@@ -91,7 +91,7 @@ export async function readRecordPage(
   const first = Math.min(from < 0 ? Math.max(0, total + from) : from, total)
   const end = Math.min(first + limit, total)
   const shown = parts.filter(({ before, seq }) => before < end && before + seq > first)
-  const rows = await readRows(db, shown, first, end)
+  const rows = await readRows(db, shown, { first, end })
   const summary = await findSummary(db, { ...(parts.at(-1) as Part), seq: LAST_SEQ })
   const records = rows.map(({ place, seq, at, message }): SessionRecord => {
     const { sessionId: owner, before } = shown[place - 1] as Part
@@ -110,7 +110,7 @@ async function readParts(db: Database, sessionId: string): Promise<{ parts: Part
   if (!own) return { parts: [], total: 0 }
   const parts: Part[] = []
   let total = 0
-  for (const part of [...above.toReversed(), { ...own, seq: await lastSeq(db, sessionId, own.gen) }]) {
+  for (const part of [...above.toReversed(), { ...own, seq: await lastSeq(db, own) }]) {
     parts.push({ ...part, before: total })
     total += part.seq
   }
@@ -125,7 +125,11 @@ interface RecordRow {
   at: Date
 }
 
-async function readRows(db: Database, parts: readonly Part[], first: number, end: number): Promise<RecordRow[]> {
+async function readRows(
+  db: Database,
+  parts: readonly Part[],
+  { first, end }: { first: number; end: number },
+): Promise<RecordRow[]> {
   if (first >= end) return []
   const rows = await run<Omit<RecordRow, 'place'> & { place: string }>(db.pool, READ, [
     parts.map(({ sessionId }) => sessionId),

@@ -14,6 +14,9 @@ export interface StoredRecord {
   density?: number | null
 }
 
+/** A session as one of its generations sees it. */
+export type Generation = Pick<Branch, 'sessionId' | 'gen'>
+
 /** The biggest `integer` of PostgreSQL. */
 export const LAST_SEQ: number = 2 ** 31 - 1
 
@@ -82,8 +85,7 @@ export async function readOwnRecords(db: Database, at: Branch, from = 0): Promis
  */
 export async function readRecordsSoFar(
   db: Database,
-  sessionId: string,
-  gen: number,
+  { sessionId, gen }: Generation,
   from = 0,
 ): Promise<StoredRecord[]> {
   const rows = await run<StoredRecord>(db.pool, OWN, [sessionId, gen, from, LAST_SEQ])
@@ -99,7 +101,7 @@ export async function readRecordsSoFar(
   return rows
 }
 
-function isMissing({ sessionId, gen }: Pick<Branch, 'sessionId' | 'gen'>, seq: number): StelloError {
+function isMissing({ sessionId, gen }: Generation, seq: number): StelloError {
   return new StelloError(
     'STORE_CORRUPT',
     `session ${sessionId}: record ${seq} (generation ${gen}) is missing in the store`,
@@ -128,7 +130,7 @@ export async function readBranch(db: Database, sessionId: string): Promise<Branc
 }
 
 /** The last record that is visible in a generation. */
-export async function lastSeq(db: Database, sessionId: string, gen: number): Promise<number> {
+export async function lastSeq(db: Database, { sessionId, gen }: Generation): Promise<number> {
   const [row] = await run<{ last: number }>(db.pool, END, [sessionId, gen])
   return row?.last ?? 0
 }

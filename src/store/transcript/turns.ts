@@ -5,6 +5,7 @@ import { SQL, modelKey } from '../../protocol/keys.ts'
 import type { StopReason } from '../../protocol/steps.ts'
 import { run, type Database } from '../database/database.ts'
 import { statement, type Statement } from '../database/statement.ts'
+import type { Generation } from './records.ts'
 
 export interface TurnRow {
   gen: number
@@ -140,7 +141,7 @@ export async function readTurnNow(db: Database, sessionId: string, messageId: st
   const [row] = await run<NowRow & (Row | { turn: null })>(db.pool, NOW, values)
   if (!row) return undefined
   const { session_gen: gen, closed, rejected } = row
-  const turn = row.turn !== null ? toTurn(row) : gen > 0 ? await readTurn(db, sessionId, messageId, gen) : undefined
+  const turn = row.turn !== null ? toTurn(row) : gen > 0 ? await readTurn(db, { sessionId, gen }, messageId) : undefined
   const usage =
     row.input !== null
       ? { inputTokens: row.input, outputTokens: row.output ?? 0 }
@@ -156,9 +157,8 @@ export async function readTurnNow(db: Database, sessionId: string, messageId: st
 /** The turn that answers a message, as the newest generation sees it. */
 export async function readTurn(
   db: Database,
-  sessionId: string,
+  { sessionId, gen }: Generation,
   messageId: string,
-  gen: number,
 ): Promise<TurnRow | undefined> {
   const [row] = await run<Row>(db.pool, BY_MESSAGE, [sessionId, messageId, gen])
   return row && toTurn(row)
@@ -166,8 +166,7 @@ export async function readTurn(
 
 export async function readTurnByNumber(
   db: Database,
-  sessionId: string,
-  gen: number,
+  { sessionId, gen }: Generation,
   turn: number,
 ): Promise<TurnRow | undefined> {
   const [row] = await run<Row>(db.pool, BY_NUMBER, [sessionId, turn, gen])
@@ -182,7 +181,7 @@ export async function readTurnUsage(db: Database, sessionId: string, turn: TurnR
   return { inputTokens: row?.input ?? 0, outputTokens: row?.output ?? 0 }
 }
 
-export async function lastTurn(db: Database, sessionId: string, gen: number): Promise<number> {
+export async function lastTurn(db: Database, { sessionId, gen }: Generation): Promise<number> {
   const [row] = await run<{ last: number }>(db.pool, LAST, [sessionId, gen])
   return row?.last ?? 0
 }
@@ -193,8 +192,7 @@ export async function lastTurn(db: Database, sessionId: string, gen: number): Pr
  */
 export async function readAbandonedTurn(
   db: Database,
-  sessionId: string,
-  gen: number,
+  { sessionId, gen }: Generation,
 ): Promise<{ messageId: string; gen: number; seq: number } | undefined> {
   const [row] = await run<{ messageId: string; gen: number; seq: number }>(db.pool, ABANDONED, [sessionId, gen])
   return row

@@ -10,7 +10,7 @@ import { testContext } from '../capabilities/test-context.ts'
 type Work<T> = (ctx: ToolContext) => Promise<T>
 
 const running = <T>(work: Work<T>, answers: AnswerGiven[] = [], given: Partial<ToolContext> = {}) =>
-  withQuestions(testContext(given), answers, work)
+  withQuestions(testContext(given), { answers }, work)
 
 /** The hash under which an answer to the question is found. */
 async function hashOf(question: PersonQuestion): Promise<string> {
@@ -106,7 +106,7 @@ describe('the confirmationHandler of the context', () => {
 
 describe('the time of a confirmation', () => {
   const confirming = (request: unknown, permissions?: AgentPermissions) =>
-    withQuestions(testContext(), [], async (ctx) => ctx.confirmationHandler?.(request), permissions)
+    withQuestions(testContext(), { answers: [], permissions }, async (ctx) => ctx.confirmationHandler?.(request))
   const message = 'Delete a.txt?'
   const MINUTE = 60_000
 

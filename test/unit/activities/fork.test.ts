@@ -78,7 +78,7 @@ describe('the configuration of a child', () => {
     limits: { maxToolRounds: 1, toolTimeoutMs: 1, timeoutsBeforePause: 1 },
   }
   const fork = (profile?: ForkProfile): SessionConfig =>
-    forkConfig(parent, { label: 'child', ...(profile && { profile: 'p' }) }, profile, {})
+    forkConfig(parent, { label: 'child', ...(profile && { profile: 'p' }) }, profile)
   const inherited = {
     agent: 'a',
     label: 'child',
@@ -120,7 +120,6 @@ describe('the configuration of a child', () => {
       { agent: 'a', label: 'l', model: 'agent', tools: 'agent' },
       { label: 'c', profile: 'p' },
       { allowedTools: ['q'] },
-      {},
     )
     expect(open).toEqual({ agent: 'a', label: 'c', profile: 'p', model: 'agent', tools: 'agent', allowedTools: ['q'] })
   })
@@ -135,13 +134,11 @@ describe('the configuration of a child', () => {
   ])('of permission mode %s with a profile in %s gets %s', (mine, profiles, expected) => {
     const { permissionMode: _mine, ...rest } = parent
     const config = mine === undefined ? rest : { ...rest, permissionMode: mine }
-    expect(forkConfig(config, { label: 'c', profile: 'p' }, { permissionMode: profiles }, {}).permissionMode).toBe(
-      expected,
-    )
+    expect(forkConfig(config, { label: 'c', profile: 'p' }, { permissionMode: profiles }).permissionMode).toBe(expected)
   })
 
   it('cuts a label without end', () => {
-    const { label } = forkConfig(parent, { label: '🎓'.repeat(20_000) }, undefined, {})
+    const { label } = forkConfig(parent, { label: '🎓'.repeat(20_000) }, undefined)
     expect(label).toBe(`${'🎓'.repeat(99)}…`)
   })
 })

@@ -17,7 +17,7 @@ function root(agent: { systemPrompt: string; lockPrompt: boolean }, systemPrompt
 
 function fork(parent: SessionConfig, systemPrompt?: string, profile?: ForkProfile): SessionConfig {
   const args = { label: 'child', ...(systemPrompt !== undefined && { systemPrompt }), ...(profile && { profile: 'p' }) }
-  return forkConfig(parent, args, profile, {})
+  return forkConfig(parent, args, profile)
 }
 
 describe('the prompt of an agent that locks it', () => {

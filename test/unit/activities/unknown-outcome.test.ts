@@ -33,7 +33,7 @@ function ask(
     log: { warn },
     keptInstances: new KeptInstances(warn),
   } as unknown as Deps
-  return { found: findOut(deps, at, toTool(given), { stop: stop.signal, withinMs: 60_000 }), warned }
+  return { found: findOut(deps, at, { tool: toTool(given), stop: stop.signal, withinMs: 60_000 }), warned }
 }
 
 const pay = { name: 'pay', description: 'd', parameters: { type: 'object' }, execute: () => 'never' }

@@ -70,10 +70,10 @@ describe('a session may fork into', () => {
   it('the same, if it was forked without a profile from a session under it', () => {
     const agent = agentWith(NAMED)
     const root: SessionConfig = { agent: 'a', label: 'root', model: 'agent', tools: 'agent' }
-    const reader = forkConfig(root, { label: 'r', profile: 'reader' }, agent.profiles.get('reader'), {})
-    const child = forkConfig(forkConfig(reader, { label: 'c' }, undefined, {}), { label: 'g' }, undefined, {})
+    const reader = forkConfig(root, { label: 'r', profile: 'reader' }, agent.profiles.get('reader'))
+    const child = forkConfig(forkConfig(reader, { label: 'c' }, undefined), { label: 'g' }, undefined)
     expect(mayFork(agent, child)).toEqual(['reader', 'plain'])
-    const plain = forkConfig(reader, { label: 'p', profile: 'plain' }, agent.profiles.get('plain'), {})
+    const plain = forkConfig(reader, { label: 'p', profile: 'plain' }, agent.profiles.get('plain'))
     expect(mayFork(agent, plain)).toEqual(['reader', 'plain'])
   })
 
@@ -139,7 +139,7 @@ describe('a profile', () => {
 
   it('with an unknown mode in a row leaves the mode of its parent, because unknown counts as the narrowest', () => {
     const parent = { agent: 'a', label: 'l', model: 'agent', tools: 'agent', permissionMode: 'god' } as const
-    const child = forkConfig(parent, { label: 'c', profile: 'p' }, { permissionMode: 'yolo' }, {})
+    const child = forkConfig(parent, { label: 'c', profile: 'p' }, { permissionMode: 'yolo' })
     expect(child.permissionMode).toBe('god')
   })
 })

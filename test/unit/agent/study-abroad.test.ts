@@ -17,7 +17,7 @@ it('loads without a key and is an agent', () => {
 it('shows each level of main → us-region → us-child exactly its skills', () => {
   const scripted = studyAbroadAgent(llm)
   const fork = (parent: SessionConfig, profile: string): SessionConfig =>
-    forkConfig(parent, { label: profile, profile }, scripted.profiles.get(profile), {})
+    forkConfig(parent, { label: profile, profile }, scripted.profiles.get(profile))
   const region = fork(main, 'us-region')
   const child = fork(region, 'us-child')
   const seen = [main, region, child].map((config) => visibleSkills(scripted, config.skills).map(({ name }) => name))
