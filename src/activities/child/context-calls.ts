@@ -98,7 +98,8 @@ export class ContextCalls {
     const own = waitsWith(stated, model)
     const waits = tries === undefined ? own : waitsOfTry(own, model)
     const weather = new StepWeather(this.#deps, attempt, { key, turn, round }, { choice: choiceOf(model), waits })
-    const told = { tools: [...tools], idempotencyKey: idempotencyKey(sessionId, key, hash), cacheKey: rootId }
+    const step = { sessionId, key, inputHash: hash }
+    const told = { tools: [...tools], idempotencyKey: idempotencyKey(step), cacheKey: rootId }
 
     const run = async (claim: Mine, stop: AbortSignal, pass: Pass): Promise<Ending<Answer>> => {
       const started = performance.now()

@@ -158,7 +158,7 @@ async function complete(
     toMessages(prompt),
     {
       tools: [...prompt.tools],
-      idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
+      idempotencyKey: idempotencyKey({ sessionId: input.sessionId, key: input.key, inputHash: hash }),
       cacheKey: stored.rootId,
       onDelta,
     },
