@@ -145,7 +145,7 @@ export const OUTSIDE = [
     from,
     to: '',
     project: 'operations',
-    test: 'test/integration/operator-restart.test.ts',
+    test: 'test/integration/operator-orders.test.ts',
   })),
   {
     rule: 'a stop that another turn has followed was carried out',

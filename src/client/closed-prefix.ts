@@ -1,7 +1,13 @@
 /** Where a fork may branch: after the last exchange whose calls all have their results. */
 import { StelloError } from '../core/errors.ts'
 import type { Database } from '../store/database/database.ts'
-import { lastSeq, readOwnRecords, readRecordsSoFar, type StoredRecord } from '../store/transcript/records.ts'
+import {
+  lastSeq,
+  readOwnRecords,
+  readRecordsSoFar,
+  type Generation,
+  type StoredRecord,
+} from '../store/transcript/records.ts'
 
 /** How many records are read first. If an answer has more calls than this, the next, larger read finds it. */
 const WINDOW = 64
@@ -13,7 +19,7 @@ const WINDOW = 64
  * @returns seq of the last own record that may be inherited
  * @throws StelloError INVALID_ARGUMENT when there is no record before which that could be
  */
-export async function closedPrefix(db: Database, sessionId: string, gen: number, before?: number): Promise<number> {
+export async function closedPrefix(db: Database, { sessionId, gen }: Generation, before?: number): Promise<number> {
   const end = await lastSeq(db, { sessionId, gen })
   if (before !== undefined && before > end + 1) {
     throw new StelloError('INVALID_ARGUMENT', `fork: before: session ${sessionId} has ${end} records of its own`, {

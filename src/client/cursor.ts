@@ -11,8 +11,7 @@ import type { ClientDeps } from './client-deps.ts'
 export async function startOffsets(
   { db }: Pick<ClientDeps, 'db'>,
   sessionId: string,
-  from: number | string,
-  tree: boolean,
+  { from, tree }: { from: number | string; tree: boolean },
 ): Promise<Map<string, number>> {
   if (typeof from === 'number') return new Map([[sessionId, from]])
   if (from !== 'now') return new Map(readCursor(sessionId, from))

@@ -27,7 +27,8 @@ export async function forkSession(deps: ClientDeps, parentId: string, options: F
   const sessionId = stated ?? newSessionId(label, agent)
   await checkProfile(db, agent, request.profile)
   const profile = request.profile ?? parent.config.profile
-  const at = { sessionId: parentId, gen: parent.gen, seq: await closedPrefix(db, parentId, parent.gen, before) }
+  const line = { sessionId: parentId, gen: parent.gen }
+  const at = { ...line, seq: await closedPrefix(db, line, before) }
   try {
     await startSession(deps, {
       sessionId,

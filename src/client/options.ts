@@ -102,7 +102,7 @@ const FORK: Checks<ForkOptions> = {
 
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
 export function checkCreateSession(given: unknown): CreateSessionOptions {
-  return checked('createSession', given, CREATE_SESSION, 'agent')
+  return checked('createSession', given, { checks: CREATE_SESSION, required: 'agent' })
 }
 
 /** @throws StelloError INVALID_ARGUMENT */
@@ -113,15 +113,14 @@ export function checkBounds(given: Partial<TreeBounds>): void {
 
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
 export function checkFork(given: unknown): ForkOptions {
-  return checked('fork', given, FORK, 'label')
+  return checked('fork', given, { checks: FORK, required: 'label' })
 }
 
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
 export function checked<Options extends object>(
   what: string,
   given: unknown,
-  checks: Checks<Options>,
-  required?: keyof Options & string,
+  { checks, required }: { checks: Checks<Options>; required?: keyof Options & string },
 ): Options {
   if (!isObject(given)) throw invalid(`${what}: needs an object${required ? ` with ${required}` : ''}`, checks)
   const stated = Object.entries(given).filter(([, value]) => value !== undefined)

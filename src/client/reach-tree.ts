@@ -1,8 +1,9 @@
 /** Pauses, resumes and cancels a session, or all open sessions of its tree, also those below a closed one. */
-import { WorkflowNotFoundError } from '@temporalio/client'
+import { WorkflowNotFoundError, type WorkflowHandle } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'
 import { preview } from '../core/message.ts'
-import { holdTree, openInTree, releaseTree } from '../store/sessions/hold-tree.ts'
+import type { Database } from '../store/database/database.ts'
+import { holdTree, openInTree, releaseTree, type OpenSession } from '../store/sessions/hold-tree.ts'
 import { readSession } from '../store/sessions/session-row.ts'
 import { cancelTurnSignal, pauseSignal, resumeSignal } from '../protocol/temporal-messages.ts'
 import type { ClientDeps } from './client-deps.ts'
@@ -38,32 +39,36 @@ export async function pauseTree(deps: ClientDeps, sessionId: string, reason?: st
   await mustExist(deps.db, sessionId)
   const message = preview(reason ?? PAUSED_BY_REQUEST, REASON_LIMIT)
   await holdTree(deps.db, sessionId, { reason: 'user', message })
-  return tellTree(deps, sessionId, pauseSignal.name, message)
+  return tellTree(deps, sessionId, (workflow) => workflow.signal(pauseSignal, message))
 }
 
 export async function resumeTree(deps: ClientDeps, sessionId: string): Promise<Reached> {
   await mustExist(deps.db, sessionId)
   await releaseTree(deps.db, sessionId)
-  return tellTree(deps, sessionId, resumeSignal.name)
+  return tellTree(deps, sessionId, (workflow) => workflow.signal(resumeSignal))
 }
 
 /** A fork that is just being made is stopped by the session that makes it, together with its turn. */
 export async function cancelTree(deps: ClientDeps, sessionId: string): Promise<Reached> {
   await mustExist(deps.db, sessionId)
-  return tellTree(deps, sessionId, cancelTurnSignal.name)
+  return tellTree(deps, sessionId, (workflow) => workflow.signal(cancelTurnSignal))
 }
 
 /** Looks again until nothing new is found, so that sessions that were forked meanwhile are told too. */
-async function tellTree(deps: ClientDeps, sessionId: string, signal: string, ...args: string[]): Promise<Reached> {
+async function tellTree(
+  { db, client }: ClientDeps,
+  sessionId: string,
+  signal: (workflow: WorkflowHandle) => Promise<void>,
+): Promise<Reached> {
   const known = new Set<string>()
   const reached: Reached = { sessions: 0, lost: [] }
-  const tell = async ({ id, opened }: { id: string; opened: boolean }): Promise<void> => {
-    const how = await tellOne(deps, id, opened, () => deps.client.workflow.getHandle(id).signal(signal, ...args))
+  const tell = async (session: OpenSession): Promise<void> => {
+    const how = await tellOne(db, session, () => signal(client.workflow.getHandle(session.id)))
     if (how === 'told') reached.sessions++
-    if (how === 'lost') reached.lost.push(id)
+    if (how === 'lost') reached.lost.push(session.id)
   }
   for (;;) {
-    const found = (await openInTree(deps.db, sessionId)).filter(({ id }) => !known.has(id))
+    const found = (await openInTree(db, sessionId)).filter(({ id }) => !known.has(id))
     if (found.length === 0) return reached
     for (let from = 0; from < found.length; from += AT_ONCE)
       await Promise.all(found.slice(from, from + AT_ONCE).map(tell))
@@ -76,9 +81,8 @@ async function tellTree(deps: ClientDeps, sessionId: string, signal: string, ...
  * begins.
  */
 async function tellOne(
-  { db }: ClientDeps,
-  id: string,
-  opened: boolean,
+  db: Database,
+  { id, opened }: OpenSession,
   signal: () => Promise<void>,
 ): Promise<'told' | 'closed' | 'lost'> {
   try {

@@ -26,7 +26,7 @@ export async function readEvents(
   { from = 0, tree = false, limit = 500 }: EventsOptions = {},
 ): Promise<EventPage> {
   await mustExist(deps.db, sessionId)
-  const page: EventPage = { events: [], cursor: toCursor(await startOffsets(deps, sessionId, from, tree)) }
+  const page: EventPage = { events: [], cursor: toCursor(await startOffsets(deps, sessionId, { from, tree })) }
   if (limit === 0) return page
   for await (const event of watchSession(deps, sessionId, { from: page.cursor, tree, live: false, follow: false })) {
     page.events.push(event)

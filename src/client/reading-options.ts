@@ -31,17 +31,17 @@ const RANGE: Checks<RecordRange> = { from: place, limit: upTo(MOST) }
 
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
 export function checkRoots(given: RootFilter = {}): RootFilter {
-  return checked('roots', given, ROOTS)
+  return checked('roots', given, { checks: ROOTS })
 }
 
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
 export function checkSearch(text: string, given: SearchOptions = {}): SearchOptions {
-  if (typeof text === 'string' && text.length <= QUESTION_LIMIT) return checked('search', given, SEARCH)
+  if (typeof text === 'string' && text.length <= QUESTION_LIMIT) return checked('search', given, { checks: SEARCH })
   const wrong = typeof text === 'string' ? `has ${text.length} characters, more than ${QUESTION_LIMIT}` : 'must be text'
   throw new StelloError('INVALID_ARGUMENT', `search: what is looked for ${wrong}`, { hint: 'look for a few words' })
 }
 
 /** @throws StelloError INVALID_ARGUMENT naming the field, and those there are */
 export function checkRange(given: RecordRange = {}): RecordRange {
-  return checked('records', given, RANGE)
+  return checked('records', given, { checks: RANGE })
 }

@@ -13,13 +13,12 @@ import { refuseRejected } from './turn-handle.ts'
 export async function sendMessage(
   deps: ClientDeps,
   sessionId: string,
-  text: string,
-  options: { messageId?: string } = {},
+  message: { text: string; messageId?: string },
 ): Promise<string> {
-  const { messageId = randomUUID() } = options
+  const { text, messageId = randomUUID() } = message
   checkMessage(text, messageId)
   await mustBeOpen(deps, sessionId)
-  if (options.messageId !== undefined) await refuseRejected(deps.db, sessionId, messageId)
+  if (message.messageId !== undefined) await refuseRejected(deps.db, sessionId, messageId)
   const big = jsonBytes(text) > INLINE_TEXT_LIMIT
   if (big) await putMessage(deps.db, sessionId, { messageId, text })
   const workflow = deps.client.workflow.getHandle(sessionId)

@@ -293,7 +293,7 @@ export function createSessionHandle(deps: ClientDeps, id: string): SessionHandle
       // A message with an id of the caller's may be answered already: then nothing more is heard of it.
       const heard = options?.messageId === undefined ? hearAhead(deps.listener, id) : undefined
       try {
-        const messageId = await sendMessage(deps, id, text, options)
+        const messageId = await sendMessage(deps, id, { ...options, text })
         return createTurnHandle(deps, { sessionId: id, messageId, heard })
       } catch (error) {
         heard?.stop()

@@ -53,7 +53,7 @@ export async function* watchSession(
 ): AsyncGenerator<StelloEvent> {
   await mustExist(deps.db, sessionId)
   const below = async (): Promise<Set<string>> => new Set(tree ? await readSubtree(deps.db, sessionId) : [sessionId])
-  const offsets = await startOffsets(deps, sessionId, from, tree)
+  const offsets = await startOffsets(deps, sessionId, { from, tree })
   let ids = await below()
   let open = new Set(ids)
   let due = open

@@ -23,7 +23,7 @@ const LONGEST_WAIT = { ms: 365 * 24 * 60 * 60 * 1000, text: '1 year' }
  * @example toMs('10 minutes', 'toolTimeout') // 600000
  */
 export function toMs(duration: Duration, where: string, code: ErrorCode = 'INVALID_ARGUMENT'): number {
-  return read(duration, where, code, LONGEST)
+  return read(duration, LONGEST, { where, code })
 }
 
 /**
@@ -36,10 +36,14 @@ export function toMs(duration: Duration, where: string, code: ErrorCode = 'INVAL
  * @example toWaitMs('2 days', 'permissions: expiresIn') // 172800000
  */
 export function toWaitMs(duration: Duration, where: string, code: ErrorCode = 'INVALID_ARGUMENT'): number {
-  return read(duration, where, code, LONGEST_WAIT)
+  return read(duration, LONGEST_WAIT, { where, code })
 }
 
-function read(duration: Duration, where: string, code: ErrorCode, longest: typeof LONGEST): number {
+function read(
+  duration: Duration,
+  longest: typeof LONGEST,
+  { where, code }: { where: string; code: ErrorCode },
+): number {
   const value = typeof duration === 'number' ? duration : parse(duration)
   if (value === undefined || !(value >= 1 && value <= longest.ms)) {
     throw new StelloError(

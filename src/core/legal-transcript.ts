@@ -33,39 +33,41 @@ export function legalTranscript(messages: readonly Message[]): LegalMessage[] {
     }
     const calls = toolCalls.map((call) => legalCall(call, ids))
     const same = calls.every((call, i) => call === toolCalls[i])
-    const answers = calls.map((call, i) => answerTo(call, messages, results.get(toolCalls[i] as ToolCall), from))
+    const answers = calls.map((call, i) => answerTo(call, results.get(toolCalls[i] as ToolCall), from))
     return [{ message: same ? message : { ...message, toolCalls: calls }, from }, ...answers]
   })
 }
 
 /**
- * The place of each call's result. A result belongs to the last call of its id that came before it; of several calls of
+ * Each call's result. A result belongs to the last call of its id that came before it; of several calls of
  * one message with one id, to the first that has none yet.
  */
-function resultsOf(messages: readonly Message[]): ReadonlyMap<ToolCall, number> {
-  const results = new Map<ToolCall, number>()
+function resultsOf(messages: readonly Message[]): ReadonlyMap<ToolCall, LegalMessage> {
+  const results = new Map<ToolCall, LegalMessage>()
   const open = new Map<string, ToolCall[]>()
-  for (const [i, { role, toolCalls = [], toolCallId }] of messages.entries()) {
+  for (const [from, message] of messages.entries()) {
+    const { role, toolCalls = [], toolCallId } = message
     if (role === 'assistant') {
       for (const { id } of toolCalls) open.delete(id)
       for (const call of toolCalls) open.set(call.id, [...(open.get(call.id) ?? []), call])
     } else if (role === 'tool' && toolCallId !== undefined) {
       const call = open.get(toolCallId)?.shift()
-      if (call) results.set(call, i)
+      if (call) results.set(call, { message, from })
     }
   }
   return results
 }
 
-function answerTo(call: ToolCall, messages: readonly Message[], at: number | undefined, asked: number): LegalMessage {
+/** @param asked the place of the call */
+function answerTo(call: ToolCall, given: LegalMessage | undefined, asked: number): LegalMessage {
   const { id: toolCallId, name } = call
-  const result = at === undefined ? undefined : messages[at]
-  if (!result || at === undefined) {
+  if (!given) {
     const content = 'TOOL_OUTCOME_UNKNOWN: there is no result of this call'
     return { message: { role: 'tool', toolCallId, name, content, isError: true }, from: asked }
   }
+  const { message: result, from } = given
   const same = result.toolCallId === toolCallId && result.name === name
-  return { message: same ? result : { ...result, toolCallId, name }, from: at }
+  return { message: same ? result : { ...result, toolCallId, name }, from }
 }
 
 function withoutCalls(message: Message): Message {

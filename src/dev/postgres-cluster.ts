@@ -52,10 +52,8 @@ export async function passwordOf(home: string, role: 'postgres' | 'stello'): Pro
 
 /** The folder `data` appears complete: a killed initdb leaves only `data.new`, which the next start throws away. */
 export async function createCluster(
-  initdb: string,
-  home: string,
   { folder, dataFolder }: PostgresPlace,
-  runAs: RunAs | undefined,
+  { initdb, home, runAs }: { initdb: string; home: string; runAs: RunAs | undefined },
 ): Promise<void> {
   const [draft, givenPassword] = [`${dataFolder}.new`, join(folder, 'initdb.password')]
   await mkdir(folder, { recursive: true, mode: 0o755 })

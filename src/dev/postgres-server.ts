@@ -105,7 +105,7 @@ async function start(runAs: RunAs | undefined, options: PostgresServerOptions): 
   const binaries = await findPostgresBinaries(runAs ? SYSTEM_FOLDER : cacheFolder(), runAs, locatePackage(packaged))
   if (!existsSync(dataFolder)) {
     onProgress(`creating the database in ${dataFolder}`)
-    await createCluster(binaries.initdb, home, place, runAs)
+    await createCluster(place, { initdb: binaries.initdb, home, runAs })
   }
   const port = await choosePort('PostgreSQL', options.port, last?.port)
   const log = join(home, 'postgres.log')

@@ -33,7 +33,7 @@ export async function diagnose(home?: string): Promise<Finding[]> {
   try {
     info = await loadDevInfo(folder)
   } catch (error) {
-    distrust = [finding('dev.json', false, messageOf(error), toStelloError(error)?.hint)]
+    distrust = [finding({ name: 'dev.json', ok: false, detail: messageOf(error), hint: toStelloError(error)?.hint })]
   }
   const asked = [program(), sandbox(), ports(info), disk(folder)]
   return [node(), ...distrust, ...(await Promise.all<Finding | Finding[]>(asked)).flat()]
@@ -41,20 +41,21 @@ export async function diagnose(home?: string): Promise<Finding[]> {
 
 function node(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  return finding('Node', major > 20 || (major === 20 && minor >= 19), process.version, 'install Node 20.19 or later')
+  const ok = major > 20 || (major === 20 && minor >= 19)
+  return finding({ name: 'Node', ok, detail: process.version, hint: 'install Node 20.19 or later' })
 }
 
 async function program(): Promise<Finding> {
   try {
     const { path, version, source } = await findTemporal({ install: false })
-    return finding('Temporal program', true, `${version}, ${source}: ${path}`)
+    return finding({ name: 'Temporal program', ok: true, detail: `${version}, ${source}: ${path}` })
   } catch (error) {
-    return finding(
-      'Temporal program',
-      Boolean(process.env['TEMPORAL_ADDRESS']),
-      messageOf(error),
-      '`stello dev` will get one',
-    )
+    return finding({
+      name: 'Temporal program',
+      ok: Boolean(process.env['TEMPORAL_ADDRESS']),
+      detail: messageOf(error),
+      hint: '`stello dev` will get one',
+    })
   }
 }
 
@@ -62,7 +63,7 @@ async function program(): Promise<Finding> {
 async function sandbox(): Promise<Finding> {
   const problem = await sandboxProblem()
   const none = `none, so commands reach what the worker reaches: ${problem}`
-  return finding('Sandbox of shell tools', true, problem === undefined ? 'bubblewrap' : none)
+  return finding({ name: 'Sandbox of shell tools', ok: true, detail: problem === undefined ? 'bubblewrap' : none })
 }
 
 async function ports(info: DevInfo | undefined): Promise<Finding[]> {
@@ -81,7 +82,12 @@ async function ports(info: DevInfo | undefined): Promise<Finding[]> {
             ? 'in use by our server'
             : 'in use by a stranger: the next start takes another'
           : 'free'
-        return finding(`Port of ${name}`, listening === alive, `${port}, ${state}`, 'run `stello dev`')
+        return finding({
+          name: `Port of ${name}`,
+          ok: listening === alive,
+          detail: `${port}, ${state}`,
+          hint: 'run `stello dev`',
+        })
       }),
   )
 }
@@ -91,9 +97,15 @@ async function disk(home: string): Promise<Finding> {
   while (!existsSync(folder)) folder = dirname(folder)
   const { bavail, bsize } = await statfs(folder)
   const gigabytes = (bavail * bsize) / 1e9
-  return finding('Disk', gigabytes > 1, `${gigabytes.toFixed(1)} GB free for ${home}`, 'free at least 1 GB')
+  const detail = `${gigabytes.toFixed(1)} GB free for ${home}`
+  return finding({ name: 'Disk', ok: gigabytes > 1, detail, hint: 'free at least 1 GB' })
 }
 
-function finding(name: string, ok: boolean, detail: string, hint?: string): Finding {
+interface Found extends Omit<Finding, 'hint'> {
+  hint?: string | undefined
+}
+
+/** Where all is well, nothing is to be done. */
+function finding({ name, ok, detail, hint }: Found): Finding {
   return ok || hint === undefined ? { name, ok, detail } : { name, ok, detail, hint }
 }

@@ -51,7 +51,7 @@ export const addEventRoutes: AddRoutes = (app, context) => {
       }
       // A session that is not there, or a cursor that is none, is refused before the stream begins.
       const { cursor } = await session.events({ from, tree, limit: 0 })
-      return streamEvents(c, session, { from: cursor, tree, live: query.live === '1' }, context)
+      return streamEvents(c, { session, from: cursor, tree, live: query.live === '1' }, context)
     },
   )
 }

@@ -12,15 +12,15 @@ import type { RouteContext } from './add-route.ts'
 import { toHttpError } from './http-error.ts'
 import { toWire } from './wire-event.ts'
 
-/** `from` is a cursor. */
-export interface StreamOptions extends Required<Pick<WatchOptions, 'tree' | 'live'>> {
+/** The events that are streamed: of a session, from a cursor on. */
+export interface Streamed extends Required<Pick<WatchOptions, 'tree' | 'live'>> {
+  session: SessionHandle
   from: string
 }
 
 export function streamEvents(
   c: Context,
-  session: SessionHandle,
-  options: StreamOptions,
+  { session, ...options }: Streamed,
   { stopping, keepAliveMs, report }: Pick<RouteContext, 'stopping' | 'keepAliveMs' | 'report'>,
 ): Response {
   return streamSSE(c, async (stream) => {

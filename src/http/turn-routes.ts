@@ -1,5 +1,5 @@
 /** Messages, and the turns that answer them. */
-import type { InboxItem, SessionHandle, SessionStatus, TurnResult } from '../client/index.ts'
+import type { InboxItem, SessionStatus, TurnHandle, TurnResult } from '../client/index.ts'
 import { z } from '@hono/zod-openapi'
 import { addRoute, type AddRoutes } from './add-route.ts'
 import * as inputs from './request-schemas.ts'
@@ -52,7 +52,7 @@ export const addTurnRoutes: AddRoutes = (app, { stello, stopping }) => {
     },
     async ({ params: { id, messageId }, query: { wait }, c }) => {
       const session = stello.session(id)
-      const result = await resultWithin(session, messageId, wait, AbortSignal.any([stopping, c.req.raw.signal]))
+      const result = await resultWithin(session.turn(messageId), wait, AbortSignal.any([stopping, c.req.raw.signal]))
       if (result) return result
       const { state, heldBy } = await session.state()
       return c.json({ state, heldBy }, 202)
@@ -61,15 +61,10 @@ export const addTurnRoutes: AddRoutes = (app, { stello, stopping }) => {
 }
 
 /** Looks at least once, also when there is no time to wait. */
-async function resultWithin(
-  session: SessionHandle,
-  messageId: string,
-  seconds: number,
-  ended: AbortSignal,
-): Promise<TurnResult | undefined> {
+async function resultWithin(turn: TurnHandle, seconds: number, ended: AbortSignal): Promise<TurnResult | undefined> {
   const waiting = new AbortController()
   const end = (): void => waiting.abort()
-  const result = session.turn(messageId).result({ signal: waiting.signal })
+  const result = turn.result({ signal: waiting.signal })
   const timer = setTimeout(end, seconds * 1000)
   ended.addEventListener('abort', end, { once: true })
   try {

@@ -16,6 +16,13 @@ export interface CallAt extends RoundAt {
   index: number
 }
 
+/** A step by what it asks: after a rewind, a step of the same key may ask something else. */
+export interface AskingStep {
+  sessionId: string
+  key: string
+  inputHash: string
+}
+
 /** The step that opens a session. If a client has forked the session, the step prepares it too. */
 export const OPEN_KEY = 'open'
 
@@ -151,22 +158,14 @@ export function readPendingId(id: string): PendingAt | undefined {
 /**
  * Names one call for good, also for systems outside. The name is the same in every repetition. It is another one if a
  * rewind of Temporal makes the same step ask something else.
- *
- * @param inputHash of the step
  */
-export function idempotencyKey(sessionId: string, key: string, inputHash: string): string {
+export function idempotencyKey({ sessionId, key, inputHash }: AskingStep): string {
   return `${sessionId}:${key}:${inputHash.slice(0, 12)}`
 }
 
-/**
- * The origin of a session that a call asked for. The same origin may ask for the same session again.
- *
- * @param parentId session id of the parent
- * @param key step key of the call
- * @param inputHash of the step: after a rewind the same key may ask for another child
- */
-export function callOrigin(parentId: string, key: string, inputHash: string): string {
-  return `${parentId}/${key}/${inputHash}`
+/** The origin of a session that a call of its parent asked for. The same origin may ask for the same session again. */
+export function callOrigin({ sessionId, key, inputHash }: AskingStep): string {
+  return `${sessionId}/${key}/${inputHash}`
 }
 
 /** The origin of a session that a client asked for. @param what makes its requests different from each other */
@@ -180,10 +179,12 @@ const QUIET = 'quiet'
 /**
  * The origin of an agent. @param notifies its parent gets a message when it has finished
  *
- * @example agentOrigin('s-root', 't3.0.2#0', 'ab12', true) // 'agent/s-root/told/t3.0.2#0/ab12'
+ * @example
+ * const call = { sessionId: 's-root', key: agentKey('t3.0.2', 0), inputHash: 'ab12' }
+ * agentOrigin(call, { notifies: true }) // 'agent/s-root/told/t3.0.2#0/ab12'
  */
-export function agentOrigin(parentId: string, key: string, inputHash: string, notifies: boolean): string {
-  return `agent/${parentId}/${notifies ? NOTIFYING : QUIET}/${key}/${inputHash}`
+export function agentOrigin({ sessionId, key, inputHash }: AskingStep, { notifies }: { notifies: boolean }): string {
+  return `agent/${sessionId}/${notifies ? NOTIFYING : QUIET}/${key}/${inputHash}`
 }
 
 /** What the origin says of an agent of that parent; undefined if it is the origin of something else. */
@@ -224,10 +225,12 @@ export function agentNewsId(at: { childId: string; childGen: number; childTurn: 
  * calls hardly ever get the same id by chance, but an attacker could make that happen. So the store compares the origins.
  *
  * @param names for `readableId`: the label that the call gives its child, the agent
- * @example childId('tea-k7q2m4xw9dnf', 't3.0.2', 'ab12', ['Green tea']) // 'green-tea-' + 12 characters of a-z, 2-7
+ * @example
+ * const call = { sessionId: 'tea-k7q2m4xw9dnf', key: 't3.0.2', inputHash: 'ab12' }
+ * childId(call, ['Green tea']) // 'green-tea-' + 12 characters of a-z, 2-7
  */
-export function childId(parentId: string, key: string, inputHash: string, names: readonly string[]): string {
-  return readableId(names, fnv1a(JSON.stringify([parentId, key, inputHash])))
+export function childId({ sessionId, key, inputHash }: AskingStep, names: readonly string[]): string {
+  return readableId(names, fnv1a(JSON.stringify([sessionId, key, inputHash])))
 }
 
 /**

@@ -3,7 +3,7 @@
  * that must stop while the session is paused.
  */
 import { announce, announceClose, announcePause } from './outbox.ts'
-import { callInput, replaceCall } from './call.ts'
+import { callInput, replaceCall, type TurnCall } from './call.ts'
 import { cancelCall } from './calls.ts'
 import type { Step } from './commands.ts'
 import { startCompaction } from './compaction.ts'
@@ -84,21 +84,22 @@ function toolsPhase(state: SessionState, turn: Turn): Step {
   const first = turn.calls.find((call) => call.ordered && call.status !== 'done')
   const isDue = (call: Call): boolean =>
     (call.status === 'due' && (!call.ordered || call === first)) ||
-    (call.status === 'waiting' && isLeftBehind(state, turn, call))
+    (call.status === 'waiting' && isLeftBehind(state, { turn, call }))
   const due = turn.calls.filter(isDue).slice(0, Math.max(0, PARALLEL_CALLS - running))
   return each(state, due, startCall)
 }
 
-function startCall(state: SessionState, turn: Turn, call: Call): Step {
+function startCall(state: SessionState, which: TurnCall): Step {
+  const { turn, call } = which
   const { route, preview, timeoutMs } = call
   const { pending, expired, heard: _before, ...rest } = call
   return [
     replaceCall(state, turn, {
       ...rest,
-      ...(pending && !isLeftBehind(state, turn, call) && { pending, ...(expired && { expired }) }),
+      ...(pending && !isLeftBehind(state, which) && { pending, ...(expired && { expired }) }),
       status: 'running',
     }),
-    [{ type: 'callTool', input: callInput(state, turn, call), route, preview, timeoutMs }],
+    [{ type: 'callTool', input: callInput(state, which), route, preview, timeoutMs }],
   ]
 }
 
@@ -155,11 +156,11 @@ function answeredOnce(state: SessionState, turn: Turn): boolean {
   return turn.round > 0 || turn.calls.length > 0 || state.seq === turn.base
 }
 
-function each(state: SessionState, calls: Call[], rule: (state: SessionState, turn: Turn, call: Call) => Step): Step {
+function each(state: SessionState, calls: Call[], rule: (state: SessionState, which: TurnCall) => Step): Step {
   return calls.reduce<Step>(
     ([current, commands], call) => {
       if (!current.turn) return [current, commands]
-      const [next, more] = rule(current, current.turn, call)
+      const [next, more] = rule(current, { turn: current.turn, call })
       return [next, [...commands, ...more]]
     },
     [state, []],

@@ -10,10 +10,10 @@ import type { WaitingRef } from '../protocol/pending.ts'
 import { readPendingId } from '../protocol/keys.ts'
 import { tellOfQuestion } from './tell-people.ts'
 import { refuse } from './outbox.ts'
-import { isUnderWay, keyOf, replaceCall, settle } from './call.ts'
+import { isUnderWay, keyOf, replaceCall, settle, type TurnCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
-import { ANSWERS_TEXT_LIMIT, type Call, type SessionState, type Turn } from './state.ts'
+import { ANSWERS_TEXT_LIMIT, type Call, type SessionState } from './state.ts'
 import type { Waiting } from '../protocol/steps.ts'
 
 type Of<T extends Input['type']> = Extract<Input, { type: T }>
@@ -40,7 +40,7 @@ export function answered(state: SessionState, answer: Answer): Step {
   if (!found) return [state, []]
   const call = { ...found.call, answer }
   if (call.status !== 'waiting') return [replaceCall(state, found.turn, call), []]
-  return settle(state, found.turn, call, { kind: 'answered', answer })
+  return settle(state, { turn: found.turn, call }, { kind: 'answered', answer })
 }
 
 /** An answer that changes nothing becomes an event that people see. */
@@ -52,54 +52,55 @@ export function answerRejected(state: SessionState, reason: string, what: { id: 
  * The ledger has parked the call, so it waits. If its answer is here already, the call goes on, unless the ledger has
  * refused that answer. If the time for answers is over, the call goes on without one.
  */
-export function asked(state: SessionState, turn: Turn, call: Call, { item, refused, leftMs }: Waiting): Step {
+export function asked(state: SessionState, { turn, call }: TurnCall, { item, refused, leftMs }: Waiting): Step {
   const { answer, ...rest } = call
   const { expired, ...asks } = rest
   const over = expired && rest.pending?.id === item.id
   const waiting: Call = { ...asks, status: 'waiting', pending: item, ...(over && { expired }) }
-  if (!answer) return wait(state, turn, waiting, call)
+  if (!answer) return wait(state, { turn, call: waiting }, call)
   const unfit = answer.id === item.id ? (refused ?? wrongWord(item.kind, answer)) : neverAsked(answer)
   const problem = turn.stopping ? STOPPING : unfit
   if (problem === undefined) {
-    const [taken, commands] = settle(state, turn, { ...waiting, answer }, { kind: 'answered', answer })
+    const [taken, commands] = settle(state, { turn, call: { ...waiting, answer } }, { kind: 'answered', answer })
     // The ledger may refuse the answer, and the question then waits on. A ledger of an older version names no time.
-    const ends = leftMs !== undefined && call.pending?.id !== item.id ? endOfAsking(turn, waiting) : []
+    const ends = leftMs !== undefined && call.pending?.id !== item.id ? endOfAsking({ turn, call: waiting }) : []
     return [taken, [...ends, ...commands]]
   }
-  const [next, commands] = wait(state, turn, waiting, call)
+  const [next, commands] = wait(state, { turn, call: waiting }, call)
   const [told, more] = answerRejected(next, problem, { id: answer.id })
   return [told, [...commands, ...more]]
 }
 
 /** @param before the call as it was: its question may be known already, and the end of its time promised */
-function wait(state: SessionState, turn: Turn, call: Call, before: Call): Step {
+function wait(state: SessionState, which: TurnCall, before: Call): Step {
+  const { turn, call } = which
   const { pending, expired } = call
-  if (pending && expired && !turn.stopping) return settle(state, turn, call, { kind: 'expired', id: pending.id })
+  if (pending && expired && !turn.stopping) return settle(state, which, { kind: 'expired', id: pending.id })
   if (before.pending?.id === pending?.id) {
     // What was told of the question, or is being told, is not told again.
     return [replaceCall(state, turn, { ...call, ...(before.pending && { pending: before.pending }) }), []]
   }
   // The stop takes the question with it: nobody shall be asked.
   if (turn.stopping) return [replaceCall(state, turn, call), []]
-  return [replaceCall(state, turn, call), [...endOfAsking(turn, call), ...tellOfQuestion(state, turn, call)]]
+  return [replaceCall(state, turn, call), [...endOfAsking(which), ...tellOfQuestion(state, which)]]
 }
 
 /** The time for an answer is over. An answer that came before counts, unless the ledger refuses it. */
 export function askingOver(state: SessionState, { callKey, id }: Of<'askingOver'>): Step {
   const { turn, call } = findAsked(state, id) ?? {}
   if (!turn || !call || call.pending?.id !== id || keyOf(turn, call) !== callKey) return [state, []]
-  if (turn.stopping || call.expired || isLeftBehind(state, turn, call)) return [state, []]
+  if (turn.stopping || call.expired || isLeftBehind(state, { turn, call })) return [state, []]
   const over: Call = { ...call, expired: true }
   if (call.status !== 'waiting') return [replaceCall(state, turn, over), []]
-  return settle(state, turn, over, { kind: 'expired', id })
+  return settle(state, { turn, call: over }, { kind: 'expired', id })
 }
 
 /** The ends of the times for answers that the turn still has. A new run promises them anew. */
 export function endsOfAsking({ turn }: SessionState): Command[] {
-  return turn?.phase === 'tools' ? turn.calls.flatMap((call) => endOfAsking(turn, call)) : []
+  return turn?.phase === 'tools' ? turn.calls.flatMap((call) => endOfAsking({ turn, call })) : []
 }
 
-function endOfAsking(turn: Turn, call: Call): Command[] {
+function endOfAsking({ turn, call }: TurnCall): Command[] {
   const { id, expiresAt } = call.pending ?? {}
   if (id === undefined || expiresAt === undefined || call.expired || call.status === 'done') return []
   return [{ type: 'endAsking', callKey: keyOf(turn, call), id, at: expiresAt }]
@@ -109,15 +110,18 @@ function endOfAsking(turn: Turn, call: Call): Command[] {
  * The call no longer waits. An answer is refused in public if the call never asked that question, or asked it before a
  * rewind.
  */
-export function unasked(state: SessionState, turn: Turn, { pending, answer, expired: _over, ...call }: Call): Step {
+export function unasked(state: SessionState, { turn, call: before }: TurnCall): Step {
+  const { pending, answer, expired: _over, ...call } = before
   const next = replaceCall(state, turn, call)
   if (!answer) return [next, []]
-  const problem = !pending ? neverAsked(answer) : isLeftBehind(state, turn, { ...call, pending }) && leftBehind(answer)
+  const problem = !pending
+    ? neverAsked(answer)
+    : isLeftBehind(state, { turn, call: { ...call, pending } }) && leftBehind(answer)
   return problem ? answerRejected(next, problem, { id: answer.id }) : [next, []]
 }
 
 /** The call's question belongs to a generation that the store has left. Nobody can answer it any more. */
-export function isLeftBehind({ gen }: SessionState, turn: Turn, call: Call): boolean {
+export function isLeftBehind({ gen }: SessionState, { turn, call }: TurnCall): boolean {
   if (!call.pending) return false
   const asked = readPendingId(call.pending.id)
   return asked?.key !== keyOf(turn, call) || asked.gen !== gen
@@ -130,7 +134,7 @@ export function pendingCalls({ turn }: SessionState): { call: Call; item: Waitin
   )
 }
 
-function findAsked({ turn }: SessionState, id: string): { turn: Turn; call: Call } | undefined {
+function findAsked({ turn }: SessionState, id: string): TurnCall | undefined {
   if (turn?.phase !== 'tools') return undefined
   const asked = readPendingId(id)
   const call = turn.calls.find((one) =>

@@ -5,11 +5,11 @@
 import { brief, preview } from '../core/message.ts'
 import { agentNewsId } from '../protocol/keys.ts'
 import type { AgentReport, Awaits } from '../protocol/steps.ts'
-import { replaceCall, keyOf } from './call.ts'
+import { replaceCall, keyOf, type TurnCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
 import { isKnown, messageReceived } from './queue.ts'
-import type { Call, SessionState, Turn } from './state.ts'
+import type { Call, SessionState } from './state.ts'
 
 /** Longest answer in the message to a parent, in bytes. */
 const ANSWER_SHOWN = 2048
@@ -17,13 +17,13 @@ const ANSWER_SHOWN = 2048
 type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
 /** The call waits, unless something was told while it ran: then it looks again. */
-export function awaitAgents(state: SessionState, turn: Turn, call: Call, awaits: Awaits): Step {
+export function awaitAgents(state: SessionState, { turn, call }: TurnCall, awaits: Awaits): Step {
   const { heard, awaits: before, ...rest } = call
   const same = before?.nth === awaits.nth && before.until === awaits.until
   const over = same && before.over
   const kept = { ...awaits, ...(over && { over }) }
   const next = replaceCall(state, turn, { ...rest, awaits: kept, status: heard || over ? 'due' : 'waiting' })
-  return [next, same ? [] : ending(turn, { ...rest, awaits })]
+  return [next, same ? [] : ending({ turn, call: { ...rest, awaits } })]
 }
 
 /** The calls that wait for the agent look again. If none does, the parent may be told by a message of its own. */
@@ -46,7 +46,7 @@ export function waitOver(state: SessionState, { callKey, until }: Of<'waitOver'>
 
 /** The ends of the waits that the turn still has. A new run promises them anew. */
 export function endsOfWaits({ turn }: SessionState): Command[] {
-  return turn?.phase === 'tools' ? turn.calls.flatMap((call) => ending(turn, call)) : []
+  return turn?.phase === 'tools' ? turn.calls.flatMap((call) => ending({ turn, call })) : []
 }
 
 /** The agents that calls wait for, and the calls. */
@@ -94,7 +94,7 @@ function wake(state: SessionState, call: Call): Call {
   return waitsFor(state, call) ? { ...call, status: 'due' } : { ...call, heard: true }
 }
 
-function ending(turn: Turn, call: Call): Command[] {
+function ending({ turn, call }: TurnCall): Command[] {
   const { until, over } = call.awaits ?? {}
   if (until === undefined || over || call.status === 'done') return []
   return [{ type: 'endWait', callKey: keyOf(turn, call), until }]

@@ -4,11 +4,17 @@ import type { Step } from './commands.ts'
 import { stepOf, type Call, type SessionState, type Turn } from './state.ts'
 import type { CallNames, CallToolInput, Proposal } from '../protocol/steps.ts'
 
+/** A call, and the turn that it belongs to. */
+export interface TurnCall {
+  turn: Turn
+  call: Call
+}
+
 export function keyOf({ n, round }: Turn, { index }: Call): string {
   return callKey({ turn: n, round, index })
 }
 
-export function callInput(state: SessionState, turn: Turn, call: Call): CallToolInput {
+export function callInput(state: SessionState, { turn, call }: TurnCall): CallToolInput {
   return {
     ...stepOf(state, turn, keyOf(turn, call)),
     index: call.index,
@@ -24,9 +30,10 @@ export function namesOf({ id, name, title }: CallNames): CallNames {
 }
 
 /** Asks the ledger to end the call as proposed, unless it has ended otherwise already. */
-export function settle(state: SessionState, turn: Turn, call: Call, proposed: Proposal): Step {
+export function settle(state: SessionState, which: TurnCall, proposed: Proposal): Step {
+  const { turn, call } = which
   const opening = call.route === 'task' && !call.child && { opening: true as const }
-  const input = { step: callInput(state, turn, call), proposed, ...opening }
+  const input = { step: callInput(state, which), proposed, ...opening }
   const command = { type: 'settleTool' as const, input, timeoutMs: call.timeoutMs }
   return [replaceCall(state, turn, { ...call, status: 'settling' }), [command]]
 }
@@ -34,7 +41,7 @@ export function settle(state: SessionState, turn: Turn, call: Call, proposed: Pr
 export function findCall(
   state: SessionState,
   at: { turn: number; round: number; index: number },
-): { turn: Turn; call: Call } | undefined {
+): TurnCall | undefined {
   const { turn } = state
   if (turn?.phase !== 'tools' || turn.n !== at.turn || turn.round !== at.round) return undefined
   const call = turn.calls[at.index]

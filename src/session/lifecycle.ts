@@ -224,7 +224,10 @@ function turnEnded(state: SessionState): Step {
   const { turn } = state
   if (turn?.phase !== 'ending') return [state, []]
   const counted = isLeftOut(turn) ? { ...state, leftOut: (state.leftOut ?? 0) + 1 } : state
-  return finishTurn(counted, turn, turn.stopping ?? 'cancelled', completingCall(turn)?.result?.preview ?? '')
+  return finishTurn(counted, turn, {
+    stopReason: turn.stopping ?? 'cancelled',
+    text: completingCall(turn)?.result?.preview ?? '',
+  })
 }
 
 function openSession(state: SessionState): Command {

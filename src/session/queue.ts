@@ -14,7 +14,7 @@ export function messageReceived(state: SessionState, messageId: string, text: st
   if (isKnown(state, messageId)) return [state, []]
   const refusal = state.closing ? 'the session is closed' : fullBy(state)
   const known = { ...state, seen: [...state.seen.slice(1 - SEEN_LIMIT), messageId] }
-  if (refusal) return messageRejected(known, refusal, text ?? messageId, messageId)
+  if (refusal) return messageRejected(known, refusal, { preview: text ?? messageId, messageId })
   if (text === undefined || fits(state, text)) {
     return [{ ...known, queue: [...state.queue, { messageId, ...(text !== undefined && { text }) }] }, []]
   }
@@ -47,8 +47,12 @@ export function takeUnanswered(state: SessionState, messageId: string | undefine
  * message's id in this line of history. A caller that waits for its turn finds the event by that id. So does the claim
  * of a turn, if the workflow has forgotten the refusal (`claim.ts`).
  */
-export function messageRejected(state: SessionState, reason: string, text: string, messageId?: string): Step {
-  const data = { reason: brief(reason, REASON_LIMIT), preview: brief(text, PREVIEW_LIMIT) }
+export function messageRejected(
+  state: SessionState,
+  reason: string,
+  { preview, messageId }: { preview: string; messageId?: string },
+): Step {
+  const data = { reason: brief(reason, REASON_LIMIT), preview: brief(preview, PREVIEW_LIMIT) }
   return refuse(state, { type: 'message.rejected', data: { ...data, ...(messageId !== undefined && { messageId }) } })
 }
 

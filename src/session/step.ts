@@ -68,7 +68,7 @@ function apply(state: SessionState, input: Input): Step {
     case 'messageReceived':
       return messageReceived(state, input.messageId, input.text)
     case 'messageRejected':
-      return messageRejected(state, input.reason, input.preview)
+      return messageRejected(state, input.reason, { preview: input.preview })
     case 'answered':
       return answered(state, input.answer)
     case 'answerRejected':

@@ -4,15 +4,15 @@
  */
 import { noticeKey } from '../protocol/keys.ts'
 import type { NotifyInput } from '../protocol/notices.ts'
-import { keyOf, replaceCall } from './call.ts'
+import { keyOf, replaceCall, type TurnCall } from './call.ts'
 import type { Command, Step } from './commands.ts'
 import type { Input } from './inputs.ts'
-import { placeOf, type Call, type SessionState, type Turn } from './state.ts'
+import { placeOf, type SessionState } from './state.ts'
 
 type Of<T extends Input['type']> = Extract<Input, { type: T }>
 
 /** The notice of the question that the call waits with. */
-export function tellOfQuestion(state: SessionState, turn: Turn, call: Call): Command[] {
+export function tellOfQuestion(state: SessionState, { turn, call }: TurnCall): Command[] {
   const { id, tell } = call.pending ?? {}
   return id !== undefined && tell ? [notify(state, noticeKey(id), { call: keyOf(turn, call), id })] : []
 }
@@ -26,7 +26,7 @@ export function pauseToTell(state: SessionState, key: string): Step {
 /** What the run before was to tell. */
 export function noticesLeft(state: SessionState): Command[] {
   const { turn } = state
-  const questions = turn?.phase === 'tools' ? turn.calls.flatMap((call) => tellOfQuestion(state, turn, call)) : []
+  const questions = turn?.phase === 'tools' ? turn.calls.flatMap((call) => tellOfQuestion(state, { turn, call })) : []
   return [...questions, ...tellOfPause(state)]
 }
 

@@ -68,7 +68,8 @@ export function modelEnded(state: SessionState, input: Of<'modelEnded'>): Step {
       const { turn: _dropped, ...rest } = state
       const { messageId } = turn.opening
       const before = closeAwaited({ ...rest, gen: outcome.gen, turns: turn.n - 1, seq: turn.base })
-      return outcome.reason === undefined ? [before, []] : messageRejected(before, outcome.reason, messageId, messageId)
+      const { reason } = outcome
+      return reason === undefined ? [before, []] : messageRejected(before, reason, { preview: messageId, messageId })
     }
     case 'full': {
       const refusals = (turn.fit?.refusals ?? 0) + (outcome.refused ? 1 : 0)
@@ -175,7 +176,11 @@ function opensFirst({ opened, turns }: SessionState): boolean {
 }
 
 /** The turn is over and its row is written. A `new_task` child reports its first turn and closes. */
-export function finishTurn(state: SessionState, turn: Turn, stopReason: StopReason, text: string): Step {
+export function finishTurn(
+  state: SessionState,
+  turn: Turn,
+  { stopReason, text }: { stopReason: StopReason; text: string },
+): Step {
   const { turn: _finished, tries: _over, ...rest } = state
   const totals = { ...state.totals, turns: state.totals.turns + 1 }
   const idle: SessionState = { ...rest, totals, lastAnswer: text, lastStop: stopReason }
@@ -203,7 +208,8 @@ export function report(state: SessionState, to: { parentId: string; callKey: str
 function answered(state: SessionState, turn: Turn, answer: ModelAnswer): Step {
   const { tries: _over, ...gone } = state
   const known = addUsage({ ...gone, gen: answer.gen, seq: answer.seq + answer.calls.length }, answer.usage)
-  if (answer.stopReason) return finishTurn({ ...known, seq: answer.seq }, turn, answer.stopReason, answer.text)
+  const { stopReason, text } = answer
+  if (stopReason) return finishTurn({ ...known, seq: answer.seq }, turn, { stopReason, text })
   const calls = answer.calls.map((call, index): Call => ({
     ...call,
     index,

@@ -91,12 +91,22 @@ export function toFailure(error: unknown): Failure {
   }
 }
 
+/** One request for an answer. */
+export interface Asked<Body> {
+  model: Model
+  body: Body
+  headers: IncomingHttpHeaders
+  /** Counts the requests of the server from 1. */
+  nth: number
+  /** Fires when its client is gone. */
+  signal: AbortSignal
+}
+
 /** The head of a stream is sent with its first piece, so that an earlier failure can still have its own status. */
 export async function answerBy<Body>(
   protocol: Protocol<Body>,
-  { model, body, headers, nth }: { model: Model; body: Body; headers: IncomingHttpHeaders; nth: number },
+  { model, body, headers, nth, signal }: Asked<Body>,
   response: CuttableResponse,
-  signal: AbortSignal,
 ): Promise<void> {
   const send = (events: ServerEvent[]): void => {
     if (!response.begun) response.head(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })

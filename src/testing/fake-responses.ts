@@ -38,7 +38,7 @@ export function startFakeResponses(options: FakeResponsesOptions): Promise<FakeR
       return { messages: readInput(body), tools: readResponsesTools(body), streaming: body.stream === true }
     },
     write(body, nth) {
-      const writer = (): ResponseWriter => new ResponseWriter(body, nth, reasoning, rules)
+      const writer = (): ResponseWriter => new ResponseWriter(body, { nth, reasons: reasoning, rules })
       return { whole: (completion, thought) => writer().whole(completion, thought), stream: writer }
     },
   }

@@ -155,7 +155,7 @@ export async function startFakeServer<Body>(
     }
     if (fault?.kind === 'delay') await orAborted(setTimeout(fault.ms, undefined, { signal: gone.signal }), gone.signal)
     const cut = fault?.kind === 'drop' ? new CuttableResponse(response, fault.afterBytes) : plain
-    await answerBy(protocol, { model, body, headers: request.headers, nth }, cut, gone.signal)
+    await answerBy(protocol, { model, body, headers: request.headers, nth, signal: gone.signal }, cut)
   }
 
   const server = createServer((request, response) => {

@@ -32,7 +32,7 @@ export function checkMessages(body: MessagesRequest): void {
     const role = i % 2 === 0 ? 'user' : 'assistant'
     if (turn.role !== role) refuse(`messages.${i}: roles must alternate between "user" and "assistant"`)
     checkTurn(`messages.${i}`, turn)
-    checkCalls(`messages.${i}`, turn, messages[i + 1], ids)
+    checkCalls(`messages.${i}`, { turn, next: messages[i + 1] }, ids)
     checkResults(`messages.${i}`, turn, messages[i - 1])
     checkSeals(body, i)
   }
@@ -86,7 +86,11 @@ function checkTexts(at: string, blocks: readonly MessagesBlock[]): void {
   }
 }
 
-function checkCalls(at: string, turn: MessagesTurn, next: MessagesTurn | undefined, ids: Set<string>): void {
+function checkCalls(
+  at: string,
+  { turn, next }: { turn: MessagesTurn; next: MessagesTurn | undefined },
+  ids: Set<string>,
+): void {
   const calls = blocksOf(turn.content).filter(({ type }) => type === 'tool_use')
   for (const { id = '', name = '', input } of calls) {
     if (!ID.test(id)) refuse(`${at}.tool_use.id: String should match pattern '${ID.source}'`)

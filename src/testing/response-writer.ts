@@ -33,7 +33,10 @@ export class ResponseWriter implements Streaming {
   #events: ServerEvent[] = []
   #count = 0
 
-  constructor(body: ResponsesRequest, nth: number, reasons: boolean, rules: ResponsesRules) {
+  constructor(
+    body: ResponsesRequest,
+    { nth, reasons, rules }: { nth: number; reasons: boolean; rules: ResponsesRules },
+  ) {
     this.#body = body
     this.#nth = nth
     this.#reasons = reasons

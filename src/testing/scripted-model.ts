@@ -105,7 +105,7 @@ export function scriptedModel(script: Script, { name = 'scripted' }: { name?: st
       if (reply.delay) await orAborted(setTimeout(reply.delay, undefined, signal && { signal }), signal)
       if (reply.error) throw toError(reply.error)
       const completion = toCompletion(reply, request.messages)
-      await stream(completion, reply, onDelta, signal)
+      await stream(completion, reply, { onDelta, signal })
       return completion
     },
   })
@@ -152,8 +152,7 @@ function tokensOf(value: unknown): number {
 async function stream(
   { content, toolCalls }: Completion,
   { reasoning = '', deltas = words(content) }: FullReply,
-  onDelta: CompleteOptions['onDelta'],
-  signal: AbortSignal | undefined,
+  { onDelta, signal }: { onDelta: CompleteOptions['onDelta']; signal: AbortSignal | undefined },
 ): Promise<void> {
   signal?.throwIfAborted()
   if (!onDelta) return

@@ -2,7 +2,8 @@
 export type Touch =
   /**
    * A file or folder, by its absolute real path. `root`: the folder that patterns of rules are relative to; unset: that of
-   * the session's workspace.
+   * the session's workspace. `ctx.ruled` does not know that folder: without a root, a rule that denies or asks counts if the path fits
+   * below any folder.
    */
   | { kind: 'read' | 'write'; path: string; root?: string }
   /** One simple command of a shell. `readonly`: it is known to change nothing. */

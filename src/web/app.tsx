@@ -35,7 +35,7 @@ const INBOX_HIDDEN_MS = 30_000
 export function App(): ReactNode {
   const route = useRoute()
   const locked = useConnection() === 'locked'
-  const inbox = usePolled('inbox', INBOX_EVERY_MS, () => api.inbox(), INBOX_HIDDEN_MS)
+  const inbox = usePolled('inbox', () => api.inbox(), { everyMs: INBOX_EVERY_MS, hiddenMs: INBOX_HIDDEN_MS })
   const waiting = inbox.answer?.length ?? 0
   useEffect(() => {
     document.title = waiting > 0 ? `(${waiting}) stello` : 'stello'

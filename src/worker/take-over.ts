@@ -29,6 +29,11 @@ const AT_ONCE = 20
 /** `PENDING_ACTIVITY_STATE_STARTED` of Temporal's API. */
 const STARTED = 2
 
+interface Servers {
+  db: Database
+  client: Client
+}
+
 /** The identity of a worker in Temporal: for people, and to tell its attempts from those of others. */
 export function workerIdentity(host: string, pid: number, bootId: string): string {
   return `${pid}@${host}#${bootId}`
@@ -38,7 +43,7 @@ export function workerIdentity(host: string, pid: number, bootId: string): strin
  * @param self the boot id of the worker that takes over, in the namespace of `client`
  * @returns how many attempts of dead workers were ended
  */
-export async function takeOver(db: Database, client: Client, self: string, graceMs?: number): Promise<number> {
+export async function takeOver({ db, client }: Servers, self: string, graceMs?: number): Promise<number> {
   const taker = { bootId: self, namespace: client.options.namespace }
   try {
     // This comes before their steps are taken: a worker that dies meanwhile is not forgotten until these are, so its
@@ -50,7 +55,7 @@ export async function takeOver(db: Database, client: Client, self: string, grace
     const byToken = await inBatches(stolen, ({ token }) => endAttempt(client, new Uint8Array(token)))
     let ended = byToken.filter(Boolean).length
     // Steps of a session that was locked meanwhile are taken at a later look. Their worker stays in the list until then.
-    for (const one of await withoutSteps(db, dead, taker)) ended += await search(db, client, one)
+    for (const one of await withoutSteps(db, dead, taker)) ended += await search({ db, client }, one)
     return ended
   } catch (error) {
     // Other workers may reach sessions that this one cannot.
@@ -59,7 +64,7 @@ export async function takeOver(db: Database, client: Client, self: string, grace
   }
 }
 
-async function search(db: Database, client: Client, dead: KnownWorker): Promise<number> {
+async function search({ db, client }: Servers, dead: KnownWorker): Promise<number> {
   const { bootId } = dead
   const sessions = await findPerhapsBusySessions(db, dead, SESSIONS_LOOKED_AT)
   const counts = await inBatches(sessions, (sessionId) => endLeft(client, sessionId, bootId))
@@ -127,9 +132,7 @@ async function endAttempt(
   }
 }
 
-export interface TakingOver {
-  db: Database
-  client: Client
+export interface TakingOver extends Servers {
   self: KnownWorker
   log: { info(message: string): void; warn(message: string): void }
   /** Puts this worker into the list of workers. */
@@ -143,7 +146,7 @@ export function keepTakingOver({ db, client, self, log, enter, tookOver }: Takin
     try {
       // Another worker may have taken this one for dead, for example while its connection was down.
       await enter()
-      const ended = await takeOver(db, client, self.bootId)
+      const ended = await takeOver({ db, client }, self.bootId)
       if (ended > 0) {
         tookOver(ended)
         log.info(`took over ${ended} steps of dead workers`)

@@ -49,17 +49,24 @@ export function createPerformer(input: SessionInput, emit: Run['emit'], model: R
 
 function performWaits(run: Run): Performing<'tryAgain' | 'endWait' | 'endAsking'> {
   return {
-    tryAgain: async ({ at }) => happensAt(run, at, { type: 'tryDue', at }, 'until the session tries again'),
+    tryAgain: async ({ at }) =>
+      happensAt(run, at, { input: { type: 'tryDue', at }, summary: 'until the session tries again' }),
 
     endWait: async ({ callKey, until }) =>
-      happensAt(run, until, { type: 'waitOver', callKey, until }, 'until the wait for agents is over'),
+      happensAt(run, until, {
+        input: { type: 'waitOver', callKey, until },
+        summary: 'until the wait for agents is over',
+      }),
 
     endAsking: async ({ callKey, id, at }) =>
-      happensAt(run, at, { type: 'askingOver', callKey, id }, `until nobody may answer ${id} any more`),
+      happensAt(run, at, {
+        input: { type: 'askingOver', callKey, id },
+        summary: `until nobody may answer ${id} any more`,
+      }),
   }
 }
 
 /** Not in flight: the next run promises it anew. @param time ISO 8601 */
-function happensAt({ emit }: Run, time: string, input: Input, summary: string): void {
+function happensAt({ emit }: Run, time: string, { input, summary }: { input: Input; summary: string }): void {
   void sleep(Math.max(1, Date.parse(time) - Date.now()), { summary }).then(() => emit(input))
 }

@@ -215,7 +215,7 @@ async function stepsOf({ root }: Grown): Promise<Step[]> {
   return rows.map((row) => ({
     id: `${row.session_id}/${row.step_key}`,
     name: row.name,
-    idempotencyKey: idempotencyKey(row.session_id, row.step_key, row.input_hash),
+    idempotencyKey: idempotencyKey({ sessionId: row.session_id, key: row.step_key, inputHash: row.input_hash }),
     settledAt: row.settled_at?.getTime() ?? Infinity,
   }))
 }

@@ -11,6 +11,9 @@ const stage = useCrashStage()
 const NO_GRACE = 0
 const NOBODY = '0'
 
+const takeOverAs = (self: string): Promise<number> =>
+  takeOver({ db: stage.db, client: stage.client.temporal }, self, NO_GRACE)
+
 it('ends the attempts of a dead worker that the ledger does not show: those not claimed yet, and those settled but not yet reported', async () => {
   const worker = await stage.startWorker()
   const [opening, closing] = [await stage.session(), await stage.session()]
@@ -23,7 +26,7 @@ it('ends the attempts of a dead worker that the ledger does not show: those not 
   await untold.letThrough()
   let ended = 0
   await until('the worker is found dead', async () => {
-    ended += await takeOver(stage.db, stage.client.temporal, NOBODY, NO_GRACE)
+    ended += await takeOverAs(NOBODY)
     const { rows } = await stage.db.pool.query('select from workers')
     return rows.length === 0
   })
@@ -51,7 +54,7 @@ it('counts the death of a worker whose session was locked through a whole take-o
     )
     return rows[0]
   }
-  const looked = async (): Promise<void> => void (await takeOver(stage.db, stage.client.temporal, NOBODY, NO_GRACE))
+  const looked = async (): Promise<void> => void (await takeOverAs(NOBODY))
   const { owner } = (await step()) ?? {}
   await until('the worker is found dead', async () => {
     await looked()
@@ -85,7 +88,7 @@ it('lets one survivor ask Temporal about the sessions of a dead worker, and anot
   )
   const { temporal } = stage.client
   const asking = vi.spyOn(temporal.workflowService, 'describeWorkflowExecution')
-  const look = () => Promise.allSettled(survivors.map(({ bootId }) => takeOver(stage.db, temporal, bootId, NO_GRACE)))
+  const look = () => Promise.allSettled(survivors.map(({ bootId }) => takeOverAs(bootId)))
   try {
     // The survivor that asks first is cut off from Temporal.
     asking.mockRejectedValueOnce(new Error('cut off'))

@@ -29,7 +29,7 @@ async function childIdOf({ id }: SessionHandle): Promise<string> {
     [id],
   )
   const [{ step_key, input_hash } = { step_key: '', input_hash: '' }] = rows
-  return childId(id, readOpeningKey(step_key) ?? step_key, input_hash, ['child'])
+  return childId({ sessionId: id, key: readOpeningKey(step_key) ?? step_key, inputHash: input_hash }, ['child'])
 }
 
 /** The messages that the model of the child reads when it is asked something. */

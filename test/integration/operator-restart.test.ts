@@ -220,60 +220,6 @@ describe('recover', () => {
     expect(await ask(session, 'two')).toBe('answer to two')
   })
 
-  describe('after an order that no worker has carried out', () => {
-    /** A session whose first turn has begun, and whose second message waits. Nobody works on it. */
-    const heldUp = async (name: string): Promise<SessionHandle> => {
-      const gate = createGate()
-      const asked = scriptedModel(replyBy([[() => true, () => gate.pass().then(() => 'too late')]]))
-      const worker = await stello.work({ name, llm: asked }, { shutdownGraceMs: 0 })
-      const session = await stello.client.createSession({ agent: name })
-      await session.send('one', { messageId: 'one' })
-      await gate.reached()
-      await session.send('two', { messageId: 'two' })
-      await worker.stop()
-      return session
-    }
-
-    it('stops the turn that was to stop, and no other', async () => {
-      const name = `stopped-${Date.now()}`
-      const session = await heldUp(name)
-      await session.cancelTurn()
-      await terminate(session)
-      expect(await session.recover()).toEqual({ restarted: true, waiting: 1 })
-      await stello.work({ name, llm: script() })
-      expect((await session.turn('one').result()).stopReason).toBe('cancelled')
-      expect((await session.turn('two').result()).text).toBe('answer to two')
-    })
-
-    it('pauses the session that was to pause, until it is resumed', async () => {
-      const name = `paused-${Date.now()}`
-      const session = await heldUp(name)
-      await session.pause('lunch')
-      await terminate(session)
-      await session.recover()
-      const llm = script()
-      await stello.work({ name, llm })
-      const { data } = await eventOf(session, 'session.paused')
-      expect(data).toMatchObject({ reason: 'user', message: 'lunch' })
-      expect(llm.calls).toEqual([])
-      await session.resume()
-      expect((await session.turn('two').result()).text).toBe('answer to two')
-    })
-
-    it('closes the session that was to close', async () => {
-      const name = `closed-${Date.now()}`
-      const session = await heldUp(name)
-      await session.close()
-      await terminate(session)
-      await session.recover()
-      const llm = script()
-      await stello.work({ name, llm })
-      await eventOf(session, 'session.closed')
-      expect((await session.turn('one').result()).stopReason).toBe('closed')
-      expect(llm.calls).toEqual([])
-    })
-  })
-
   it('leaves a session paused until it is resumed, if somebody had paused it', async () => {
     const session = await stello.session({ llm: script() })
     await ask(session, 'one')

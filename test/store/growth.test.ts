@@ -41,10 +41,10 @@ it('reads only the end of a transcript to find where a fork may branch', async (
   const db = openDatabase(at.url, { max: 1 })
   try {
     const begun = await rowsRead(db)
-    expect(await closedPrefix(db, sessionId, 0)).toBe(4000)
+    expect(await closedPrefix(db, { sessionId, gen: 0 })).toBe(4000)
     expect((await rowsRead(db)) - begun).toBeLessThan(1000)
     await announceFacts(at.db, run, { key: 'last', writes: { records: missing ? [missing] : [] } })
-    expect(await closedPrefix(db, sessionId, 0)).toBe(4101)
+    expect(await closedPrefix(db, { sessionId, gen: 0 })).toBe(4101)
   } finally {
     await db.close()
   }

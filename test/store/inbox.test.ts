@@ -29,7 +29,7 @@ async function awaits(parent: RunRef, { key = KEY, hash = 'hash', root = parent.
     rootId: root,
     parentId,
     depth: 1,
-    origin: callOrigin(parentId, key, hash),
+    origin: callOrigin({ sessionId: parentId, key, inputHash: hash }),
   })
   await settleStep(at.db, step, {
     outcome: {},
@@ -43,7 +43,7 @@ async function awaits(parent: RunRef, { key = KEY, hash = 'hash', root = parent.
 /** An agent that the call has spawned, and that nobody waits for yet. */
 async function agent(parent: RunRef, nth: number): Promise<RunRef> {
   const { sessionId: parentId } = parent
-  const origin = agentOrigin(parentId, agentKey(KEY, nth), 'hash', false)
+  const origin = agentOrigin({ sessionId: parentId, key: agentKey(KEY, nth), inputHash: 'hash' }, { notifies: false })
   return openSession(at.db, newSessionRow({ rootId: parentId, parentId, depth: 1, origin }))
 }
 

@@ -53,11 +53,11 @@ export async function spawnAgent(
   const { db, agent } = deps
   const { config, rootId, depth } = facts
   findProfile(agent, request.profile, tools.profiles)
-  const key = agentKey(input.key, nth)
-  const origin = agentOrigin(input.sessionId, key, hash, notifies)
+  const step = { sessionId: input.sessionId, key: agentKey(input.key, nth), inputHash: hash }
+  const origin = agentOrigin(step, { notifies })
   // The words of an id leave out the secrets that a process knows, so another attempt might spell it differently.
   const known = await findChild(db, input.sessionId, origin)
-  const sessionId = known ?? childId(input.sessionId, key, hash, [request.label, config.agent])
+  const sessionId = known ?? childId(step, [request.label, config.agent])
   const profile = request.profile ?? config.profile
   const at = { sessionId: input.sessionId, gen: input.gen, seq: input.base - 1 }
   if (known === undefined) await mayFork(db, input.sessionId)

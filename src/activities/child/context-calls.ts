@@ -102,7 +102,8 @@ export class ContextCalls {
       choice: choiceOf(model),
       waits,
     })
-    const told = { tools: [...tools], idempotencyKey: idempotencyKey(sessionId, key, hash), cacheKey: rootId }
+    const step = { sessionId, key, inputHash: hash }
+    const told = { tools: [...tools], idempotencyKey: idempotencyKey(step), cacheKey: rootId }
 
     const run = async (claim: Mine, stop: AbortSignal, pass: Pass): Promise<Ending<Answer>> => {
       const started = performance.now()

@@ -177,11 +177,12 @@ interface Making {
 async function toChild({ deps, input, parent, hash, prepared, message }: Making): Promise<NewChild> {
   const { sessionId } = input
   const { branch, config } = prepared
+  const step = { sessionId, key: input.key, inputHash: hash }
   return {
-    sessionId: childId(sessionId, input.key, hash, [config.label, config.agent]),
+    sessionId: childId(step, [config.label, config.agent]),
     ...below(sessionId, parent),
     config,
-    origin: callOrigin(sessionId, input.key, hash),
+    origin: callOrigin(step),
     records: await firstRecords(deps, prepared),
     ...(branch && { branch }),
     ...(message !== undefined && { message: { messageId: TASK_MESSAGE, text: message } }),

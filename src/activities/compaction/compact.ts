@@ -61,7 +61,8 @@ export async function compact(deps: Deps, input: CompactInput): Promise<CompactO
     const started = performance.now()
     if (isEnough(compacting)) return ended(claim, true)
     try {
-      const asked = { cacheKey: rootId, idempotencyKey: idempotencyKey(sessionId, key, hash), stop, waits }
+      const step = { sessionId, key, inputHash: hash }
+      const asked = { cacheKey: rootId, idempotencyKey: idempotencyKey(step), stop, waits }
       const made = await makeSummary({ ...compacting, model: pass.model }, asked)
       if (!made) return ended(claim, false)
       pass.served()

@@ -157,7 +157,7 @@ async function complete(
 ): Promise<Completion> {
   const completion = await askModel(pass.model, toMessages(prompt), {
     tools: [...prompt.tools],
-    idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
+    idempotencyKey: idempotencyKey({ sessionId: input.sessionId, key: input.key, inputHash: hash }),
     cacheKey: stored.rootId,
     onDelta,
     stop,

@@ -101,7 +101,7 @@ export function toExecution(
     ...readable(call.name, rules),
     sessionId: input.sessionId,
     messageId: input.messageId,
-    idempotencyKey: idempotencyKey(input.sessionId, input.key, hash),
+    idempotencyKey: idempotencyKey({ sessionId: input.sessionId, key: input.key, inputHash: hash }),
     timeoutMs: timeoutMs ?? facts.config.limits?.toolTimeoutMs ?? deps.agent.limits.toolTimeoutMs,
     stop,
     messages,

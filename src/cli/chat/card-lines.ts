@@ -26,8 +26,7 @@ export function cardLines(card: Card, width: number, now: Date): string[] {
   const first = wrapLines(
     `${head}${about === '' ? '' : ` ${pc.dim(oneLineOf(about, Math.max(20, width * 2)))}`}${tail === '' ? '' : pc.dim(` ${tail}`)}`,
     width,
-    '',
-    '  ',
+    { first: '', rest: '  ' },
   )
   if (over) return [...first, ...resultLines(card, width)]
   const filling = card.tip === undefined && card.status === 'WAIT' ? paramLines(card.params, width) : []

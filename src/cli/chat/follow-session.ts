@@ -31,7 +31,7 @@ export async function followSession(
   { isNew, signal, heard }: Following,
 ): Promise<void> {
   const session = stello.session(chat.state.sessionId)
-  const look = lookAround(stello, chat, session.id, signal)
+  const look = lookAround(stello, chat, signal)
   const onAway = (error: Error): void => {
     look.away()
     chat.note(`the store is away; the chat goes on when it is back: ${messageOf(error)}`)

@@ -9,7 +9,7 @@ import { wrapLines } from './wrap-lines.ts'
 export function itemLines(item: Item, width: number): string[] {
   switch (item.kind) {
     case 'message':
-      return ['', ...wrapLines(item.text, width, pc.cyan('❯ '), '  ')]
+      return ['', ...wrapLines(item.text, width, pc.cyan('❯ '))]
     case 'answer':
       return ['', ...markdownLines(item.text, width)]
     case 'call':

@@ -144,9 +144,10 @@ function itemLines(item: InboxItem, tree: SessionTree | undefined, width: number
       ? cutTo(wrapLines(`touches ${permit.touches.join(', ')}`, width, '  '), ARGUMENT_LINES, width)
       : []
   const asked = form ? [] : previewLines(preview, width)
+  const bar = pc.dim('  │ ')
   const more = [
     ...(form?.header ? wrapLines(pc.bold(form.header), width, '  ') : []),
-    ...(form?.preview ? wrapLines(form.preview, width, pc.dim('  │ '), pc.dim('  │ ')) : []),
+    ...(form?.preview ? wrapLines(form.preview, width, { first: bar, rest: bar }) : []),
     ...(form?.schema ? wrapLines(pc.dim(`values: ${JSON.stringify(form.schema)}`), width, '  ') : []),
   ]
   return [...head, ...cutTo([...touches, ...asked, ...more], PREVIEW_LINES, width)]

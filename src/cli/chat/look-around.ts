@@ -12,7 +12,8 @@ export interface LookingAround {
 }
 
 /** Until the signal fires. */
-export function lookAround(stello: StelloClient, chat: Chat, sessionId: string, signal: AbortSignal): LookingAround {
+export function lookAround(stello: StelloClient, chat: Chat, signal: AbortSignal): LookingAround {
+  const { sessionId } = chat.state
   let wake = new AbortController()
   let isAway = false
   /** @returns whether something in the tree changes by itself */

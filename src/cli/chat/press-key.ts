@@ -22,7 +22,7 @@ export function pressKey(state: ChatState, key: Key, now: number): Pressed {
   const { interruptedAt: _at, ...calm } = rest
   if (key.ctrl && key.name === 'o') return [calm, { do: 'expand' }]
   if (key.ctrl && key.name === 'd' && calm.editor.text === '' && !calm.typing) return [calm, { do: 'leave' }]
-  if (calm.panel) return inPanel(calm, calm.panel, key, now)
+  if (calm.panel) return inPanel(calm, calm.panel, { key, now })
   if (key.name === 'escape') return [calm.typing ? withoutTyping(calm) : calm]
   if (key.ctrl && key.name === 'g') return [calm, { do: 'compose' }]
   if (key.name === 'tab') return completed(calm, now)
@@ -76,7 +76,7 @@ function putOff({ later, panel, typing }: ChatState): readonly string[] {
   return item ? [...later, keyOf(item)] : later
 }
 
-function inPanel(state: ChatState, panel: Panel, key: Key, now: number): Pressed {
+function inPanel(state: ChatState, panel: Panel, { key, now }: { key: Key; now: number }): Pressed {
   const { panel: _closed, ...rest } = state
   const { rows, at, openedAt } = panel
   const to = (next: number): Pressed => [{ ...state, panel: { ...panel, at: (next + rows.length) % rows.length } }]

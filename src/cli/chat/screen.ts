@@ -37,7 +37,7 @@ export function openScreen(chat: Chat): Screen {
   const show = (printed: readonly string[], frame: Frame): void => {
     const { columns } = size()
     if (printed.length === 0 && columns === shown.columns && isSameFrame(shown.frame, frame)) return
-    stdout.write(redrawn(shown.frame, printed, frame, columns))
+    stdout.write(redrawn(shown.frame, { printed, frame }, columns))
     shown = { frame, columns }
   }
   const width = (): number => Math.max(10, size().columns - 1)

@@ -23,7 +23,11 @@ const CLEAR_BELOW = '\u001b[J'
  *
  * @param columns now: a terminal that has become narrower has broken what was drawn into more rows
  */
-export function redrawn(before: Frame, printed: readonly string[], next: Frame, columns: number): string {
+export function redrawn(
+  before: Frame,
+  { printed, frame: next }: { printed: readonly string[]; frame: Frame },
+  columns: number,
+): string {
   const { x, y } = next.cursor
   const text = [...printed, ...next.lines].join('\n')
   const toCursor = `${up(next.lines.length - 1 - y)}\r${x === 0 ? '' : `\u001b[${x}C`}`

@@ -18,15 +18,15 @@ const IS_ASCII = /^[ -~]*$/
 /**
  * The lines that a text takes, none wider than so many columns. A text that may be long gets its colour afterwards.
  *
- * @param first stands before the first line, `rest` before the others; both count
+ * @param margin stands before the first line; before the others stands `rest`, or as much space. Both count
  * @example wrapLines('one two', 8, '- ') // ['- one', '  two']
  */
 export function wrapLines(
   text: string,
   width: number,
-  first = '',
-  rest: string = ' '.repeat(stringWidth(first)),
+  margin: string | { first: string; rest: string } = '',
 ): string[] {
+  const { first, rest } = typeof margin === 'string' ? { first: margin, rest: ' '.repeat(stringWidth(margin)) } : margin
   const room = Math.max(1, width - stringWidth(first))
   const lines = text
     .replaceAll('\t', TAB)

@@ -23,7 +23,7 @@ export function addChatCommand(program: Command, on: OnSession): void {
           const text = await read(process.stdin)
           if (text === '') throw noMessage()
           const session = stello.session((await openChat(stello, named, choice)).sessionId)
-          return answer(context, session, await session.send(text), { wait: true })
+          return answer(context, { session, turn: await session.send(text) }, { wait: true })
         }
         const opened = await openChat(stello, named, choice)
         const { runChat } = await import('../chat/run-chat.ts')

@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util'
 import type { Command } from 'commander'
 import { StelloError } from '../../core/errors.ts'
 import type { DevServers, DevServersOptions } from '../../dev/dev-servers.ts'
-import type { StelloClient } from '../../client/index.ts'
+import type { StelloClient, StelloEvent } from '../../client/index.ts'
 import { agentsHere } from '../serve/agents-here.ts'
 import { openDevPage, type DevPage } from '../serve/dev-page.ts'
 import { eventLine } from '../output/format.ts'
@@ -74,14 +74,14 @@ async function dev(given: string[], options: DevOptions, out: Output): Promise<v
   const servers = await openServers(options, out, stop)
   const closing: (() => Promise<unknown>)[] = [() => servers.stop()]
   try {
-    const served = await serveAll(files, servers, { ...options, environment }, out)
+    const served = await serveAll(files, servers, { ...options, environment, say: out.note })
     closing.unshift(() => Promise.all(served.map((one) => one.stop())))
     if (options.reload) closing.unshift(await reloadOnSave(files, served, out))
     const stello = await connectTo(servers)
     closing.unshift(() => stello.close())
     const page = await openDevPage(stello, servers, options.pagePort)
     closing.unshift(() => page.stop())
-    ready(out, servers, served, page)
+    ready(out, servers, { served, page })
     if (served.length > 0) closing.unshift(await showLines(stello, served, out))
     await stop
     out.note(served.length > 0 ? 'finishing what runs, then stopping the servers …' : 'stopping the servers …')
@@ -93,8 +93,7 @@ async function dev(given: string[], options: DevOptions, out: Output): Promise<v
 async function serveAll(
   files: readonly string[],
   servers: DevServers,
-  { metricsPort, metricsHost, environment }: Metrics & { environment: NodeJS.ProcessEnv },
-  out: Output,
+  { metricsPort, metricsHost, environment, say }: Metrics & { environment: NodeJS.ProcessEnv; say: Output['note'] },
 ): Promise<ServedFile[]> {
   const { serveFile } = await import('../serve/served-file.ts')
   const metrics = [
@@ -109,7 +108,7 @@ async function serveAll(
   })
   return Promise.all(
     files.map((file) =>
-      serveFile({ file: resolve(file), options: metrics, env, say: out.note, alone: metricsPort !== undefined }),
+      serveFile({ file: resolve(file), options: metrics, env, say, alone: metricsPort !== undefined }),
     ),
   )
 }
@@ -156,15 +155,11 @@ async function showLines(
 ): Promise<() => Promise<void>> {
   const { watchAgents } = await import('../serve/session-lines.ts')
   const looking = new AbortController()
-  const watching = watchAgents(
-    stello,
-    () => served.map(({ agent }) => agent),
-    (event) => {
-      if (out.json) return out.result(event, '')
-      out.noteOf(event, (shown) => eventLine(shown) ?? '')
-    },
-    looking.signal,
-  )
+  const print = (event: StelloEvent): void => {
+    if (out.json) return out.result(event, '')
+    out.noteOf(event, (shown) => eventLine(shown) ?? '')
+  }
+  const watching = watchAgents(stello, () => served.map(({ agent }) => agent), { print, signal: looking.signal })
   return async () => {
     looking.abort()
     await watching
@@ -199,8 +194,7 @@ function stopped(): never {
 function ready(
   out: Output,
   { temporal, postgres, home }: DevServers,
-  served: readonly ServedFile[] = [],
-  page?: DevPage,
+  { served = [], page }: { served?: readonly ServedFile[]; page?: DevPage } = {},
 ): void {
   const shown = postgres.url.replace(/:[^:@/]*@/, ':…@')
   const agents = served.map(({ agent }) => agent)

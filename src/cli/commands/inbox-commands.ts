@@ -26,8 +26,8 @@ export function addInboxCommands(program: Command, on: OnSession): void {
     .argument('[text]', TEXT)
     .option('--values <json>', 'with answer: what fills the form of the question, as a JSON object', readObject)
     .action(
-      onOne(on)(async ({ out }, session, item: string, ...said: [Decision, string | undefined, Filled]) => {
-        const [decision, text, options] = said
+      onOne(on)(async ({ out }, session, ...said: [string, Decision, string | undefined, Filled]) => {
+        const [item, decision, text, options] = said
         await session.answer(item, { decision, ...(text !== undefined && { text }), ...options })
         out.result({ sessionId: session.id, id: item, decision }, `answered ${item} with ${decision}`)
       }),
@@ -40,7 +40,8 @@ function addPermissionCommands(program: Command, on: OnSession): void {
     .option('--args <json>', 'run it with these arguments, not with those of the model', readObject)
     .addOption(new Option('--always <where>', 'permit such calls from now on').choices(REMEMBERS))
     .action(
-      onOne(on)(async ({ out }, session, item: string, { args, always }: Permitting) => {
+      onOne(on)(async ({ out }, session, ...said: [string, Permitting]) => {
+        const [item, { args, always }] = said
         await session.approve(item, { ...(args && { args }), ...(always && { remember: always }) })
         out.result({ sessionId: session.id, id: item, decision: 'approve' }, `approved ${item}`)
       }),
@@ -49,7 +50,8 @@ function addPermissionCommands(program: Command, on: OnSession): void {
   withLast(program.command('deny <session-id> <item-id> [reason]'))
     .description('forbid a call that waits for permission; the model reads the reason')
     .action(
-      onOne(on)(async ({ out }, session, item: string, reason?: string) => {
+      onOne(on)(async ({ out }, session, ...said: [string, string | undefined]) => {
+        const [item, reason] = said
         await session.deny(item, reason)
         out.result({ sessionId: session.id, id: item, decision: 'deny' }, `denied ${item}`)
       }),

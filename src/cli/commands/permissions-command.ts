@@ -19,7 +19,8 @@ export function addPermissionsCommand(program: Command, on: OnSession): void {
     .argument('<owner>', 'id of the session or of the root, or name of the agent')
     .argument('<rule>', 'as it is shown')
     .action(
-      on(async ({ stello, out }, scope: KeptRule['scope'], owner: string, rule: string) => {
+      on(async ({ stello, out }, ...named: [KeptRule['scope'], string, string]) => {
+        const [scope, owner, rule] = named
         await stello.removePermission({ scope, owner, rule })
         out.result({ scope, owner, rule }, `removed ${rule} of ${scope} ${owner}`)
       }),

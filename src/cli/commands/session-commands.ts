@@ -62,7 +62,7 @@ export function addSessionCommands(program: Command): void {
           return noteUnserved({ stello, out }, agent)
         }
         out.note(`session ${session.id}`)
-        await answer({ stello, out }, session, await session.send(message), { wait: wait === true })
+        await answer({ stello, out }, { session, turn: await session.send(message) }, { wait: wait === true })
       }),
     )
 
@@ -71,8 +71,9 @@ export function addSessionCommands(program: Command): void {
     .option('--message-id <id>', 'id of the message; the same id is taken only once')
     .option('--wait', 'wait for the answer and print it')
     .action(
-      onOne(on)(async ({ stello, out }, session, text: string, options: { messageId?: string; wait?: boolean }) => {
-        await answer({ stello, out }, session, await session.send(text, options), options)
+      onOne(on)(async (context, session, ...said: [string, { messageId?: string; wait?: boolean }]) => {
+        const [text, options] = said
+        await answer(context, { session, turn: await session.send(text, options) }, options)
       }),
     )
 

@@ -14,16 +14,15 @@ interface Options extends Omit<Selection, 'reason'> {
 
 export function addSignalCommands(program: Command, on: OnSession): void {
   const signal = (
-    name: string,
-    description: string,
+    { name, description, many }: { name: string; description: string; many?: true },
     send: (session: SessionHandle, options: Options) => Promise<Reached | void>,
-    many = false,
   ): Command => {
     const sendTo = async (context: Context, session: SessionHandle, options: Options): Promise<void> => {
       const { id } = session
+      const request = { sessionId: id, sent: name }
       const reached = await send(session, options)
-      if (options.tree && reached) tellReached(context, name, id, reached)
-      else context.out.result({ sessionId: id, sent: name }, `${name} sent to ${id}`)
+      if (options.tree && reached) tellReached(context, request, reached)
+      else context.out.result(request, `${name} sent to ${id}`)
       if (name === 'resume' && !options.tree) await tellHoldups(context, session)
     }
     const command = program.command(`${name} [session-id]`).description(description)
@@ -42,32 +41,36 @@ export function addSignalCommands(program: Command, on: OnSession): void {
     command.option('--tree', 'also all its forks, and forks that are being created at that moment')
 
   tree(
-    signal('pause', 'nothing new starts until resume', (session, { reason, tree = false }) =>
+    signal({ name: 'pause', description: 'nothing new starts until resume' }, (session, { reason, tree = false }) =>
       session.pause({ tree, ...(reason !== undefined && { reason }) }),
     ),
   ).option('--reason <text>', 'shown to people')
   const resume = signal(
-    'resume',
-    'go on after a pause, with the very step that was due',
+    { name: 'resume', description: 'go on after a pause, with the very step that was due', many: true },
     (session, { tree = false }) => session.resume({ tree }),
-    true,
   )
   withSelection(tree(resume), 'every session that is paused')
   tree(
-    signal('cancel', 'stop the turn under way; the session stays open', (session, { tree = false }) =>
-      session.cancelTurn({ tree }),
+    signal(
+      { name: 'cancel', description: 'stop the turn under way; the session stays open' },
+      (session, { tree = false }) => session.cancelTurn({ tree }),
     ),
   )
-  signal('compact', 'summarise older messages for the model; the records stay', (session) => session.compact())
-  signal('close', 'end the session', (session, { cascade = false }) => session.close({ cascade })).option(
-    '--cascade',
-    'end its forks too',
+  signal({ name: 'compact', description: 'summarise older messages for the model; the records stay' }, (session) =>
+    session.compact(),
   )
+  signal({ name: 'close', description: 'end the session' }, (session, { cascade = false }) =>
+    session.close({ cascade }),
+  ).option('--cascade', 'end its forks too')
 }
 
-function tellReached({ out }: Context, name: string, id: string, { sessions, lost }: Reached): void {
+function tellReached(
+  { out }: Context,
+  { sessionId, sent }: { sessionId: string; sent: string },
+  { sessions, lost }: Reached,
+): void {
   const count = sessions === 1 ? '1 session' : `${sessions} sessions`
-  out.result({ sessionId: id, sent: name, sessions, lost }, `${name} sent to ${count} in the tree of ${id}`)
+  out.result({ sessionId, sent, sessions, lost }, `${sent} sent to ${count} in the tree of ${sessionId}`)
   for (const gone of lost) out.note(`${gone} has no workflow any more: \`stello recover ${gone}\` starts it again`)
 }
 

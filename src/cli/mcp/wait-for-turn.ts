@@ -1,5 +1,5 @@
 /** A wait that an MCP client may repeat: it ends with the answer, with the items that hold the turn up, or when its time is over. */
-import type { InboxItem, StelloClient } from '../../client/index.ts'
+import type { InboxItem, SessionHandle, StelloClient } from '../../client/index.ts'
 import { eventLine } from '../output/format.ts'
 import { plainLines } from '../output/plain-lines.ts'
 
@@ -34,7 +34,7 @@ export async function waitForTurn(
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), seconds * 1000)
   const signal = AbortSignal.any([over.signal, calling.signal])
-  const telling = tell(stello, sessionId, signal, calling)
+  const telling = tell(session, calling, signal)
   const waits: InboxItem[] = []
   const onPause = (item: InboxItem): void => {
     waits.push(item)
@@ -56,7 +56,7 @@ export async function waitForTurn(
 }
 
 /** Tells the client what happens in the tree, if it wants to know. Never throws: the wait goes on without. */
-async function tell(stello: StelloClient, sessionId: string, signal: AbortSignal, calling: Calling): Promise<void> {
+async function tell(session: SessionHandle, calling: Calling, signal: AbortSignal): Promise<void> {
   const progressToken = calling._meta?.progressToken
   if (progressToken === undefined) return
   let progress = 0
@@ -69,7 +69,7 @@ async function tell(stello: StelloClient, sessionId: string, signal: AbortSignal
   }
   const again = setInterval(() => say(last), SAY_EVERY_MS)
   try {
-    for await (const event of stello.session(sessionId).watch({ tree: true, from: 'now', signal })) {
+    for await (const event of session.watch({ tree: true, from: 'now', signal })) {
       const line = plainLines(event, (shown) => [eventLine(shown) ?? ''])
       if (line !== '') say(line)
     }

@@ -11,8 +11,7 @@ const ROOTS = 100
 export async function watchAgents(
   stello: StelloClient,
   agents: () => readonly string[],
-  print: (event: StelloEvent) => void,
-  signal: AbortSignal,
+  { print, signal }: { print: (event: StelloEvent) => void; signal: AbortSignal },
 ): Promise<void> {
   const watched = new Set<string>()
   const watching: Promise<void>[] = []

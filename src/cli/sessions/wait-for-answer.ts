@@ -9,8 +9,7 @@ import { keepNotingWeather } from './weather-notes.ts'
 
 export async function answer(
   context: Context,
-  session: SessionHandle,
-  turn: TurnHandle,
+  { session, turn }: { session: SessionHandle; turn: TurnHandle },
   { wait = false }: { wait?: boolean },
 ): Promise<void> {
   const { out } = context

@@ -51,7 +51,13 @@ async function mark(db: Database, statement: Statement, values: unknown[]): Prom
   while ((await run(db.pool, statement, values)).length > 0);
 }
 
+/** A session that is not closed. `opened`: a run has opened it. */
+export interface OpenSession {
+  id: string
+  opened: boolean
+}
+
 /** All open sessions of the tree below a session, itself included, parents first. Also those below a closed session. */
-export async function openInTree(db: Database, sessionId: string): Promise<{ id: string; opened: boolean }[]> {
+export async function openInTree(db: Database, sessionId: string): Promise<OpenSession[]> {
   return run(db.pool, OPEN, [sessionId])
 }

@@ -30,23 +30,29 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
     case 'tool.status':
       return toolEnded(draft, event)
     case 'tool.update':
-      return changeCard(draft.entries, event.data.callId, (card) => {
+      return changeCard(draft.entries, { callId: event.data.callId }, (card) => {
         return { ...card, updates: withUpdate(card.updates, event.data.update) }
       })
     case 'permission.decided': {
       const { callId, decision, by, rule, why } = event.data
       const permission = { decision, by, ...(rule !== undefined && { rule }), ...(why !== undefined && { why }) }
-      return changeCard(draft.entries, callId, (card) => ({ ...card, permission }))
+      return changeCard(draft.entries, { callId }, (card) => ({ ...card, permission }))
     }
     case 'pending.opened': {
       const item = event.data
       draft.pending = [...draft.pending.filter(({ id }) => id !== item.id), item]
-      return changeCard(draft.entries, item.callId, ({ answered: _answered, ...card }) => ({ ...card, pending: item }))
+      return changeCard(draft.entries, { callId: item.callId }, ({ answered: _answered, ...card }) => ({
+        ...card,
+        pending: item,
+      }))
     }
     case 'pending.closed': {
       const { id, callId, decision } = event.data
       draft.pending = draft.pending.filter((item) => item.id !== id)
-      return changeCard(draft.entries, callId, ({ pending: _pending, ...card }) => ({ ...card, answered: decision }))
+      return changeCard(draft.entries, { callId }, ({ pending: _pending, ...card }) => ({
+        ...card,
+        answered: decision,
+      }))
     }
     case 'notice.failed':
       return
@@ -143,14 +149,14 @@ function messageCompleted(draft: Draft, { at, data }: Of<'message.completed'>): 
 function toolEnded(draft: Draft, { data }: Of<'tool.status'>): void {
   const { callId, turn: _, ...told } = data
   tellOf(draft, data.seq)
-  changeCard(draft.entries, callId, ({ pending: _pending, ...card }) => ({ ...card, ...told }), data.seq)
+  changeCard(draft.entries, { callId, before: data.seq }, ({ pending: _pending, ...card }) => ({ ...card, ...told }))
 }
 
 function forked(draft: Draft, event: Of<'session.forked'>): void {
   const { child, label, profile, callId } = event.data
   const named = { label, ...(profile !== undefined && { profile }) }
   if (callId === undefined) return note(draft, event, { is: 'forked', child, ...named })
-  changeCard(draft.entries, callId, (card) => {
+  changeCard(draft.entries, { callId }, (card) => {
     return { ...card, children: [...card.children.filter(({ id }) => id !== child), { id: child, ...named }] }
   })
 }

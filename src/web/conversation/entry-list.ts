@@ -31,8 +31,17 @@ export function put(entries: Entry[], entry: Entry): void {
   entries.splice(place, there && inOrder(there, entry) === 0 ? 1 : 0, entry)
 }
 
+/** A call that an answer before that record has asked for: ids may come again. Without a record, the last one counts. */
+interface CallBefore {
+  callId: string
+  before?: number
+}
+
 /** The answer before a record that has asked for the call. */
-export function askedFor(entries: readonly Entry[], callId: string, before = Infinity): AnswerEntry | undefined {
+export function askedFor(
+  entries: readonly Entry[],
+  { callId, before = Infinity }: CallBefore,
+): AnswerEntry | undefined {
   for (let place = placeOf(entries, before, 0) - 1; place >= 0; place--) {
     const entry = entries[place] as Entry
     if (entry.kind === 'answer' && entry.cards.some((card) => card.callId === callId)) return entry
@@ -41,8 +50,9 @@ export function askedFor(entries: readonly Entry[], callId: string, before = Inf
 }
 
 /** Changes the card of a call where it stands. Nothing happens if no answer before that record has asked for it. */
-export function changeCard(entries: Entry[], callId: string, change: (card: Card) => Card, before = Infinity): void {
-  const answer = askedFor(entries, callId, before)
+export function changeCard(entries: Entry[], which: CallBefore, change: (card: Card) => Card): void {
+  const { callId } = which
+  const answer = askedFor(entries, which)
   if (!answer) return
   put(entries, { ...answer, cards: answer.cards.map((card) => (card.callId === callId ? change(card) : card)) })
 }

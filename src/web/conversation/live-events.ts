@@ -63,7 +63,7 @@ function withPiece(before: Streaming, event: LiveWebEvent): Streaming {
 /** A call that runs has its card in the answer that has asked for it. */
 function tellCall(draft: Draft, event: LiveWebEvent): void {
   if (event.type !== 'tool.status' && event.type !== 'tool.update') return
-  changeCard(draft.entries, event.data.callId, (card) => {
+  changeCard(draft.entries, { callId: event.data.callId }, (card) => {
     if (card.status !== 'WAIT' && card.status !== 'DOING') return card
     if (card.attempt > event.data.attempt) return card
     return withCard(card.attempt === event.data.attempt ? card : afresh(card, event.data.attempt), event)

@@ -37,7 +37,7 @@ export function SessionPage({ sessionId, record }: { sessionId: string; record?:
   const now = useNow(1000)
   const { conversation, stream } = useConversation(sessionId)
   const outbox = useOutbox(sessionId)
-  const read = usePolled(sessionId, every, readPlace)
+  const read = usePolled(sessionId, readPlace, { everyMs: every })
   const { answer: place, again } = read
   useEffect(() => {
     if (conversation.next === 0) return undefined

@@ -7,7 +7,7 @@ import { usePolled } from '../server/use-polled.ts'
 const EVERY_MS = 3000
 
 export function StatsView({ sessionId }: { sessionId: string }): ReactNode {
-  const { answer, failure } = usePolled(sessionId, EVERY_MS, api.stats)
+  const { answer, failure } = usePolled(sessionId, api.stats, { everyMs: EVERY_MS })
   if (answer) return <StatsTable stats={answer} />
   return <p className="empty">{failure ? `${failure.message}. ${failure.hint ?? ''}` : 'Loading…'}</p>
 }

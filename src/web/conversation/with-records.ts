@@ -74,7 +74,9 @@ function tellRecord({ entries }: Draft, record: WebRecord, seq: number): void {
       return put(entries, { ...entry, ...(message.model !== undefined && { model: message.model }) })
     }
     case 'tool':
-      return changeCard(entries, message.toolCallId ?? '', (card) => withResult(card, message, record), seq)
+      return changeCard(entries, { callId: message.toolCallId ?? '', before: seq }, (card) =>
+        withResult(card, message, record),
+      )
   }
 }
 

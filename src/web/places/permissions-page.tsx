@@ -11,7 +11,7 @@ import '../stats/table.css'
 
 /** The list. */
 export function PermissionsPage(): ReactNode {
-  const { answer: rules, failure, again } = usePolled('permissions', 5000, api.permissions)
+  const { answer: rules, failure, again } = usePolled('permissions', api.permissions, { everyMs: 5000 })
   const now = useNow(10_000)
   const remove = async (rule: Rule): Promise<void> => {
     await attempt(() => api.removePermission(rule), `Removed ${rule.rule}.`)

@@ -9,7 +9,7 @@ import './new-session.css'
 
 /** The form. Ctrl and Enter send it. */
 export function NewSessionPage(): ReactNode {
-  const { answer: agents } = usePolled('agents', 5000, api.agents)
+  const { answer: agents } = usePolled('agents', api.agents, { everyMs: 5000 })
   const [chosen, setAgent] = useState('')
   const [label, setLabel] = useState('')
   const [profile, setProfile] = useState('')

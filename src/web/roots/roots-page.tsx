@@ -19,7 +19,7 @@ const ROW_PX = 38
 export function RootsPage(): ReactNode {
   const [state, setState] = useState<SessionStatus>()
   const [agent, setAgent] = useState('')
-  const { answer: agents = [] } = usePolled('agents', 10_000, api.agents)
+  const { answer: agents = [] } = usePolled('agents', api.agents, { everyMs: 10_000 })
   const { roots, failure, shows } = useRoots({ ...(state && { state }), agent })
   return (
     <>

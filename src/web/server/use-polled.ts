@@ -1,7 +1,7 @@
 /** Asks the server for the same thing again and again, while somebody looks. */
 import { useCallback, useEffect, useState } from 'react'
 import type { ApiFailure } from './api-failure.ts'
-import { keepAsking } from './keep-asking.ts'
+import { keepAsking, type Asking } from './keep-asking.ts'
 
 /** The last answer, and the failure since then, if any. `again` asks at once. */
 export interface Polled<Answer> {
@@ -15,13 +15,11 @@ export interface Polled<Answer> {
  *
  * @param key what is asked about; undefined: ask nothing
  * @param ask must not depend on anything but `key`
- * @param hiddenMs how often while nobody sees the page; unset: not at all
  */
 export function usePolled<Answer>(
   key: string | undefined,
-  everyMs: number,
   ask: (key: string) => Promise<Answer>,
-  hiddenMs?: number,
+  { everyMs, hiddenMs }: Pick<Asking, 'everyMs' | 'hiddenMs'>,
 ): Polled<Answer> {
   const [read, setRead] = useState<{ answer?: Answer; failure?: ApiFailure }>({})
   const [times, setTimes] = useState(0)

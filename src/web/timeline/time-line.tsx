@@ -33,7 +33,7 @@ const AWAKE_MS = 2000
 const ASLEEP_MS = 10_000
 
 export function TimeLine({ tree, here, now, isAwake }: TimeLineProps): ReactNode {
-  const { answer, failure } = usePolled(tree.id, isAwake ? AWAKE_MS : ASLEEP_MS, api.timeline)
+  const { answer, failure } = usePolled(tree.id, api.timeline, { everyMs: isAwake ? AWAKE_MS : ASLEEP_MS })
   if (!answer) return <p className="empty">{failure ? `${failure.message}. ${failure.hint ?? ''}` : 'Loading…'}</p>
   if (answer.length === 0) return <p className="empty">Nothing has run yet.</p>
   // Without a span that goes on, time changes nothing: thousands of bars are not drawn every second.
@@ -84,7 +84,7 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
           scale={scale}
           window={window}
           onPick={(from, to) => look({ from, to })}
-          onZoom={(by, around) => look(zoomed(scale, window, by, around))}
+          onZoom={(by, around) => look(zoomed(scale, window, { by, around }))}
         />
       </div>
       <div ref={scroller} className="timeline-lanes" tabIndex={0} role="group" aria-label="Lanes">

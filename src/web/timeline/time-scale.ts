@@ -75,12 +75,18 @@ export interface TimeWindow {
   to: number
 }
 
-/** Bigger or smaller around a place, never beyond what there is. @param by below 1: closer */
+interface Zoom {
+  /** How much bigger the window becomes. Below 1: smaller, and what it shows is closer. */
+  by: number
+  /** A place that stays where it is. Default: the middle. */
+  around?: number
+}
+
+/** Bigger or smaller, never beyond what there is. */
 export function zoomed(
   { length }: TimeScale,
   { from, to }: TimeWindow,
-  by: number,
-  around = (from + to) / 2,
+  { by, around = (from + to) / 2 }: Zoom,
 ): TimeWindow {
   const wanted = Math.min(length, Math.max(Math.min(50, length), (to - from) * by))
   const share = to > from ? (around - from) / (to - from) : 0.5

@@ -21,9 +21,9 @@ export function useTimeWindow(scale: TimeScale): TimeWindowInUse {
     setChosen(next.to - next.from >= scale.length ? undefined : { ...next, follows: next.to >= scale.length - 1 })
   const size = window.to - window.from
   const keys: Record<string, () => void> = {
-    '+': () => look(zoomed(scale, window, 0.6)),
-    '=': () => look(zoomed(scale, window, 0.6)),
-    '-': () => look(zoomed(scale, window, 1.6)),
+    '+': () => look(zoomed(scale, window, { by: 0.6 })),
+    '=': () => look(zoomed(scale, window, { by: 0.6 })),
+    '-': () => look(zoomed(scale, window, { by: 1.6 })),
     ArrowLeft: () => look(moved(scale, window, -size / 6)),
     ArrowRight: () => look(moved(scale, window, size / 6)),
     '0': () => setChosen(undefined),

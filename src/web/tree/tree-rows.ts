@@ -40,9 +40,7 @@ export function restKey(parentId: string): string {
 
 /** @param here the session that is looked at */
 export function treeRows(root: Tree, here: string, folds: Folds): TreeRow[] {
-  const sizes = new Map<string, number>()
-  const awake = new Set<string>()
-  measure(root, here, sizes, awake)
+  const { sizes, awake } = measured(root, here)
   const isBig = (sizes.get(root.id) ?? 1) > SHOWN_WHOLE
   const rows: TreeRow[] = []
   const add = (session: Tree, guides: readonly boolean[], isLast: boolean): void => {
@@ -64,16 +62,22 @@ export function treeRows(root: Tree, here: string, folds: Folds): TreeRow[] {
 }
 
 /** How many sessions each subtree has, and which have something awake in them. */
-function measure(session: Tree, here: string, sizes: Map<string, number>, awake: Set<string>): void {
-  let size = 1
-  let isAwake = session.id === here || (session.state !== 'idle' && session.state !== 'closed')
-  for (const child of session.children) {
-    measure(child, here, sizes, awake)
-    size += sizes.get(child.id) ?? 1
-    isAwake ||= awake.has(child.id)
+function measured(root: Tree, here: string): { sizes: Map<string, number>; awake: Set<string> } {
+  const sizes = new Map<string, number>()
+  const awake = new Set<string>()
+  const measure = ({ id, state, children }: Tree): void => {
+    let size = 1
+    let isAwake = id === here || (state !== 'idle' && state !== 'closed')
+    for (const child of children) {
+      measure(child)
+      size += sizes.get(child.id) ?? 1
+      isAwake ||= awake.has(child.id)
+    }
+    sizes.set(id, size)
+    if (isAwake) awake.add(id)
   }
-  sizes.set(session.id, size)
-  if (isAwake) awake.add(session.id)
+  measure(root)
+  return { sizes, awake }
 }
 
 /** Every session of a tree, parents first. */

@@ -145,20 +145,24 @@ describe('the configuration of a child', () => {
 
 describe('childId', () => {
   it('is short, readable and the same for the same call', () => {
-    const id = childId('tea-root', 't3.0.2', 'ab12', ['Green tea', 'agent'])
+    const call = { sessionId: 'tea-root', key: 't3.0.2', inputHash: 'ab12' }
+    const id = childId(call, ['Green tea', 'agent'])
     expect(id).toMatch(/^green-tea-[a-z2-7]{12}$/)
-    expect(childId('tea-root', 't3.0.2', 'ab12', ['Green tea', 'agent'])).toBe(id)
+    expect(childId(call, ['Green tea', 'agent'])).toBe(id)
   })
 
   it('differs with each of its inputs, also if text moves from one input to the next', () => {
     fc.assert(
       fc.property(
-        fc.uniqueArray(fc.tuple(fc.string(), fc.string(), fc.string()), { selector: (each) => JSON.stringify(each) }),
+        fc.uniqueArray(fc.record({ sessionId: fc.string(), key: fc.string(), inputHash: fc.string() }), {
+          selector: ({ sessionId, key, inputHash }) => JSON.stringify([sessionId, key, inputHash]),
+        }),
         (calls) => {
-          expect(new Set(calls.map((call) => childId(...call, []))).size).toBe(calls.length)
+          expect(new Set(calls.map((call) => childId(call, []))).size).toBe(calls.length)
         },
       ),
     )
-    expect(childId('a', 'b', 'c', [])).not.toBe(childId('ab', '', 'c', []))
+    const apart = childId({ sessionId: 'a', key: 'b', inputHash: 'c' }, [])
+    expect(apart).not.toBe(childId({ sessionId: 'ab', key: '', inputHash: 'c' }, []))
   })
 })

@@ -27,6 +27,7 @@ import {
   readOpeningKey,
   readPendingId,
   readableId,
+  type AskingStep,
 } from '../../../src/protocol/keys.ts'
 
 const count = fc.nat({ max: 1_000_000 })
@@ -138,22 +139,22 @@ describe('the key of an event', () => {
 
 describe('what a call is named by outside', () => {
   it('differs with the session, the step and its input', () => {
-    const made = [callOrigin, idempotencyKey, (...of: [string, string, string]) => childId(...of, [])].map((make) =>
+    const made = [callOrigin, idempotencyKey, (of: AskingStep) => childId(of, [])].map((make) =>
       [
         ['s-1', 't1.0.0', 'a1b2'],
         ['s-2', 't1.0.0', 'a1b2'],
         ['s-1', 't1.0.1', 'a1b2'],
         ['s-1', 't1.0.0', 'c3d4'],
-      ].map(([session = '', key = '', hash = '']) => make(session, key, hash)),
+      ].map(([sessionId = '', key = '', inputHash = '']) => make({ sessionId, key, inputHash })),
     )
     for (const names of made) expect(new Set(names).size).toBe(4)
   })
 
   it('says in which turn a session was asked for, and nothing about a client', () => {
     const origins = [
-      callOrigin('t1.1.1x', 't3.0.2', 'a1'),
-      callOrigin('s-1', openingKey('t4.0.0'), 'a1'),
-      agentOrigin('s-1', agentKey('t5.1.0', 2), 'a1', true),
+      callOrigin({ sessionId: 't1.1.1x', key: 't3.0.2', inputHash: 'a1' }),
+      callOrigin({ sessionId: 's-1', key: openingKey('t4.0.0'), inputHash: 'a1' }),
+      agentOrigin({ sessionId: 's-1', key: agentKey('t5.1.0', 2), inputHash: 'a1' }, { notifies: true }),
       clientOrigin('x'),
       '',
     ]
@@ -161,7 +162,7 @@ describe('what a call is named by outside', () => {
   })
 
   it('is not taken for the request of a client', () => {
-    expect(callOrigin('s-1', 't1.0.0', 'a1')).not.toBe(clientOrigin('t1.0.0/a1'))
+    expect(callOrigin({ sessionId: 's-1', key: 't1.0.0', inputHash: 'a1' })).not.toBe(clientOrigin('t1.0.0/a1'))
   })
 })
 

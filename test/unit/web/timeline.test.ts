@@ -110,9 +110,9 @@ describe('a time scale', () => {
 
   it('zooms around a place and never shows more than there is', () => {
     const whole = { from: 0, to: scale.length }
-    const closer = zoomed(scale, whole, 0.5, 0)
+    const closer = zoomed(scale, whole, { by: 0.5, around: 0 })
     expect(closer).toEqual({ from: 0, to: scale.length / 2 })
-    expect(zoomed(scale, closer, 100)).toEqual(whole)
+    expect(zoomed(scale, closer, { by: 100 })).toEqual(whole)
     expect(following({ length: 100 }, { from: 10, to: 30 })).toEqual({ from: 80, to: 100 })
     expect(moved(scale, closer, 10 * night)).toEqual({ from: scale.length / 2, to: scale.length })
   })

@@ -28,7 +28,7 @@ function terminal(columns: number): {
   return {
     view,
     draw: async (printed, frame, now = columns) => {
-      const text = redrawn(before, printed, frame, now)
+      const text = redrawn(before, { printed, frame }, now)
       before = frame
       await new Promise<void>((resolve) => view.write(text, resolve))
     },
