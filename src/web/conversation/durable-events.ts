@@ -30,18 +30,18 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
     case 'tool.status':
       return toolEnded(draft, event)
     case 'tool.update':
-      return changeCard(draft.entries, { callId: event.data.callId }, (card) => {
+      return changeTold(draft, event.data.callId, (card) => {
         return { ...card, updates: withUpdate(card.updates, event.data.update) }
       })
     case 'permission.decided': {
       const { callId, decision, by, rule, why } = event.data
       const permission = { decision, by, ...(rule !== undefined && { rule }), ...(why !== undefined && { why }) }
-      return changeCard(draft.entries, { callId }, (card) => ({ ...card, permission }))
+      return changeTold(draft, callId, (card) => ({ ...card, permission }))
     }
     case 'pending.opened': {
       const item = event.data
       draft.pending = [...draft.pending.filter(({ id }) => id !== item.id), item]
-      return changeCard(draft.entries, { callId: item.callId }, ({ answered: _answered, ...card }) => ({
+      return changeTold(draft, item.callId, ({ answered: _answered, ...card }) => ({
         ...card,
         pending: item,
       }))
@@ -49,7 +49,7 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
     case 'pending.closed': {
       const { id, callId, decision } = event.data
       draft.pending = draft.pending.filter((item) => item.id !== id)
-      return changeCard(draft.entries, { callId }, ({ pending: _pending, ...card }) => ({
+      return changeTold(draft, callId, ({ pending: _pending, ...card }) => ({
         ...card,
         answered: decision,
       }))
@@ -95,6 +95,11 @@ export function tellDurable(draft: Draft, event: DurableWebEvent): void {
 /** Offsets begin at 0, and 0 is the place of a record itself. */
 function note(draft: Draft, { at, offset }: DurableWebEvent, happened: Happening): void {
   put(draft.entries, { kind: 'note', key: `e${offset}`, seq: draft.lastSeq, after: offset + 1, at, note: happened })
+}
+
+/** Changes the card of a call that events have told of. Records may have brought later calls of the same id already. */
+function changeTold({ entries, lastSeq }: Draft, callId: string, change: (card: Card) => Card): void {
+  changeCard(entries, { callId, before: lastSeq + 1 }, change)
 }
 
 function tellOf(draft: Draft, seq: number): void {
@@ -156,7 +161,7 @@ function forked(draft: Draft, event: Of<'session.forked'>): void {
   const { child, label, profile, callId } = event.data
   const named = { label, ...(profile !== undefined && { profile }) }
   if (callId === undefined) return note(draft, event, { is: 'forked', child, ...named })
-  changeCard(draft.entries, { callId }, (card) => {
+  changeTold(draft, callId, (card) => {
     return { ...card, children: [...card.children.filter(({ id }) => id !== child), { id: child, ...named }] }
   })
 }

@@ -38,10 +38,7 @@ interface CallBefore {
 }
 
 /** The answer before a record that has asked for the call. */
-export function askedFor(
-  entries: readonly Entry[],
-  { callId, before = Infinity }: CallBefore,
-): AnswerEntry | undefined {
+function askedFor(entries: readonly Entry[], { callId, before = Infinity }: CallBefore): AnswerEntry | undefined {
   for (let place = placeOf(entries, before, 0) - 1; place >= 0; place--) {
     const entry = entries[place] as Entry
     if (entry.kind === 'answer' && entry.cards.some((card) => card.callId === callId)) return entry

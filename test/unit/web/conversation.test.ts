@@ -59,6 +59,26 @@ describe('a conversation', () => {
     }
   })
 
+  it('tells a call what happened to it, also if a later call of the same id is in a record that came first', () => {
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    const answered = { turn: 1, text: '', calls: [{ callId: 'c', name: 'look', arguments: '{}' }], usage, model: 'm' }
+    const events = [
+      ...ASKED,
+      durable(1, 'message.completed', { ...answered, round: 0, seq: 2 }),
+      durable(2, 'session.forked', { child: 's-2', label: 'of the first', awaited: true, callId: 'c' }),
+      durable(3, 'tool.update', { callId: 'c', name: 'look', update: 'half' }),
+      durable(4, 'message.completed', { ...answered, round: 1, seq: 4 }),
+    ]
+    const toolCalls = [{ id: 'c', name: 'look', arguments: '{}' }]
+    const records = [2, 4].map((seq): WebRecord => {
+      return { seq, at: '', message: { role: 'assistant', content: '', toolCalls } }
+    })
+    const whole = withEvents(withRecords(emptyConversation('s'), records, 1), events)
+    const answers = whole.entries.filter((entry): entry is AnswerEntry => entry.kind === 'answer')
+    expect(answers.map(({ cards }) => cards[0]?.children.length)).toEqual([1, 0])
+    expect(answers.map(({ cards }) => Object.values(cards[0]?.updates ?? {}))).toEqual([['half'], []])
+  })
+
   it('shows what streams until its record replaces it', () => {
     const streams = told(
       ASKED,
