@@ -1,5 +1,5 @@
 /** The HTTP face of a client: every route, behind the guard. Opens no port: `serve-http.ts` does. */
-import { OpenAPIHono } from '@hono/zod-openapi'
+import { OpenAPIHono, type z } from '@hono/zod-openapi'
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
@@ -9,7 +9,6 @@ import { addAboutRoutes } from './about-routes.ts'
 import type { AddRoutes, HttpApp, RouteContext } from './add-route.ts'
 import { addControlRoutes } from './control-routes.ts'
 import { addEventRoutes } from './event-routes.ts'
-import { toBadBody, toInvalidRequest } from './invalid-request.ts'
 import { demandHost, demandJson, demandToken, refuseOtherPages, safeHeaders } from './guard.ts'
 import { httpError, toHttpError } from './http-error.ts'
 import { addInboxRoutes } from './inbox-routes.ts'
@@ -41,6 +40,8 @@ export interface HttpAppOptions {
 /** One text as long as the client takes, with every character escaped, and room for the rest of the body. */
 export const BODY_LIMIT: number = 8 * 1024 * 1024
 const KEEP_ALIVE_MS = 15_000
+/** The parts of a request, as a person calls them. */
+const PLACES: Readonly<Record<string, string>> = { json: 'the body', query: 'the query', param: 'the path' }
 
 const GROUPS: readonly AddRoutes[] = [
   addAboutRoutes,
@@ -106,4 +107,26 @@ function checkToken(token: string | undefined): void {
   throw new StelloError('INVALID_ARGUMENT', 'the token is empty, or has spaces or letters that no header carries', {
     hint: 'use letters and digits, for example of `openssl rand -hex 16`',
   })
+}
+
+/**
+ * What is wrong with the input of a request, in one sentence that names the field.
+ *
+ * @param target the part of the request that was checked, as Hono names it
+ */
+function toInvalidRequest(target: string, { issues }: z.ZodError): StelloError {
+  const place = PLACES[target] ?? target
+  const told = issues.slice(0, 3).map((issue) => {
+    if (issue.code === 'unrecognized_keys') return `"${issue.keys.slice(0, 3).join('", "')}" is no field of it`
+    const message = issue.message.replace(/^Invalid input: /, '')
+    return issue.path.length === 0 ? message : `${issue.path.join('.')}: ${message}`
+  })
+  return new StelloError('INVALID_ARGUMENT', `${place}: ${told.join('; ')}`, {
+    hint: '/api/openapi.json says what each route takes',
+  })
+}
+
+/** What Hono itself refuses: a body that is no JSON. */
+function toBadBody({ message }: Error): StelloError {
+  return new StelloError('INVALID_ARGUMENT', `the body: ${message}`)
 }

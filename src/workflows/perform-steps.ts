@@ -1,7 +1,7 @@
 /** Carries out the commands that are steps of the ledger: an activity asks a model or calls a tool. */
-import { CancellationScope } from '@temporalio/workflow'
-import { openingActivity, stepActivity } from './activities.ts'
-import { callInPlace } from './call-in-place.ts'
+import { ActivityFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow'
+import type { CallToolInput, ToolOutcome } from '../protocol/steps.ts'
+import { hostActivity, openingActivity, stepActivity } from './activities.ts'
 import { failed, lostHow } from './lost-activities.ts'
 import { byOwnClock } from './own-clock.ts'
 import { performSettles, type Settles } from './perform-settles.ts'
@@ -87,4 +87,31 @@ export function performSteps(run: Run): Performing<Steps | Settles> {
       for (const scope of cancellable) scope.cancel()
     },
   }
+}
+
+/**
+ * Runs a tool call where its working folder is, if it has one. Decides nothing: activities and the store do.
+ *
+ * @throws ActivityFailure as any activity does
+ */
+async function callInPlace(input: CallToolInput, timeoutMs: number, summary: string): Promise<ToolOutcome> {
+  const anywhere = stepActivity('callTool', timeoutMs, summary)
+  let outcome = await anywhere(input)
+  while (outcome.kind === 'elsewhere') {
+    const { host, generation } = outcome
+    const sent = { host, generation }
+    try {
+      outcome = await hostActivity(outcome, timeoutMs, `${summary} on ${host}`)({ ...input, sent })
+    } catch (error) {
+      if (!isUntaken(error)) throw error
+      outcome = await anywhere({ ...input, sent: { ...sent, untaken: true } })
+    }
+  }
+  return outcome
+}
+
+/** No worker of the host has taken the call in time. */
+function isUntaken(error: unknown): boolean {
+  if (!(error instanceof ActivityFailure) || !(error.cause instanceof TimeoutFailure)) return false
+  return error.cause.timeoutType === 'SCHEDULE_TO_START'
 }

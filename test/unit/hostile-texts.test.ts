@@ -9,8 +9,7 @@ import { textLine } from '../../src/capabilities/filesystem/versions.ts'
 import { omits } from '../../src/capabilities/filesystem/write.ts'
 import { ActionStream } from '../../src/models/actions/action-stream.ts'
 import { readActions } from '../../src/models/actions/action-reply.ts'
-import { extractJSON } from '../../src/models/actions/extract-json.ts'
-import { repairEscapes } from '../../src/models/actions/repair-escapes.ts'
+import { extractJSON, repairEscapes } from '../../src/models/actions/extract-json.ts'
 import { ToolCallPieces } from '../../src/models/openai/tool-call-pieces.ts'
 
 const tools = [{ name: 'f', description: '', parameters: {} }]

@@ -13,7 +13,6 @@ import { wholeTokens } from '../model/model-answer.ts'
 import { roomOf } from '../model/room.ts'
 import { messageTokens } from '../model/token-estimate.ts'
 import type { Ending } from '../step/end-step.ts'
-import { cutText } from './cut-text.ts'
 import { planCompaction, type Plan } from './plan.ts'
 import { NoSummary } from './summarise.ts'
 
@@ -23,6 +22,11 @@ const READS = 0.7
 const LONGEST_SUMMARY = 0.2
 /** A summary of fewer tokens is not worth its price. */
 export const LEAST_TOKENS = 100
+/** How many of the user's messages are named in place of a summary, first and last ones, and how much of each. */
+const NAMED = 10
+const NAMED_SHOWN = 300
+/** Longest text in place of a summary, in UTF-16 units: it grows with each time. */
+const LONGEST_CUT = 16_000
 
 export interface Given {
   input: CompactInput
@@ -104,6 +108,20 @@ export function leftOut(compacting: Compacting, claim: Mine, error?: unknown): E
     })
   const { outcome, writes } = paying(compacting, claim, paid)
   return { kind: 'settle', outcome: { ...outcome, done: false }, writes }
+}
+
+/**
+ * The text in place of messages that could not be summarised: a line that says so, and the user's messages.
+ *
+ * @param before the summary of everything before the messages
+ */
+function cutText(messages: readonly Message[], before?: string): string {
+  const said = messages.filter(({ role }) => role === 'user').map(({ content }) => `- ${preview(content, NAMED_SHOWN)}`)
+  const named = said.length <= NAMED ? said : [...said.slice(0, NAMED / 2), '- …', ...said.slice(-NAMED / 2)]
+  const left = `${messages.length} messages that followed are left out here. They could not be summarised.`
+  const asked = named.length > 0 ? `${left} The user wrote in them:` : left
+  const text = [...(before === undefined ? [] : [before]), [asked, ...named].join('\n')].join('\n\n')
+  return text.length <= LONGEST_CUT ? text : `${preview(text, LONGEST_CUT / 2)}\n\n${text.slice(-LONGEST_CUT / 2)}`
 }
 
 function standing(

@@ -1,11 +1,15 @@
 /** Asks the model once, with the step in hand, and turns its answer or its error into the ending of the step. */
+import { DISCOVERED, namesDiscovered } from '../../agent/hidden-tools.ts'
 import type { SessionTools } from '../../agent/tool-list.ts'
 import { waitsWith } from '../../agent/wait-settings.ts'
 import type { Completion, ModelDelta } from '../../core/model.ts'
+import type { Branch } from '../../protocol/config.ts'
 import { idempotencyKey } from '../../protocol/keys.ts'
 import type { ModelOutcome } from '../../protocol/steps.ts'
+import type { Database } from '../../store/database/database.ts'
 import type { Mine } from '../../store/ledger/claim.ts'
 import { findWholeSummary } from '../../store/transcript/load-transcript.ts'
+import { readValue } from '../../store/transcript/values.ts'
 import type { Deps } from '../deps.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Ending } from '../step/end-step.ts'
@@ -20,7 +24,6 @@ import type { Pass } from './gates.ts'
 import { toAnswer } from './model-answer.ts'
 import type { ModelCall } from './model-call.ts'
 import { makePrompt, toMessages, type Prompt, type PromptParts } from './prompt.ts'
-import { shownTools } from './shown-tools.ts'
 import { StreamingCalls } from './streaming-calls.ts'
 import { densityOf } from './token-estimate.ts'
 import { shownOf, wayOut } from './way-out.ts'
@@ -147,6 +150,17 @@ export async function askOnce(deps: Deps, call: ModelCall, asking: Asking): Prom
     )
     await live.end()
   }
+}
+
+/**
+ * The tools that the model is shown in this call: all except hidden ones that are not discovered yet. If none is
+ * hidden, the store is not asked.
+ */
+async function shownTools(db: Database, tools: SessionTools, at: Branch): Promise<SessionTools> {
+  if (tools.hidden.size === 0) return tools
+  const discovered = new Set(namesDiscovered(await readValue(db, at, DISCOVERED)))
+  const specs = tools.specs.filter(({ name }) => !tools.hidden.has(name) || discovered.has(name))
+  return { ...tools, specs }
 }
 
 /** @returns the answer, with the name of its model if that is another one than the session's */

@@ -4,8 +4,10 @@
  */
 import { StelloError, isStelloError } from '../../core/errors.ts'
 import type { SessionConfig } from '../../protocol/config.ts'
+import { sessionIdProblem, userIdProblem } from '../../core/path-part.ts'
 import { toPause, type Pause } from '../../core/pause.ts'
 import { OPEN_KEY, hookKey } from '../../protocol/keys.ts'
+import { permissionModeProblem } from '../../protocol/permission-mode.ts'
 import type { NotStarted, OpenSessionInput, OpenSessionOutcome } from '../../protocol/steps.ts'
 import { rootConfig } from '../child/fork.ts'
 import { fixBounds } from '../../store/sessions/bounds.ts'
@@ -21,7 +23,6 @@ import type { Failed } from '../model/weather.ts'
 import { sessionFacts } from './about-session.ts'
 import { callForkHook } from '../child/call-fork-hook.ts'
 import { currentAttempt, type Attempt } from '../step/attempt.ts'
-import { checkRow } from './check-row.ts'
 import type { Deps } from '../deps.ts'
 import { shutsDown } from '../step/temporal-failures.ts'
 import { findProfile, firstRecords, notPrepared, prepareChild, type PreparedChild } from '../child/prepare-child.ts'
@@ -67,6 +68,25 @@ export async function openSession(deps: Deps, input: OpenSessionInput): Promise<
   } catch (error) {
     if (!isStelloError(error) || error.fate === 'retry') throw error
     return { kind: 'failed', pause: toPause(error) }
+  }
+}
+
+/**
+ * Repeats the checks of the client, because another program may have written the row.
+ *
+ * @throws StelloError STORE_CORRUPT naming the field: such a session does not begin
+ */
+function checkRow({ id, config: { userId, permissionMode } }: SessionRow): void {
+  const problems = {
+    id: sessionIdProblem(id),
+    userId: userId === undefined ? undefined : userIdProblem(userId),
+    permissionMode: permissionMode === undefined ? undefined : permissionModeProblem(permissionMode),
+  }
+  for (const [field, problem] of Object.entries(problems)) {
+    if (problem === undefined) continue
+    throw new StelloError('STORE_CORRUPT', `the row of session ${id}: ${field}: ${problem}`, {
+      hint: 'correct it in the table `sessions`, then resume; or close the session',
+    })
   }
 }
 

@@ -1,14 +1,17 @@
 /** The tools of a server, as tools of a session. */
+import { createHash } from 'node:crypto'
 import type { Tool as ServerTool } from '@modelcontextprotocol/sdk/types.js'
 import { preview } from '../../core/message.ts'
 import { toTool } from '../../tool/to-tool.ts'
 import type { Tool } from '../../tool/tool.ts'
 import { toToolResult } from './call-results.ts'
-import { namesOf } from './mcp-names.ts'
 import type { Offer, ServerConnection } from './server-connection.ts'
 
 /** Longest description that a model is given, in UTF-16 units: it is sent with every request. */
 const DESCRIPTION_LIMIT = 4096
+/** Longest name that providers take. */
+const NAME_LIMIT = 64
+const HASH_DIGITS = 8
 
 const made = new WeakMap<Offer, readonly Tool[]>()
 
@@ -27,6 +30,30 @@ export function serverTools(connection: ServerConnection, offer: Offer): readonl
     .map((tool) => serverTool(connection, tool, names.get(tool.name) as string))
   made.set(offer, tools)
   return tools
+}
+
+/**
+ * A name for each tool of a server: `mcp__server__tool`. Two tools never get the same one, and a name depends only on
+ * which tools there are, not on their order.
+ *
+ * @returns by the tool's own name
+ * @example namesOf('files', ['read', 'a.b']) // mcp__files__read, mcp__files__a_b
+ */
+export function namesOf(server: string, tools: readonly string[]): Map<string, string> {
+  const own = [...new Set(tools)]
+  const plain = own.map((tool) => `mcp__${server}__${tool.replace(/[^A-Za-z0-9_-]/g, '_')}`)
+  const names = own.map((tool, index): [string, string] => {
+    const name = plain[index] as string
+    const untouched = name === `mcp__${server}__${tool}`
+    const taken = plain.some((other, at) => other === name && at !== index)
+    return [tool, name.length <= NAME_LIMIT && (untouched || !taken) ? name : hashed(name, server, tool)]
+  })
+  return new Map(names)
+}
+
+function hashed(name: string, server: string, tool: string): string {
+  const hash = createHash('sha256').update(`${server}\n${tool}`).digest('hex').slice(0, HASH_DIGITS)
+  return `${name.slice(0, NAME_LIMIT - HASH_DIGITS - 1)}_${hash}`
 }
 
 function serverTool(connection: ServerConnection, tool: ServerTool, name: string): Tool {

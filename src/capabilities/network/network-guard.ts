@@ -6,9 +6,9 @@
 import { lookup as resolveName } from 'node:dns/promises'
 import type { LookupAddress } from 'node:dns'
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net'
+import ipaddr from 'ipaddr.js'
 import { allowedHosts, hostOf } from './allowed-hosts.ts'
 import { NetworkRefusal } from './network-refusal.ts'
-import { isPublicAddress } from './public-address.ts'
 
 export interface GuardOptions {
   /** Hosts that are reached whatever their address is: `host`, or `host:port`. */
@@ -34,6 +34,10 @@ const PORTS: readonly number[] = [80, 443]
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 /** Names of this machine and its network. A name without a dot is one of them too. */
 const LOCAL_NAMES = /(?:^|\.)(?:localhost|local|internal|lan|home\.arpa)$/
+/** All global unicast addresses of IPv6 that were ever given out. */
+const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3')
+/** Looks public, but answers inside the cloud Azure only. */
+const AZURE_HOST = '168.63.129.16'
 
 /** @throws StelloError INVALID_ARGUMENT when an entry of `allow` is no host */
 export function networkGuard({ allow = [], where, resolve = allAddresses }: GuardOptions): NetworkGuard {
@@ -94,6 +98,20 @@ function parsed(given: string | URL): URL {
 
 function isLocalName(host: string): boolean {
   return !host.includes('.') || LOCAL_NAMES.test(host)
+}
+
+/**
+ * Whether an address is one of the public internet, and not of this machine, its network, its cloud, or a tunnel to
+ * them. An IPv4 address inside an IPv6 one counts as what it is; NAT64, 6to4 and Teredo, which lead to an IPv4 address,
+ * are not public.
+ *
+ * @param address in any spelling of an IP address; text that is none is not public
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.process(address)
+  if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_HOST) return false
+  return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(GLOBAL_V6)
 }
 
 function allAddresses(host: string): Promise<LookupAddress[]> {

@@ -2,12 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isStelloError, isUnavailable, messageOf } from '../../core/errors.ts'
-import type { InboxItem } from '../../client/index.ts'
+import type { InboxItem, StelloClient } from '../../client/index.ts'
 import { printable } from '../output/printable.ts'
 import { withFiles } from './attached-files.ts'
 import type { Room } from './chat-room.ts'
 import type { Intent } from './chat-state.ts'
-import { argumentsOf } from './edit-arguments.ts'
 import { withText } from './editor.ts'
 import { pathBefore, withPath } from './named-path.ts'
 import { editIn, ownEditor } from './own-editor.ts'
@@ -112,6 +111,19 @@ async function edit({ stello, chat, lend }: Room, item: InboxItem): Promise<void
     ...withLine(state, changed ?? text, { item, answer: { decision: 'approve' }, prompt: 'arguments', field: 'args' }),
     hint: 'Enter approves the call with these arguments; Esc gives up',
   }))
+}
+
+/** The whole arguments of a call that waits for permission. The item shows only their beginning. */
+async function argumentsOf(stello: StelloClient, item: InboxItem): Promise<string> {
+  if (item.kind === 'paused') return '{}'
+  const messages = await stello.session(item.sessionId).transcript()
+  const call = messages.flatMap(({ toolCalls = [] }) => toolCalls).findLast(({ id }) => id === item.callId)
+  const text = call?.arguments ?? item.preview
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
 }
 
 /** The line, in an editor that has room for more. */

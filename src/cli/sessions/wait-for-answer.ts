@@ -1,11 +1,14 @@
 /** Prints the result of a message: its id, or with `--wait` the answer and everything that holds it up. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { InboxItem, SessionHandle, TurnHandle } from '../../client/index.ts'
 import { heldUp } from '../../client/holdups.ts'
-import { inboxLines } from '../output/format.ts'
+import { inboxLines, weatherText } from '../output/format.ts'
 import { untilInterrupted } from '../interrupted.ts'
 import type { Context } from '../commands/command-context.ts'
 import { keepNotingUnserved, noteUnservedOf } from './unserved.ts'
-import { keepNotingWeather } from './weather-notes.ts'
+
+/** Milliseconds between looks at whether a provider is away. */
+const LOOK_EVERY_MS = 2000
 
 export async function answer(
   context: Context,
@@ -40,4 +43,24 @@ export async function answer(
   }
   out.result({ ...sent, ...result }, result.text)
   if (result.stopReason !== 'end_turn' && result.stopReason !== 'completed') out.note(`(${result.stopReason})`)
+}
+
+/**
+ * Tells a person who waits for an answer that a provider is away, once in an outage. Ends with the signal. Never fails:
+ * these are only remarks.
+ */
+async function keepNotingWeather({ out }: Context, session: SessionHandle, signal: AbortSignal): Promise<void> {
+  let told: string | undefined
+  while (!signal.aborted) {
+    const weather = await session.state().then(
+      (state) => state.weather,
+      () => undefined,
+    )
+    const outage = weather && `${weather.provider} ${weather.since.toISOString()}`
+    if (weather && outage !== told) {
+      told = outage
+      out.noteOf(weather, (shown) => `${weatherText(shown)}; it goes on by itself`)
+    }
+    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
+  }
 }

@@ -2,7 +2,10 @@
 import { findCandidates, REPLY_LIMIT } from './json-candidates.ts'
 import { Mender } from './mend-json.ts'
 import { parseObjectJson } from '../../core/parse-json.ts'
-import { repairEscapes } from './repair-escapes.ts'
+
+/** A string without an end matches too: otherwise the text after each of its quotes would be read again. */
+const STRING = /"[^"\\]*(?:\\[\s\S][^"\\]*)*("?)/g
+const ESCAPE = /\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|[\s\S])/g
 
 /**
  * The first JSON object of a text. An object in a code fence comes before any other object. Illegal escapes are
@@ -39,4 +42,21 @@ export function parseObject(text: string): Record<string, unknown> | null {
 /** @param text a text that `parseObject` cannot read */
 export function mendObject(text: string, mender: Mender): Record<string, unknown> | null {
   return mender.mend(repairEscapes(text))
+}
+
+/**
+ * Doubles the backslash of illegal escapes (`\;`, `\d`, `C:\users`) and escapes raw control characters, in strings
+ * only. It must never change a valid escape or the meaning of an invalid one: `\n`, `\t` and `\b` are legal and stay,
+ * even if the model meant a Windows path.
+ *
+ * @param text a balanced text in which each string ends. A string that does not end is left as it is
+ * @example JSON.parse(repairEscapes(String.raw`{"re": "\d+"}`)) // { re: '\\d+' }
+ */
+export function repairEscapes(text: string): string {
+  return text.replace(STRING, (string, end: string) => {
+    if (end === '') return string
+    return string
+      .replace(ESCAPE, (escape, legal?: string) => (legal === undefined ? `\\${escape}` : escape))
+      .replace(/\p{Cc}/gu, (control) => JSON.stringify(control).slice(1, -1))
+  })
 }

@@ -29,7 +29,8 @@ export const OPENAI: Provider = {
 }
 
 /**
- * All providers that are known by name. The name also decides which dialect a provider speaks: see `chat-dialect.ts`.
+ * All providers that are known by name. The name also decides which dialect a provider speaks: see `chatDialect` in
+ * `provider-connection.ts`.
  */
 export const PROVIDERS: readonly Provider[] = [
   OPENAI,

@@ -9,7 +9,6 @@ import { checkedBaseURL, readVariable, servedBy as whoServes } from '../base-url
 import { limitedFetch } from '../limited-fetch.ts'
 import type { Asked } from '../model-error.ts'
 import { keepSecretsOf } from '../secret-headers.ts'
-import { chatDialect } from './chat-dialect.ts'
 import type { OpenAIOptions } from './openai-options.ts'
 import { isOpenAI, OPENAI, type Provider } from './openai-providers.ts'
 
@@ -17,7 +16,7 @@ import { isOpenAI, OPENAI, type Provider } from './openai-providers.ts'
 export interface Connection {
   client: OpenAI
   asked: Asked
-  /** Which provider's rules apply to chat completions there: see `chat-dialect.ts`. */
+  /** Which provider's rules apply to chat completions there: see `chatDialect`. */
   dialect: string
   /** The server is OpenAI itself. */
   official: boolean
@@ -49,6 +48,12 @@ function keyOf(provider: Provider, options: OpenAIOptions): string | undefined {
 const NO_KEY = 'none'
 /** The longest time that a timer takes. */
 const LONGEST_MS = 2 ** 31 - 1
+/** Hosts of providers that have a dialect. */
+const HOSTS: readonly (readonly [RegExp, string])[] = [
+  [/(^|\.)googleapis\.com$/, 'google'],
+  [/(^|\.)deepseek\.com$/, 'deepseek'],
+  [/(^|\.)mistral\.ai$/, 'mistral'],
+]
 
 /**
  * @param onAlive called when the request is sent, and for each chunk of the answer's bytes
@@ -97,6 +102,19 @@ export function connect(provider: Provider, options: OpenAIOptions, onAlive?: ()
     official,
     api: api ?? (official ? 'responses' : 'chat'),
   }
+}
+
+/**
+ * Which provider's rules apply to a server that speaks chat completions. A provider that is not `openai` keeps
+ * its name, also with another base URL. For `openai`, the host decides: it is the name of the provider that owns the
+ * host, or else the host itself. What a provider wants back is kept under this name.
+ *
+ * @example chatDialect('openai', 'api.deepseek.com') // 'deepseek'
+ */
+function chatDialect(provider: string, host: string): string {
+  if (provider !== 'openai') return provider
+  const known = HOSTS.find(([pattern]) => pattern.test(host.replace(/:\d+$/, '')))
+  return known?.[1] ?? host
 }
 
 /** Some servers send their error as the whole body, or in a list. OpenAI's client looks only for a field `error`. */

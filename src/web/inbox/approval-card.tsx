@@ -2,9 +2,10 @@
 import { useState, type ReactNode } from 'react'
 import type { Remember } from '../../client/index.ts'
 import { attempt } from '../notices.tsx'
-import type { QuestionCardProps } from './card-props.ts'
-import { fullArguments } from './full-arguments.ts'
-import { readJsonObject } from './json-object.ts'
+import { api } from '../server/api.ts'
+import type { RecordsPage } from '../server/wire.ts'
+import type { QuestionCardProps, WaitingQuestion } from './card-props.ts'
+import { indented, readJsonObject } from './json-object.ts'
 
 const REMEMBERS: readonly (readonly [value: '' | Remember, says: string])[] = [
   ['', 'this once'],
@@ -12,6 +13,8 @@ const REMEMBERS: readonly (readonly [value: '' | Remember, says: string])[] = [
   ['tree', 'in the whole tree'],
   ['agent', 'wherever this agent works'],
 ]
+/** The call is in the last answer of the model, or close before it. */
+const LAST_RECORDS = 60
 
 /** @param props.item an approval */
 export function ApprovalCard({ item, busy, answer }: QuestionCardProps): ReactNode {
@@ -100,6 +103,23 @@ export function ApprovalCard({ item, busy, answer }: QuestionCardProps): ReactNo
       )}
     </>
   )
+}
+
+/**
+ * The whole arguments of a call that waits. The item holds only their beginning; the transcript holds them whole.
+ *
+ * @returns JSON, indented
+ * @throws an error when the call is not found: without arguments it would be another call
+ */
+async function fullArguments({ sessionId, callId, preview }: WaitingQuestion): Promise<string> {
+  if (readJsonObject(preview).ok) return indented(preview)
+  for (let from: number | undefined = -LAST_RECORDS; from !== undefined;) {
+    const { records, next }: RecordsPage = await api.records(sessionId, { from, limit: LAST_RECORDS })
+    const call = records.flatMap(({ message }) => message.toolCalls ?? []).findLast(({ id }) => id === callId)
+    if (call) return indented(call.arguments)
+    from = next
+  }
+  throw new Error('the arguments of the call cannot be read; approve it as it is, or deny it')
 }
 
 interface EditedArgumentsProps {

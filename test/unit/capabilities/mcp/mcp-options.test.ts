@@ -1,7 +1,7 @@
 /** What an agent may state about its servers, and the names that follow. */
 import { expect, it } from 'vitest'
 import { fromEnv, mcp } from '../../../../src/capabilities/index.ts'
-import { namesOf } from '../../../../src/capabilities/mcp/mcp-names.ts'
+import { namesOf } from '../../../../src/capabilities/mcp/server-tools.ts'
 
 const program = { command: 'node' }
 const own = { ...program, per: 'session' }

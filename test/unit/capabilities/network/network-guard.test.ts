@@ -1,8 +1,7 @@
 /** Which URLs are requested: none that leads to this machine, its network or its cloud, in whatever spelling. */
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from 'vitest'
-import { networkGuard } from '../../../../src/capabilities/network/network-guard.ts'
-import { isPublicAddress } from '../../../../src/capabilities/network/public-address.ts'
+import { isPublicAddress, networkGuard } from '../../../../src/capabilities/network/network-guard.ts'
 import { refusal } from '../../agent/authoring.ts'
 
 const guard = networkGuard({ where: 'test' })
