@@ -17,8 +17,8 @@ const onServers = {
   hookTimeout: 300_000,
   expect: { poll: { timeout: 60_000 } },
 }
-/** Vitest leaves one core free, which would mean one file at a time on a machine with two. */
-const onNothing = { maxWorkers: 2 }
+/** Some tests wait for time-outs and for programs, so three files at a time keep two cores busy. */
+const onNothing = { maxWorkers: 3 }
 const onStore = { ...onServers, globalSetup: ['test/store/server.ts'] }
 const shared = { ...onServers, globalSetup: ['test/support/servers.ts'] }
 /**

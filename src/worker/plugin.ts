@@ -107,8 +107,9 @@ export function stelloPlugin(options: StelloPluginOptions): StelloPlugin {
       return {
         maxCachedWorkflows: CACHED_WORKFLOWS,
         maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
-        // How long a killed worker's sticky queue is still tried (Temporal's default: 10 s).
-        stickyQueueScheduleToStartTimeout: '1s',
+        // How long a killed worker's sticky queue is still tried (Temporal's default: 10 s). Two hundred busy sessions on two cores
+        // wait for more than a second for their decisions, and each decision that waits too long is a replay.
+        stickyQueueScheduleToStartTimeout: '5s',
         ...rest,
         ...shared,
         ...pools.models,

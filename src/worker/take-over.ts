@@ -104,7 +104,7 @@ async function endLeft(client: Client, sessionId: string, bootId: string): Promi
 }
 
 /**
- * Temporal keeps the workflow's next task for a second for the worker that had the workflow in its cache, even when
+ * Temporal keeps the workflow's next task for some seconds for the worker that had the workflow in its cache, even when
  * that is dead.
  */
 async function unstick(client: Client, sessionId: string): Promise<void> {

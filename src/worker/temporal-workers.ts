@@ -24,7 +24,7 @@ const CONTROL_SLOTS = 40
  * not have in memory. Many replays at once would share the processor until all of them miss the time-out of a workflow
  * task.
  */
-export const WORKFLOW_TASKS = 8
+export const WORKFLOW_TASKS = 12
 
 /** How long a tool may wait for room beside the model calls. */
 const A_MOMENT_MS = 100
