@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { figuresOf, isMet, toJson, toLine, type Figure, type Values } from './figures.ts'
 import { measureCompaction } from './compaction.ts'
+import { measureCrowd } from './crowd.ts'
 import { measureForks } from './fork.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHttpTurns } from './http-turns.ts'
@@ -15,6 +16,7 @@ import { openWorld, type World } from './world.ts'
 
 const MEASUREMENTS: { [Name in Measurement]: (world: World) => Promise<Values<Name>> } = {
   turn: measureTurns,
+  crowd: measureCrowd,
   http: measureHttpTurns,
   growth: measureGrowth,
   compaction: measureCompaction,

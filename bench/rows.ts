@@ -19,6 +19,11 @@ export const ROWS = {
     turns_floor_per_s: { unit: 'turns/s' },
     throughput_over_floor: { unit: 'ratio', aim: { atLeast: 0.75 } },
   },
+  crowd: {
+    turns_per_s_200: { unit: 'turns/s' },
+    throughput_200_over_100: { unit: 'ratio', aim: { atLeast: 0.85 } },
+    decisions_timed_out_200: { unit: 'decisions', aim: { atMost: 0 } },
+  },
   http: {
     turn_http_ms: { unit: 'ms' },
     turn_in_process_ms: { unit: 'ms' },

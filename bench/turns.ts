@@ -70,7 +70,8 @@ async function atOnce(
   return { ours: median(rates.ours), floor: median(rates.floor) }
 }
 
-async function rate(turns: readonly Turn[]): Promise<number> {
+/** Turns per second, of sessions that take three turns each at the same time. */
+export async function rate(turns: readonly Turn[]): Promise<number> {
   const each = async (turn: Turn): Promise<void> => {
     for (let n = 0; n < TURNS_EACH; n++) await turn()
   }

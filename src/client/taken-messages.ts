@@ -83,17 +83,15 @@ function stoppedTurn(at: number, opened: string[][], named: Opening[][]): string
 
 async function stopAsked(event: HistoryEvent, read: Reading): Promise<boolean> {
   const begun = await begunWith(event, read)
-  if (begun)
-    return begun.state
-      ? begun.state.cancelNext === true || begun.state.turn?.stopping === 'cancelled'
-      : begun.session.stops === true
-  return event.workflowExecutionCancelRequestedEventAttributes != null || given(event)?.name === cancelTurnSignal.name
+  if (begun?.state) return begun.state.cancelNext === true || begun.state.turn?.stopping === 'cancelled'
+  if (begun) return begun.session.stops === true
+  return event.workflowExecutionCancelRequestedEventAttributes != null || orderOf(event)?.name === cancelTurnSignal.name
 }
 
 async function pauseAsked(event: HistoryEvent, read: Reading): Promise<{ message?: string } | 'resume' | undefined> {
   const begun = await begunWith(event, read)
   if (begun) return begun.state ? undefined : begun.session.pauses
-  const order = given(event)
+  const order = orderOf(event)
   if (order?.name === resumeSignal.name) return 'resume'
   if (order?.name !== pauseSignal.name) return undefined
   const message = await read.sent(order.payloads)
@@ -103,14 +101,14 @@ async function pauseAsked(event: HistoryEvent, read: Reading): Promise<{ message
 async function closeAsked(event: HistoryEvent, read: Reading): Promise<{ cascade: boolean } | undefined> {
   const begun = await begunWith(event, read)
   if (begun) return begun.state?.closing ?? begun.session.closes
-  const order = given(event)
+  const order = orderOf(event)
   if (order?.name !== closeSignal.name) return undefined
   const options = await read.sent(order.payloads)
   return { cascade: isObject(options) && options['cascade'] === true }
 }
 
 /** A signal, or an update that was accepted. Both have the same names. */
-function given(event: HistoryEvent): { name: string; payloads: Payloads } | undefined {
+function orderOf(event: HistoryEvent): { name: string; payloads: Payloads } | undefined {
   const signal = event.workflowExecutionSignaledEventAttributes
   if (signal) return { name: signal.signalName ?? '', payloads: signal.input?.payloads }
   const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
@@ -121,7 +119,7 @@ async function messagesOf(event: HistoryEvent, read: Reading): Promise<ReadMessa
   const begun = await begunWith(event, read)
   if (begun?.state) return [...(begun.state.turn ? [begun.state.turn.opening] : []), ...begun.state.queue]
   if (begun) return (begun.session.messages ?? []).map((messageId) => ({ messageId }))
-  const order = given(event)
+  const order = orderOf(event)
   if (order?.name === agentReportSignal.name) {
     const report = readAgentReport(await read.sent(order.payloads))
     return report?.message === undefined ? [] : [{ messageId: agentNewsId(report), text: report.message }]
