@@ -109,7 +109,7 @@ export function stelloPlugin(options: StelloPluginOptions): StelloPlugin {
         maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASKS,
         // How long a killed worker's sticky queue is still tried (Temporal's default: 10 s). Two hundred busy sessions on two cores
         // wait for more than a second for their decisions, and each decision that waits too long is a replay.
-        stickyQueueScheduleToStartTimeout: '5s',
+        stickyQueueScheduleToStartTimeout: '3s',
         ...rest,
         ...shared,
         ...pools.models,

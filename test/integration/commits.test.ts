@@ -38,6 +38,7 @@ it('commits events, and whatever becomes of a call that must not be repeated, be
   const session = await stello.session({ llm, capabilities: { tools: [pay, look] } })
   const turn = await session.send('go')
   await gate.reached()
+  await eventOf(session, 'tool.status') // The other call has ended, so the pause cannot come before its claim.
   await session.pause('lunch')
   await viewOf(stello.client, session, ({ pause }) => pause !== undefined)
   gate.open()

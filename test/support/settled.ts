@@ -4,7 +4,8 @@ import { stateQuery } from '../../src/protocol/temporal-messages.ts'
 import { type SessionView } from '../../src/protocol/views.ts'
 import { serviceErrorOf } from '../../src/temporal/temporal-trouble.ts'
 
-const DEADLINE_EXCEEDED = 4
+/** The gRPC codes of a question that nobody has answered in time: by the client's clock, or as the server ends the call. */
+const UNANSWERED: readonly number[] = [1, 4]
 /** Temporal may hand a query to a poll of a worker that has just stopped. Then nobody answers it, and it is asked again. */
 const ANSWERED_WITHIN_MS = 5000
 
@@ -24,7 +25,8 @@ export async function viewOf(
 }
 
 function unlessUnanswered(error: unknown): undefined {
-  if (serviceErrorOf(error)?.code !== DEADLINE_EXCEEDED) throw error
+  const code = serviceErrorOf(error)?.code
+  if (code === undefined || !UNANSWERED.includes(code)) throw error
 }
 
 /** Bytes and events of a workflow's history, as the server counts them. */
