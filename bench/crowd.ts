@@ -1,7 +1,7 @@
 /** Twice as many sessions at once on the same two cores: their turns take longer, but as many end in a second. */
 import { emptyAgent } from './agent.ts'
-import { median, type Values } from './figures.ts'
-import { rate } from './turns.ts'
+import type { Values } from './figures.ts'
+import { ratesOf } from './turns.ts'
 import { newName, type World } from './world.ts'
 
 const FEW = 100
@@ -17,18 +17,13 @@ export async function measureCrowd(world: World): Promise<Values<'crowd'>> {
       Array.from({ length: MANY }, () => world.stello.createSession({ agent, label: 'bench' })),
     )
     const turns = sessions.map((session) => async () => (await session.send('go')).result())
-    const rates = { few: [] as number[], many: [] as number[] }
-    for (let n = 0; n <= REPETITIONS; n++) {
-      world.say(`${FEW} and ${MANY} sessions at once: ${n} of ${REPETITIONS + 1}`)
-      const [few, many] = [await rate(turns.slice(0, FEW)), await rate(turns)]
-      if (n === 0) continue // the first is the warm-up
-      rates.few.push(few)
-      rates.many.push(many)
-    }
-    const many = median(rates.many)
+    const [few, many] = await ratesOf(turns.slice(0, FEW), turns, {
+      repetitions: REPETITIONS,
+      say: (which) => world.say(`${FEW} and ${MANY} sessions at once: ${which}`),
+    })
     return {
       turns_per_s_200: many,
-      throughput_200_over_100: many / median(rates.few),
+      throughput_200_over_100: many / few,
       decisions_timed_out_200: await timedOut(
         world,
         sessions.map(({ id }) => id),

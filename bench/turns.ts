@@ -59,19 +59,32 @@ async function atOnce(
 ): Promise<{ ours: number; floor: number }> {
   const open = (one: () => Promise<Turn>): Promise<Turn[]> => Promise.all(Array.from({ length: SESSIONS }, one))
   const [ours, floor] = [await open(openOurs), await open(openFloor)]
-  const rates = { ours: [] as number[], floor: [] as number[] }
-  for (let n = 0; n <= REPETITIONS; n++) {
-    say(`${SESSIONS} sessions at once: ${n} of ${REPETITIONS + 1}`)
-    const [our, bare] = [await rate(ours), await rate(floor)]
-    if (n === 0) continue // the first is the warm-up
-    rates.ours.push(our)
-    rates.floor.push(bare)
+  const [our, bare] = await ratesOf(ours, floor, {
+    repetitions: REPETITIONS,
+    say: (which) => say(`${SESSIONS} sessions at once: ${which}`),
+  })
+  return { ours: our, floor: bare }
+}
+
+/** Medians of the turns per second of both, measured alternately. The first time is the warm-up. */
+export async function ratesOf(
+  some: readonly Turn[],
+  others: readonly Turn[],
+  { repetitions, say }: { repetitions: number; say(which: string): void },
+): Promise<[number, number]> {
+  const rates: [number[], number[]] = [[], []]
+  for (let n = 0; n <= repetitions; n++) {
+    say(`${n} of ${repetitions + 1}`)
+    const both = [await rate(some), await rate(others)] as const
+    if (n === 0) continue
+    rates[0].push(both[0])
+    rates[1].push(both[1])
   }
-  return { ours: median(rates.ours), floor: median(rates.floor) }
+  return [median(rates[0]), median(rates[1])]
 }
 
 /** Turns per second, of sessions that take three turns each at the same time. */
-export async function rate(turns: readonly Turn[]): Promise<number> {
+async function rate(turns: readonly Turn[]): Promise<number> {
   const each = async (turn: Turn): Promise<void> => {
     for (let n = 0; n < TURNS_EACH; n++) await turn()
   }

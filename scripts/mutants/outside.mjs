@@ -150,7 +150,7 @@ export const OUTSIDE = [
   {
     rule: 'a stop that another turn has followed was carried out',
     file: 'src/client/taken-messages.ts',
-    from: ' || opened.slice(at).flat().length > 0',
+    from: ' || opened.slice(at).some((messageId) => messageId !== undefined)',
     to: '',
     project: 'unit',
     test: 'test/unit/client/taken-messages.test.ts',

@@ -84,12 +84,14 @@ export async function recoverSession(
   const given: Taken = found
     ? await readTaken(await ended.fetchHistory(), loadedDataConverter, owner)
     : { messages: [] }
-  const taken = given.messages
+  // A workflow that has ended by itself has carried out its orders: an agent was opened again since.
+  const orders: Partial<Taken> = found?.status.name === 'COMPLETED' ? {} : given
   // The message of a task is in the store since its call. Perhaps no workflow that Temporal knows has got it.
-  const first = task !== undefined && !taken.some(({ messageId }) => messageId === task) ? [{ messageId: task }] : []
+  const first =
+    task !== undefined && !given.messages.some(({ messageId }) => messageId === task) ? [{ messageId: task }] : []
   const messages: string[] = []
   let waiting = 0
-  for (const { messageId, text } of [...first, ...taken] as Opening[]) {
+  for (const { messageId, text } of [...first, ...given.messages] as Opening[]) {
     const turn = await readTurn(db, { sessionId, gen: row.gen }, messageId)
     if (turn?.status === 'ended') continue
     if ((await readRejection(db, sessionId, messageId)) !== undefined) continue
@@ -97,11 +99,10 @@ export async function recoverSession(
     messages.push(messageId)
     if (!turn) waiting++
   }
-  // A workflow that has ended by itself has carried out its close: an agent was opened again since.
-  const closes = found?.status.name === 'COMPLETED' ? undefined : given.closes
+  const { closes } = orders
   // A pause that was carried out is in the row, until a resume lifts it.
-  const pauses = row.pause ? undefined : given.pauses
-  const stops = given.stops !== undefined && given.stops === messages[0]
+  const pauses = row.pause ? undefined : orders.pauses
+  const stops = orders.stops !== undefined && orders.stops === messages[0]
   try {
     const { searchable } = await startWorkflow(deps, row, {
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,

@@ -1,4 +1,4 @@
-/** What a workflow had been given: messages, and a stop, a pause or a close. Read from its history in Temporal. */
+/** Reads from a workflow's history in Temporal what it had been given: messages, and a stop, a pause or a close. */
 import { randomUUID } from 'node:crypto'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { isObject } from '../core/is-object.ts'
@@ -31,7 +31,7 @@ interface Owner {
   workflowId: string
 }
 
-/** What a workflow had been given. */
+/** The messages and orders that a workflow had been given. */
 export interface Taken {
   /** The messages that waited when the run began, and those that came since, in the order of their arrival. */
   messages: Opening[]
@@ -46,26 +46,28 @@ export interface Taken {
 /** @throws StelloError INVALID_ARGUMENT when this client cannot read what the workflow began with */
 export async function readTaken({ events }: History, converter: Converter, owner: Owner): Promise<Taken> {
   const read = new Reading(converter, owner)
-  const all = events ?? []
-  const each = <T>(look: (event: HistoryEvent, read: Reading) => Promise<T>): Promise<T[]> =>
-    Promise.all(all.map((event) => look(event, read)))
-  const [given, opened, closes] = [await each(messagesOf), await each(openedBy), await each(closeAsked)]
-  const pauses = (await each(pauseAsked)).findLast((order) => order !== undefined)
-  const known = new Set(given.flat().map(({ messageId }) => messageId))
+  const all = await Promise.all((events ?? []).map((event) => readEvent(event, read)))
+  const opened = all.map(({ opens }) => opens)
+  const known = new Set(all.flatMap(({ messages = [] }) => messages).map(({ messageId }) => messageId))
   // Texts are answered in the order they came in: the ids that nobody sent are theirs. A turn may be begun several times.
-  const unsent = [...new Set(opened.flat())].filter((messageId) => !known.has(messageId))
-  const named = given.map((messages) =>
+  const unsent = [...new Set(opened)].filter((messageId) => messageId !== undefined && !known.has(messageId))
+  const named = all.map(({ messages = [] }) =>
     messages.map(({ messageId = unsent.shift() ?? randomUUID(), ...text }) => ({ messageId, ...text })),
   )
   const seen = new Set<string>()
   const messages = named.flat().filter(({ messageId }) => !seen.has(messageId) && seen.add(messageId))
-  const stops = stoppedTurn((await each(stopAsked)).lastIndexOf(true), opened, named)
-  const closing = closes.filter((close) => close !== undefined)
+  const stops = stoppedTurn(
+    all.findLastIndex((given) => given.stops),
+    opened,
+    named,
+  )
+  const pauses = all.findLast((given) => given.pauses)?.pauses
+  const closes = all.flatMap((given) => given.closes ?? [])
   return {
     messages,
     ...(stops !== undefined && { stops }),
-    ...(pauses && pauses !== 'resume' && { pauses }),
-    ...(closing.length > 0 && { closes: { cascade: closing.some(({ cascade }) => cascade) } }),
+    ...(pauses && pauses !== 'resumed' && { pauses }),
+    ...(closes.length > 0 && { closes: { cascade: closes.some(({ cascade }) => cascade) } }),
   }
 }
 
@@ -76,72 +78,79 @@ export async function readTaken({ events }: History, converter: Converter, owner
  * @param at the number of the stop among the events; -1: there is none
  * @returns undefined if another turn has begun since: the stop was carried out
  */
-function stoppedTurn(at: number, opened: string[][], named: Opening[][]): string | undefined {
-  if (at === -1 || opened.slice(at).flat().length > 0) return undefined
-  return opened.flat().at(-1) ?? named.slice(0, at + 1).flat()[0]?.messageId
+function stoppedTurn(at: number, opened: (string | undefined)[], named: Opening[][]): string | undefined {
+  if (at === -1 || opened.slice(at).some((messageId) => messageId !== undefined)) return undefined
+  const ran = opened.findLast((messageId) => messageId !== undefined)
+  return ran ?? named.slice(0, at + 1).flat()[0]?.messageId
 }
 
-async function stopAsked(event: HistoryEvent, read: Reading): Promise<boolean> {
-  const begun = await begunWith(event, read)
-  if (begun?.state) return begun.state.cancelNext === true || begun.state.turn?.stopping === 'cancelled'
-  if (begun) return begun.session.stops === true
-  return event.workflowExecutionCancelRequestedEventAttributes != null || orderOf(event)?.name === cancelTurnSignal.name
+/** The part of what a workflow was given that one event of its history tells. */
+interface Given {
+  messages?: ReadMessage[]
+  /** The id of the message whose turn begins. */
+  opens?: string
+  stops?: boolean
+  pauses?: { message?: string } | 'resumed' | undefined
+  closes?: { cascade: boolean } | undefined
 }
 
-async function pauseAsked(event: HistoryEvent, read: Reading): Promise<{ message?: string } | 'resume' | undefined> {
-  const begun = await begunWith(event, read)
-  if (begun) return begun.state ? undefined : begun.session.pauses
-  const order = orderOf(event)
-  if (order?.name === resumeSignal.name) return 'resume'
-  if (order?.name !== pauseSignal.name) return undefined
-  const message = await read.sent(order.payloads)
-  return typeof message === 'string' ? { message } : {}
-}
-
-async function closeAsked(event: HistoryEvent, read: Reading): Promise<{ cascade: boolean } | undefined> {
-  const begun = await begunWith(event, read)
-  if (begun) return begun.state?.closing ?? begun.session.closes
-  const order = orderOf(event)
-  if (order?.name !== closeSignal.name) return undefined
-  const options = await read.sent(order.payloads)
-  return { cascade: isObject(options) && options['cascade'] === true }
-}
-
-/** A signal, or an update that was accepted. Both have the same names. */
-function orderOf(event: HistoryEvent): { name: string; payloads: Payloads } | undefined {
-  const signal = event.workflowExecutionSignaledEventAttributes
-  if (signal) return { name: signal.signalName ?? '', payloads: signal.input?.payloads }
-  const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
-  return update ? { name: update.name ?? '', payloads: update.args?.payloads } : undefined
-}
-
-async function messagesOf(event: HistoryEvent, read: Reading): Promise<ReadMessage[]> {
-  const begun = await begunWith(event, read)
-  if (begun?.state) return [...(begun.state.turn ? [begun.state.turn.opening] : []), ...begun.state.queue]
-  if (begun) return (begun.session.messages ?? []).map((messageId) => ({ messageId }))
-  const order = orderOf(event)
-  if (order?.name === agentReportSignal.name) {
-    const report = readAgentReport(await read.sent(order.payloads))
-    return report?.message === undefined ? [] : [{ messageId: agentNewsId(report), text: report.message }]
-  }
-  if (order?.name !== messageSignal.name) return []
-  const message = readMessage(await read.sent(order.payloads))
-  // What the workflow refused is not taken.
-  return typeof message === 'string' ? [] : [message]
-}
-
-async function begunWith(event: HistoryEvent, read: Reading): Promise<SessionInput | undefined> {
+async function readEvent(event: HistoryEvent, read: Reading): Promise<Given> {
   const started = event.workflowExecutionStartedEventAttributes
-  return started ? read.start<SessionInput>(started.input?.payloads) : undefined
+  if (started) return atStart(await read.start<SessionInput>(started.input?.payloads))
+  const scheduled = event.activityTaskScheduledEventAttributes
+  if (scheduled) {
+    const input = await read.activity<{ opening?: Opening }>(scheduled.input?.payloads, scheduled.activityId)
+    return input?.opening ? { opens: input.opening.messageId } : {}
+  }
+  if (event.workflowExecutionCancelRequestedEventAttributes) return { stops: true }
+  const signal = event.workflowExecutionSignaledEventAttributes
+  if (signal) return fromOutside(signal.signalName ?? '', () => read.sent(signal.input?.payloads))
+  const update = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input
+  return fromOutside(update?.name ?? '', () => read.sent(update?.args?.payloads))
 }
 
-async function openedBy(
-  { activityTaskScheduledEventAttributes: scheduled }: HistoryEvent,
-  read: Reading,
-): Promise<string[]> {
-  if (!scheduled) return []
-  const input = await read.activity<{ opening?: Opening }>(scheduled.input?.payloads, scheduled.activityId)
-  return input?.opening ? [input.opening.messageId] : []
+function atStart(input: SessionInput | undefined): Given {
+  const { state, session } = input ?? {}
+  if (!state) {
+    const messages = (session?.messages ?? []).map((messageId) => ({ messageId }))
+    return { messages, stops: session?.stops === true, pauses: session?.pauses, closes: session?.closes }
+  }
+  return {
+    messages: [...(state.turn ? [state.turn.opening] : []), ...state.queue],
+    stops: state.cancelNext === true || state.turn?.stopping === 'cancelled',
+    closes: state.closing,
+  }
+}
+
+/** @param name of a signal, or of an update that was accepted: both have the same names */
+async function fromOutside(name: string, sent: () => Promise<unknown>): Promise<Given> {
+  switch (name) {
+    case messageSignal.name: {
+      const message = readMessage(await sent())
+      // What the workflow refused is not taken.
+      return typeof message === 'string' ? {} : { messages: [message] }
+    }
+    case agentReportSignal.name: {
+      const report = readAgentReport(await sent())
+      return report?.message === undefined
+        ? {}
+        : { messages: [{ messageId: agentNewsId(report), text: report.message }] }
+    }
+    case cancelTurnSignal.name:
+      return { stops: true }
+    case pauseSignal.name: {
+      const message = await sent()
+      return { pauses: typeof message === 'string' ? { message } : {} }
+    }
+    case resumeSignal.name:
+      return { pauses: 'resumed' }
+    case closeSignal.name: {
+      const options = await sent()
+      return { closes: { cascade: isObject(options) && options['cascade'] === true } }
+    }
+    default:
+      return {}
+  }
 }
 
 /** Payloads of the session are encoded otherwise than this client decodes. */
