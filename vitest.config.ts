@@ -7,10 +7,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
  * Real servers and processes. Files run side by side, since most tests wait most of the time; each has a database and task
- * queues of its own. A file is no process of its own: modules are loaded once in each of the four. Time for a slow machine.
+ * queues of its own. A file is no process of its own: modules are loaded once in each of the five. Time for a slow machine.
  */
 const onServers = {
-  maxWorkers: 4,
+  maxWorkers: 5,
   isolate: false,
   sequence: { groupOrder: 1 },
   testTimeout: 180_000,
@@ -22,8 +22,8 @@ const onNothing = { maxWorkers: 3 }
 const onStore = { ...onServers, globalSetup: ['test/store/server.ts'] }
 const shared = { ...onServers, globalSetup: ['test/support/servers.ts'] }
 /**
- * Hundreds of workers are started in these processes, and the thread that each has for its workflows takes half of the time to load.
- * Here they run their workflows, in the same sandbox, without it; those that are processes (`cli`, `crash`, `examples`) and
+ * Hundreds of workers are started here, and the thread that each has for its workflows takes half of the time to load. These run
+ * their workflows, in the same sandbox, without it. `alone`, which kills workers at random, `cli`, `examples` and
  * `npm run test:cluster` have it.
  */
 const withoutThreads = { ...shared, env: { TEMPORAL_DEBUG: 'true' } }
@@ -85,7 +85,7 @@ export default defineConfig({
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
           exclude: ALONE,
-          ...shared,
+          ...withoutThreads,
           testTimeout: 300_000,
         },
       },

@@ -43,6 +43,8 @@ const READY_LIMIT_MS = 60_000
  *
  * A workflow task that dies with its worker again and again gets more and more time, up to 10 minutes, in which no
  * other worker may have it. A session whose workers had been killed ten times stood still for four minutes.
+ *
+ * A task queue has one partition: four share the work among the machines of a cluster, and here only cost work.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=10000',
@@ -51,6 +53,8 @@ const DYNAMIC_CONFIG = [
   'system.enableActivityEagerExecution=true',
   'system.forceSearchAttributesCacheRefreshOnRead=false',
   'history.workflowTaskRetryMaxInterval="20s"',
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
 ]
 
 export interface TemporalServerOptions {

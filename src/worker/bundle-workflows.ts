@@ -77,6 +77,8 @@ async function bundleNow(folder: URL, sources: WorkflowSources = {}): Promise<Wo
       logger: new DefaultLogger('WARN'),
       webpackConfigHook(config) {
         keepSpread(config)
+        // Half of our bundle would be our sources, which each worker would read at its start. Stack traces do not need them.
+        if (theirs === undefined) config.devtool = 'inline-nosources-source-map'
         const put = joint && { [`${ours}$`]: joint.file }
         config.resolve = { ...config.resolve, alias: Object.assign({}, config.resolve?.alias, put) }
         return webpackConfigHook?.(config) ?? config

@@ -3,11 +3,11 @@
  * the npm package that `STELLO_TEST_POSTGRES` names. What stops or damages a server starts its own.
  */
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { removePostgres } from '../../src/dev/postgres-cluster.ts'
 import { postgresUser, startPostgres, stopPostgres } from '../../src/dev/postgres-server.ts'
+import { memoryFolder } from '../support/memory-folder.ts'
 import { POSTGRES_SETTINGS } from '../support/servers.ts'
 import { asSuperuser } from '../support/superuser.ts'
 
@@ -25,7 +25,7 @@ export async function setup({ config, provide }: TestProject): Promise<() => Pro
     provide('storeServerUrl', given)
     return async () => undefined
   }
-  const home = await realpath(await mkdtemp(join(tmpdir(), 'stello-store-')))
+  const home = await realpath(await mkdtemp(join(memoryFolder(), 'stello-store-')))
   await chmod(home, 0o711)
   const runAs = await postgresUser()
   const stop = async (): Promise<void> => {

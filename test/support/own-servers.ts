@@ -3,11 +3,11 @@
  * and the same ports. They are never the shared ones.
  */
 import { chmod, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { openDevServers, removeDevHome, stopDevServers, type DevServers } from '../../src/dev/dev-servers.ts'
 import { isAlive, processesIn, until, type ProcessId } from '../../src/dev/processes.ts'
+import { memoryFolder } from './memory-folder.ts'
 import { quietPort } from './quiet-port.ts'
 import { asSuperuser } from './superuser.ts'
 
@@ -33,7 +33,7 @@ export interface OwnServers {
 }
 
 export async function startOwnServers(): Promise<OwnServers> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'stello-own-')))
+  const folder = await realpath(await mkdtemp(join(memoryFolder(), 'stello-own-')))
   // If the test is root, PostgreSQL runs as another user, and that user must be able to enter.
   await chmod(folder, 0o755)
   const home = join(folder, '.stello')

@@ -1,12 +1,12 @@
 /** What the tests of a run share if they need servers: one Temporal, one PostgreSQL, and what is built once. */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openDevServers, removeDevHome, stopDevServers } from '../../src/dev/dev-servers.ts'
 import { postgresUser, startPostgres } from '../../src/dev/postgres-server.ts'
 import { build } from './built.ts'
+import { memoryFolder } from './memory-folder.ts'
 import { asSuperuser } from './superuser.ts'
 
 declare module 'vitest' {
@@ -36,7 +36,7 @@ export const POSTGRES_SETTINGS: string[] = ['fsync=off', 'max_connections=600']
  * calls find it.
  */
 export async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
-  const folder = join(tmpdir(), `stello-test-${process.pid}`)
+  const folder = join(memoryFolder(), `stello-test-${process.pid}`)
   const home = join(folder, '.stello')
   const built = join(folder, 'built')
   const onProgress = (line: string): void => void process.stderr.write(`${line}\n`)
