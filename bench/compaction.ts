@@ -53,7 +53,7 @@ function ownWork(): number {
     const messages = Array.from({ length: RECORDS }, (_, n): Message =>
       n % 2 === 0 ? { role: 'user', content: `${n} ${TEXT}` } : { role: 'assistant', content: `${n} ${TEXT}` },
     )
-    const transcript = { messages, chain: '', placeOf: (seq: number) => ({ sessionId: 's', gen: 0, seq }) }
+    const transcript = { messages, chain: '', branchOf: (seq: number) => ({ sessionId: 's', gen: 0, seq }) }
     const room = roomOf({ name: 'empty', contextWindow: WINDOW }, { at: 0.8, keep: 0.3 })
     const before = performance.now()
     makePrompt({ config: {}, transcript, tools: [], ...(room && { room }) })

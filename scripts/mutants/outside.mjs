@@ -148,6 +148,14 @@ export const OUTSIDE = [
     test: 'test/integration/operator-orders.test.ts',
   })),
   {
+    rule: 'the orders of a workflow that ended by itself were carried out',
+    file: 'src/client/recover-session.ts',
+    from: "found?.status.name === 'COMPLETED' ? {} : given",
+    to: 'given',
+    project: 'operations',
+    test: 'test/integration/operator-orders.test.ts',
+  },
+  {
     rule: 'a stop that another turn has followed was carried out',
     file: 'src/client/taken-messages.ts',
     from: ' || opened.slice(at).some((messageId) => messageId !== undefined)',

@@ -155,7 +155,7 @@ export const PEOPLE = [
   {
     rule: 'a question without an answer by default waits on',
     file: tool('settle-answered'),
-    from: 'if (!answer) return waitsFor(deps, item, gen)',
+    from: 'if (!answer) return waitingOutcome(deps, item, gen)',
     to: "if (!answer) return { kind: 'due', gen }",
     ...onStore('lost-call', 'that nobody has given stays open'),
   },

@@ -267,7 +267,7 @@ export function toStelloError(error: unknown): StelloError | undefined {
       behind,
     }: { code: ErrorCode; hint?: unknown; retryAfterMs?: unknown; status?: unknown; behind?: unknown } = error
     return new StelloError(code, messageOf(error), {
-      ...(typeof hint === 'string' && { hint: cutText(hint) }),
+      ...(typeof hint === 'string' && { hint: shortened(hint) }),
       ...(typeof wait === 'number' && wait >= 0 && { retryAfterMs: wait }),
       ...(typeof status === 'number' && { status }),
       ...(typeof behind === 'number' && { behind }),
@@ -289,7 +289,7 @@ const READ_LIMIT = ERROR_TEXT_LIMIT + LONGEST_SECRET
 /** The message of anything that was thrown: never throws, never longer than `ERROR_TEXT_LIMIT`, without secrets. */
 export function messageOf(error: unknown): string {
   try {
-    return cutText(textOf(error))
+    return shortened(textOf(error))
   } catch {
     return 'something that has no text was thrown'
   }
@@ -307,7 +307,7 @@ function textOf(error: unknown): string {
  * Cuts secrets first: the end of what is read may be half of a secret, so it is left out. The cut never splits a
  * character.
  */
-function cutText(text: string): string {
+function shortened(text: string): string {
   const whole = text.length <= READ_LIMIT
   const told = withoutSecrets(whole ? text : text.slice(0, READ_LIMIT))
   const sure = whole ? told : told.slice(0, -LONGEST_SECRET)

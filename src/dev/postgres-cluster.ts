@@ -26,7 +26,7 @@ export interface PostgresPlace {
   dataFolder: string
 }
 
-export function placeOf(home: string, runAs: RunAs | undefined): PostgresPlace {
+export function postgresPlace(home: string, runAs: RunAs | undefined): PostgresPlace {
   const folder = isReachable(home, runAs) ? join(home, 'postgres') : systemFolderOf(home)
   return { folder, dataFolder: join(folder, 'data') }
 }

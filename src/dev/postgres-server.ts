@@ -11,7 +11,7 @@ import { StelloError } from '../core/errors.ts'
 import { cacheFolder } from './cache-folder.ts'
 import { choosePort, startOnPorts } from './ports.ts'
 import { findPostgresBinaries, locatePackage } from './postgres-binaries.ts'
-import { createCluster, passwordFile, passwordOf, placeOf, SUPERUSER, SYSTEM_FOLDER } from './postgres-cluster.ts'
+import { createCluster, passwordFile, passwordOf, postgresPlace, SUPERUSER, SYSTEM_FOLDER } from './postgres-cluster.ts'
 import {
   endProcess,
   hasArguments,
@@ -77,7 +77,7 @@ export async function adoptPostgres(
   runAs: RunAs | undefined,
   { bare }: Pick<PostgresServerOptions, 'bare'> = {},
 ): Promise<PostgresInfo | undefined> {
-  const { dataFolder } = placeOf(home, runAs)
+  const { dataFolder } = postgresPlace(home, runAs)
   const { running, port, misleading } = await readPidFile(dataFolder, runAs)
   if (misleading) await removePidFile(dataFolder)
   if (!running) return undefined
@@ -100,7 +100,7 @@ export function startPostgres(runAs: RunAs | undefined, options: PostgresServerO
 
 async function start(runAs: RunAs | undefined, options: PostgresServerOptions): Promise<PostgresInfo> {
   const { home, last, settings = [], packaged, onProgress } = options
-  const place = placeOf(home, runAs)
+  const place = postgresPlace(home, runAs)
   const { dataFolder } = place
   const binaries = await findPostgresBinaries(runAs ? SYSTEM_FOLDER : cacheFolder(), runAs, locatePackage(packaged))
   if (!existsSync(dataFolder)) {
@@ -124,7 +124,7 @@ async function start(runAs: RunAs | undefined, options: PostgresServerOptions): 
 
 /** Ends the server that runs on this folder's data, whoever started it. Connected clients do not keep it running. */
 export async function stopPostgres(home: string, runAs: RunAs | undefined): Promise<void> {
-  const { running } = await readPidFile(placeOf(home, runAs).dataFolder, runAs)
+  const { running } = await readPidFile(postgresPlace(home, runAs).dataFolder, runAs)
   if (running) await endPostgres(running)
 }
 

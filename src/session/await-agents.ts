@@ -29,7 +29,7 @@ export function awaitAgents(state: SessionState, { turn, call }: TurnCall, await
 /** The calls that wait for the agent look again. If none does, the parent may be told by a message of its own. */
 export function agentReported(state: SessionState, report: AgentReport): Step {
   const { turn } = state
-  const waits = (call: Call): boolean => waitsFor(state, call)?.includes(report.childId) === true
+  const waits = (call: Call): boolean => agentsAwaitedBy(state, call)?.includes(report.childId) === true
   const told = turn?.phase === 'tools' ? turn.calls.filter((call) => waits(call) || call.status === 'running') : []
   const next = told.reduce((now, call) => (now.turn ? replaceCall(now, now.turn, wake(now, call)) : now), state)
   if (report.message === undefined || told.some(waits)) return [next, []]
@@ -54,7 +54,7 @@ export function awaitedAgents(state: SessionState): { callKey: string; childId: 
   const { turn } = state
   if (turn?.phase !== 'tools') return []
   return turn.calls.flatMap((call) =>
-    (waitsFor(state, call) ?? []).map((childId) => ({ callKey: keyOf(turn, call), childId })),
+    (agentsAwaitedBy(state, call) ?? []).map((childId) => ({ callKey: keyOf(turn, call), childId })),
   )
 }
 
@@ -62,7 +62,7 @@ export function awaitedAgents(state: SessionState): { callKey: string; childId: 
 export function agentVanished(state: SessionState, { callKey, childId }: Of<'childVanished'>): SessionState {
   const { turn } = state
   const call = turn?.calls.find((one) => keyOf(turn, one) === callKey)
-  const waits = call && waitsFor(state, call)?.includes(childId)
+  const waits = call && agentsAwaitedBy(state, call)?.includes(childId)
   return turn && call && waits ? replaceCall(state, turn, wake(state, call)) : state
 }
 
@@ -86,12 +86,12 @@ export function wakeParent({ tells, turns, ...state }: SessionState): Command[] 
 }
 
 /** The agents that the call waits for now. A call that has waited for agents may wait for a person since. */
-function waitsFor({ wakesAsking }: SessionState, { status, awaits, pending }: Call): string[] | undefined {
+function agentsAwaitedBy({ wakesAsking }: SessionState, { status, awaits, pending }: Call): string[] | undefined {
   return status === 'waiting' && (!pending || wakesAsking) ? awaits?.agents : undefined
 }
 
 function wake(state: SessionState, call: Call): Call {
-  return waitsFor(state, call) ? { ...call, status: 'due' } : { ...call, heard: true }
+  return agentsAwaitedBy(state, call) ? { ...call, status: 'due' } : { ...call, heard: true }
 }
 
 function ending({ turn, call }: TurnCall): Command[] {

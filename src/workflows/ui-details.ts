@@ -30,7 +30,7 @@ export function details(state: SessionState, input: SessionInput): string {
   const { totals } = state
   const info = workflowInfo()
   const text = [
-    `# ${ICONS[now]} ${plain(state.label)} · ${now}${now === 'waiting' ? ` for ${waitsFor(state)}` : ''}`,
+    `# ${ICONS[now]} ${plain(state.label)} · ${now}${now === 'waiting' ? ` for ${waitedFor(state)}` : ''}`,
     ...pauseLines(state),
     ...pendingLines(state),
     ...(state.turn ? turnLines(state) : []),
@@ -51,7 +51,7 @@ export function details(state: SessionState, input: SessionInput): string {
   return preview(text, DETAILS_LIMIT)
 }
 
-function waitsFor(state: SessionState): string {
+function waitedFor(state: SessionState): string {
   const { weather, calls = [] } = state.turn ?? {}
   if (weather) return plain(weather.provider)
   const people = pendingCalls(state).length > 0

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { SessionHandle } from '../../src/client/index.ts'
 import { replyBy, scriptedModel, type ScriptedModel } from '../../src/testing/index.ts'
 import { createGate } from '../support/gate.ts'
-import { eventOf, useStello } from '../support/session-fixture.ts'
+import { ask, eventOf, useStello } from '../support/session-fixture.ts'
 
 const stello = useStello()
 
@@ -60,4 +60,16 @@ it('closes the session that was to close', async () => {
   await eventOf(session, 'session.closed')
   expect((await session.turn('one').result()).stopReason).toBe('closed')
   expect(calls).toEqual([])
+})
+
+it('does not close an agent again that was opened again, and whose new workflow was lost before it began', async () => {
+  const agent = `opened-${Date.now()}`
+  await stello.work({ name: agent, llm: answers() })
+  const session = await stello.client.createSession({ agent })
+  await session.close()
+  await eventOf(session, 'session.closed')
+  // As `reopenAgent` does it. Temporal knows of the closed run only.
+  await stello.db.pool.query('update sessions set closed_at = null, closing_at = null where id = $1', [session.id])
+  expect(await session.recover()).toEqual({ restarted: true, waiting: 0 })
+  expect(await ask(session, 'one')).toBe('answer to one')
 })

@@ -102,7 +102,7 @@ export function leftOut(compacting: Compacting, claim: Mine, error?: unknown): E
   if (plan)
     return standing(compacting, claim, {
       plan,
-      text: cutText(plan.messages, transcript.summary?.text),
+      text: textOfCut(plan.messages, transcript.summary?.text),
       cut: true,
       paid,
     })
@@ -115,7 +115,7 @@ export function leftOut(compacting: Compacting, claim: Mine, error?: unknown): E
  *
  * @param before the summary of everything before the messages
  */
-function cutText(messages: readonly Message[], before?: string): string {
+function textOfCut(messages: readonly Message[], before?: string): string {
   const said = messages.filter(({ role }) => role === 'user').map(({ content }) => `- ${preview(content, NAMED_SHOWN)}`)
   const named = said.length <= NAMED ? said : [...said.slice(0, NAMED / 2), '- …', ...said.slice(-NAMED / 2)]
   const left = `${messages.length} messages that followed are left out here. They could not be summarised.`

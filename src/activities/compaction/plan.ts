@@ -39,7 +39,7 @@ export function planCompaction(transcript: Transcript, { keep, budget }: Wish): 
   const asked = old.findLast(({ role }) => role === 'user')?.content ?? summary?.question
   return {
     messages: old,
-    at: transcript.placeOf(cut - 1),
+    at: transcript.branchOf(cut - 1),
     standsFor: (summary?.standsFor ?? 0) + cut,
     ...(messages[cut]?.role !== 'user' && asked !== undefined && { question: asked }),
   }

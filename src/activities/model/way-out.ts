@@ -16,21 +16,21 @@ const ABOUT_THE_REQUEST: readonly unknown[] = [400, 422]
 export interface Shown {
   messages: readonly Message[]
   /** The record of a message; undefined if it is none, such as a summary. */
-  placeOf(index: number): Branch | undefined
+  branchOf(index: number): Branch | undefined
 }
 
 /**
  * @param transcript the records that the prompt was made of
  * @param last the record of its last message
  */
-export function shownOf(parts: PromptParts, transcript: Pick<Transcript, 'placeOf'>, last: Branch): Shown {
+export function shownOf(parts: PromptParts, transcript: Pick<Transcript, 'branchOf'>, last: Branch): Shown {
   const { messages } = parts.transcript
   const first = conversationOf(parts.transcript).length - messages.length
   return {
     messages: makePrompt(parts).messages,
-    placeOf(index) {
+    branchOf(index) {
       if (index < first) return undefined
-      return index < first + messages.length ? transcript.placeOf(index - first) : last
+      return index < first + messages.length ? transcript.branchOf(index - first) : last
     },
   }
 }
@@ -43,15 +43,15 @@ export interface WayOut {
 }
 
 /** @returns every other error as it is */
-export function wayOut(error: unknown, { messages, placeOf }: Shown): WayOut {
+export function wayOut(error: unknown, { messages, branchOf }: Shown): WayOut {
   const known = toStelloError(error)
   if (known?.code !== 'MODEL_REFUSED_REQUEST' || !ABOUT_THE_REQUEST.includes(known.status)) {
     return { error, refused: false }
   }
   const begin = messages.findLastIndex(({ role }) => role === 'user')
   const named = known.behind === undefined ? -1 : messages.length - 1 - known.behind
-  const namedPlace = named < 0 ? undefined : placeOf(named)
-  const place = namedPlace ?? (begin < 0 ? undefined : placeOf(begin))
+  const namedPlace = named < 0 ? undefined : branchOf(named)
+  const place = namedPlace ?? (begin < 0 ? undefined : branchOf(begin))
   if (!place) return { error, refused: false }
   const refused = !namedPlace || named >= begin
   const { sessionId, seq } = place

@@ -310,15 +310,15 @@ function awayFor({ provider, why, nextTryMs }: HeldUp, forMs: number, leftMs: nu
 
 /** The text that Temporal shows while the session waits outside. */
 function waiting(held: HeldUp | undefined): StelloError {
-  return new StelloError('MODEL_UNAVAILABLE', held ? waitsFor(held) : 'waits its turn to ask the model')
+  return new StelloError('MODEL_UNAVAILABLE', held ? heldUpText(held) : 'waits its turn to ask the model')
 }
 
 function saying(known: StelloError, held: HeldUp): StelloError {
-  return new StelloError(known.code, `${waitsFor(held)} (${known.message})`)
+  return new StelloError(known.code, `${heldUpText(held)} (${known.message})`)
 }
 
 /** @example 'waits for openai: 429, next try 14:32:10 UTC' */
-function waitsFor({ provider, why, nextTryMs }: HeldUp): string {
+function heldUpText({ provider, why, nextTryMs }: HeldUp): string {
   const at = new Date(Date.now() + nextTryMs).toISOString().slice(11, 19)
   return `waits for ${provider}: ${why}, next try ${at} UTC`
 }

@@ -94,7 +94,9 @@ export async function endStep<Outcome>(
     case 'park': {
       const item = await stored(deps, { step, untilStored }, () => parkStep(deps.db, step, ending))
       deps.notify(step.sessionId)
-      return item ? waitsFor(deps, item, step.gen) : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
+      return item
+        ? waitingOutcome(deps, item, step.gen)
+        : (otherOutcome(step, await readOutcome(deps.db, step)) as Outcome)
     }
     case 'reopen': {
       const done = await stored(deps, { step, untilStored }, () => reopenStep(deps.db, step, ending))
@@ -176,7 +178,7 @@ function lost(deps: Deps, { key, sessionId }: StepId, error: StelloError): Error
  * The workflow learns this about a step that waits for a person. The time that is left is measured by one clock, the
  * store's, so it holds for a timer of Temporal too, whatever the time is there.
  */
-export async function waitsFor(
+export async function waitingOutcome(
   { agent, db }: Pick<Deps, 'agent' | 'db'>,
   { id, kind, expiresAt }: PendingRef,
   gen: number,

@@ -13,7 +13,7 @@ import { releaseStep } from '../../store/ledger/settle.ts'
 import type { Attempt } from './attempt.ts'
 import type { StopWhy, InFlight } from './in-flight.ts'
 import type { Deps } from '../deps.ts'
-import { endStep, waitsFor, type Ending } from './end-step.ts'
+import { endStep, waitingOutcome, type Ending } from './end-step.ts'
 import { shutsDown } from './temporal-failures.ts'
 import { mustNotRun, quarantine, type Quarantined } from './quarantine.ts'
 
@@ -104,7 +104,7 @@ export async function runStep<Outcome>(
     case 'duplicate':
       return { duplicate: true, gen: attempt.run.gen }
     case 'parked':
-      return waitsFor(deps, claim.item, claim.gen)
+      return waitingOutcome(deps, claim.item, claim.gen)
     case 'paused':
       return { kind: 'notStarted' }
     case 'closed':

@@ -9,7 +9,7 @@ import type { Ending } from '../step/end-step.ts'
 import { workerLost } from '../step/quarantine.ts'
 import { runStep } from '../step/run-step.ts'
 import { type Mine } from '../../store/ledger/claim.ts'
-import { endLostCall } from './lost-workspace.ts'
+import { endWithoutWorkspace } from './lost-workspace.ts'
 import { placeCall } from './place-call.ts'
 import { permitCall } from './permit-call.ts'
 import { preparesSlowly } from './prepare.ts'
@@ -26,7 +26,7 @@ export async function callTool(deps: Deps, input: CallToolInput): Promise<ToolOu
   const tool = found && 'tool' in found ? found.tool : undefined
   const placing = await placeCall(deps, at, tool)
   if (placing.kind === 'elsewhere') return placing
-  if (placing.kind === 'lost') return endLostCall(deps, { attempt, at }, placing)
+  if (placing.kind === 'lost') return endWithoutWorkspace(deps, { attempt, at }, placing)
   const once = tool?.effect === 'non_idempotent'
   const permits = permitCall(deps, at)
   const slow = placing.kind !== 'anywhere' || permits !== undefined || (tool && preparesSlowly(tool, deps.agent.hooks))

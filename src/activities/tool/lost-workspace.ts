@@ -13,7 +13,7 @@ import type { CallAttempt } from './call-at-hand.ts'
 
 type Lost = Extract<Placing, { kind: 'lost' }>
 
-export async function endLostCall(deps: Deps, { attempt, at }: CallAttempt, lost: Lost): Promise<ToolOutcome> {
+export async function endWithoutWorkspace(deps: Deps, { attempt, at }: CallAttempt, lost: Lost): Promise<ToolOutcome> {
   const { input, call, chain, hash } = at
   const { turn, round } = input
   const end = (claim: Mine, effect: string): Ending<ToolOutcome> => {

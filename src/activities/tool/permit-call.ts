@@ -49,7 +49,7 @@ export function permitCall(
       session: sessionFacts(input.sessionId, facts),
       input: call.arguments,
       standing,
-      keptRules: () => readKeptRules(db, placeOf(input.sessionId, facts)),
+      keptRules: () => readKeptRules(db, rulePlaceOf(input.sessionId, facts)),
       ...(approved !== undefined && { approved }),
       told: (decision) =>
         told.push(decidedEvent(input, decision.decision === 'ask' ? ['ask', lease] : [decision.decision], decision)),
@@ -58,7 +58,7 @@ export function permitCall(
 }
 
 /** The place of a session, as rules are kept for it. */
-export function placeOf(sessionId: string, { rootId, config }: StoredSession): RulePlace {
+export function rulePlaceOf(sessionId: string, { rootId, config }: StoredSession): RulePlace {
   return { sessionId, rootId, agent: config.agent }
 }
 

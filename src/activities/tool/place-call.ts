@@ -72,7 +72,7 @@ async function stillOwned(deps: Deps, need: WorkspaceNeed, sent: Sent): Promise<
 }
 
 /** The place of a call that is only looked at: nobody is given a folder. @returns undefined: it is not here */
-export async function placeOf(deps: Deps, at: CallAtHand, tool: Tool): Promise<Placing | undefined> {
+export async function placingOf(deps: Deps, at: CallAtHand, tool: Tool): Promise<Placing | undefined> {
   const { need } = needOf(deps, at, tool) ?? {}
   if (!need) return { kind: 'anywhere' }
   const known = await readWorkspace(deps.db, need.id)

@@ -16,11 +16,11 @@ import { readParked } from '../../store/ledger/parked.ts'
 import { mustBeCurrent } from '../../store/ledger/runs.ts'
 import type { Deps } from '../deps.ts'
 import { countCall } from '../metrics.ts'
-import { endStep, waitsFor, withEvents, type Ending } from '../step/end-step.ts'
+import { endStep, waitingOutcome, withEvents, type Ending } from '../step/end-step.ts'
 import type { CallAtHand, CallAttempt } from './call-at-hand.ts'
 import { finish, type CallEnd } from './finish.ts'
 import { closing } from './ask-person.ts'
-import { decidedEvent, placeOf } from './permit-call.ts'
+import { decidedEvent, rulePlaceOf } from './permit-call.ts'
 import { releaseCovered, rememberRules } from './remember-rules.ts'
 import { parseArguments } from './parse-arguments.ts'
 
@@ -56,14 +56,15 @@ export async function settleAnswered(
   if (lease === undefined || item?.id !== said.id) return { kind: 'due', gen }
   const by = 'decision' in said ? 'person' : 'expired'
   const answer = 'decision' in said ? said : answerOf(item)
-  if (!answer) return waitsFor(deps, item, gen)
+  if (!answer) return waitingOutcome(deps, item, gen)
   const ending = await carriedOut(deps, at, { gen, item, answer, by, ...(decided && { decided }) })
-  if (typeof ending === 'string') return { ...(await waitsFor(deps, item, gen)), refused: brief(ending, REFUSED_SHOWN) }
+  if (typeof ending === 'string')
+    return { ...(await waitingOutcome(deps, item, gen)), refused: brief(ending, REFUSED_SHOWN) }
   const closed = closing(ending, item, { ...answer, by, args: argsOf(ending, item) })
   const told = PENDING[item.kind].permits ? [decidedBy(at, { item, answer, by })] : []
   // The rules are about the arguments that were shown, not about other ones.
   const remember = argsOf(ending, item) ? undefined : answer.remember
-  const reach = remember && { ...placeOf(run.sessionId, at.facts), scope: remember }
+  const reach = remember && { ...rulePlaceOf(run.sessionId, at.facts), scope: remember }
   if (reach) await rememberRules(deps, reach, item)
   const held = { ...step, lease }
   const result = await endStep(deps, held, {

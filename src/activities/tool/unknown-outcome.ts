@@ -6,7 +6,7 @@ import type { Tool, Verification } from '../../tool/tool.ts'
 import type { Deps } from '../deps.ts'
 import { withinTimeOut } from './execute.ts'
 import { parseArguments } from './parse-arguments.ts'
-import { enterWorkspace, placeOf } from './place-call.ts'
+import { enterWorkspace, placingOf } from './place-call.ts'
 import { toExecution, type CallAtHand } from './call-at-hand.ts'
 import { ToolChannel } from './tool-channel.ts'
 import { ToolInstance } from './tool-instance.ts'
@@ -32,7 +32,7 @@ export async function findOut(
   channel.end()
   const use = new ToolInstance(channel)
   try {
-    const placing = await placeOf(deps, at, tool)
+    const placing = await placingOf(deps, at, tool)
     if (!placing) return undefined
     const workspace = await enterWorkspace(deps, placing, { stop, withinMs })
     const execution = toExecution(

@@ -111,14 +111,14 @@ function withWait(list: TaskList, { blocked, by }: { blocked: string; by: string
   findTask(list, by)
   if (blocked === by) throw new TaskRefusal(`Task ${blocked} cannot wait for itself.`)
   if (task.blockedBy.includes(by)) return list
-  if (waitsFor(list, by, blocked)) {
+  if (dependsOn(list, by, blocked)) {
     throw new TaskRefusal(`Task ${blocked} cannot wait for task ${by}: ${by} waits for ${blocked} already.`)
   }
   return withTask(list, { ...task, blockedBy: [...task.blockedBy, by] })
 }
 
 /** Whether a task waits for another, directly or by others. */
-function waitsFor({ tasks }: TaskList, id: string, other: string): boolean {
+function dependsOn({ tasks }: TaskList, id: string, other: string): boolean {
   const reached = new Set([id])
   for (const each of reached) tasks.find((task) => task.id === each)?.blockedBy.forEach((by) => reached.add(by))
   return reached.has(other)

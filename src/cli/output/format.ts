@@ -47,14 +47,14 @@ export function nowParts(session: SessionSummary): string[] {
   ]
 }
 
-/** @example waitsFor({ provider: 'openai', why: '429' }, '14:32:10') // 'waits for openai: 429, next try 14:32:10' */
-function waitsFor({ provider, why }: { provider: string; why: string }, nextTry: string): string {
+/** @example heldUpLine({ provider: 'openai', why: '429' }, '14:32:10') // 'waits for openai: 429, next try 14:32:10' */
+function heldUpLine({ provider, why }: { provider: string; why: string }, nextTry: string): string {
   return `waits for ${oneLine(provider)}: ${oneLine(why)}, next try ${nextTry}`
 }
 
 /** The provider that the model call of a session waits for, as text. */
 export function weatherText(weather: NonNullable<SessionSummary['weather']>): string {
-  return waitsFor(weather, soon(weather.nextTry))
+  return heldUpLine(weather, soon(weather.nextTry))
 }
 
 /** Another session may be the one that tries, so the time may have passed. */
@@ -154,7 +154,7 @@ export function eventLine(event: StelloEvent): string | undefined {
 export function eventText({ type, data, at }: StelloEvent): string | undefined {
   switch (type) {
     case 'model.waiting':
-      return pc.yellow(waitsFor(data, clock(new Date(at.getTime() + data.nextTryMs))))
+      return pc.yellow(heldUpLine(data, clock(new Date(at.getTime() + data.nextTryMs))))
     case 'model.started':
     case 'message.delta':
     case 'reasoning.delta':

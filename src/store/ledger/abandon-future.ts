@@ -124,7 +124,7 @@ export async function abandonFuture(
   { gen, parent }: { gen: number; parent: number },
 ): Promise<void> {
   const { sessionId, place, fresh } = ref
-  const { seq, turn, round, told, open } = fresh ? await endOf(tx, sessionId, parent) : await placeOf(tx, ref)
+  const { seq, turn, round, told, open } = fresh ? await endOf(tx, sessionId, parent) : await partingAt(tx, ref)
   await run(tx, BRANCH, [sessionId, gen, parent, seq, fresh === true])
   if (open && !fresh) await run(tx, CARRY_TURN, [sessionId, gen, parent, turn, seq])
   await run(tx, ABANDON, [sessionId, gen, told, turn, round])
@@ -136,7 +136,7 @@ export async function abandonFuture(
   await run(tx, TELL, [sessionId, gen, toParameter(writes)])
 }
 
-async function placeOf(tx: pg.PoolClient, { sessionId, turn, place }: RunRef): Promise<Parting> {
+async function partingAt(tx: pg.PoolClient, { sessionId, turn, place }: RunRef): Promise<Parting> {
   const { seq, told, round, asking } = place
   const [first] = seq === 0 ? await run<{ seq: number }>(tx, FIRST, [sessionId]) : []
   return {

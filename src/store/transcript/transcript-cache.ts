@@ -26,7 +26,7 @@ export interface Transcript {
   /** How many tokens a provider counted for one of our estimate, last time. */
   density?: number
   /** The place of a message. */
-  placeOf(index: number): Branch
+  branchOf(index: number): Branch
 }
 
 interface Entry extends Loaded {
@@ -183,7 +183,7 @@ function toTranscript({ sessionId, gen, summary, inherited, from, own, leftOut }
     messages: records.map((record) => record.message),
     chain: foldChain(last),
     ...(density && { density }),
-    placeOf(index) {
+    branchOf(index) {
       let before = 0
       for (const { records: some, ...whose } of read) {
         const record = some[index - before]

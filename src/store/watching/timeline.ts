@@ -95,7 +95,7 @@ function spanOf(row: StepRow): KeyedSpan[] {
       kind: kind === 'model' || kind === 'tool' ? kind : 'child',
       name,
       ...(title !== null && { title }),
-      ...placeOf(key),
+      ...turnAndRound(key),
       ...(call !== null && { callId: call }),
       attempt: 1,
       ...(owner !== null && { worker: owner }),
@@ -117,7 +117,7 @@ function weatherOf({ session, key, owner, settled, held, provider, why, begun }:
     kind: 'wait',
     name: provider,
     ...title,
-    ...placeOf(key),
+    ...turnAndRound(key),
     attempt: 1,
     begunAt: held,
   } as const
@@ -130,6 +130,6 @@ function outcomeOf({ ended, stop, error, code }: StepRow): NonNullable<TimelineS
   return error === 'true' ? 'failed' : 'succeeded'
 }
 
-function placeOf(key: string): Pick<TimelineSpan, 'turn' | 'round'> {
+function turnAndRound(key: string): Pick<TimelineSpan, 'turn' | 'round'> {
   return readRound(key) ?? { turn: 0 }
 }

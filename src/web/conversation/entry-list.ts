@@ -7,7 +7,7 @@ function inOrder(one: Entry, other: Entry): number {
 }
 
 /** Where an entry of that place stands, or would stand. */
-function placeOf(entries: readonly Entry[], seq: number, after: number): number {
+function indexFor(entries: readonly Entry[], seq: number, after: number): number {
   let [low, high] = [0, entries.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -20,13 +20,13 @@ function placeOf(entries: readonly Entry[], seq: number, after: number): number 
 
 /** The entry of a record; undefined if there is none yet. */
 export function entryAt(entries: readonly Entry[], seq: number): Entry | undefined {
-  const entry = entries[placeOf(entries, seq, 0)]
+  const entry = entries[indexFor(entries, seq, 0)]
   return entry?.seq === seq && entry.after === 0 ? entry : undefined
 }
 
 /** Puts an entry at its place. It replaces the one that stands there. */
 export function put(entries: Entry[], entry: Entry): void {
-  const place = placeOf(entries, entry.seq, entry.after)
+  const place = indexFor(entries, entry.seq, entry.after)
   const there = entries[place]
   entries.splice(place, there && inOrder(there, entry) === 0 ? 1 : 0, entry)
 }
@@ -39,7 +39,7 @@ interface CallBefore {
 
 /** The answer before a record that has asked for the call. */
 function askedFor(entries: readonly Entry[], { callId, before = Infinity }: CallBefore): AnswerEntry | undefined {
-  for (let place = placeOf(entries, before, 0) - 1; place >= 0; place--) {
+  for (let place = indexFor(entries, before, 0) - 1; place >= 0; place--) {
     const entry = entries[place] as Entry
     if (entry.kind === 'answer' && entry.cards.some((card) => card.callId === callId)) return entry
   }

@@ -1,6 +1,6 @@
 /** The axis of the time line: round times, folds, and a brush that picks a window. */
 import { useRef, useState, type PointerEvent, type ReactNode, type WheelEvent } from 'react'
-import { ticksIn, placeOf, type TimeScale, type TimeWindow } from './time-scale.ts'
+import { ticksIn, positionOf, type TimeScale, type TimeWindow } from './time-scale.ts'
 
 interface TimeAxisProps {
   scale: TimeScale
@@ -47,7 +47,7 @@ export function TimeAxis({ scale, window, onPick, onZoom }: TimeAxisProps): Reac
       aria-hidden
     >
       {ticksIn(scale, window, MOST_TICKS).map((at) => (
-        <span key={at} className="tick num" style={{ left: `${percent(placeOf(scale, at))}%` }}>
+        <span key={at} className="tick num" style={{ left: `${percent(positionOf(scale, at))}%` }}>
           {clock(at, size)}
         </span>
       ))}

@@ -14,7 +14,7 @@ import { BarDetails, LaneBars } from './lane-bars.tsx'
 import { lossesOf, toLanes, workersOf, type Bar, type Lane } from './lanes.ts'
 import { TimeAxis } from './time-axis.tsx'
 import { TimelineHead } from './timeline-head.tsx'
-import { placeOf, toScale, zoomed } from './time-scale.ts'
+import { positionOf, toScale, zoomed } from './time-scale.ts'
 import { useTimeWindow, ZoomButtons } from './time-window.tsx'
 import './timeline.css'
 
@@ -72,7 +72,7 @@ function Drawn({ spans, tree, here, now }: DrawnProps): ReactNode {
     getItemKey: (index) => (lanes[index] as Lane).sessionId,
     overscan: 8,
   })
-  const leftOf = (at: number): number => ((placeOf(scale, at) - window.from) / (window.to - window.from)) * 100
+  const leftOf = (at: number): number => ((positionOf(scale, at) - window.from) / (window.to - window.from)) * 100
   return (
     <section className="timeline" aria-label="Time line" onKeyDown={onKey}>
       <TimelineHead workers={workers} losses={losses}>

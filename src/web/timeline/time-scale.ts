@@ -44,7 +44,7 @@ export function toScale(busy: readonly { from: number; to: number }[]): TimeScal
 }
 
 /** Where a time is drawn. */
-export function placeOf({ stretches, fold }: TimeScale, at: number): number {
+export function positionOf({ stretches, fold }: TimeScale, at: number): number {
   const index = stretches.findLastIndex(({ from }) => from <= at)
   const stretch = stretches[index]
   if (!stretch) return 0

@@ -1,7 +1,7 @@
 /** The lanes of the time line, and from time to place. */
 import { describe, expect, it } from 'vitest'
 import { lossesOf, takenText, toLanes, workersOf } from '../../../src/web/timeline/lanes.ts'
-import { following, moved, placeOf, ticksIn, timeAt, toScale, zoomed } from '../../../src/web/timeline/time-scale.ts'
+import { following, moved, positionOf, ticksIn, timeAt, toScale, zoomed } from '../../../src/web/timeline/time-scale.ts'
 import type { TimelineSpan } from '../../../src/web/server/wire.ts'
 
 function span(from: number, to: number | undefined, rest: Partial<TimelineSpan> = {}): TimelineSpan {
@@ -94,10 +94,10 @@ describe('a time scale', () => {
 
   it('finds places and times back, also inside a fold', () => {
     for (const at of [0, 12_345, 60_000, 60_000 + night / 2, 60_000 + night, 70_000 + night]) {
-      expect(timeAt(scale, placeOf(scale, at))).toBeCloseTo(at, 3)
+      expect(timeAt(scale, positionOf(scale, at))).toBeCloseTo(at, 3)
     }
-    expect(placeOf(scale, -5)).toBe(0)
-    expect(placeOf(scale, 10 * night)).toBe(scale.length)
+    expect(positionOf(scale, -5)).toBe(0)
+    expect(positionOf(scale, 10 * night)).toBe(scale.length)
   })
 
   it('has round times in every stretch', () => {
