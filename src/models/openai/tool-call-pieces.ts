@@ -4,7 +4,7 @@ import { isObject } from '../../core/is-object.ts'
 import type { ToolCall } from '../../core/message.ts'
 import type { ModelDelta } from '../../core/model.ts'
 
-/** More calls than any model makes at once. There is a limit because each piece is looked up among all calls. */
+/** More calls than any model makes at once. A server that streams without end must not open calls without end. */
 const MOST_CALLS = 1000
 
 /** What a server sends; any field may be missing, null or empty. */
@@ -29,6 +29,10 @@ export class ToolCallPieces {
   /** By the place of a call, what the server wants back with it. */
   readonly extras: unknown[] = []
   readonly #calls: Open[] = []
+  /** The last call with an id of the server, with an index, and with both: an answer may have many thousand pieces. */
+  readonly #byId = new Map<string, Open>()
+  readonly #byIndex = new Map<number, Open>()
+  readonly #byBoth = new Map<string, Open>()
   readonly #ids = new CallIds()
 
   get calls(): ToolCall[] {
@@ -69,11 +73,11 @@ export class ToolCallPieces {
    * all calls. A piece without both belongs to the call that came last.
    */
   #find({ index, id, name }: Piece): Open | undefined {
-    const same = this.#calls.findLast((call) => id !== '' && call.given === id && call.index === index)
+    const same = id === '' ? undefined : this.#byBoth.get(`${index} ${id}`)
     if (same) return same
-    const sameIndex = index === undefined ? undefined : this.#calls.findLast((call) => call.index === index)
+    const sameIndex = index === undefined ? undefined : this.#byIndex.get(index)
     if (sameIndex && (id === '' || name === '' || sameIndex.given === '')) return sameIndex
-    const sameId = id === '' ? undefined : this.#calls.findLast(({ given }) => given === id)
+    const sameId = id === '' ? undefined : this.#byId.get(id)
     // A new index with a name is a new call, even if its id is not new.
     if (sameId && (index === undefined || sameIndex || name === '')) return sameId
     return index === undefined && id === '' ? this.#calls.at(-1) : undefined
@@ -94,6 +98,9 @@ export class ToolCallPieces {
     const own = { id: this.#ids.take(id || `call_${at}`), name: '', arguments: '' }
     const call = { ...own, place: at, given: id, index, told: false, end: new ObjectEnd() }
     this.#calls.push(call)
+    this.#byId.set(id, call)
+    this.#byBoth.set(`${index} ${id}`, call)
+    if (index !== undefined) this.#byIndex.set(index, call)
     this.extras[at] = null
     return call
   }
