@@ -1,4 +1,5 @@
 /** A worker for an agent from start to stop: connection, Temporal Worker, the plugin that makes it serve the agent. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker'
 import { StelloError, messageOf } from './core/errors.ts'
@@ -93,7 +94,7 @@ export async function startWorker(options: StelloWorkerOptions): Promise<StelloW
     (remove) => remove?.(),
   )
   try {
-    const connection = opened.add(await connect(options), (each) => each.close())
+    const connection = opened.add(await connect(options), disconnect)
     let started = (): void => undefined
     const polling = new Promise<void>((resolve) => (started = resolve))
     const worker = await Worker.create(toWorkerOptions(options, { connection, stello, started })).catch(
@@ -159,4 +160,14 @@ async function connect({ temporalAddress: address, connection = {} }: StelloWork
       }
     }
   }
+}
+
+/**
+ * Temporal's SDK leaves the `AsyncLocalStorage` of a worker's connection behind. On Node 20, each of them makes every promise of the
+ * process slower for ever: a test run that starts hundreds of workers spent an eighth of its time on them.
+ */
+async function disconnect(connection: NativeConnection): Promise<void> {
+  await connection.close()
+  const storage: unknown = Reflect.get(connection, 'callContextStorage')
+  if (storage instanceof AsyncLocalStorage) storage.disable()
 }

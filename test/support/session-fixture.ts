@@ -2,10 +2,9 @@
  * What a test needs to run sessions: a database of its own for the file, workers in this process, a client. Everything
  * that was opened is closed after each test.
  */
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { IllegalStateError } from '@temporalio/common'
-import { DefaultLogger, NativeConnection, Runtime, makeTelemetryFilterString } from '@temporalio/worker'
+import { DefaultLogger, Runtime, makeTelemetryFilterString } from '@temporalio/worker'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, inject } from 'vitest'
 import { createStelloAgent, type AgentDefinition, type StelloAgent } from '../../src/agent/agent.ts'
@@ -23,7 +22,6 @@ import { sayWhere } from './say-where.ts'
 import { startWorker, type StelloWorker, type StelloWorkerOptions } from '../../src/worker.ts'
 
 takeBuiltBundle()
-closeStorages()
 
 export interface TestServers {
   temporalAddress: string
@@ -168,19 +166,6 @@ export function quietRuntime(): void {
     Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter } } })
   } catch (error) {
     if (!(error instanceof IllegalStateError)) throw error
-  }
-}
-
-/**
- * A connection of a worker has an `AsyncLocalStorage`, which outlives it. On Node 20 each of them makes every promise of the
- * process slower, and files share a process. Temporal's other connections end theirs.
- */
-function closeStorages(): void {
-  const close = NativeConnection.prototype.close
-  NativeConnection.prototype.close = async function (this: NativeConnection) {
-    await close.call(this)
-    const storage: unknown = Reflect.get(this, 'callContextStorage')
-    if (storage instanceof AsyncLocalStorage) storage.disable()
   }
 }
 
