@@ -14,7 +14,7 @@ import { connectStello, type SessionHandle } from '../../src/client/index.ts'
 import { openDevServers } from '../../src/dev/dev-servers.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
 import { onStage, runProgram, say } from '../stage.ts'
-import { startWorkerProcess, type WorkerProcess } from '../worker-process.ts'
+import { keepWorker } from '../worker-process.ts'
 import { answerApprovals } from './approvals.ts'
 import { testsOf } from './project-tests.ts'
 import { repairer } from './repairer.ts'
@@ -48,10 +48,8 @@ async function main(options: Options): Promise<void> {
       CODING_FOLDER: folder,
       ...(offline && { OPENAI_BASE_URL: offline.url, OPENAI_API_KEY: 'offline', CODING_MODEL: 'offline-repairer' }),
     }
-    const startWorker = (): Promise<WorkerProcess> =>
-      stage.open(startWorkerProcess(AGENT, environment), (it) => it.stop())
     const connection = { temporalAddress: servers.temporal.address, databaseUrl: servers.postgres.url }
-    const worker = await startWorker()
+    const worker = await stage.open(keepWorker({ agent: AGENT, environment, note: say }), (it) => it.stop())
     const stello = await stage.open(connectStello({ ...connection, home: servers.home }), (it) => it.close())
     const session = await stello.createSession({ agent: 'coding', label: 'repair the project' })
     const steps = showSteps(session)
@@ -62,16 +60,10 @@ async function main(options: Options): Promise<void> {
     const turn = await session.send(TASK, { messageId: 'task' })
     const result = turn.result()
     result.catch(() => undefined)
-    const job = Promise.race([result, stage.stopped, approvals.failed])
-    if (options.crash) {
-      let running = worker
-      for (const calls of CRASH_AFTER) {
-        await Promise.race([steps.until(calls), job])
-        await running.kill()
-        say('✗ worker killed (SIGKILL)')
-        running = await startWorker()
-        say('… another worker goes on')
-      }
+    const job = Promise.race([result, stage.stopped, approvals.failed, worker.failed])
+    for (const calls of options.crash ? CRASH_AFTER : []) {
+      await Promise.race([steps.until(calls), job])
+      await worker.kill()
     }
     const { text } = await job
     await steps.stop()

@@ -14,12 +14,12 @@ import { connectStello, type SessionHandle } from '../../src/client/index.ts'
 import { openDevServers } from '../../src/dev/dev-servers.ts'
 import { startFakeOpenAI } from '../../src/testing/index.ts'
 import { onStage, runProgram, say } from '../stage.ts'
-import { startWorkerProcess, type WorkerProcess } from '../worker-process.ts'
+import { keepWorker } from '../worker-process.ts'
 import { countCalls } from './call-log.ts'
 import { openDocuments } from './documents.ts'
 import { STELLO, research } from './job.ts'
 import { NO_INSIGHT, planner } from './planner.ts'
-import { showProgress, type Progress } from './progress.ts'
+import { showProgress } from './progress.ts'
 import { idsOf, inHand, print, type Summary } from './summary.ts'
 import { verifyQuotations } from './verify.ts'
 
@@ -70,9 +70,6 @@ async function main(question: string, options: Options): Promise<void> {
       RESEARCH_CALL_LOG: callLog,
       ...(offline && { OPENAI_BASE_URL: offline.url, OPENAI_API_KEY: 'offline', RESEARCH_MODEL: 'offline-planner' }),
     }
-    const startWorker = (): Promise<WorkerProcess> =>
-      stage.open(startWorkerProcess(AGENT, environment), (it) => it.stop())
-    const worker = await startWorker()
     const stello = await stage.open(
       connectStello({
         temporalAddress: servers.temporal.address,
@@ -87,15 +84,22 @@ async function main(question: string, options: Options): Promise<void> {
       lines: !process.stderr.isTTY || options.json === true,
     })
     stage.atEnd(() => progress.stop().catch(() => undefined))
-    const job = research(stello, session, question, progress)
     let killedInFlight = 0
-    if (options.crash) {
-      await Promise.race([progress.until((_event, { modelCalls }) => modelCalls >= CRASH_AFTER), job, stopped])
-      killedInFlight = await crash(worker, session, progress)
-      await startWorker()
-      progress.note('… another worker goes on')
+    const died = async (): Promise<string> => {
+      const inFlight = inHand(await session.tree())
+      killedInFlight += inFlight
+      return ` with ${inFlight} model calls under way`
     }
-    await Promise.race([job, stopped])
+    const worker = await stage.open(keepWorker({ agent: AGENT, environment, note: progress.note, died }), (it) =>
+      it.stop(),
+    )
+    const job = Promise.race([research(stello, session, question, progress), worker.failed, stopped])
+    if (options.crash) {
+      await Promise.race([progress.until((_event, { modelCalls }) => modelCalls >= CRASH_AFTER), job])
+      await callUnderWay(session)
+      await worker.kill()
+    }
+    await job
     await progress.stop()
     const report = progress.report()
     if (report === undefined || !existsSync(report)) {
@@ -134,13 +138,9 @@ async function main(question: string, options: Options): Promise<void> {
   })
 }
 
-/** Kills the worker while a model call is under way, if one begins. @returns how many calls were under way */
-async function crash(worker: WorkerProcess, session: SessionHandle, progress: Progress): Promise<number> {
+/** Waits until a model call is under way, if one begins soon. */
+async function callUnderWay(session: SessionHandle): Promise<void> {
   for (let looks = 0; looks < 100 && inHand(await session.tree()) === 0; looks++) await delay(20)
-  await worker.kill()
-  const inFlight = inHand(await session.tree())
-  progress.note(`✗ worker killed (SIGKILL) with ${inFlight} model calls under way`)
-  return inFlight
 }
 
 function slow(model: ReturnType<typeof planner>): ReturnType<typeof planner> {

@@ -163,4 +163,12 @@ export const OUTSIDE = [
     project: 'unit',
     test: 'test/unit/client/taken-messages.test.ts',
   },
+  {
+    rule: 'a session whose workflow was never started is not called lost',
+    file: 'src/client/reach-session.ts',
+    from: 'if (wasOpened) {',
+    to: 'if (wasOpened || performance.now() > until) {',
+    project: 'operations',
+    test: 'test/integration/just-started.test.ts',
+  },
 ]

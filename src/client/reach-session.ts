@@ -4,23 +4,32 @@ import { WorkflowNotFoundError } from '@temporalio/client'
 import { StelloError } from '../core/errors.ts'
 import type { ClientDeps } from './client-deps.ts'
 import { mustExist, throwUnknown } from './start-session.ts'
-import { isClosed } from '../store/sessions/session-row.ts'
+import { isClosed, type SessionRow } from '../store/sessions/session-row.ts'
 import { serviceErrorOf, temporalTrouble } from '../temporal/temporal-trouble.ts'
 
-/** A fork's row exists a moment before its parent's worker starts its workflow. */
+/** A fork's row exists before its parent's worker starts its workflow: by a moment, or until a dead worker is replaced. */
 const STARTED_WITHIN_MS = 30_000
 const STARTING_EVERY_MS = 50
+
+interface Reach extends Pick<ClientDeps, 'db'> {
+  /** How long the session may take to start. Default 30,000 ms. */
+  withinMs?: number
+}
 
 /**
  * Does `work` with the workflow of a session. A missing workflow takes no signals. The row says whether the session was
  * closed, never existed, or is just being forked. A session that was opened between the look at Temporal and the look
  * at the row is found the next time.
  *
- * @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_TERMINATED; SERVER_UNREACHABLE when Temporal refuses
- *   the call or does not answer; whatever else the work throws
+ * @throws StelloError SESSION_NOT_FOUND, SESSION_CLOSED, SESSION_TERMINATED; AGENT_NOT_SERVED when it does not start in
+ *   time; SERVER_UNREACHABLE when Temporal refuses the call or does not answer; whatever else the work throws
  */
-export async function reachSession<T>({ db }: Pick<ClientDeps, 'db'>, id: string, work: () => Promise<T>): Promise<T> {
-  const until = performance.now() + STARTED_WITHIN_MS
+export async function reachSession<T>(
+  { db, withinMs = STARTED_WITHIN_MS }: Reach,
+  id: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const until = performance.now() + withinMs
   for (let wasOpened = false; ; await delay(STARTING_EVERY_MS)) {
     try {
       return await work()
@@ -28,15 +37,27 @@ export async function reachSession<T>({ db }: Pick<ClientDeps, 'db'>, id: string
       if (!(error instanceof WorkflowNotFoundError)) throw asUnreachable(id, error)
       const row = await mustExist(db, id)
       if (row.closedAt) throw closedError(id)
-      if (wasOpened || performance.now() > until) {
+      if (wasOpened) {
         throw new StelloError('SESSION_TERMINATED', `the workflow of session ${id} is gone from Temporal`, {
           hint: `was it terminated there? \`stello recover ${id}\` goes on from where it ended`,
           cause: error,
         })
       }
+      if (performance.now() > until) throw notStarted(row, withinMs)
       wasOpened = row.opened
     }
   }
+}
+
+/** Its workflow was never there: so it is not lost, and a recovery would not help. */
+function notStarted({ id, parentId }: SessionRow, withinMs: number): StelloError {
+  const problem = `session ${id} has not started within ${withinMs / 1000} s`
+  if (parentId === undefined) {
+    const hint = `create it again with the same id, or give it up with \`stello close ${id}\``
+    return new StelloError('AGENT_NOT_SERVED', `${problem}: whoever created it did not finish`, { hint })
+  }
+  const hint = `does a worker run? \`stello doctor\` tells. Then try again, or give it up with \`stello close ${id}\``
+  return new StelloError('AGENT_NOT_SERVED', `${problem}: a worker starts it for its parent ${parentId}`, { hint })
 }
 
 /** Temporal's client says no more than "Failed to signal Workflow": the reason is in the cause. */

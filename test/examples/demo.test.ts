@@ -69,6 +69,18 @@ describe('the demo', () => {
     expect(await readFile(join(home, 'report.md'), 'utf8')).toBe(report)
   }, 240_000)
 
+  it('goes on with another worker when somebody kills the one that it has named', async () => {
+    const home = await newHome()
+    const running = startScript(DEMO, ['--json'], { env: { STELLO_HOME: home } })
+    const named = await running.printed('session.forked')
+    process.kill(Number(/^Worker: +process (\d+)/m.exec(named)?.[1]), 'SIGKILL')
+    await running.printed('another worker goes on')
+    const ended = await running.ended
+    expect(await summaryOf(ended)).toMatchObject({ verified: true, sessions: 5, repeatedModelCalls: 0 })
+    expect(ended.stderr).toMatch(/worker killed \(SIGKILL\)[^]*another worker goes on/)
+    expect(await processesWith(home)).toEqual([])
+  })
+
   it('ends with 1 and says what to do when there are no documents', async () => {
     const folder = await newFolder()
     await mkdir(join(folder, 'empty'))

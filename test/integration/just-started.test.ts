@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { createSessionHandle } from '../../src/client/session-handle.ts'
+import { reachSession } from '../../src/client/reach-session.ts'
 import type { ClientDeps } from '../../src/client/client-deps.ts'
 import { readSession } from '../../src/store/sessions/session-row.ts'
 import { createSession } from '../../src/store/sessions/sessions.ts'
@@ -40,4 +41,29 @@ it('is reached although it was started and opened between the look at Temporal a
   expect(looks).toBe(2)
   const { text } = await stello.client.session(sessionId).turn('m').result()
   expect(text).toBe('Here I am.')
+})
+
+it.each([
+  [
+    'a fork whose parent has no worker',
+    true,
+    /^session \S+ has not started within 0.1 s: a worker starts it for its parent /,
+  ],
+  [
+    'a session whose creation was cut off',
+    false,
+    /^session \S+ has not started within 0.1 s: whoever created it did not/,
+  ],
+])('%s is not taken for lost when it does not start in time', async (_name, forked, problem) => {
+  const agent = 'nobody'
+  const rootId = `s-${randomBytes(4).toString('hex')}`
+  const config = { agent, label: 'unborn', model: 'agent', tools: 'agent' } as const
+  await createSession(stello.db, { sessionId: rootId, rootId, depth: 0, config, origin: `client/${rootId}` })
+  const child = { sessionId: `${rootId}-fork`, rootId, parentId: rootId, depth: 1, config, origin: 'a-call' }
+  if (forked) await createSession(stello.db, child)
+  const id = forked ? child.sessionId : rootId
+  const workflow = stello.client.temporal.workflow.getHandle(id)
+  const sent = reachSession({ db: stello.db, withinMs: 100 }, id, () => workflow.signal('message', {}))
+  await expect(sent).rejects.toMatchObject({ code: 'AGENT_NOT_SERVED', message: expect.stringMatching(problem) })
+  await expect(sent).rejects.toHaveProperty('hint', expect.stringContaining(`stello close ${id}`))
 })

@@ -1,4 +1,4 @@
-/** A worker as a process below `stello dev`: it can be replaced while the others go on, and it ends with its parent. */
+/** A worker as a process below another one: it can be replaced while the others go on, and it ends with its parent. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -7,13 +7,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 export interface WorkerChild {
   /** The name of the agent that it serves. */
   readonly agent: string
+  readonly pid: number
   /** Resolves when it has ended, for whatever reason. */
   readonly ended: Promise<void>
   /** Lets it finish its steps in hand, then ends it. */
   stop(): Promise<void>
+  /** Sends SIGKILL, so it cannot clean up. */
+  kill(): void
 }
 
 export interface ChildOptions {
+  /** The module of the `stello` command. Default: the one that runs. */
+  main?: string
   file: string
   /** Options of `stello worker`. */
   options: readonly string[]
@@ -32,6 +37,7 @@ const LAST_WORDS_MS = 1000
 
 /** Resolves when it serves. @throws an error with what it printed when it ends before, or is killed */
 export async function startWorkerChild({
+  main = process.argv[1] ?? '',
   file,
   options,
   env,
@@ -39,7 +45,6 @@ export async function startWorkerChild({
   signal,
   withinMs = WITHIN_MS,
 }: ChildOptions): Promise<WorkerChild> {
-  const [main = ''] = process.argv.slice(1)
   const child = spawn(process.execPath, [...process.execArgv, main, 'worker', file, '--json', ...options], {
     env,
     // Over the last channel it learns that its parent is gone.
@@ -79,7 +84,9 @@ export async function startWorkerChild({
     for (const early of printed) say(early)
     return {
       agent: name,
+      pid: child.pid ?? 0,
       ended,
+      kill: () => void child.kill('SIGKILL'),
       async stop() {
         child.kill('SIGTERM')
         await ended
