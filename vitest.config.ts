@@ -37,7 +37,9 @@ const OPERATIONS = [
   'test/integration/{long-tools,metrics,operator-*,page*,pollers,pooler,refused-start,restart-needed,servers-away}.test.ts',
   'test/integration/{shutdown,store-refuses,storm,timeouts,weather,wrong-store}.test.ts',
 ]
-const ALONE = ['test/crash/{burst,long-sessions,poison-steps,random-kills,worker-replaced}.test.ts']
+/** Each of them is busy for minutes, with servers of its own or with one session after another, and minds no neighbour. */
+const LONG = ['test/crash/{long-sessions,poison-steps,random-kills}.test.ts']
+const ALONE = ['test/crash/{burst,worker-replaced}.test.ts']
 
 /**
  * Projects of one group run in the order of this file, where Vitest takes that of their names. Long files come first, so that
@@ -84,7 +86,7 @@ export default defineConfig({
         test: {
           name: 'crash',
           include: ['test/crash/**/*.test.ts'],
-          exclude: ALONE,
+          exclude: [...LONG, ...ALONE],
           ...withoutThreads,
           testTimeout: 300_000,
         },
@@ -135,6 +137,16 @@ export default defineConfig({
           ...onStore,
         },
       },
+      {
+        test: {
+          name: 'long',
+          include: LONG,
+          ...shared,
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+          testTimeout: 300_000,
+        },
+      },
       /** They take all there is of the machine, or would take a slow neighbour for a fault: nothing else runs meanwhile. */
       {
         test: {
@@ -142,7 +154,7 @@ export default defineConfig({
           include: ALONE,
           ...shared,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
           testTimeout: 300_000,
         },
       },
