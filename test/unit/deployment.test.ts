@@ -55,14 +55,14 @@ describe('.github/workflows/ci.yml', () => {
   interface Job {
     container: string
     strategy: { 'fail-fast': boolean; matrix: { node: number[] } }
-    steps: { uses?: string; run?: string; with?: Record<string, unknown> }[]
+    steps: { uses?: string; run?: string; env?: Record<string, string>; with?: Record<string, unknown> }[]
   }
   const { on, jobs } = parse(read('.github/workflows/ci.yml')) as { on: Record<string, unknown>; jobs: { ci: Job } }
   const { container, strategy, steps } = jobs.ci
 
   it('runs what CI runs anywhere, on every push to main and every pull request', () => {
     expect(Object.keys(jobs)).toEqual(['ci'])
-    expect(steps.at(-1)).toEqual({ run: '.ci/run' })
+    expect(steps.at(-1)).toEqual({ run: '.ci/run', env: { STELLO_CI_NODE: '${{ matrix.node }}' } })
     expect(on).toEqual({ push: { branches: ['main'] }, pull_request: null })
     expect(statSync(fileURLToPath(new URL('../../.ci/run', import.meta.url))).mode & 0o111).toBe(0o111)
   })
