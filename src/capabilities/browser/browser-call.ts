@@ -7,7 +7,8 @@ import { pagePart } from '../html/page-part.ts'
 import { untrusted } from '../html/untrusted.ts'
 import type { NetworkGuard } from '../network/network-guard.ts'
 import { NetworkRefusal, reaching, type NotReached } from '../network/network-refusal.ts'
-import { heldBackText, type Journey } from './journey.ts'
+import { URL_LIMIT, heldBackText, type Journey } from './journey.ts'
+import { arrived, departures } from './leaving.ts'
 import type { SessionPages } from './session-pages.ts'
 
 /** Shared by the tools of one pack. */
@@ -52,11 +53,12 @@ export function withPage(
       const url = await lastUrl(ctx)
       if (known) {
         judge(call)
+        const given = await nextPage(known)
         const moved = acts && hostIn(known.url()) !== hostIn(url)
         const content = moved ? [textPart(MOVED), ...(await shown(known, ctx))] : await work(known)
         const heldBack = takeHeldBack(call)
         const failed = acts && (moved || heldBack.length > 0)
-        return { ...done(call, [...heldBack, ...content]), ...(failed && { isError: true }) }
+        return { ...done(call, [...heldBack, ...given, ...content]), ...(failed && { isError: true }) }
       }
       if (url === undefined) throw new NetworkRefusal('network_error', NONE)
       const page = await visit(call, url)
@@ -86,15 +88,20 @@ export async function touchedPage(ctx: ToolContext): Promise<Touch[]> {
 
 /** The page as a tree of what can be read and used, each part with its ref. */
 export async function shown(page: Page, { signal }: ToolContext, offset = 0): Promise<unknown[]> {
-  const { part, which } = pagePart(await treeOf(page, signal), offset)
-  const text = `${await page.title()}\n${part}`
-  return [textPart(`${untrusted(page.url(), text)}\n[${page.url()}: ${which}]`)]
+  const read = async () => ({ before: departures(page), tree: await treeOf(page, signal), title: await page.title() })
+  const first = await read()
+  const left = departures(page) > first.before
+  const given = left ? await settled(page) : []
+  // A page that was about to be left meanwhile had no title.
+  const { tree, title } = left ? await read() : first
+  const { part, which } = pagePart(tree, offset)
+  return [...given, textPart(`${untrusted(page.url(), `${title}\n${part}`)}\n[${page.url()}: ${which}]`)]
 }
 
 /** A page that is just being left has no tree; the next one has. */
 async function treeOf(page: Page, signal: AbortSignal): Promise<string> {
   try {
-    return await page.ariaSnapshot({ mode: 'ai', signal })
+    return await page.ariaSnapshot({ mode: 'ai', signal, timeout: LOAD_MS })
   } catch {
     signal.throwIfAborted()
     await settled(page)
@@ -123,6 +130,7 @@ async function visit(
     await page.goto(href, { waitUntil: 'domcontentloaded', signal: ctx.signal })
   } catch (error) {
     const [heldBack] = journey?.takeHeldBack() ?? []
+    await arrived(page, 0)
     throw heldBack ? new NetworkRefusal('permission_denied', heldBackText(heldBack)) : error
   }
   await settled(page)
@@ -145,9 +153,20 @@ function hostIn(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).hostname : undefined
 }
 
-/** Waits until the page is loaded; one that never is can be read as it is. */
-export async function settled(page: Page): Promise<void> {
+/** Waits until the page is loaded, and before for the page that it leads to. One that never is loaded can be read as it is. */
+export async function settled(page: Page): Promise<unknown[]> {
+  const given = await nextPage(page)
   await page.waitForLoadState('load', { timeout: LOAD_MS }).catch(() => undefined)
+  return given
+}
+
+/** Waits for the page that this one leads to. @returns what is told about one that does not come */
+async function nextPage(page: Page): Promise<unknown[]> {
+  const url = await arrived(page, LOAD_MS)
+  if (url === undefined) return []
+  return [
+    textPart(`The next page, ${url.slice(0, URL_LIMIT)}, has not come within ${LOAD_MS / 1000} s, and is given up.`),
+  ]
 }
 
 function done({ room, ctx }: BrowserCall, content: unknown[]): { content: unknown[] } {

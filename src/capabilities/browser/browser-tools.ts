@@ -15,6 +15,7 @@ import {
   type BrowserCall,
   type BrowserRoom,
 } from './browser-call.ts'
+import { isLeaving } from './leaving.ts'
 
 const ref = z
   .string()
@@ -127,10 +128,19 @@ function step(
   of: string,
   act: (element: Locator, within: { timeout: number; signal: AbortSignal }) => Promise<void>,
 ): Promise<unknown> {
-  const { ctx } = call
+  const { room, ctx } = call
   const onPage = async (page: Page): Promise<unknown[]> => {
-    await act(await elementOf(page, of), { timeout: STEP_MS, signal: ctx.signal })
-    return shown(await afterStep(call, page), ctx)
+    const element = await elementOf(page, of)
+    await act(element, { timeout: STEP_MS, signal: ctx.signal }).catch((error: unknown) => {
+      ctx.signal.throwIfAborted()
+      // It was done, and the page that it led to does not come.
+      if (!isLeaving(page)) throw error
+    })
+    const given = await settled(page)
+    // A step may open a page of its own.
+    const now = room.pages.current(ctx.sessionId) ?? page
+    if (now !== page) given.push(...(await settled(now)))
+    return [...given, ...(await shown(now, ctx))]
   }
   return withPage(call, onPage, { acts: true })
 }
@@ -139,12 +149,4 @@ async function elementOf(page: Page, of: string): Promise<Locator> {
   const found = page.locator(`aria-ref=${of}`)
   if ((await found.count()) === 1) return found
   throw new NetworkRefusal('network_error', `There is no element ${of} on the page now. BrowserRead shows its refs.`)
-}
-
-/** A step may lead to another page, or open one of its own. */
-async function afterStep({ room, ctx }: BrowserCall, page: Page): Promise<Page> {
-  await settled(page)
-  const now = room.pages.current(ctx.sessionId) ?? page
-  if (now !== page) await settled(now)
-  return now
 }

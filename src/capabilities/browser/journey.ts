@@ -15,7 +15,7 @@ export interface HeldBack extends Ruled {
 /** A script may try for ever; only its first tries are told. */
 const TOLD = 5
 /** Longest URL that is told, in UTF-16 units: as long as BrowserOpen takes. */
-const URL_LIMIT = 8000
+export const URL_LIMIT = 8000
 
 export class Journey {
   #judge: Judge = () => undefined

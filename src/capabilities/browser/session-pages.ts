@@ -2,6 +2,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { contextIdOf, holdNavigations } from './hold-navigations.ts'
 import { Journey } from './journey.ts'
+import { watchLeaving } from './leaving.ts'
 
 export interface SessionPagesOptions {
   launch(): Promise<Browser>
@@ -52,6 +53,7 @@ export class SessionPages {
     if (known) return known
     const context = await (await this.#launched()).newContext({ acceptDownloads: false, viewport: VIEWPORT })
     context.setDefaultTimeout(TIMEOUT_MS)
+    watchLeaving(context)
     const page = await context.newPage()
     const kept: Kept = { context, contextId: await contextIdOf(page), journey: new Journey() }
     this.#kept.set(sessionId, kept)
