@@ -73,6 +73,10 @@ describe('.github/workflows/ci.yml', () => {
     expect(strategy.matrix.node).toEqual(supported)
     expect(`${strategy.matrix.node[0]}`).toBe(/\d+/.exec(engines.node)?.[0])
     expect(container).toBe('node:${{ matrix.node }}-bookworm')
+    // The image, and CI where no version is named, take the one that is supported longest.
+    const latest = supported.at(-1)
+    expect(read('Dockerfile').match(/^FROM node:\d+/gm)).toEqual([`FROM node:${latest}`, `FROM node:${latest}`])
+    expect(read('.ci/run')).toContain(`\${STELLO_CI_NODE:-${latest}}`)
     expect(strategy['fail-fast']).toBe(false)
   })
 
